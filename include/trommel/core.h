@@ -1,0 +1,283 @@
+/* Trommel core: status, types, context, buffers.
+ *
+ * What this library does NOT do: it never prints, never exits, never starts a thread or allocates
+ * device memory behind your back after tml_open beyond the context's own pool, arena and the
+ * buffers that you create.
+ *
+ * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
+ * error. Calls on one context must not overlap in time; different contexts are independent. There is
+ * no process-wide state. Only calls whose names say read, wait, map or sync wait for the device;
+ * everything else enqueues work in call order and returns. (The CPU engine finishes each operation
+ * before the call returns, which is a valid form of the same promise.) */
+#ifndef TROMMEL_CORE_H
+#define TROMMEL_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TML_VERSION_MAJOR 0
+#define TML_VERSION_MINOR 1
+#define TML_VERSION_PATCH 0
+
+#if defined(_WIN32) && defined(TML_SHARED)
+#  ifdef TML_BUILD
+#    define TML_API __declspec(dllexport)
+#  else
+#    define TML_API __declspec(dllimport)
+#  endif
+#elif defined(__GNUC__)
+#  define TML_API __attribute__((visibility("default")))
+#else
+#  define TML_API
+#endif
+
+#if defined(__GNUC__)
+#  define TML_MUST_CHECK       __attribute__((warn_unused_result))
+#  define TML_FORMAT(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#else
+#  define TML_MUST_CHECK
+#  define TML_FORMAT(fmt, arg)
+#endif
+
+/* ---- status --------------------------------------------------------------------------------- */
+
+/* Every fallible call returns one of these; 0 is success. X(code, sentence). */
+#define TML_STATUS_LIST(X)                                                                         \
+    X(OK, "success")                                                                               \
+    X(INVALID_ARGUMENT, "an argument is out of its range or contradicts another")                  \
+    X(INVALID_HANDLE, "a buffer handle is stale or belongs to another context")                    \
+    X(OUT_OF_MEMORY, "the host has not enough memory")                                             \
+    X(OUT_OF_DEVICE_MEMORY, "the device has not enough memory")                                    \
+    X(CAPACITY, "an output is too small for the result")                                           \
+    X(SCRATCH_TOO_SMALL, "the caller's scratch buffer is too small")                               \
+    X(UNSUPPORTED, "this engine or build cannot do this")                                          \
+    X(CANCELLED, "the caller cancelled the work")                                                  \
+    X(NO_DEVICE, "the device asked for does not exist")                                            \
+    X(DEVICE_LOST, "the device stopped answering")                                                 \
+    X(FILE_ACCESS, "a file cannot be opened, read, written or renamed")                            \
+    X(FILE_FORMAT, "a file's contents are not what its format demands")                            \
+    X(INTERNAL, "a fault in the library; please report it")
+
+typedef enum tml_status {
+#define TML_STATUS_ENUM(code, sentence) TML_##code,
+    TML_STATUS_LIST(TML_STATUS_ENUM)
+#undef TML_STATUS_ENUM
+} tml_status;
+
+/* The code's name, "INVALID_ARGUMENT"; never NULL. */
+TML_API const char *tml_status_name(tml_status status);
+/* The code's sentence from TML_STATUS_LIST; never NULL. */
+TML_API const char *tml_status_text(tml_status status);
+
+/* ---- element types -------------------------------------------------------------------------- */
+
+/* X(name, size in bytes, C type). TML_F16 is IEEE binary16 in a uint16_t. */
+#define TML_SCALAR_LIST(X)                                                                         \
+    X(U8, 1, uint8_t)                                                                              \
+    X(I8, 1, int8_t)                                                                               \
+    X(U16, 2, uint16_t)                                                                            \
+    X(I16, 2, int16_t)                                                                             \
+    X(U32, 4, uint32_t)                                                                            \
+    X(I32, 4, int32_t)                                                                             \
+    X(U64, 8, uint64_t)                                                                            \
+    X(I64, 8, int64_t)                                                                             \
+    X(F16, 2, uint16_t)                                                                            \
+    X(F32, 4, float)                                                                               \
+    X(F64, 8, double)
+
+/* An element type: a scalar, a 2-, 3- or 4-vector of one (tightly packed), or an opaque record. */
+typedef uint32_t tml_type;
+enum {
+    TML_TYPE_NONE = 0,
+#define TML_SCALAR_ENUM(name, size, ctype) TML_##name,
+    TML_SCALAR_LIST(TML_SCALAR_ENUM)
+#undef TML_SCALAR_ENUM
+    TML_SCALAR_END
+};
+#define TML_VEC(scalar, n) ((tml_type)((scalar) | (uint32_t)(n) << 8)) /* n = 2, 3, 4 */
+#define TML_RECORD(size)   ((tml_type)(0xffu | (uint32_t)(size) << 8)) /* size = 1 ... 64 bytes */
+
+TML_API size_t tml_type_size(tml_type type);            /* bytes of an element; 0 if not a type */
+TML_API tml_type tml_type_scalar(tml_type type);        /* the component's type; NONE for records */
+TML_API uint32_t tml_type_components(tml_type type);    /* 1 ... 4; 0 if not a type */
+TML_API const char *tml_type_name(tml_type type);       /* "f32", "f32x3", "record"; never NULL */
+TML_API tml_type tml_type_from_name(const char *name);  /* the inverse; NONE if unknown */
+TML_API bool tml_type_is_float(tml_type type);          /* f16 f32 f64 and their vectors */
+TML_API bool tml_type_is_signed(tml_type type);         /* i8 ... i64 and every float */
+
+/* ---- context -------------------------------------------------------------------------------- */
+
+typedef struct tml_context tml_context;
+
+typedef enum tml_engine_kind {
+    TML_ENGINE_AUTO, /* the best device there is; at least the CPU, so this never fails for want of a GPU */
+    TML_ENGINE_CPU,
+    TML_ENGINE_VULKAN,
+    TML_ENGINE_GL,
+} tml_engine_kind;
+
+typedef enum tml_log_level { TML_LOG_ERROR, TML_LOG_WARNING, TML_LOG_INFO, TML_LOG_DEBUG } tml_log_level;
+
+/* Memory hooks. alloc returns size bytes at an address that is a multiple of alignment (a power of
+ * two, at least 16), or NULL; free gets what alloc returned. Called from the thread that calls the
+ * library, never from its workers. */
+typedef struct tml_allocator {
+    void *(*alloc)(void *user, size_t size, size_t alignment);
+    void (*free)(void *user, void *memory, size_t size);
+    void *user;
+} tml_allocator;
+
+typedef void (*tml_task_fn)(void *argument, uint32_t index);
+
+/* Your job system in place of the context's own pool: call task(argument, i) once for each i in
+ * [0, count), on any threads, in any order that starts lower indices first, and return when all have
+ * returned. concurrency is how many may run at once (the library sizes per-worker scratch by count,
+ * not by this). */
+typedef struct tml_parallel {
+    void (*run)(void *user, uint32_t count, tml_task_fn task, void *argument);
+    uint32_t concurrency;
+    void *user;
+} tml_parallel;
+
+/* Progress of a long call: stage is a constant string ("sign bits"), fraction runs 0 ... 1 within
+ * the whole call. Return false to cancel: the call then returns TML_CANCELLED with its outputs
+ * undefined but every buffer still valid. Called from the calling thread, at most some hundred times. */
+typedef bool (*tml_progress_fn)(void *user, const char *stage, double fraction);
+
+typedef void (*tml_log_fn)(void *user, tml_log_level level, const char *message);
+
+typedef struct tml_open_desc {
+    tml_engine_kind engine;
+    const char *device;         /* part of a device's name, or its number; NULL: the first */
+    uint32_t threads;           /* CPU engine's workers; 0: one for each processor it may use */
+    size_t scratch_size;        /* bytes to reserve at once; 0: the arena grows at first use */
+    tml_allocator allocator;    /* zeroed: aligned malloc and free */
+    tml_parallel parallel;      /* zeroed: the context's own threads */
+    tml_log_fn log;             /* NULL: silent */
+    void *log_user;
+    tml_progress_fn progress;   /* NULL: none */
+    void *progress_user;
+} tml_open_desc;
+
+/* Opens a context. desc may be NULL or zeroed. On failure *out is NULL and the status says why.
+ * Errors: NO_DEVICE, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+TML_API TML_MUST_CHECK tml_status tml_open(const tml_open_desc *desc, tml_context **out);
+/* Waits, destroys every buffer of the context, then the context. NULL is allowed. */
+TML_API void tml_close(tml_context *tml);
+
+/* The latest failure on this context: call, field, value seen, value accepted, remedy. Empty string
+ * when nothing failed yet. Valid until the next call on the context. */
+TML_API const char *tml_last_error(const tml_context *tml);
+/* For libraries built on this one: records a message as tml_last_error and returns status. */
+TML_API tml_status tml_error(tml_context *tml, tml_status status, const char *format, ...)
+    TML_FORMAT(3, 4);
+/* For libraries built on this one: sends a line to the log hook. */
+TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
+    TML_FORMAT(3, 4);
+/* For libraries built on this one: reports progress; false means stop and return TML_CANCELLED. */
+TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
+
+/* Asks the call in progress to stop; it returns TML_CANCELLED. Safe from any thread and from a signal
+ * handler. The flag stays set until tml_cancel_clear. */
+TML_API void tml_cancel(tml_context *tml);
+TML_API void tml_cancel_clear(tml_context *tml);
+TML_API bool tml_is_cancelled(const tml_context *tml);
+
+/* For libraries built on this one: memory through the context's allocator, cache-line aligned; large
+ * blocks ask the system for huge pages. size 0 gives NULL. NULL also when memory is short. */
+TML_API void *tml_alloc(tml_context *tml, size_t size);
+TML_API void tml_free(tml_context *tml, void *memory, size_t size);
+
+/* Runs task(argument, i) for i in [0, count) on the context's workers (or your hook) and waits. */
+TML_API void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
+/* How many tasks run at once. */
+TML_API uint32_t tml_concurrency(const tml_context *tml);
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+typedef struct tml_device_info {
+    tml_engine_kind engine;
+    char name[128];     /* "Intel(R) Xeon(R) Processor, 2 threads" */
+    char features[128]; /* "AVX-512 VBMI2" and the like, for people */
+    uint64_t memory;    /* bytes; 0 if unknown */
+    uint32_t threads;   /* CPU: processors that this process may use */
+} tml_device_info;
+
+/* Writes at most capacity entries, best first, and returns how many devices there are. */
+TML_API uint32_t tml_devices(tml_device_info *out, uint32_t capacity);
+/* The device behind a context. */
+TML_API void tml_context_device(const tml_context *tml, tml_device_info *out);
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+/* A handle: slot and generation, so that a stale one is detected. Zeroed: no buffer. */
+typedef struct tml_buffer {
+    uint32_t slot;
+    uint32_t generation;
+} tml_buffer;
+
+typedef struct tml_buffer_desc {
+    tml_type type;
+    uint64_t count;      /* elements; 0 is a valid, empty buffer */
+    const void *data;    /* initial contents, count elements, copied; NULL: undefined */
+    void *host;          /* CPU: your memory, used in place and never freed; aligned to its scalar;
+                          * must outlive the buffer. Other engines: UNSUPPORTED */
+    const char *label;   /* copied (31 bytes); named in messages */
+} tml_buffer_desc;
+
+/* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY (size given), UNSUPPORTED. */
+TML_API TML_MUST_CHECK tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc,
+                                                    tml_buffer *out);
+/* Frees the buffer after the work that uses it; a zeroed or stale handle is ignored. */
+TML_API void tml_buffer_destroy(tml_context *tml, tml_buffer buffer);
+/* Type and element count; returns false for a zeroed or stale handle. Both pointers may be NULL. */
+TML_API bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count);
+/* Is this no buffer? */
+static inline bool tml_is_none(tml_buffer buffer)
+{
+    return buffer.slot == 0;
+}
+
+/* Copies the whole buffer to host memory (count * size bytes). Waits. */
+TML_API TML_MUST_CHECK tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out);
+/* Copies elements [first, first + count). Waits. */
+TML_API TML_MUST_CHECK tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first,
+                                                 uint64_t count, void *out);
+/* Reads one u32 or u64 element, such as a count. Waits. */
+TML_API TML_MUST_CHECK tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out);
+/* Copies host memory into elements [first, first + count); in may be reused on return. */
+TML_API TML_MUST_CHECK tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first,
+                                            uint64_t count, const void *in);
+/* The buffer's memory on the host, valid until tml_unmap; on the CPU engine no copy is made. Waits. */
+TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out);
+TML_API void tml_unmap(tml_context *tml, tml_buffer buffer);
+/* Waits for everything enqueued so far. Errors: DEVICE_LOST, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
+
+/* Grows the scratch arena to size bytes now, so that later calls do not. */
+TML_API TML_MUST_CHECK tml_status tml_reserve(tml_context *tml, size_t size);
+/* Bytes in the arena now. */
+TML_API size_t tml_reserved(const tml_context *tml);
+
+/* ---- sampled grids -------------------------------------------------------------------------- */
+
+/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k) and
+ * stands at   origin + direction * (spacing * (i, j, k)).
+ * A zeroed spacing means 1 1 1, a zeroed direction the identity. */
+typedef struct tml_grid {
+    uint64_t dims[3];    /* samples along x (fastest), y, z */
+    double spacing[3];   /* length of one step; positive */
+    double origin[3];    /* position of sample (0, 0, 0) */
+    double direction[9]; /* row-major 3x3; columns are the axes' directions, usually of unit length;
+                          * a negative determinant is a mirrored grid */
+} tml_grid;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

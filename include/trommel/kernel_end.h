@@ -1,0 +1,26 @@
+/* Ends what kernel_begin.h began. */
+#undef uint
+#undef vec2
+#undef vec3
+#undef vec4
+#undef F
+#undef I
+#undef U
+#undef VEC2
+#undef VEC3
+#undef VEC4
+#undef add2
+#undef sub2
+#undef scale2
+#undef dot2
+#undef length2
+#undef add3
+#undef sub3
+#undef scale3
+#undef dot3
+#undef cross3
+#undef length3
+#undef add4
+#undef sub4
+#undef scale4
+#undef dot4

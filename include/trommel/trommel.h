@@ -1,0 +1,19 @@
+/* Trommel: streams whose length depends on their data, and the programs that need them.
+ *
+ * The headers are the manual:
+ *   core.h    status, types, context, buffers
+ *   kernel.h  your own kernels, written once for every engine
+ *   stream.h  map, reduce, scan, compact, partition, expand, unique, segmented forms
+ *   field.h   points to volume
+ *   surface.h volume (or points) to mesh
+ *   io.h      files (a second library, trommel-io; not included here) */
+#ifndef TROMMEL_H
+#define TROMMEL_H
+
+#include <trommel/core.h>
+#include <trommel/field.h>
+#include <trommel/kernel.h>
+#include <trommel/stream.h>
+#include <trommel/surface.h>
+
+#endif

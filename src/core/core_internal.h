@@ -1,0 +1,66 @@
+/* What the library's own files share about a context. */
+#ifndef TML_CORE_INTERNAL_H
+#define TML_CORE_INTERNAL_H
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "core/engine.h"
+
+#define TML_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define TML_MIN_OF(a, b)  ((a) < (b) ? (a) : (b))
+#define TML_MAX_OF(a, b)  ((a) > (b) ? (a) : (b))
+#define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
+
+/* Scratch and allocations are aligned to this: a cache line and the widest vector. */
+enum { TML_ALIGNMENT = 64 };
+
+struct tml_slot {
+    uint32_t generation; /* odd while alive */
+    tml_type type;
+    uint64_t count;
+    size_t element_size;
+    size_t size;       /* count * element_size */
+    void *memory;      /* CPU: the elements; other engines: their own record */
+    bool lent;         /* memory belongs to the caller */
+    char label[32];
+};
+
+struct tml_context {
+    const tml_engine *engine;
+    void *engine_state;
+    tml_device_info device;
+    tml_allocator allocator;
+    tml_parallel parallel;
+    struct tml_pool *pool; /* NULL when the caller brings parallel_for */
+    tml_log_fn log;
+    void *log_user;
+    tml_progress_fn progress;
+    void *progress_user;
+    atomic_bool cancelled;
+    tml_slot *slots; /* [0] stays unused */
+    uint32_t slot_count, slot_capacity, free_slot;
+    void *scratch;
+    size_t scratch_size;
+    char error[768];
+};
+
+/* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. */
+tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
+
+/* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any), at
+ * least count elements. On failure records a message that names call and field. */
+tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field, tml_buffer buffer,
+                            const tml_type *types, uint64_t count);
+
+/* The arena, grown to size when smaller. NULL and a message when memory is short. The pointer holds
+ * until the next call that may grow it: one operation at a time. */
+void *tml_scratch(tml_context *tml, const char *call, size_t size);
+
+/* a * b, false on overflow. */
+static inline bool tml_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+#endif

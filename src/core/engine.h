@@ -1,0 +1,56 @@
+/* The engine table: what a device offers to the operations. The dispatch in src/stream and the
+ * programs call these; engines implement them and never include one another.
+ *
+ * A program's engine part (surface, field) is an operation like any other: its run function gets the
+ * resolved internal desc that the program's header in src/ defines. */
+#ifndef TML_ENGINE_H
+#define TML_ENGINE_H
+
+#include <trommel/trommel.h>
+
+typedef struct tml_slot tml_slot;
+
+typedef enum tml_op {
+    TML_OP_MAP,             /* tml_map_desc */
+    TML_OP_REDUCE,          /* tml_reduce_desc */
+    TML_OP_SCAN,            /* tml_scan_desc */
+    TML_OP_COMPACT,         /* tml_compact_desc */
+    TML_OP_PARTITION,       /* tml_partition_desc */
+    TML_OP_EXPAND,          /* tml_expand_desc */
+    TML_OP_UNIQUE,          /* tml_unique_desc */
+    TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
+    TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
+    TML_OP_FIELD,           /* field_plan, src/field/field_internal.h */
+    TML_OP_SURFACE,         /* surface_plan, src/surface/surface_internal.h */
+    TML_OP_COUNT
+} tml_op;
+
+/* One operation on one engine. desc is checked and resolved (method never AUTO, lengths bounded)
+ * before any of these is called. */
+typedef struct tml_engine_op {
+    bool (*supports)(tml_context *tml, const void *desc); /* NULL: always */
+    size_t (*scratch_size)(tml_context *tml, const void *desc); /* NULL: none */
+    tml_status (*run)(tml_context *tml, const void *desc, void *scratch, size_t scratch_size);
+} tml_engine_op;
+
+typedef struct tml_engine {
+    tml_engine_kind kind;
+    const char *name;
+    uint32_t (*devices)(tml_device_info *out, uint32_t capacity);
+    tml_status (*open)(tml_context *tml, const tml_open_desc *desc); /* fills tml->engine_state */
+    void (*close)(tml_context *tml);
+    tml_status (*buffer_create)(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
+    void (*buffer_destroy)(tml_context *tml, tml_slot *slot);
+    tml_status (*read)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
+    tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+    tml_status (*map)(tml_context *tml, tml_slot *slot, void **out);
+    void (*unmap)(tml_context *tml, tml_slot *slot);
+    tml_status (*sync)(tml_context *tml);
+    const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
+} tml_engine;
+
+/* Engines in order of preference, NULL-ended. */
+extern const tml_engine *const tml_engines[];
+extern const tml_engine tml_cpu_engine; /* src/cpu/cpu_engine.c */
+
+#endif
