@@ -5,8 +5,8 @@
  * buffers that you create.
  *
  * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
- * error. Calls on one context must not overlap in time; different contexts are independent. There is
- * no process-wide state. Only calls whose names say read, wait, map or sync wait for the device;
+ * error. Calls on one context must not overlap in time; different contexts are independent. There
+ * is no process-wide state. Only calls whose names say read, wait, map or sync wait for the device;
  * everything else enqueues work in call order and returns. (The CPU engine finishes each operation
  * before the call returns, which is a valid form of the same promise.) */
 #ifndef TROMMEL_CORE_H
@@ -25,23 +25,23 @@ extern "C" {
 #define TML_VERSION_PATCH 0
 
 #if defined(_WIN32) && defined(TML_SHARED)
-#  ifdef TML_BUILD
-#    define TML_API __declspec(dllexport)
-#  else
-#    define TML_API __declspec(dllimport)
-#  endif
+#    ifdef TML_BUILD
+#        define TML_API __declspec(dllexport)
+#    else
+#        define TML_API __declspec(dllimport)
+#    endif
 #elif defined(__GNUC__)
-#  define TML_API __attribute__((visibility("default")))
+#    define TML_API __attribute__((visibility("default")))
 #else
-#  define TML_API
+#    define TML_API
 #endif
 
 #if defined(__GNUC__)
-#  define TML_MUST_CHECK       __attribute__((warn_unused_result))
-#  define TML_FORMAT(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#    define TML_MUST_CHECK       __attribute__((warn_unused_result))
+#    define TML_FORMAT(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #else
-#  define TML_MUST_CHECK
-#  define TML_FORMAT(fmt, arg)
+#    define TML_MUST_CHECK
+#    define TML_FORMAT(fmt, arg)
 #endif
 
 /* ---- status --------------------------------------------------------------------------------- */
@@ -97,31 +97,37 @@ enum {
 #define TML_SCALAR_ENUM(name, size, ctype) TML_##name,
     TML_SCALAR_LIST(TML_SCALAR_ENUM)
 #undef TML_SCALAR_ENUM
-    TML_SCALAR_END
+        TML_SCALAR_END
 };
 #define TML_VEC(scalar, n) ((tml_type)((scalar) | (uint32_t)(n) << 8)) /* n = 2, 3, 4 */
 #define TML_RECORD(size)   ((tml_type)(0xffu | (uint32_t)(size) << 8)) /* size = 1 ... 64 bytes */
 
-TML_API size_t tml_type_size(tml_type type);            /* bytes of an element; 0 if not a type */
-TML_API tml_type tml_type_scalar(tml_type type);        /* the component's type; NONE for records */
-TML_API uint32_t tml_type_components(tml_type type);    /* 1 ... 4; 0 if not a type */
-TML_API const char *tml_type_name(tml_type type);       /* "f32", "f32x3", "record"; never NULL */
-TML_API tml_type tml_type_from_name(const char *name);  /* the inverse; NONE if unknown */
-TML_API bool tml_type_is_float(tml_type type);          /* f16 f32 f64 and their vectors */
-TML_API bool tml_type_is_signed(tml_type type);         /* i8 ... i64 and every float */
+TML_API size_t tml_type_size(tml_type type);           /* bytes of an element; 0 if not a type */
+TML_API tml_type tml_type_scalar(tml_type type);       /* the component's type; NONE for records */
+TML_API uint32_t tml_type_components(tml_type type);   /* 1 ... 4; 0 if not a type */
+TML_API const char *tml_type_name(tml_type type);      /* "f32", "f32x3", "record"; never NULL */
+TML_API tml_type tml_type_from_name(const char *name); /* the inverse; NONE if unknown */
+TML_API bool tml_type_is_float(tml_type type);         /* f16 f32 f64 and their vectors */
+TML_API bool tml_type_is_signed(tml_type type);        /* i8 ... i64 and every float */
 
 /* ---- context -------------------------------------------------------------------------------- */
 
 typedef struct tml_context tml_context;
 
 typedef enum tml_engine_kind {
-    TML_ENGINE_AUTO, /* the best device there is; at least the CPU, so this never fails for want of a GPU */
+    TML_ENGINE_AUTO, /* the best device there is; at least the CPU, so this never fails for want of
+                        a GPU */
     TML_ENGINE_CPU,
     TML_ENGINE_VULKAN,
     TML_ENGINE_GL,
 } tml_engine_kind;
 
-typedef enum tml_log_level { TML_LOG_ERROR, TML_LOG_WARNING, TML_LOG_INFO, TML_LOG_DEBUG } tml_log_level;
+typedef enum tml_log_level {
+    TML_LOG_ERROR,
+    TML_LOG_WARNING,
+    TML_LOG_INFO,
+    TML_LOG_DEBUG
+} tml_log_level;
 
 /* Memory hooks. alloc returns size bytes at an address that is a multiple of alignment (a power of
  * two, at least 16), or NULL; free gets what alloc returned. Called from the thread that calls the
@@ -135,9 +141,9 @@ typedef struct tml_allocator {
 typedef void (*tml_task_fn)(void *argument, uint32_t index);
 
 /* Your job system in place of the context's own pool: call task(argument, i) once for each i in
- * [0, count), on any threads, in any order that starts lower indices first, and return when all have
- * returned. concurrency is how many may run at once (the library sizes per-worker scratch by count,
- * not by this). */
+ * [0, count), on any threads, in any order that starts lower indices first, and return when all
+ * have returned. concurrency is how many may run at once (the library sizes per-worker scratch by
+ * count, not by this). */
 typedef struct tml_parallel {
     void (*run)(void *user, uint32_t count, tml_task_fn task, void *argument);
     uint32_t concurrency;
@@ -146,21 +152,22 @@ typedef struct tml_parallel {
 
 /* Progress of a long call: stage is a constant string ("sign bits"), fraction runs 0 ... 1 within
  * the whole call. Return false to cancel: the call then returns TML_CANCELLED with its outputs
- * undefined but every buffer still valid. Called from the calling thread, at most some hundred times. */
+ * undefined but every buffer still valid. Called from the calling thread, at most some hundred
+ * times. */
 typedef bool (*tml_progress_fn)(void *user, const char *stage, double fraction);
 
 typedef void (*tml_log_fn)(void *user, tml_log_level level, const char *message);
 
 typedef struct tml_open_desc {
     tml_engine_kind engine;
-    const char *device;         /* part of a device's name, or its number; NULL: the first */
-    uint32_t threads;           /* CPU engine's workers; 0: one for each processor it may use */
-    size_t scratch_size;        /* bytes to reserve at once; 0: the arena grows at first use */
-    tml_allocator allocator;    /* zeroed: aligned malloc and free */
-    tml_parallel parallel;      /* zeroed: the context's own threads */
-    tml_log_fn log;             /* NULL: silent */
+    const char *device;      /* part of a device's name, or its number; NULL: the first */
+    uint32_t threads;        /* CPU engine's workers; 0: one for each processor it may use */
+    size_t scratch_size;     /* bytes to reserve at once; 0: the arena grows at first use */
+    tml_allocator allocator; /* zeroed: aligned malloc and free */
+    tml_parallel parallel;   /* zeroed: the context's own threads */
+    tml_log_fn log;          /* NULL: silent */
     void *log_user;
-    tml_progress_fn progress;   /* NULL: none */
+    tml_progress_fn progress; /* NULL: none */
     void *progress_user;
 } tml_open_desc;
 
@@ -182,14 +189,14 @@ TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, 
 /* For libraries built on this one: reports progress; false means stop and return TML_CANCELLED. */
 TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
 
-/* Asks the call in progress to stop; it returns TML_CANCELLED. Safe from any thread and from a signal
- * handler. The flag stays set until tml_cancel_clear. */
+/* Asks the call in progress to stop; it returns TML_CANCELLED. Safe from any thread and from a
+ * signal handler. The flag stays set until tml_cancel_clear. */
 TML_API void tml_cancel(tml_context *tml);
 TML_API void tml_cancel_clear(tml_context *tml);
 TML_API bool tml_is_cancelled(const tml_context *tml);
 
-/* For libraries built on this one: memory through the context's allocator, cache-line aligned; large
- * blocks ask the system for huge pages. size 0 gives NULL. NULL also when memory is short. */
+/* For libraries built on this one: memory through the context's allocator, cache-line aligned;
+ * large blocks ask the system for huge pages. size 0 gives NULL. NULL also when memory is short. */
 TML_API void *tml_alloc(tml_context *tml, size_t size);
 TML_API void tml_free(tml_context *tml, void *memory, size_t size);
 
@@ -223,11 +230,11 @@ typedef struct tml_buffer {
 
 typedef struct tml_buffer_desc {
     tml_type type;
-    uint64_t count;      /* elements; 0 is a valid, empty buffer */
-    const void *data;    /* initial contents, count elements, copied; NULL: undefined */
-    void *host;          /* CPU: your memory, used in place and never freed; aligned to its scalar;
-                          * must outlive the buffer. Other engines: UNSUPPORTED */
-    const char *label;   /* copied (31 bytes); named in messages */
+    uint64_t count;    /* elements; 0 is a valid, empty buffer */
+    const void *data;  /* initial contents, count elements, copied; NULL: undefined */
+    void *host;        /* CPU: your memory, used in place and never freed; aligned to its scalar;
+                        * must outlive the buffer. Other engines: UNSUPPORTED */
+    const char *label; /* copied (31 bytes); named in messages */
 } tml_buffer_desc;
 
 /* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY (size given), UNSUPPORTED. */
@@ -236,7 +243,8 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_create(tml_context *tml, const tml_
 /* Frees the buffer after the work that uses it; a zeroed or stale handle is ignored. */
 TML_API void tml_buffer_destroy(tml_context *tml, tml_buffer buffer);
 /* Type and element count; returns false for a zeroed or stale handle. Both pointers may be NULL. */
-TML_API bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count);
+TML_API bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type,
+                             uint64_t *count);
 /* Is this no buffer? */
 static inline bool tml_is_none(tml_buffer buffer)
 {
@@ -246,14 +254,16 @@ static inline bool tml_is_none(tml_buffer buffer)
 /* Copies the whole buffer to host memory (count * size bytes). Waits. */
 TML_API TML_MUST_CHECK tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out);
 /* Copies elements [first, first + count). Waits. */
-TML_API TML_MUST_CHECK tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first,
-                                                 uint64_t count, void *out);
+TML_API TML_MUST_CHECK tml_status tml_read_range(tml_context *tml, tml_buffer buffer,
+                                                 uint64_t first, uint64_t count, void *out);
 /* Reads one u32 or u64 element, such as a count. Waits. */
-TML_API TML_MUST_CHECK tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out);
+TML_API TML_MUST_CHECK tml_status tml_read_count(tml_context *tml, tml_buffer buffer,
+                                                 uint64_t *out);
 /* Copies host memory into elements [first, first + count); in may be reused on return. */
 TML_API TML_MUST_CHECK tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first,
                                             uint64_t count, const void *in);
-/* The buffer's memory on the host, valid until tml_unmap; on the CPU engine no copy is made. Waits. */
+/* The buffer's memory on the host, valid until tml_unmap; on the CPU engine no copy is made. Waits.
+ */
 TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out);
 TML_API void tml_unmap(tml_context *tml, tml_buffer buffer);
 /* Waits for everything enqueued so far. Errors: DEVICE_LOST, CANCELLED. */
@@ -266,9 +276,9 @@ TML_API size_t tml_reserved(const tml_context *tml);
 
 /* ---- sampled grids -------------------------------------------------------------------------- */
 
-/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k) and
- * stands at   origin + direction * (spacing * (i, j, k)).
- * A zeroed spacing means 1 1 1, a zeroed direction the identity. */
+/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k)
+ * and stands at   origin + direction * (spacing * (i, j, k)). A zeroed spacing means 1 1 1, a
+ * zeroed direction the identity. */
 typedef struct tml_grid {
     uint64_t dims[3];    /* samples along x (fastest), y, z */
     double spacing[3];   /* length of one step; positive */

@@ -3,8 +3,8 @@
  *
  * Every loader is strict about what the format demands and says which field of which file is wrong.
  * No size field is trusted: before an allocation it is checked against the bytes that are there.
- * Every writer writes a file beside the target and renames it when complete, so a failed or cancelled
- * run leaves the old file, or none. All memory comes from the context's allocator. */
+ * Every writer writes a file beside the target and renames it when complete, so a failed or
+ * cancelled run leaves the old file, or none. All memory comes from the context's allocator. */
 #ifndef TROMMEL_IO_H
 #define TROMMEL_IO_H
 
@@ -18,11 +18,12 @@ extern "C" {
 
 /* A volume in host memory, in the file's own type and the machine's byte order. */
 typedef struct tml_volume {
-    void *data;     /* dims[0] * dims[1] * dims[2] samples, x fastest */
-    size_t size;    /* bytes in data */
-    tml_type type;  /* one of the eleven scalars */
-    tml_grid grid;  /* 2-D files have dims[2] = 1; positions in the file's own space, LPS or RAS as stated */
-    double slope;   /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
+    void *data;    /* dims[0] * dims[1] * dims[2] samples, x fastest */
+    size_t size;   /* bytes in data */
+    tml_type type; /* one of the eleven scalars */
+    tml_grid grid; /* 2-D files have dims[2] = 1; positions in the file's own space, LPS or RAS as
+                      stated */
+    double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
     char format[16];  /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "raw" */
     char space[32];   /* "left-posterior-superior", "right-anterior-superior", or empty */
@@ -31,22 +32,24 @@ typedef struct tml_volume {
 
 /* For headerless files, and for choosing within files. Zeroed: take what the file says. */
 typedef struct tml_volume_load_desc {
-    uint64_t dims[3];      /* raw: required. Otherwise must be 0 */
-    tml_type type;         /* raw: required */
-    bool big_endian;       /* raw */
-    uint64_t skip;         /* raw: bytes before the first sample (after unzipping) */
-    double spacing[3];     /* overrides the file's when not 0 */
-    uint32_t frame;        /* which volume of a 4-D file, or which component of a vector file */
-    uint64_t memory_limit; /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
+    uint64_t dims[3];  /* raw: required. Otherwise must be 0 */
+    tml_type type;     /* raw: required */
+    bool big_endian;   /* raw */
+    uint64_t skip;     /* raw: bytes before the first sample (after unzipping) */
+    double spacing[3]; /* overrides the file's when not 0 */
+    uint32_t frame;    /* which volume of a 4-D file, or which component of a vector file */
+    uint64_t
+        memory_limit; /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
 } tml_volume_load_desc;
 
-/* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4 (.mrc
- * .map .rec .ccp4), NPY, or raw (.raw, any name when desc gives dims and type; .gz is unzipped).
- * The format is found by content first, then by name. path is UTF-8. desc may be NULL.
+/* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
+ * (.mrc .map .rec .ccp4), NPY, or raw (.raw, any name when desc gives dims and type; .gz is
+ * unzipped). The format is found by content first, then by name. path is UTF-8. desc may be NULL.
  * Release the result with tml_volume_free.
  * Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *path,
-                                                  const tml_volume_load_desc *desc, tml_volume *out);
+                                                  const tml_volume_load_desc *desc,
+                                                  tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
 /* Writes NRRD (.nrrd, raw encoding), NPY (.npy) or headerless .raw, by the name's ending. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
@@ -58,12 +61,13 @@ TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *
 typedef struct tml_array {
     void *data;
     size_t size;
-    tml_type type;      /* scalar, or a vector of 2 to 4 where the last dimension is that long and
-                         * there are two or more dimensions */
-    uint64_t count;     /* elements of that type */
+    tml_type type;  /* scalar, or a vector of 2 to 4 where the last dimension is that long and
+                     * there are two or more dimensions */
+    uint64_t count; /* elements of that type */
 } tml_array;
 
-TML_API TML_MUST_CHECK tml_status tml_array_load(tml_context *tml, const char *path, tml_array *out);
+TML_API TML_MUST_CHECK tml_status tml_array_load(tml_context *tml, const char *path,
+                                                 tml_array *out);
 TML_API void tml_array_free(tml_context *tml, tml_array *array);
 TML_API TML_MUST_CHECK tml_status tml_array_save(tml_context *tml, const char *path,
                                                  const tml_array *array);
@@ -83,40 +87,43 @@ typedef struct tml_points {
     uint64_t dropped; /* points left out because a coordinate is NaN or infinite */
 } tml_points;
 
-/* Reads PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary, binary_compressed), LAS
- * 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), by content.
- * Errors: as tml_volume_load. */
-TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out);
+/* Reads PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary, binary_compressed),
+ * LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), by
+ * content. Errors: as tml_volume_load. */
+TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
+                                                  tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
 /* A mesh in host memory; the writer only reads it. */
 typedef struct tml_mesh {
-    const float *positions;  /* vertex_count x 3, relative to origin */
-    const float *normals;    /* vertex_count x 3, or NULL */
-    const float *values;     /* vertex_count, or NULL: one scalar a vertex */
-    const void *indices;     /* triangle_count x 3, uint32_t or uint64_t; NULL: soup, 3 vertices each */
+    const float *positions; /* vertex_count x 3, relative to origin */
+    const float *normals;   /* vertex_count x 3, or NULL */
+    const float *values;    /* vertex_count, or NULL: one scalar a vertex */
+    const void *indices; /* triangle_count x 3, uint32_t or uint64_t; NULL: soup, 3 vertices each */
     uint64_t vertex_count;
     uint64_t triangle_count;
     bool indices64;
     double origin[3];
-    const char *value_name;  /* "intensity"; NULL: "value" */
-    const char *comment;     /* one line for formats that hold one; may be NULL */
+    const char *value_name; /* "intensity"; NULL: "value" */
+    const char *comment;    /* one line for formats that hold one; may be NULL */
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
- * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in STL.
- * Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts
- * that the format cannot hold), INVALID_ARGUMENT, CANCELLED. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh);
+ * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
+ * STL. Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown,
+ * or counts that the format cannot hold), INVALID_ARGUMENT, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
+                                                const tml_mesh *mesh);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* Writes a PNG: width x height, RGBA, 8 bits, sRGB, top row first. */
-TML_API TML_MUST_CHECK tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba,
-                                               uint32_t width, uint32_t height);
+TML_API TML_MUST_CHECK tml_status tml_png_save(tml_context *tml, const char *path,
+                                               const uint8_t *rgba, uint32_t width,
+                                               uint32_t height);
 
 #ifdef __cplusplus
 }

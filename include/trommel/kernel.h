@@ -3,23 +3,23 @@
  *     TML_KERNEL(bool, is_positive, (float x), { return x > 0.0f; })
  *     ... .keep = TML_USE(is_positive) ...
  *
- * defines the C function is_positive, a loop over blocks for the CPU engine (inlined and vectorised by
- * your compiler: no call per element) and, by stringification, its GLSL for the GPU engines.
+ * defines the C function is_positive, a loop over blocks for the CPU engine (inlined and vectorised
+ * by your compiler: no call per element) and, by stringification, its GLSL for the GPU engines.
  *
  * Write the common subset of C and GLSL ES 3.00: no pointers, no strings, no implicit conversions
  * (1.0f, 1u, float(i) is written F(i), uint(i) is U(i), int(u) is I(u)), no brace initialisers,
  * conditions are bool, no calls of your own functions. Vectors: vec2 vec3 vec4 with .x .y .z
- * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3 and
- * the same for 2 and 4.
+ * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
+ * and the same for 2 and 4.
  *
  * Parameters, at most four, each a plain "type name":
- *   float, int, uint, vec2, vec3, vec4   the next input array's element. float also takes f16 buffers,
- *                                        int also i8 and i16, uint also u8 and u16 (widened);
- *   double, uint64, int64                f64, u64, i64 buffers (Vulkan: where the device has them)
- *   tml_index name                       the element's position in the stream (expand: the source's)
- *   tml_rank name                        expand only: the k of the source's k-th output
- *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints
- * Result: bool, float, int, uint, vec2, vec3, vec4, double, uint64, int64.
+ *   float, int, uint, vec2, vec3, vec4   the next input array's element. float also takes f16
+ * buffers, int also i8 and i16, uint also u8 and u16 (widened); double, uint64, int64 f64, u64, i64
+ * buffers (Vulkan: where the device has them) tml_index name                       the element's
+ * position in the stream (expand: the source's) tml_rank name                        expand only:
+ * the k of the source's k-th output tml_params name                      the desc's params:
+ * p.f[0..3] floats, p.u[0..3] uints Result: bool, float, int, uint, vec2, vec3, vec4, double,
+ * uint64, int64.
  *
  * The short names (uint, vec3, F ...) are defined only between
  *     #include <trommel/kernel_begin.h>  and  #include <trommel/kernel_end.h>
@@ -55,9 +55,9 @@ typedef uint32_t tml_rank;
 
 /* One block of work for the CPU form of a kernel. */
 typedef struct tml_kernel_block {
-    const void *in[4];       /* in[p]: element i of parameter p's array, for parameters that are arrays */
-    const tml_index *index;  /* positions; NULL: first + i */
-    const tml_rank *rank;    /* expand only */
+    const void *in[4]; /* in[p]: element i of parameter p's array, for parameters that are arrays */
+    const tml_index *index; /* positions; NULL: first + i */
+    const tml_rank *rank;   /* expand only */
     const tml_params *params;
     void *out;
     tml_index first;
@@ -69,8 +69,8 @@ enum { TML_PARAM_INDEX = 0x100000, TML_PARAM_RANK, TML_PARAM_PARAMS };
 
 typedef struct tml_kernel {
     const char *name;
-    const char *glsl;   /* "bool is_positive(float x) { return x > 0.0f; }" */
-    tml_type result;    /* TML_U8 for bool */
+    const char *glsl; /* "bool is_positive(float x) { return x > 0.0f; }" */
+    tml_type result;  /* TML_U8 for bool */
     uint32_t param_count;
     uint32_t params[4]; /* a tml_type, or TML_PARAM_... */
     void (*run)(const tml_kernel_block *block);
@@ -81,8 +81,8 @@ typedef struct tml_kernel {
 
 /* Defines a kernel; the body is a braced block. Static, so it may stand in a header. */
 #define TML_KERNEL(ret, name, params, ...)                                                         \
-    static inline TML_FIRST(TML_R_##ret) name params __VA_ARGS__                                   \
-    static void name##_run(const tml_kernel_block *tml_block)                                      \
+    static inline TML_FIRST(TML_R_##ret)                                                           \
+        name params __VA_ARGS__ static void name##_run(const tml_kernel_block *tml_block)          \
     {                                                                                              \
         TML_FIRST(TML_R_##ret) *tml_out = (TML_FIRST(TML_R_##ret) *)tml_block->out;                \
         for (size_t tml_i = 0; tml_i < tml_block->count; tml_i++)                                  \
@@ -96,8 +96,9 @@ typedef struct tml_kernel {
                                              name##_run};
 
 /* ---- how it works ---------------------------------------------------------------------------
- * Pasting TML_P_ onto "float x" gives "way, C type, element type, x": that is how a macro learns the
- * type of a parameter. The names with uint32_t and tml_ serve parameters whose short name was a macro. */
+ * Pasting TML_P_ onto "float x" gives "way, C type, element type, x": that is how a macro learns
+ * the type of a parameter. The names with uint32_t and tml_ serve parameters whose short name was a
+ * macro. */
 #define TML_P_float      TML_ARRAY, float, TML_F32,
 #define TML_P_double     TML_ARRAY, double, TML_F64,
 #define TML_P_int        TML_ARRAY, int32_t, TML_I32,
@@ -118,49 +119,58 @@ typedef struct tml_kernel {
 #define TML_P_tml_rank   TML_RANK, tml_rank, TML_PARAM_RANK,
 #define TML_P_tml_params TML_PARAMS, tml_params, TML_PARAM_PARAMS,
 
-#define TML_R_bool       bool, TML_U8
-#define TML_R__Bool      TML_R_bool
-#define TML_R_float      float, TML_F32
-#define TML_R_double     double, TML_F64
-#define TML_R_int        int32_t, TML_I32
-#define TML_R_uint       uint32_t, TML_U32
-#define TML_R_uint32_t   TML_R_uint
-#define TML_R_int64      int64_t, TML_I64
-#define TML_R_uint64     uint64_t, TML_U64
-#define TML_R_vec2       tml_vec2, TML_VEC(TML_F32, 2)
-#define TML_R_vec3       tml_vec3, TML_VEC(TML_F32, 3)
-#define TML_R_vec4       tml_vec4, TML_VEC(TML_F32, 4)
+#define TML_R_bool     bool, TML_U8
+#define TML_R__Bool    TML_R_bool
+#define TML_R_float    float, TML_F32
+#define TML_R_double   double, TML_F64
+#define TML_R_int      int32_t, TML_I32
+#define TML_R_uint     uint32_t, TML_U32
+#define TML_R_uint32_t TML_R_uint
+#define TML_R_int64    int64_t, TML_I64
+#define TML_R_uint64   uint64_t, TML_U64
+#define TML_R_vec2     tml_vec2, TML_VEC(TML_F32, 2)
+#define TML_R_vec3     tml_vec3, TML_VEC(TML_F32, 3)
+#define TML_R_vec4     tml_vec4, TML_VEC(TML_F32, 4)
 
-#define TML_FIRST(...)             TML_FIRST_(__VA_ARGS__, ~)
-#define TML_FIRST_(a, ...)         a
-#define TML_SECOND(...)            TML_SECOND_(__VA_ARGS__, ~)
-#define TML_SECOND_(a, b, ...)     b
+#define TML_FIRST(...)         TML_FIRST_(__VA_ARGS__, ~)
+#define TML_FIRST_(a, ...)     a
+#define TML_SECOND(...)        TML_SECOND_(__VA_ARGS__, ~)
+#define TML_SECOND_(a, b, ...) b
 
 #define TML_LOAD(k, param)         TML_LOAD_(k, TML_P_##param)
 #define TML_LOAD_(k, ...)          TML_LOAD__(k, __VA_ARGS__)
 #define TML_LOAD__(k, way, T, ...) way##_LOAD(k, T)
 #define TML_ARRAY_LOAD(k, T)       (((const T *)tml_block->in[k])[tml_i])
-#define TML_INDEX_LOAD(k, T)       (tml_block->index ? tml_block->index[tml_i] : tml_block->first + (T)tml_i)
-#define TML_RANK_LOAD(k, T)        (tml_block->rank[tml_i])
-#define TML_PARAMS_LOAD(k, T)      (*tml_block->params)
-#define TML_KIND(k, param)         TML_KIND_(TML_P_##param)
-#define TML_KIND_(...)             TML_KIND__(__VA_ARGS__)
+#define TML_INDEX_LOAD(k, T)                                                                       \
+    (tml_block->index ? tml_block->index[tml_i] : tml_block->first + (T)tml_i)
+#define TML_RANK_LOAD(k, T)            (tml_block->rank[tml_i])
+#define TML_PARAMS_LOAD(k, T)          (*tml_block->params)
+#define TML_KIND(k, param)             TML_KIND_(TML_P_##param)
+#define TML_KIND_(...)                 TML_KIND__(__VA_ARGS__)
 #define TML_KIND__(way, T, type, name) type
 
-#define TML_COUNT(...)             TML_COUNT_(__VA_ARGS__, 4, 3, 2, 1, 0)
+#define TML_COUNT(...)                 TML_COUNT_(__VA_ARGS__, 4, 3, 2, 1, 0)
 #define TML_COUNT_(a, b, c, d, n, ...) n
-#define TML_STRIP(...)             __VA_ARGS__
-#define TML_CAT(a, b)              TML_CAT_(a, b)
-#define TML_CAT_(a, b)             a##b
-#define TML_EACH(do, params)       TML_CAT(TML_EACH_, TML_COUNT params)(do, TML_STRIP params)
-#define TML_EACH_1(do, ...)        TML_EACH_1_(do, __VA_ARGS__)
-#define TML_EACH_2(do, ...)        TML_EACH_2_(do, __VA_ARGS__)
-#define TML_EACH_3(do, ...)        TML_EACH_3_(do, __VA_ARGS__)
-#define TML_EACH_4(do, ...)        TML_EACH_4_(do, __VA_ARGS__)
-#define TML_EACH_1_(do, a)          do(0, a)
-#define TML_EACH_2_(do, a, b)       do(0, a), do(1, b)
-#define TML_EACH_3_(do, a, b, c)    do(0, a), do(1, b), do(2, c)
-#define TML_EACH_4_(do, a, b, c, d) do(0, a), do(1, b), do(2, c), do(3, d)
+#define TML_STRIP(...)                 __VA_ARGS__
+#define TML_CAT(a, b)                  TML_CAT_(a, b)
+#define TML_CAT_(a, b)                 a##b
+#define TML_EACH(do, params)           TML_CAT(TML_EACH_, TML_COUNT params)(do, TML_STRIP params)
+#define TML_EACH_1(do, ...)            TML_EACH_1_(do, __VA_ARGS__)
+#define TML_EACH_2(do, ...)            TML_EACH_2_(do, __VA_ARGS__)
+#define TML_EACH_3(do, ...)            TML_EACH_3_(do, __VA_ARGS__)
+#define TML_EACH_4(do, ...)            TML_EACH_4_(do, __VA_ARGS__)
+#define TML_EACH_1_(do, a)                                                                         \
+    do                                                                                             \
+    (0, a)
+#define TML_EACH_2_(do, a, b)                                                                      \
+    do                                                                                             \
+    (0, a), do(1, b)
+#define TML_EACH_3_(do, a, b, c)                                                                   \
+    do                                                                                             \
+    (0, a), do(1, b), do(2, c)
+#define TML_EACH_4_(do, a, b, c, d)                                                                \
+    do                                                                                             \
+    (0, a), do(1, b), do(2, c), do(3, d)
 
 #ifdef __cplusplus
 }

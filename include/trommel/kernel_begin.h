@@ -1,6 +1,7 @@
 /* The vocabulary of kernels, C side: the short names that GLSL has built in, plus the casts,
- * constructors and vector sums that C and GLSL spell differently. The GLSL side of the same names is in
- * src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again. */
+ * constructors and vector sums that C and GLSL spell differently. The GLSL side of the same names
+ * is in src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open
+ * again. */
 #include <trommel/kernel.h>
 
 #define uint uint32_t
@@ -32,7 +33,7 @@
 #define dot4    tml_dot4
 
 #ifndef TROMMEL_KERNEL_BEGIN_H
-#define TROMMEL_KERNEL_BEGIN_H
+#    define TROMMEL_KERNEL_BEGIN_H
 
 static inline tml_vec2 tml_make2(float x, float y)
 {

@@ -1,19 +1,18 @@
 /* Surface: volume, or points through a field, to triangle mesh.
  *
- * Marching cubes whose 256-case table separates inside corners on ambiguous faces, so that neighbouring
- * cells always agree and closed fields give closed meshes.
- *   inside     value >= iso, for every type; a sample exactly at the isovalue makes no hole
- *   missing    NaN samples, samples whose mask byte is 0 and samples outside the region: a cell with such
- *              a corner makes no triangle, so the surface ends there (open, no false wall)
- *   vertex     lies on a grid edge between an inside and an outside sample; t = (iso - a) / (b - a) from
- *              the endpoint with the lower index, in double for f64, u32, i32, u64 and i64 and in float
- *              otherwise; clamped to [0, 1]. Where b - a overflows, t = 1/2.
- *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x; triangles by cell,
- *              then by table. The same on every engine and for any number of threads.
- *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
- *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
- *   position   origin + direction * spacing * index, computed in double and rounded once to float.
- *              Relative to position_origin when that is given. */
+ * Marching cubes whose 256-case table separates inside corners on ambiguous faces, so that
+ * neighbouring cells always agree and closed fields give closed meshes. inside     value >= iso,
+ * for every type; a sample exactly at the isovalue makes no hole missing    NaN samples, samples
+ * whose mask byte is 0 and samples outside the region: a cell with such a corner makes no triangle,
+ * so the surface ends there (open, no false wall) vertex     lies on a grid edge between an inside
+ * and an outside sample; t = (iso - a) / (b - a) from the endpoint with the lower index, in double
+ * for f64, u32, i32, u64 and i64 and in float otherwise; clamped to [0, 1]. Where b - a overflows,
+ * t = 1/2. order      vertices by row (z, then y), within a row by axis x, y, z, then by x;
+ * triangles by cell, then by table. The same on every engine and for any number of threads. winding
+ * counter-clockwise seen from the low side (outside), also for mirrored grids normals    unit
+ * length, pointing to the low side; of a zero gradient: 0 0 0 position   origin + direction *
+ * spacing * index, computed in double and rounded once to float. Relative to position_origin when
+ * that is given. */
 #ifndef TROMMEL_SURFACE_H
 #define TROMMEL_SURFACE_H
 
@@ -36,8 +35,8 @@ typedef struct tml_region {
     uint64_t count[3]; /* samples; 0 on an axis: to the end */
 } tml_region;
 
-/* Minimum and maximum of each brick of 64 x 4 x 4 samples, so that the next isovalue looks only into
- * bricks that it crosses. Made by tml_surface_index from a volume that no longer changes. */
+/* Minimum and maximum of each brick of 64 x 4 x 4 samples, so that the next isovalue looks only
+ * into bricks that it crosses. Made by tml_surface_index from a volume that no longer changes. */
 typedef struct tml_surface_index_desc {
     tml_buffer volume;
     tml_grid grid;
@@ -45,42 +44,43 @@ typedef struct tml_surface_index_desc {
 
 typedef struct tml_surface_desc {
     /* Input: a volume or a field. */
-    tml_buffer volume;           /* dims product samples, any scalar type */
+    tml_buffer volume; /* dims product samples, any scalar type */
     tml_grid grid;
-    const tml_field_desc *field; /* instead of volume and grid: evaluated slab by slab, never stored */
-    tml_buffer index;            /* optional, from tml_surface_index for this volume */
-    tml_region region;           /* zeroed: everything */
-    tml_buffer mask;             /* optional: u8, one a sample of the whole volume; 0 is missing */
-    tml_buffer attribute;        /* optional: scalar volume of the same dims, interpolated onto vertices */
+    const tml_field_desc
+        *field;           /* instead of volume and grid: evaluated slab by slab, never stored */
+    tml_buffer index;     /* optional, from tml_surface_index for this volume */
+    tml_region region;    /* zeroed: everything */
+    tml_buffer mask;      /* optional: u8, one a sample of the whole volume; 0 is missing */
+    tml_buffer attribute; /* optional: scalar volume of the same dims, interpolated onto vertices */
 
     /* What. One isovalue, or several in one read. */
     double iso;
-    const double *isovalues;     /* NULL: iso alone. Parts come in this order. At most 64 */
+    const double *isovalues; /* NULL: iso alone. Parts come in this order. At most 64 */
     uint32_t isovalue_count;
-    const uint64_t *labels;      /* instead of isovalues, for integer volumes: inside is value == label and
-                                  * t is 1/2; one part for each. At most 65536 */
+    const uint64_t *labels; /* instead of isovalues, for integer volumes: inside is value == label
+                             * and t is 1/2; one part for each. At most 65536 */
     uint32_t label_count;
-    bool all_labels;             /* one part for each value but 0 that occurs, ascending */
+    bool all_labels; /* one part for each value but 0 that occurs, ascending */
 
     /* How. */
-    tml_normals normals;         /* with labels: of the binary volume */
-    bool soup;                   /* three vertices a triangle, no indices */
-    bool caps;                   /* close the surface where it leaves the region: the border is taken as
-                                  * surrounded by outside samples half a step away from nothing: vertices lie
-                                  * on the border samples' outward edges at t = 0 */
-    bool flip;                   /* reverse winding and normals: inside is low */
-    bool indices64;              /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
-    bool drop_degenerate;        /* leave out triangles with two equal corners (equal float positions) */
-    bool largest_component;      /* keep, of each part, the component with the most triangles */
-    double position_origin[3];   /* subtracted from positions in double, before rounding */
+    tml_normals normals;    /* with labels: of the binary volume */
+    bool soup;              /* three vertices a triangle, no indices */
+    bool caps;              /* close the surface where it leaves the region: the border is taken as
+                             * surrounded by outside samples half a step away from nothing: vertices lie
+                             * on the border samples' outward edges at t = 0 */
+    bool flip;              /* reverse winding and normals: inside is low */
+    bool indices64;         /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
+    bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions) */
+    bool largest_component; /* keep, of each part, the component with the most triangles */
+    double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output: zeroed handles are created by the call and belong to you (exactly sized); buffers of
-     * yours keep their size, which is the capacity: nothing is written past it, and the call returns
-     * CAPACITY with the counts needed in the result. */
-    tml_buffer vertices;         /* f32x3 */
-    tml_buffer vertex_normals;   /* f32x3, if normals */
-    tml_buffer vertex_values;    /* f32, if attribute */
-    tml_buffer indices;          /* u32x3 or u64x3, unless soup */
+     * yours keep their size, which is the capacity: nothing is written past it, and the call
+     * returns CAPACITY with the counts needed in the result. */
+    tml_buffer vertices;       /* f32x3 */
+    tml_buffer vertex_normals; /* f32x3, if normals */
+    tml_buffer vertex_values;  /* f32, if attribute */
+    tml_buffer indices;        /* u32x3 or u64x3, unless soup */
 } tml_surface_desc;
 
 /* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
@@ -98,43 +98,45 @@ typedef struct tml_surface_stage {
 typedef struct tml_surface_result {
     tml_buffer vertices, vertex_normals, vertex_values, indices;
     uint64_t vertex_count, triangle_count;
-    tml_surface_part *parts;    /* part_count of them, freed by tml_surface_free */
+    tml_surface_part *parts; /* part_count of them, freed by tml_surface_free */
     uint32_t part_count;
-    uint64_t active_cells;      /* cells with at least one triangle, before filters; over all parts */
-    size_t scratch_size;        /* bytes of scratch that the call used at its peak */
+    uint64_t active_cells; /* cells with at least one triangle, before filters; over all parts */
+    size_t scratch_size;   /* bytes of scratch that the call used at its peak */
     tml_surface_stage stages[8];
     uint32_t stage_count;
 } tml_surface_result;
 
-/* Extracts. Synchronous on every engine: the result's sizes are known on return. Memory: about 0.2 to
- * 0.4 bytes a sample of scratch (arena), plus the outputs. Reports progress and can be cancelled.
- * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY (sizes given), CAPACITY, UNSUPPORTED,
- * CANCELLED. On failure the outputs that the call created are destroyed again.
- * After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up table for
- * implicit disambiguation of Marching Cubes. 1994; Schroeder, Maynard, Geveci: Flying Edges. 2015. */
+/* Extracts. Synchronous on every engine: the result's sizes are known on return. Memory: about 0.2
+ * to 0.4 bytes a sample of scratch (arena), plus the outputs. Reports progress and can be
+ * cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY (sizes given), CAPACITY,
+ * UNSUPPORTED, CANCELLED. On failure the outputs that the call created are destroyed again. After:
+ * Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up table for
+ * implicit disambiguation of Marching Cubes. 1994; Schroeder, Maynard, Geveci: Flying Edges. 2015.
+ */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
                                               tml_surface_result *out);
 /* Frees parts and destroys the four buffers. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
 /* Makes the index buffer (destroy it yourself); 8 bytes for each 1024 samples. */
-TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *desc,
+TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
+                                                    const tml_surface_index_desc *desc,
                                                     tml_buffer *out);
 
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
 typedef struct tml_mesh_stats {
-    uint64_t components;       /* of triangles that share a vertex */
-    uint64_t boundary_edges;   /* used by one triangle */
-    uint64_t nonmanifold_edges;/* used by more than two, or twice in the same direction */
-    int64_t euler;             /* V - E + F over vertices in use */
+    uint64_t components;        /* of triangles that share a vertex */
+    uint64_t boundary_edges;    /* used by one triangle */
+    uint64_t nonmanifold_edges; /* used by more than two, or twice in the same direction */
+    int64_t euler;              /* V - E + F over vertices in use */
     double area;
-    double volume;             /* enclosed, signed; meaningful when there are no boundary edges */
+    double volume; /* enclosed, signed; meaningful when there are no boundary edges */
     double lower[3], upper[3];
 } tml_mesh_stats;
 
-/* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only skips
- * the edge counts (which need 16 bytes an edge). */
+/* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
+ * skips the edge counts (which need 16 bytes an edge). */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);

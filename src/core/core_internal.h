@@ -7,9 +7,9 @@
 
 #include "core/engine.h"
 
-#define TML_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define TML_MIN_OF(a, b)  ((a) < (b) ? (a) : (b))
-#define TML_MAX_OF(a, b)  ((a) > (b) ? (a) : (b))
+#define TML_ARRAY_SIZE(a)             (sizeof(a) / sizeof((a)[0]))
+#define TML_MIN_OF(a, b)              ((a) < (b) ? (a) : (b))
+#define TML_MAX_OF(a, b)              ((a) > (b) ? (a) : (b))
 #define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
 
 /* Scratch and allocations are aligned to this: a cache line and the widest vector. */
@@ -20,9 +20,9 @@ struct tml_slot {
     tml_type type;
     uint64_t count;
     size_t element_size;
-    size_t size;       /* count * element_size */
-    void *memory;      /* CPU: the elements; other engines: their own record */
-    bool lent;         /* memory belongs to the caller */
+    size_t size;  /* count * element_size */
+    void *memory; /* CPU: the elements; other engines: their own record */
+    bool lent;    /* memory belongs to the caller */
     char label[32];
 };
 
@@ -48,10 +48,10 @@ struct tml_context {
 /* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
-/* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any), at
- * least count elements. On failure records a message that names call and field. */
-tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field, tml_buffer buffer,
-                            const tml_type *types, uint64_t count);
+/* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any),
+ * at least count elements. On failure records a message that names call and field. */
+tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
+                            tml_buffer buffer, const tml_type *types, uint64_t count);
 
 /* The arena, grown to size when smaller. NULL and a message when memory is short. The pointer holds
  * until the next call that may grow it: one operation at a time. */

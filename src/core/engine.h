@@ -1,8 +1,8 @@
 /* The engine table: what a device offers to the operations. The dispatch in src/stream and the
  * programs call these; engines implement them and never include one another.
  *
- * A program's engine part (surface, field) is an operation like any other: its run function gets the
- * resolved internal desc that the program's header in src/ defines. */
+ * A program's engine part (surface, field) is an operation like any other: its run function gets
+ * the resolved internal desc that the program's header in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
 
@@ -28,7 +28,7 @@ typedef enum tml_op {
 /* One operation on one engine. desc is checked and resolved (method never AUTO, lengths bounded)
  * before any of these is called. */
 typedef struct tml_engine_op {
-    bool (*supports)(tml_context *tml, const void *desc); /* NULL: always */
+    bool (*supports)(tml_context *tml, const void *desc);       /* NULL: always */
     size_t (*scratch_size)(tml_context *tml, const void *desc); /* NULL: none */
     tml_status (*run)(tml_context *tml, const void *desc, void *scratch, size_t scratch_size);
 } tml_engine_op;
@@ -42,7 +42,8 @@ typedef struct tml_engine {
     tml_status (*buffer_create)(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
     void (*buffer_destroy)(tml_context *tml, tml_slot *slot);
     tml_status (*read)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
-    tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+    tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
+                        const void *in);
     tml_status (*map)(tml_context *tml, tml_slot *slot, void **out);
     void (*unmap)(tml_context *tml, tml_slot *slot);
     tml_status (*sync)(tml_context *tml);

@@ -1,0 +1,223 @@
+/* Buffers: handles, slots, and the calls that move elements between host and device. A slot's
+ * generation is odd while a buffer lives in it, so a handle matches only the buffer it was made
+ * for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/core_internal.h"
+
+tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
+{
+    if (buffer.slot == 0 || buffer.slot >= tml->slot_count)
+        return NULL;
+    tml_slot *slot = &tml->slots[buffer.slot];
+    return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
+}
+
+/* Slot number of a free slot, growing the table when all are in use; 0 when memory is short. */
+static uint32_t slot_take(tml_context *tml)
+{
+    for (uint32_t i = tml->free_slot; i < tml->slot_count; i++)
+        if (i && !(tml->slots[i].generation & 1)) {
+            tml->free_slot = i + 1;
+            return i;
+        }
+    if (tml->slot_count == tml->slot_capacity) {
+        uint32_t capacity = tml->slot_capacity ? 2 * tml->slot_capacity : 64;
+        tml_slot *slots = tml_alloc(tml, capacity * sizeof *slots);
+        if (!slots)
+            return 0;
+        memset(slots, 0, capacity * sizeof *slots);
+        if (tml->slots)
+            memcpy(slots, tml->slots, tml->slot_count * sizeof *slots);
+        tml_free(tml, tml->slots, tml->slot_capacity * sizeof *slots);
+        tml->slots = slots;
+        tml->slot_capacity = capacity;
+        tml->slot_count = TML_MAX_OF(tml->slot_count, 1u);
+    }
+    tml->free_slot = tml->slot_count + 1;
+    return tml->slot_count++;
+}
+
+tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_buffer *out)
+{
+    *out = (tml_buffer){0, 0};
+    size_t element_size = tml_type_size(desc->type);
+    if (element_size == 0)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "tml_buffer_create: desc.type is 0x%x, which is no element type; use TML_F32, "
+            "TML_VEC(TML_F32, 3), TML_RECORD(16) and the like",
+            desc->type);
+    uint64_t size;
+    if (!tml_mul(desc->count, element_size, &size) || size > PTRDIFF_MAX)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_buffer_create: desc.count is %" PRIu64
+                         ", times %zu bytes is more than an address space holds",
+                         desc->count, element_size);
+    size_t scalar_size =
+        tml_type_scalar(desc->type) ? tml_type_size(tml_type_scalar(desc->type)) : 1;
+    if ((uintptr_t)desc->host % scalar_size != 0)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "tml_buffer_create: desc.host is not aligned to its scalar (%s, %zu bytes)",
+            tml_type_name(tml_type_scalar(desc->type)), scalar_size);
+    uint32_t number = slot_take(tml);
+    if (!number)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a handle");
+    tml_slot *slot = &tml->slots[number];
+    uint32_t generation = slot->generation;
+    *slot = (tml_slot){.generation = generation,
+                       .type = desc->type,
+                       .count = desc->count,
+                       .element_size = element_size,
+                       .size = (size_t)size};
+    snprintf(slot->label, sizeof slot->label, "%s", desc->label ? desc->label : "");
+    tml_status status = tml->engine->buffer_create(tml, slot, desc);
+    if (status != TML_OK) {
+        tml->free_slot = TML_MIN_OF(tml->free_slot, number);
+        return status;
+    }
+    slot->generation++;
+    *out = (tml_buffer){number, slot->generation};
+    return TML_OK;
+}
+
+void tml_buffer_destroy(tml_context *tml, tml_buffer buffer)
+{
+    tml_slot *slot = tml_slot_of(tml, buffer);
+    if (!slot)
+        return;
+    tml->engine->buffer_destroy(tml, slot);
+    slot->generation++;
+    tml->free_slot = TML_MIN_OF(tml->free_slot, buffer.slot);
+}
+
+bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    if (!slot)
+        return false;
+    if (type)
+        *type = slot->type;
+    if (count)
+        *count = slot->count;
+    return true;
+}
+
+static tml_status bad_handle(tml_context *tml, const char *call, const char *field,
+                             tml_buffer buffer)
+{
+    return tml_error(tml, TML_INVALID_HANDLE, "%s: %s is %s; pass a live buffer of this context",
+                     call, field,
+                     tml_is_none(buffer) ? "no buffer (zeroed)" : "a stale or foreign handle");
+}
+
+tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
+                            tml_buffer buffer, const tml_type *types, uint64_t count)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    if (!slot)
+        return bad_handle(tml, call, field, buffer);
+    if (types) {
+        char wanted[128] = "";
+        size_t used = 0;
+        for (const tml_type *type = types; *type; type++) {
+            if (*type == slot->type)
+                goto type_fits;
+            int wrote = snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? ", " : "",
+                                 tml_type_name(*type));
+            used = TML_MIN_OF(used + (size_t)wrote, sizeof wanted - 1);
+        }
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s has elements of %s, needs %s", call,
+                         field, tml_type_name(slot->type), wanted);
+    }
+type_fits:
+    if (slot->count < count)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call, field,
+                         slot->count, count);
+    return TML_OK;
+}
+
+/* ---- moving elements ------------------------------------------------------------------------- */
+
+static tml_status check_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
+                              uint64_t count, tml_slot **slot)
+{
+    *slot = tml_slot_of(tml, buffer);
+    if (!*slot)
+        return bad_handle(tml, call, "buffer", buffer);
+    if (first > (*slot)->count || count > (*slot)->count - first)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: elements [%" PRIu64 ", +%" PRIu64
+                         ") are outside the buffer's %" PRIu64,
+                         call, first, count, (*slot)->count);
+    return TML_OK;
+}
+
+tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                          void *out)
+{
+    tml_slot *slot;
+    tml_status status = check_range(tml, "tml_read_range", buffer, first, count, &slot);
+    if (status != TML_OK || count == 0)
+        return status;
+    return tml->engine->read(tml, slot, first * slot->element_size, count * slot->element_size,
+                             out);
+}
+
+tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    if (!slot)
+        return bad_handle(tml, "tml_read", "buffer", buffer);
+    return tml_read_range(tml, buffer, 0, slot->count, out);
+}
+
+tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
+{
+    static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
+    tml_status status = tml_check_buffer(tml, "tml_read_count", "buffer", buffer, count_types, 1);
+    if (status != TML_OK)
+        return status;
+    union {
+        uint32_t narrow;
+        uint64_t wide;
+    } value = {.wide = 0};
+    status = tml_read_range(tml, buffer, 0, 1, &value);
+    if (status == TML_OK)
+        *out = tml_slot_of(tml, buffer)->type == TML_U32 ? value.narrow : value.wide;
+    return status;
+}
+
+tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                     const void *in)
+{
+    tml_slot *slot;
+    tml_status status = check_range(tml, "tml_write", buffer, first, count, &slot);
+    if (status != TML_OK || count == 0)
+        return status;
+    return tml->engine->write(tml, slot, first * slot->element_size, count * slot->element_size,
+                              in);
+}
+
+tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out)
+{
+    *out = NULL;
+    tml_slot *slot = tml_slot_of(tml, buffer);
+    return slot ? tml->engine->map(tml, slot, out) : bad_handle(tml, "tml_map", "buffer", buffer);
+}
+
+void tml_unmap(tml_context *tml, tml_buffer buffer)
+{
+    tml_slot *slot = tml_slot_of(tml, buffer);
+    if (slot)
+        tml->engine->unmap(tml, slot);
+}
+
+tml_status tml_sync(tml_context *tml)
+{
+    return tml->engine->sync(tml);
+}

@@ -1,0 +1,107 @@
+/* Status codes and element types: the lists of core.h turned into tables. */
+#include <string.h>
+
+#include "core/core_internal.h"
+
+static const struct {
+    const char *name;
+    const char *text;
+} statuses[] = {
+#define STATUS_ROW(code, sentence) {#code, sentence},
+    TML_STATUS_LIST(STATUS_ROW)
+#undef STATUS_ROW
+};
+
+const char *tml_status_name(tml_status status)
+{
+    return (size_t)status < TML_ARRAY_SIZE(statuses) ? statuses[status].name : "UNKNOWN";
+}
+
+const char *tml_status_text(tml_status status)
+{
+    return (size_t)status < TML_ARRAY_SIZE(statuses) ? statuses[status].text : "unknown status";
+}
+
+/* Names of a scalar and its 2-, 3- and 4-vectors, so that no name is ever built at run time. */
+static const struct {
+    const char *names[5];
+    size_t size;
+} scalars[TML_SCALAR_END] = {[TML_TYPE_NONE] = {{"none"}, 0},
+#define LOWER_U8  "u8"
+#define LOWER_I8  "i8"
+#define LOWER_U16 "u16"
+#define LOWER_I16 "i16"
+#define LOWER_U32 "u32"
+#define LOWER_I32 "i32"
+#define LOWER_U64 "u64"
+#define LOWER_I64 "i64"
+#define LOWER_F16 "f16"
+#define LOWER_F32 "f32"
+#define LOWER_F64 "f64"
+#define SCALAR_ROW(name, bytes, ctype)                                                             \
+    [TML_##name] = {{NULL, LOWER_##name, LOWER_##name "x2", LOWER_##name "x3", LOWER_##name "x4"}, \
+                    bytes},
+                             TML_SCALAR_LIST(SCALAR_ROW)
+#undef SCALAR_ROW
+};
+
+static bool is_record(tml_type type)
+{
+    uint32_t size = type >> 8;
+    return (type & 0xff) == 0xff && size >= 1 && size <= 64;
+}
+
+tml_type tml_type_scalar(tml_type type)
+{
+    uint32_t scalar = type & 0xff;
+    uint32_t components = type >> 8;
+    bool valid = scalar > TML_TYPE_NONE && scalar < TML_SCALAR_END &&
+                 (components == 0 || (components >= 2 && components <= 4));
+    return valid ? scalar : TML_TYPE_NONE;
+}
+
+uint32_t tml_type_components(tml_type type)
+{
+    if (is_record(type))
+        return 1;
+    if (tml_type_scalar(type) == TML_TYPE_NONE)
+        return 0;
+    return type >> 8 ? type >> 8 : 1;
+}
+
+size_t tml_type_size(tml_type type)
+{
+    if (is_record(type))
+        return type >> 8;
+    return scalars[tml_type_scalar(type)].size * tml_type_components(type);
+}
+
+const char *tml_type_name(tml_type type)
+{
+    if (is_record(type))
+        return "record";
+    tml_type scalar = tml_type_scalar(type);
+    return scalar == TML_TYPE_NONE ? "none" : scalars[scalar].names[tml_type_components(type)];
+}
+
+tml_type tml_type_from_name(const char *name)
+{
+    for (uint32_t scalar = 1; name && scalar < TML_SCALAR_END; scalar++)
+        for (uint32_t n = 1; n <= 4; n++)
+            if (strcmp(name, scalars[scalar].names[n]) == 0)
+                return n == 1 ? scalar : TML_VEC(scalar, n);
+    return TML_TYPE_NONE;
+}
+
+bool tml_type_is_float(tml_type type)
+{
+    tml_type scalar = tml_type_scalar(type);
+    return scalar == TML_F16 || scalar == TML_F32 || scalar == TML_F64;
+}
+
+bool tml_type_is_signed(tml_type type)
+{
+    tml_type scalar = tml_type_scalar(type);
+    return tml_type_is_float(type) || scalar == TML_I8 || scalar == TML_I16 || scalar == TML_I32 ||
+           scalar == TML_I64;
+}

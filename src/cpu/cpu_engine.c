@@ -1,0 +1,137 @@
+/* The CPU engine: buffers in host memory, operations finished before the call returns. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/core_internal.h"
+#include "core/pool.h"
+#include "cpu/cpu_internal.h"
+
+/* The processor's own name, from the system's table where there is one. */
+static void processor_name(char *out, size_t size)
+{
+    snprintf(out, size, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (!file)
+        return;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon && colon[1] == ' ') {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, size, "%s", colon + 2);
+            break;
+        }
+    }
+    fclose(file);
+}
+
+static uint32_t cpu_devices(tml_device_info *out, uint32_t capacity)
+{
+    if (capacity == 0)
+        return 1;
+    uint32_t threads = tml_processors();
+    char name[96];
+    processor_name(name, sizeof name);
+    *out = (tml_device_info){.engine = TML_ENGINE_CPU, .threads = threads};
+    snprintf(out->name, sizeof out->name, "%s, %u thread%s", name, threads,
+             threads == 1 ? "" : "s");
+    snprintf(out->features, sizeof out->features, "%s", cpu_simd_name());
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    out->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    return 1;
+}
+
+static tml_status cpu_open(tml_context *tml, const tml_open_desc *desc)
+{
+    (void)tml;
+    (void)desc;
+    return TML_OK;
+}
+
+static void cpu_close(tml_context *tml)
+{
+    (void)tml;
+}
+
+static tml_status cpu_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
+{
+    slot->lent = desc->host != NULL;
+    slot->memory = slot->lent ? desc->host : tml_alloc(tml, slot->size);
+    if (!slot->memory && slot->size > 0)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for %zu bytes (%s)",
+                         slot->size, slot->label);
+    if (desc->data && slot->size > 0)
+        memcpy(slot->memory, desc->data, slot->size);
+    return TML_OK;
+}
+
+static void cpu_buffer_destroy(tml_context *tml, tml_slot *slot)
+{
+    if (!slot->lent)
+        tml_free(tml, slot->memory, slot->size);
+    slot->memory = NULL;
+}
+
+static tml_status cpu_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
+                           void *out)
+{
+    (void)tml;
+    memcpy(out, (const char *)slot->memory + offset, size);
+    return TML_OK;
+}
+
+static tml_status cpu_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
+                            const void *in)
+{
+    (void)tml;
+    memcpy((char *)slot->memory + offset, in, size);
+    return TML_OK;
+}
+
+static tml_status cpu_map(tml_context *tml, tml_slot *slot, void **out)
+{
+    (void)tml;
+    *out = slot->memory;
+    return TML_OK;
+}
+
+static void cpu_unmap(tml_context *tml, tml_slot *slot)
+{
+    (void)tml;
+    (void)slot;
+}
+
+static tml_status cpu_sync(tml_context *tml)
+{
+    (void)tml;
+    return TML_OK;
+}
+
+const tml_engine tml_cpu_engine = {
+    .kind = TML_ENGINE_CPU,
+    .name = "cpu",
+    .devices = cpu_devices,
+    .open = cpu_open,
+    .close = cpu_close,
+    .buffer_create = cpu_buffer_create,
+    .buffer_destroy = cpu_buffer_destroy,
+    .read = cpu_read,
+    .write = cpu_write,
+    .map = cpu_map,
+    .unmap = cpu_unmap,
+    .sync = cpu_sync,
+    .ops =
+        {
+            [TML_OP_MAP] = &cpu_op_map,
+            [TML_OP_REDUCE] = &cpu_op_reduce,
+            [TML_OP_SCAN] = &cpu_op_scan,
+            [TML_OP_COMPACT] = &cpu_op_compact,
+            [TML_OP_PARTITION] = &cpu_op_partition,
+            [TML_OP_EXPAND] = &cpu_op_expand,
+            [TML_OP_UNIQUE] = &cpu_op_unique,
+            [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,
+            [TML_OP_SCAN_SEGMENTS] = &cpu_op_scan_segments,
+            [TML_OP_SURFACE] = &cpu_op_surface,
+        },
+};
