@@ -1,0 +1,254 @@
+/* The way of every stream operation from its public call to the engine: common checks, the
+ * resolution of zeros, scratch, and the jump. See stream_internal.h. */
+#include "stream/stream_internal.h"
+
+#include <stdio.h>
+
+const tml_type stream_count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
+const tml_type stream_flag_types[] = {TML_U8, TML_TYPE_NONE};
+const tml_type stream_mask_types[] = {TML_U32, TML_TYPE_NONE};
+const tml_type stream_scalar_types[] = {
+#define SCALAR(name, size, ctype) TML_##name,
+    TML_SCALAR_LIST(SCALAR)
+#undef SCALAR
+        TML_TYPE_NONE};
+
+TML_API const char *tml_method_name(tml_method method)
+{
+    static const char *const names[] = {"auto",         "look_back",   "reduce_then_scan",
+                                        "histopyramid", "scan_search", "bitonic"};
+    return (size_t)method < TML_ARRAY_SIZE(names) ? names[method] : "unknown";
+}
+
+uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    return slot ? slot->count : 0;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
+                               tml_length *length)
+{
+    if (length->count == 0)
+        length->count = available;
+    if (tml_is_none(length->device))
+        return TML_OK;
+    if (length->device_index == UINT64_MAX)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: length.device_index is %llu, needs an element of length.device", call,
+                         (unsigned long long)length->device_index);
+    return tml_check_buffer(tml, call, "length.device", length->device, stream_count_types,
+                            length->device_index + 1);
+}
+
+/* Can an output of this buffer's type hold numbers up to largest? */
+static tml_status check_range(tml_context *tml, const char *call, const char *field,
+                              tml_buffer buffer, uint64_t largest)
+{
+    if (tml_slot_of(tml, buffer)->type == TML_U32 && largest > UINT32_MAX)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: %s is u32 and may have to hold %llu, needs u64; make the buffer u64 or "
+            "bound the length",
+            call, field, (unsigned long long)largest);
+    return TML_OK;
+}
+
+tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
+                              tml_buffer buffer, uint64_t bound)
+{
+    return stream_check_indices(tml, call, field, buffer, 1, bound);
+}
+
+tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
+                                tml_buffer buffer, uint64_t count, uint64_t bound)
+{
+    if (tml_is_none(buffer))
+        return TML_OK;
+    tml_status status = tml_check_buffer(tml, call, field, buffer, stream_count_types, count);
+    return status ? status : check_range(tml, call, field, buffer, bound);
+}
+
+bool stream_param_takes(uint32_t param, tml_type element)
+{
+    switch (param) {
+    case TML_F32:
+        return element == TML_F32 || element == TML_F16;
+    case TML_I32:
+        return element == TML_I32 || element == TML_I16 || element == TML_I8;
+    case TML_U32:
+        return element == TML_U32 || element == TML_U16 || element == TML_U8;
+    default:
+        return element == param;
+    }
+}
+
+tml_status stream_check_kernel(tml_context *tml, const char *call, const char *field,
+                               const tml_kernel *kernel, tml_type result, bool rank,
+                               const char *in_field, const tml_buffer in[TML_MAX_INPUTS],
+                               uint64_t count)
+{
+    if (!kernel->run || kernel->param_count > TML_ARRAY_SIZE(kernel->params))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s is not a whole kernel, needs one made by TML_KERNEL", call, field);
+    if (result != TML_TYPE_NONE && kernel->result != result)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s (%s) returns %s, needs %s", call, field,
+                         kernel->name, tml_type_name(kernel->result),
+                         result == TML_U8 ? "bool" : tml_type_name(result));
+
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        uint32_t param = kernel->params[p];
+        if (param == TML_PARAM_INDEX || param == TML_PARAM_PARAMS)
+            continue;
+        if (param == TML_PARAM_RANK) {
+            if (!rank)
+                return tml_error(tml, TML_INVALID_ARGUMENT,
+                                 "%s: %s (%s) has a tml_rank parameter, which only expand's emit "
+                                 "kernel may have",
+                                 call, field, kernel->name);
+            continue;
+        }
+        char name[48];
+        snprintf(name, sizeof(name), "%s[%u]", in_field, next);
+        tml_status status = tml_check_buffer(tml, call, name, in[next], NULL, count);
+        if (status)
+            return status;
+        tml_type element = tml_slot_of(tml, in[next])->type;
+        if (!stream_param_takes(param, element))
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "%s: %s is %s, needs what parameter %u of %s takes: %s", call, name,
+                             tml_type_name(element), p, kernel->name, tml_type_name(param));
+        next++;
+    }
+    if (next < TML_MAX_INPUTS && !tml_is_none(in[next]))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s[%u] is given, but %s takes only %u arrays; leave it zeroed", call,
+                         in_field, next, kernel->name, next);
+    return TML_OK;
+}
+
+bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)
+{
+    const tml_slot *x = tml_slot_of(tml, a);
+    const tml_slot *y = tml_slot_of(tml, b);
+    return x && y && (x == y || x->memory == y->memory);
+}
+
+bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
+{
+    const tml_slot *x = tml_slot_of(tml, a);
+    const tml_slot *y = tml_slot_of(tml, b);
+    if (!x || !y || x->size == 0 || y->size == 0)
+        return false;
+    if (x == y)
+        return true;
+    if (tml->engine->kind != TML_ENGINE_CPU) /* there memory is a record of the engine's */
+        return false;
+    uintptr_t first = (uintptr_t)x->memory, second = (uintptr_t)y->memory;
+    return first < second + y->size && second < first + x->size;
+}
+
+tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
+                              tml_buffer out, const char *other_field, tml_buffer other,
+                              bool in_place)
+{
+    if (!stream_overlap(tml, out, other) || (in_place && stream_same(tml, out, other)))
+        return TML_OK;
+    return tml_error(tml, TML_INVALID_ARGUMENT,
+                     "%s: %s overlaps %s, needs %s; give it a buffer of its own", call, out_field,
+                     other_field, in_place ? "the very same buffer or another" : "memory apart");
+}
+
+tml_status stream_check_outputs(tml_context *tml, const char *call, const stream_field *outputs,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            tml_status status = stream_check_apart(tml, call, outputs[i].name, outputs[i].buffer,
+                                                   outputs[j].name, outputs[j].buffer, false);
+            if (status)
+                return status;
+        }
+    }
+    return TML_OK;
+}
+
+/* ---- method, scratch, run ------------------------------------------------------------------- */
+
+static bool supported(tml_context *tml, tml_op op, const void *desc)
+{
+    const tml_engine_op *entry = tml->engine->ops[op];
+    return entry && (!entry->supports || entry->supports(tml, desc));
+}
+
+tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
+                                tml_method *method, const tml_method *preference)
+{
+    if ((unsigned)*method > TML_METHOD_BITONIC)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: method is %d, needs one of tml_method; zero is the fastest", call,
+                         (int)*method);
+    for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
+        *method = *preference;
+        if (!supported(tml, op, desc) && preference[1] != TML_METHOD_AUTO)
+            *method = TML_METHOD_AUTO;
+    }
+    return TML_OK;
+}
+
+/* The caller's scratch buffer, aligned. */
+static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+                               void **memory, size_t *size)
+{
+    tml_status status = tml_check_buffer(tml, call, "scratch", scratch, stream_flag_types, 0);
+    if (status)
+        return status;
+    const tml_slot *slot = tml_slot_of(tml, scratch);
+    size_t skip = 0;
+    if (tml->engine->kind == TML_ENGINE_CPU)
+        skip = (size_t)(-(uintptr_t)slot->memory % TML_ALIGNMENT);
+    if (slot->size < skip || slot->size - skip < need)
+        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
+                         "%s: scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
+                         slot->size, need + TML_ALIGNMENT, call);
+    *memory = (unsigned char *)slot->memory + skip;
+    *size = slot->size - skip;
+    return TML_OK;
+}
+
+tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
+                      tml_buffer scratch)
+{
+    if (tml_is_cancelled(tml))
+        return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began; see tml_cancel_clear",
+                         call);
+    if (!supported(tml, op, desc))
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: the %s engine has no such operation for this method, kernel or type",
+                         call, tml->engine->name);
+
+    const tml_engine_op *entry = tml->engine->ops[op];
+    size_t size = entry->scratch_size ? entry->scratch_size(tml, desc) : 0;
+    void *memory = NULL;
+    if (!tml_is_none(scratch)) {
+        tml_status status = lent_scratch(tml, call, scratch, size, &memory, &size);
+        if (status)
+            return status;
+    } else if (size > 0) {
+        memory = tml_scratch(tml, call, size);
+        if (!memory)
+            return TML_OUT_OF_MEMORY;
+    }
+    return entry->run(tml, desc, memory, size);
+}
+
+size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc)
+{
+    const tml_engine_op *entry = tml->engine->ops[op];
+    size_t size =
+        supported(tml, op, desc) && entry->scratch_size ? entry->scratch_size(tml, desc) : 0;
+    return size > 0 ? size + TML_ALIGNMENT : 0; /* a buffer of the caller's may start anywhere */
+}
