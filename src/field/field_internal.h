@@ -1,0 +1,84 @@
+/* Field: what the plan of a field holds, for the engines' field parts and for the surface, which
+ * evaluates a field slab by slab without storing it.
+ *
+ * A plan is the points sorted into bins. A bin is a cube of samples whose edge is a power of two
+ * and at least FIELD_BRICK; bins lie on the grid like samples do, x fastest, so whole rows and
+ * layers of bins are contiguous. A brick gathers from the bins that its samples' support touches:
+ * bins in order, and in each bin the points in source order. That fixed order is what makes every
+ * sample the same bit for bit however the work is split.
+ *
+ * Points whose radii differ much are kept in levels, each for a range of 1 : 4 with its own bins,
+ * so that one large point does not make every brick look far away for small ones.
+ *
+ * Memory: 16 bytes a point that reaches the grid, 8 bytes a bin, at most FIELD_MAX_BINS bins a
+ * level. */
+#ifndef TML_FIELD_INTERNAL_H
+#define TML_FIELD_INTERNAL_H
+
+#include "core/core_internal.h"
+
+enum {
+    FIELD_BRICK_LOG2 = 3,
+    FIELD_BRICK =
+        1 << FIELD_BRICK_LOG2, /* samples along a brick's edge; bricks start at multiples */
+    FIELD_MAX_LEVELS = 8,      /* the last level also takes every smaller radius */
+    FIELD_MAX_BINS = 1 << 22,  /* a level; larger grids get larger bins */
+};
+
+/* What is summed (or maximised) over the points. */
+typedef enum field_formula {
+    FIELD_WENDLAND_C2,
+    FIELD_POLY6,
+    FIELD_METABALL,
+    FIELD_DISTANCE,
+} field_formula;
+
+typedef struct field_point {
+    float position[3]; /* in samples, from its bin's first sample */
+    float reach;       /* world units beyond which it adds nothing: radius, or radius + margin */
+} field_point;
+
+typedef struct field_level {
+    double support[3];  /* samples along each axis that no point of the level reaches beyond */
+    uint32_t edge_log2; /* a bin's edge in samples */
+    uint64_t bins[3];
+    uint64_t first_bin; /* in starts */
+} field_level;
+
+typedef struct field_plan {
+    tml_buffer
+        out; /* f32, dims product: for the engine's operation; none when slabs are evaluated */
+    uint64_t dims[3];
+    field_formula formula;
+    float background; /* of samples that no point reaches */
+    float margin;     /* FIELD_DISTANCE; else 0 */
+    /* Distances are measured in the world turned so that x lies along the grid's x axis and y in
+     * its xy plane. There sample (i, j, k), for any direction matrix, stands at (xx i + xy j + xz
+     * k, yy j + yz k, zz k): one step along a row changes x alone. */
+    struct {
+        double xx, xy, xz, yy, yz, zz;
+    } frame;
+    uint32_t level_count;
+    field_level levels[FIELD_MAX_LEVELS];
+    uint64_t bin_count;
+    uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
+    uint64_t point_count;
+    field_point *points;
+    uint64_t point_capacity;
+} field_plan;
+
+/* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
+tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
+void field_plan_destroy(tml_context *tml, field_plan *plan);
+
+/* Is every sample of slices [z_first, z_first + z_count) background? May say no for a slab that
+ * points come close to but do not reach. */
+bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count);
+
+/* Evaluates slices [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
+ * fastest). Pure and thread-safe; any split into slabs gives the same samples bit for bit. Slabs of
+ * whole bricks (z_first and z_count multiples of FIELD_BRICK) cost least. src/cpu/cpu_field.c */
+void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
+
+#endif
