@@ -1,0 +1,58 @@
+/* What the commands of the trommel program share: their table, the common options, opening the
+ * context they name, messages, exit codes. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "options.h"
+
+#include <trommel/trommel.h>
+
+enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_CANCELLED = 130 };
+
+/* Options of every command. Each command's argument struct starts with one of these. */
+typedef struct cli_common {
+    uint32_t backend; /* tml_engine_kind */
+    const char *device;
+    uint64_t threads;
+    uint64_t memory; /* bytes that an input may take in memory; 0: no limit */
+    bool json;
+    bool quiet;
+} cli_common;
+
+/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in main.c:
+ *
+ *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
+ *     static const opt foo_options[] = {
+ *         {OPT_FLAG, "fast", 0, NULL, "do it fast", offsetof(foo_args, fast)}, {0}};
+ *     static int foo_run(void *args, char **operands, uint32_t operand_count) { ... }
+ *     const cli_command cmd_foo = {{"foo", "IN", "Does foo", ..., foo_options, cli_shared_options,
+ *                                   1, 1}, sizeof(foo_args), foo_run};
+ *
+ * run returns one of cli_exit. */
+typedef struct cli_command {
+    opt_command options;
+    size_t args_size;
+    int (*run)(void *args, char **operands, uint32_t operand_count);
+} cli_command;
+
+extern const opt cli_shared_options[]; /* the options behind cli_common */
+
+extern const cli_command cmd_surface, cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce,
+    cmd_bench;
+
+/* Opens the context that the options name, with the progress bar and Ctrl-C attached. On failure
+ * prints why and returns NULL: the command then returns CLI_FAILED. */
+tml_context *cli_open(const char *command, const cli_common *common);
+void cli_close(tml_context *tml);
+
+/* Prints the context's last error as "trommel: command: message" and returns the exit code that
+ * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_CANCELLED). */
+int cli_fail(const char *command, tml_context *tml, tml_status status);
+/* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
+int cli_error(const char *command, const char *format, ...) TML_FORMAT(2, 3);
+int cli_usage(const char *command, const char *format, ...) TML_FORMAT(2, 3);
+
+/* Seconds on a clock that never jumps. */
+double cli_now(void);
+
+#endif

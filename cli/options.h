@@ -1,0 +1,83 @@
+/* Command lines from tables. One table describes a command's options; from it come the parsing, the
+ * defaults, --help, the man page and the shells' completions, so that nothing is described twice.
+ *
+ * Long options may be shortened to a unique beginning and take their value as "--iso 5" or
+ * "--iso=5"; short ones as "-o x" or "-ox", and short flags may be clustered. Options and operands
+ * mix freely; "--" ends the options. A number must be a whole word: "12abc" is refused. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What an option takes, and the type of the member that receives it. */
+typedef enum opt_kind {
+    OPT_END = 0,
+    OPT_SECTION, /* no option: help is the heading of the ones that follow */
+    OPT_FLAG,    /* bool */
+    OPT_TEXT,    /* const char * */
+    OPT_FILE,    /* const char *; completes to file names */
+    OPT_NUMBER,  /* double */
+    OPT_COUNT,   /* uint64_t */
+    OPT_BYTES,   /* uint64_t; K, M, G, T are powers of 1024 */
+    OPT_CHOICE,  /* uint32_t: position in choices */
+    OPT_NUMBERS, /* opt_numbers: comma-separated */
+    OPT_CUSTOM,  /* what parse makes of it */
+} opt_kind;
+
+enum { OPT_MAX_NUMBERS = 64 };
+
+typedef struct opt_numbers {
+    double values[OPT_MAX_NUMBERS];
+    uint32_t count;
+} opt_numbers;
+
+/* Parses text into member. On failure returns what was expected: "three numbers such as 1,1,2.5".
+ */
+typedef const char *(*opt_parse_fn)(const char *text, void *member);
+
+typedef struct opt {
+    opt_kind kind;
+    const char *name;     /* long name, without dashes */
+    char letter;          /* short name, or 0 */
+    const char *argument; /* what the value is called in help: "V[,V2...]"; NULL for flags */
+    const char *help;     /* starts small, no full stop; the default and range are added to it */
+    size_t offset;        /* of the member in the command's argument struct */
+    const char *fallback; /* default, in the command line's own notation; NULL: zero */
+    const char *choices;  /* OPT_CHOICE: "none|forward|central" */
+    double least, most;   /* numbers and counts: accepted range, when least < most */
+    uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
+    opt_parse_fn parse;               /* OPT_CUSTOM */
+} opt;
+
+/* One command: everything that help and parsing need. */
+typedef struct opt_command {
+    const char *name;     /* "surface"; NULL for the program itself */
+    const char *operands; /* "IN", "[FILE...]", or "" */
+    const char *summary;  /* one line, starts with a capital, no full stop */
+    const char *about;    /* paragraphs, separated by an empty line; may be NULL */
+    const char *examples; /* lines "command\n  what it does" ... ; may be NULL */
+    const opt *options;   /* ends with {0} */
+    const opt *shared;    /* options that all commands have; ends with {0}; may be NULL */
+    uint32_t least_operands, most_operands;
+} opt_command;
+
+/* Fills args (its defaults too) from argv[1 ...], and moves the operands to the front of argv[1
+ * ...] (operand_count of them). On failure prints a message with a remedy to stderr and returns
+ * false. */
+bool opt_parse(const opt_command *command, int argc, char **argv, void *args,
+               uint32_t *operand_count);
+
+/* The same table as text for a terminal, as a man page of all commands, and as completions. */
+void opt_print_help(const opt_command *command, FILE *out);
+void opt_print_man(const opt_command *program, const opt_command *const *commands, FILE *out);
+bool opt_print_completion(const opt_command *program, const opt_command *const *commands,
+                          const char *shell, FILE *out);
+
+/* The number that is all of text; false for anything else, nan and infinities included. */
+bool opt_number(const char *text, double *out);
+bool opt_count(const char *text, uint64_t *out);
+
+#endif
