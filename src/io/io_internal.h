@@ -1,0 +1,279 @@
+/* What the readers and writers of trommel-io share: input files, decompression, text, output files.
+ * Functions carry the library's prefix, because a static library shares its names with its user.
+ *
+ * The rules that this layer makes easy to keep:
+ *   - a read is all or an error: nothing is ever left half filled and used;
+ *   - memory for contents is allocated only after the file was seen to hold them;
+ *   - a message starts with the call and the file and is written once, where the fault is found. */
+#ifndef TML_IO_INTERNAL_H
+#define TML_IO_INTERNAL_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include <trommel/io.h>
+#include <zlib.h>
+
+/* As in Linux: longer paths cannot be opened anyway. */
+enum { IO_PATH_SIZE = 4096 };
+
+/* ---- input files ----------------------------------------------------------------------------- */
+
+/* An open file, or a block of memory that stands for one. */
+typedef struct io_file {
+    tml_context *tml;
+    const char *call;        /* the public function at work, for messages */
+    uint64_t size;           /* bytes */
+    const uint8_t *memory;   /* the bytes when they are in memory; NULL: read from fd */
+    int fd;                  /* -1: none */
+    char path[IO_PATH_SIZE]; /* as the caller gave it */
+} io_file;
+
+/* Opens a regular file for reading. Errors: FILE_ACCESS. On failure there is nothing to close. */
+TML_MUST_CHECK tml_status tml_io_open(tml_context *tml, const char *call, const char *path,
+                                      io_file *out);
+/* The same over a block of memory, which must outlive it; name stands for a path in messages. */
+void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
+                        size_t size, io_file *out);
+/* Opens the file that a header names, in the header's own folder. An absolute name, or one that
+ * climbs out by "..", is UNSUPPORTED: a downloaded header must not read the rest of the disk.
+ * Beside a file in memory lies only that file itself, whatever the name. */
+TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
+void tml_io_close(io_file *file);
+
+/* Records "call: path: ..." as the context's error and returns status. */
+tml_status tml_io_error(const io_file *file, tml_status status, const char *format, ...)
+    TML_FORMAT(3, 4);
+
+/* Memory for what a file holds; NULL after recording OUT_OF_MEMORY, and for size 0. Free with
+ * tml_free(file->tml, memory, size). */
+void *tml_io_alloc(const io_file *file, uint64_t size);
+
+/* Reads bytes [offset, offset + size), all of them. Errors: FILE_FORMAT when the file is shorter,
+ * FILE_ACCESS when the system fails. No progress: for pieces of a few megabytes. */
+TML_MUST_CHECK tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size);
+
+/* A file's bytes in memory. An empty file has data NULL and size 0. */
+typedef struct io_block {
+    uint8_t *data;
+    size_t size;
+} io_block;
+
+/* Reads the whole file, with progress. Free with tml_io_block_free. */
+TML_MUST_CHECK tml_status tml_io_read_all(const io_file *file, io_block *out);
+/* Reads the first bytes of a file, at most limit; of a gzip file, of what it holds. */
+TML_MUST_CHECK tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out);
+void tml_io_block_free(const io_file *file, io_block *block);
+
+/* Is this the start of a gzip file? */
+bool tml_io_is_gzip(const void *data, size_t size);
+/* Can that many stored bytes hold size bytes? Deflate never shrinks to less than 1/1032. */
+bool tml_io_may_inflate_to(uint64_t stored, uint64_t size);
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/* Counts bytes of a long read or write, perhaps over several files, and reports each hundredth. */
+typedef struct io_progress {
+    tml_context *tml;
+    const char *stage; /* "read", "write" */
+    uint64_t done, total, next;
+} io_progress;
+
+void tml_io_progress_start(io_progress *progress, tml_context *tml, const char *stage,
+                           uint64_t total);
+/* False when the caller cancelled. */
+TML_MUST_CHECK bool tml_io_progress_add(io_progress *progress, uint64_t size);
+
+/* ---- streams: a run of stored bytes, read once from front to back ---------------------------- */
+
+typedef enum io_encoding {
+    IO_RAW,
+    IO_DEFLATE, /* gzip or zlib, told apart by content; gzip members may follow one another */
+} io_encoding;
+
+typedef struct io_stream {
+    const io_file *file;
+    io_encoding encoding;
+    uint64_t offset;       /* next stored byte to take */
+    uint64_t left;         /* bytes still to come out */
+    io_progress *progress; /* may be NULL */
+    z_stream inflater;
+    uint8_t *input; /* stored bytes on their way into inflater */
+    bool ended;     /* inflater reached the end of its last member */
+} io_stream;
+
+/* Starts at a stored offset; size is what will come out altogether. Nothing is allocated by size.
+ * Errors: FILE_FORMAT when the file cannot hold that much. On failure there is nothing to close. */
+TML_MUST_CHECK tml_status tml_io_stream_open(const io_file *file, uint64_t offset,
+                                             io_encoding encoding, uint64_t size,
+                                             io_progress *progress, io_stream *out);
+/* The next size bytes, all of them; out NULL: skips them. Errors: FILE_FORMAT, FILE_ACCESS,
+ * CANCELLED. */
+TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size);
+/* Skips what is left and checks that the compressed data end here, with the right checksum. */
+TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream);
+void tml_io_stream_close(io_stream *stream);
+
+/* ---- byte order ------------------------------------------------------------------------------ */
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#    define IO_HOST_IS_BIG_ENDIAN 1
+#else
+#    define IO_HOST_IS_BIG_ENDIAN 0
+#endif
+
+static inline uint16_t io_load_u16(const void *at, bool big_endian)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return big_endian == IO_HOST_IS_BIG_ENDIAN ? value : __builtin_bswap16(value);
+}
+
+static inline uint32_t io_load_u32(const void *at, bool big_endian)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return big_endian == IO_HOST_IS_BIG_ENDIAN ? value : __builtin_bswap32(value);
+}
+
+static inline uint64_t io_load_u64(const void *at, bool big_endian)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return big_endian == IO_HOST_IS_BIG_ENDIAN ? value : __builtin_bswap64(value);
+}
+
+static inline float io_load_f32(const void *at, bool big_endian)
+{
+    uint32_t bits = io_load_u32(at, big_endian);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double io_load_f64(const void *at, bool big_endian)
+{
+    uint64_t bits = io_load_u64(at, big_endian);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline void io_store_u16le(void *at, uint16_t value)
+{
+    value = IO_HOST_IS_BIG_ENDIAN ? __builtin_bswap16(value) : value;
+    memcpy(at, &value, sizeof value);
+}
+
+static inline void io_store_u32le(void *at, uint32_t value)
+{
+    value = IO_HOST_IS_BIG_ENDIAN ? __builtin_bswap32(value) : value;
+    memcpy(at, &value, sizeof value);
+}
+
+static inline void io_store_u64le(void *at, uint64_t value)
+{
+    value = IO_HOST_IS_BIG_ENDIAN ? __builtin_bswap64(value) : value;
+    memcpy(at, &value, sizeof value);
+}
+
+static inline void io_store_f32le(void *at, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    io_store_u32le(at, bits);
+}
+
+static inline void io_store_f64le(void *at, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    io_store_u64le(at, bits);
+}
+
+/* Turns count elements of 1, 2, 4 or 8 bytes from the given order to the machine's, in place. data
+ * is aligned to the element. */
+void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian);
+
+/* ---- text: independent of the locale, never past the end --------------------------------------
+ */
+
+/* A piece of text; not NUL-terminated. */
+typedef struct io_span {
+    const char *text;
+    size_t size;
+} io_span;
+
+/* Where a reader stands in a text. Start with {data, data + size, 1}. */
+typedef struct io_text {
+    const char *at, *end;
+    uint64_t line; /* number of the line at at, from 1, for messages */
+} io_text;
+
+/* The next line without its end ("\n" or "\r\n"); false at the end of the text. */
+bool tml_io_line(io_text *text, io_span *line);
+/* The next run of characters that are not blank (space, \t \n \v \f \r); false when there is none
+ * left. Read one line's words by making an io_text of the line's span. */
+bool tml_io_word(io_text *text, io_span *word);
+/* The span without blanks at either end. */
+io_span tml_io_trim(io_span span);
+bool tml_io_is(io_span span, const char *word);          /* equal */
+bool tml_io_is_any_case(io_span span, const char *word); /* equal, ASCII letters of either case */
+bool tml_io_starts_with(io_span span, const char *prefix);
+/* Copies into a NUL-terminated string of size bytes, cut where it does not fit. */
+void tml_io_copy(char *out, size_t size, io_span span);
+static inline io_text io_text_of(io_span span)
+{
+    return (io_text){span.text, span.text + span.size, 1};
+}
+
+/* Numbers: the whole span must be one, without blanks. Decimal only; integers with an optional
+ * sign (u64: no minus) within their range; reals as C writes them, also nan, inf, infinity in any
+ * case, correctly rounded (the nearest double). False leaves *out alone. */
+bool tml_io_parse_u64(io_span span, uint64_t *out);
+bool tml_io_parse_i64(io_span span, int64_t *out);
+bool tml_io_parse_f64(io_span span, double *out);
+/* Shortest text that reads back as the same number, NUL-terminated; returns its length. */
+enum { IO_NUMBER_SIZE = 32 };
+size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
+size_t tml_io_format_f32(char out[IO_NUMBER_SIZE], float value);
+
+/* ---- output files ---------------------------------------------------------------------------- */
+
+/* A file in the making: written beside the target and renamed to it by tml_io_finish. Errors
+ * stick, so that a run of writes needs one check at its end; check inside long loops, to stop. */
+typedef struct io_writer {
+    tml_context *tml;
+    const char *call;
+    uint64_t written;        /* bytes given so far */
+    uint64_t expected;       /* bytes that the whole file needs, for messages; 0: unknown */
+    tml_status status;       /* of the first failure */
+    int fd;                  /* -1: none */
+    uint8_t *buffer;         /* IO_WRITER_BUFFER bytes */
+    size_t used;             /* of buffer */
+    io_progress progress;    /* reports when expected is known */
+    char path[IO_PATH_SIZE]; /* as the caller gave it, for messages */
+    char target[IO_PATH_SIZE];
+    char
+        temporary[IO_PATH_SIZE]; /* empty: target is no regular file (a device), written directly */
+} io_writer;
+
+enum { IO_WRITER_BUFFER = 1 << 20 };
+
+/* Errors: FILE_ACCESS, OUT_OF_MEMORY. On failure there is nothing to finish. */
+TML_MUST_CHECK tml_status tml_io_create(tml_context *tml, const char *call, const char *path,
+                                        uint64_t expected, io_writer *out);
+/* Appends. False after a failure of this write or an earlier one, and when cancelled. */
+bool tml_io_write(io_writer *writer, const void *data, size_t size);
+/* Appends text. Numbers with a point: use tml_io_format_f64, since printf follows the locale. */
+bool tml_io_print(io_writer *writer, const char *format, ...) TML_FORMAT(2, 3);
+/* Appends a text file's string. */
+static inline bool io_write_text(io_writer *writer, const char *text)
+{
+    return tml_io_write(writer, text, strlen(text));
+}
+/* Completes the file, or removes it when a write failed or status is not TML_OK; returns the first
+ * failure. Every created writer needs exactly one finish. */
+TML_MUST_CHECK tml_status tml_io_finish(io_writer *writer, tml_status status);
+
+#endif
