@@ -1,13 +1,26 @@
-/* The vocabulary of kernels, C side: the short names that GLSL has built in, plus the casts,
- * constructors and vector sums that C and GLSL spell differently. The GLSL side of the same names
- * is in src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open
- * again. */
-#include <trommel/kernel.h>
+/* The vocabulary of kernels, C side: the names that GLSL has built in, and the casts, constructors
+ * and vector sums that C and GLSL spell differently. The GLSL side of the same names is in
+ * src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again.
+ *
+ *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4
+ *   casts    F(x) I(x) U(x): to float, int, uint
+ *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
+ *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
+ * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
+ *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
+ * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x), which no compiler may drop
+ *
+ * Exact on every engine: integers, bits, comparisons, + - * of floats that are not fused. GPUs
+ * round sqrt and division to about 2.5 ulp, and the transcendental functions to what the driver
+ * promises. */
+#include <trommel/kernel_math.h>
 
-#define uint uint32_t
-#define vec2 tml_vec2
-#define vec3 tml_vec3
-#define vec4 tml_vec4
+#define uint   uint32_t
+#define int64  int64_t
+#define uint64 uint64_t
+#define vec2   tml_vec2
+#define vec3   tml_vec3
+#define vec4   tml_vec4
 
 #define F(x)             ((float)(x))
 #define I(x)             ((int32_t)(x))
@@ -32,86 +45,36 @@
 #define scale4  tml_scale4
 #define dot4    tml_dot4
 
-#ifndef TROMMEL_KERNEL_BEGIN_H
-#    define TROMMEL_KERNEL_BEGIN_H
+#define floor(x)            TML_BY_REAL(floor, x)(x)
+#define ceil(x)             TML_BY_REAL(ceil, x)(x)
+#define trunc(x)            TML_BY_REAL(trunc, x)(x)
+#define fract(x)            TML_BY_REAL(fract, x)(x)
+#define sqrt(x)             TML_BY_REAL(sqrt, x)(x)
+#define inversesqrt(x)      TML_BY_REAL(inversesqrt, x)(x)
+#define exp(x)              TML_BY_REAL(exp, x)(x)
+#define exp2(x)             TML_BY_REAL(exp2, x)(x)
+#define log(x)              TML_BY_REAL(log, x)(x)
+#define log2(x)             TML_BY_REAL(log2, x)(x)
+#define sin(x)              TML_BY_REAL(sin, x)(x)
+#define cos(x)              TML_BY_REAL(cos, x)(x)
+#define tan(x)              TML_BY_REAL(tan, x)(x)
+#define asin(x)             TML_BY_REAL(asin, x)(x)
+#define acos(x)             TML_BY_REAL(acos, x)(x)
+#define atan(x)             TML_BY_REAL(atan, x)(x)
+#define pow(x, y)           TML_BY_REAL(pow, x)(x, y)
+#define mod(x, y)           TML_BY_REAL(mod, x)(x, y)
+#define step(edge, x)       TML_BY_REAL(step, x)(edge, x)
+#define mix(a, b, t)        TML_BY_REAL(mix, a)(a, b, t)
+#define abs(x)              TML_BY_TYPE(abs, x)(x)
+#define sign(x)             TML_BY_TYPE(sign, x)(x)
+#define min(a, b)           TML_BY_TYPE(min, a)(a, b)
+#define max(a, b)           TML_BY_TYPE(max, a)(a, b)
+#define clamp(x, low, high) TML_BY_TYPE(clamp, x)(x, low, high)
 
-static inline tml_vec2 tml_make2(float x, float y)
-{
-    tml_vec2 v;
-    v.x = x, v.y = y;
-    return v;
-}
-static inline tml_vec3 tml_make3(float x, float y, float z)
-{
-    tml_vec3 v;
-    v.x = x, v.y = y, v.z = z;
-    return v;
-}
-static inline tml_vec4 tml_make4(float x, float y, float z, float w)
-{
-    tml_vec4 v;
-    v.x = x, v.y = y, v.z = z, v.w = w;
-    return v;
-}
-static inline tml_vec2 tml_add2(tml_vec2 a, tml_vec2 b)
-{
-    return tml_make2(a.x + b.x, a.y + b.y);
-}
-static inline tml_vec2 tml_sub2(tml_vec2 a, tml_vec2 b)
-{
-    return tml_make2(a.x - b.x, a.y - b.y);
-}
-static inline tml_vec2 tml_scale2(tml_vec2 a, float s)
-{
-    return tml_make2(a.x * s, a.y * s);
-}
-static inline float tml_dot2(tml_vec2 a, tml_vec2 b)
-{
-    return a.x * b.x + a.y * b.y;
-}
-static inline float tml_length2(tml_vec2 a)
-{
-    return sqrtf(tml_dot2(a, a));
-}
-static inline tml_vec3 tml_add3(tml_vec3 a, tml_vec3 b)
-{
-    return tml_make3(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-static inline tml_vec3 tml_sub3(tml_vec3 a, tml_vec3 b)
-{
-    return tml_make3(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-static inline tml_vec3 tml_scale3(tml_vec3 a, float s)
-{
-    return tml_make3(a.x * s, a.y * s, a.z * s);
-}
-static inline float tml_dot3(tml_vec3 a, tml_vec3 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-static inline tml_vec3 tml_cross3(tml_vec3 a, tml_vec3 b)
-{
-    return tml_make3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-static inline float tml_length3(tml_vec3 a)
-{
-    return sqrtf(tml_dot3(a, a));
-}
-static inline tml_vec4 tml_add4(tml_vec4 a, tml_vec4 b)
-{
-    return tml_make4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
-}
-static inline tml_vec4 tml_sub4(tml_vec4 a, tml_vec4 b)
-{
-    return tml_make4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
-}
-static inline tml_vec4 tml_scale4(tml_vec4 a, float s)
-{
-    return tml_make4(a.x * s, a.y * s, a.z * s, a.w * s);
-}
-static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-}
-
-#endif
+#define floatBitsToUint   tml_float_bits
+#define uintBitsToFloat   tml_bits_float
+#define floatBitsToInt(x) ((int32_t)tml_float_bits(x))
+#define intBitsToFloat(x) tml_bits_float((uint32_t)(x))
+#define is_nan            tml_is_nan
+#define popcount32        tml_popcount32
+#define lowest_bit32      tml_lowest_bit32

@@ -1,0 +1,215 @@
+/* The functions behind kernel_begin.h's short names: what GLSL has built in and C has not, or
+ * spells by type. */
+#ifndef TROMMEL_KERNEL_MATH_H
+#define TROMMEL_KERNEL_MATH_H
+
+#include <math.h>
+#include <string.h>
+#include <trommel/kernel.h>
+
+static inline tml_vec2 tml_make2(float x, float y)
+{
+    tml_vec2 v;
+    v.x = x, v.y = y;
+    return v;
+}
+static inline tml_vec3 tml_make3(float x, float y, float z)
+{
+    tml_vec3 v;
+    v.x = x, v.y = y, v.z = z;
+    return v;
+}
+static inline tml_vec4 tml_make4(float x, float y, float z, float w)
+{
+    tml_vec4 v;
+    v.x = x, v.y = y, v.z = z, v.w = w;
+    return v;
+}
+static inline tml_vec2 tml_add2(tml_vec2 a, tml_vec2 b)
+{
+    return tml_make2(a.x + b.x, a.y + b.y);
+}
+static inline tml_vec2 tml_sub2(tml_vec2 a, tml_vec2 b)
+{
+    return tml_make2(a.x - b.x, a.y - b.y);
+}
+static inline tml_vec2 tml_scale2(tml_vec2 a, float s)
+{
+    return tml_make2(a.x * s, a.y * s);
+}
+static inline float tml_dot2(tml_vec2 a, tml_vec2 b)
+{
+    return a.x * b.x + a.y * b.y;
+}
+static inline float tml_length2(tml_vec2 a)
+{
+    return sqrtf(tml_dot2(a, a));
+}
+static inline tml_vec3 tml_add3(tml_vec3 a, tml_vec3 b)
+{
+    return tml_make3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+static inline tml_vec3 tml_sub3(tml_vec3 a, tml_vec3 b)
+{
+    return tml_make3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+static inline tml_vec3 tml_scale3(tml_vec3 a, float s)
+{
+    return tml_make3(a.x * s, a.y * s, a.z * s);
+}
+static inline float tml_dot3(tml_vec3 a, tml_vec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+static inline tml_vec3 tml_cross3(tml_vec3 a, tml_vec3 b)
+{
+    return tml_make3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+static inline float tml_length3(tml_vec3 a)
+{
+    return sqrtf(tml_dot3(a, a));
+}
+static inline tml_vec4 tml_add4(tml_vec4 a, tml_vec4 b)
+{
+    return tml_make4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+static inline tml_vec4 tml_sub4(tml_vec4 a, tml_vec4 b)
+{
+    return tml_make4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+}
+static inline tml_vec4 tml_scale4(tml_vec4 a, float s)
+{
+    return tml_make4(a.x * s, a.y * s, a.z * s, a.w * s);
+}
+static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+/* The functions that C spells by type: name_f, name_d ... chosen by _Generic, or overloads in
+ * C++. */
+#ifdef __cplusplus
+#    define TML_NAME(name, suffix) tml_##name
+#else
+#    define TML_NAME(name, suffix) tml_##name##_##suffix
+#endif
+#define TML_ORDERED(T, s, less_0)                                                                  \
+    static inline T TML_NAME(abs, s)(T x)                                                          \
+    {                                                                                              \
+        return less_0 ? (T)(0 - x) : x;                                                            \
+    }                                                                                              \
+    static inline T TML_NAME(min, s)(T a, T b)                                                     \
+    {                                                                                              \
+        return b < a ? b : a;                                                                      \
+    }                                                                                              \
+    static inline T TML_NAME(max, s)(T a, T b)                                                     \
+    {                                                                                              \
+        return a < b ? b : a;                                                                      \
+    }                                                                                              \
+    static inline T TML_NAME(clamp, s)(T x, T low, T high)                                         \
+    {                                                                                              \
+        return TML_NAME(min, s)(TML_NAME(max, s)(x, low), high);                                   \
+    }                                                                                              \
+    static inline T TML_NAME(sign, s)(T x)                                                         \
+    {                                                                                              \
+        return less_0 ? (T)(0 - 1) : x > 0 ? (T)1 : (T)0;                                          \
+    }
+TML_ORDERED(float, f, x < 0)
+TML_ORDERED(double, d, x < 0)
+TML_ORDERED(int32_t, i, x < 0)
+TML_ORDERED(int64_t, l, x < 0)
+TML_ORDERED(uint32_t, u, false)
+TML_ORDERED(uint64_t, m, false)
+#undef TML_ORDERED
+
+#define TML_UNARY(name, T, s, value)                                                               \
+    static inline T TML_NAME(name, s)(T x)                                                         \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+#define TML_BINARY(name, T, s, value)                                                              \
+    static inline T TML_NAME(name, s)(T x, T y)                                                    \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+#define TML_BOTH(name)                                                                             \
+    TML_UNARY(name, float, f, name##f(x))                                                          \
+    TML_UNARY(name, double, d, name(x))
+TML_BOTH(floor)
+TML_BOTH(ceil)
+TML_BOTH(trunc)
+TML_BOTH(sqrt)
+TML_BOTH(exp)
+TML_BOTH(exp2)
+TML_BOTH(log)
+TML_BOTH(log2)
+TML_BOTH(sin)
+TML_BOTH(cos)
+TML_BOTH(tan)
+TML_BOTH(asin)
+TML_BOTH(acos)
+TML_BOTH(atan)
+TML_UNARY(inversesqrt, float, f, 1.0f / sqrtf(x))
+TML_UNARY(inversesqrt, double, d, 1.0 / sqrt(x))
+TML_UNARY(fract, float, f, x - floorf(x))
+TML_UNARY(fract, double, d, x - floor(x))
+TML_BINARY(pow, float, f, powf(x, y))
+TML_BINARY(pow, double, d, pow(x, y))
+TML_BINARY(mod, float, f, x - y * floorf(x / y))
+TML_BINARY(mod, double, d, x - y * floor(x / y))
+TML_BINARY(step, float, f, y < x ? 0.0f : 1.0f)
+TML_BINARY(step, double, d, y < x ? 0.0 : 1.0)
+#undef TML_BOTH
+#undef TML_BINARY
+#undef TML_UNARY
+
+static inline float TML_NAME(mix, f)(float a, float b, float t)
+{
+    return a * (1.0f - t) + b * t;
+}
+static inline double TML_NAME(mix, d)(double a, double b, double t)
+{
+    return a * (1.0 - t) + b * t;
+}
+#undef TML_NAME
+
+static inline uint32_t tml_float_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float tml_bits_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+/* By its bits: under fast-math options a compiler may take x != x for false. */
+static inline bool tml_is_nan(float x)
+{
+    return (tml_float_bits(x) & 0x7fffffffu) > 0x7f800000u;
+}
+static inline uint32_t tml_popcount32(uint32_t x)
+{
+    return (uint32_t)__builtin_popcount(x);
+}
+static inline uint32_t tml_lowest_bit32(uint32_t x)
+{
+    return tml_popcount32((x & (0u - x)) - 1u);
+}
+
+#ifndef __cplusplus
+/* clang-format off */
+#define TML_BY_REAL(name, x) _Generic((x), float: tml_##name##_f, double: tml_##name##_d)
+#define TML_BY_TYPE(name, x)                                                                       \
+    _Generic((x), float: tml_##name##_f,    double: tml_##name##_d,                                \
+                  int32_t: tml_##name##_i,  int64_t: tml_##name##_l,                               \
+                  uint32_t: tml_##name##_u, uint64_t: tml_##name##_m)
+/* clang-format on */
+#else
+#    define TML_BY_REAL(name, x) tml_##name
+#    define TML_BY_TYPE(name, x) tml_##name
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+/* Field formulas: what one point adds to a sample, and how a sample joins what its points add.
+ *
+ * q is the distance over the point's reach (the kernel's support; for distances the radius plus the
+ * margin). Every term is the background at q = 1 and beyond, which is what lets engines skip points.
+ *
+ * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions of
+ * minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for Interactive
+ * Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution Function and a Method
+ * of Image Generation. 1985 (metaball). All are scaled to 1 at the centre. */
+#ifndef TML_FIELD_K_H
+#define TML_FIELD_K_H
+
+#include "kernels/kernel.h"
+
+#define FIELD_WENDLAND_C2 0
+#define FIELD_POLY6       1
+#define FIELD_METABALL    2
+#define FIELD_DISTANCE    3 /* signed distance to the union of spheres */
+
+FUNCTION(float) wendland_c2(float q)
+{
+    float t = max(1.0f - q, 0.0f);
+    float t2 = t * t;
+    return t2 * t2 * (4.0f * q + 1.0f);
+}
+
+FUNCTION(float) poly6(float q2)
+{
+    float t = max(1.0f - q2, 0.0f);
+    return t * t * t;
+}
+
+FUNCTION(float) metaball(float q)
+{
+    float t = max(1.0f - q, 0.0f);
+    return q < 1.0f / 3.0f ? 1.0f - 3.0f * q * q : 1.5f * t * t;
+}
+
+/* What a point adds at squared relative distance q2. reach and margin in world units: only distances
+ * need them. */
+FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
+{
+    if (formula == FIELD_POLY6)
+        return poly6(q2);
+    float q = sqrt(q2);
+    if (formula == FIELD_WENDLAND_C2)
+        return wendland_c2(q);
+    if (formula == FIELD_METABALL)
+        return metaball(q);
+    return (reach - margin) - reach * q;
+}
+
+FUNCTION(float) field_join(int formula, float sample_value, float term)
+{
+    return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
+}
+
+#include "kernels/kernel_end.h"
+#endif

@@ -1,0 +1,118 @@
+/* The kernel layer, C side. A kernel file (src/kernels/NAME.k.h) holds formulas once, in the common
+ * subset of C17, Vulkan GLSL 4.60 and GLSL ES 3.00. It includes nothing. In C it is read as
+ *
+ *     #include "kernels/kernel.h"
+ *     #include "kernels/NAME.k.h"      (any number of them)
+ *     #include "kernels/kernel_end.h"
+ *
+ * and a shader is the text of #version, prelude_vulkan.glsl or prelude_es300.glsl,
+ * prelude_common.glsl, the kernel files and a body. tests/test_kernels.c compiles every kernel file
+ * all three ways.
+ *
+ * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (F U I, VEC3, add3,
+ * min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
+ *
+ *   FUNCTION(T) name(T a, ...) {...}
+ *       A function. Parameters are by value, so results are returned, in a struct if several.
+ *   STRUCT_BEGIN(name) T a; T b; STRUCT_END(name)
+ *       A struct type, used as plain "name". Built by assigning its members: the one way that C and
+ *       GLSL share.
+ *   TABLE_BEGIN(T, name, n) a, b, c TABLE_END
+ *       A constant array of uint, int or float, read as name[i]. No comma after the last element.
+ *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
+ *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct serves
+ *       C, Vulkan's push constants and GL's uniforms. Addresses first; at most 128 bytes.
+ *   ADDRESS
+ *       The type of an address: in C a pointer's value in 64 bits, in Vulkan a device address in a
+ *       uvec2, in GL a highp usampler2D read with texelFetch.
+ *   LOAD_F32(address, i), and F16 U32 I32 U16 I16 U8 I8
+ *       Element i of an array, widened to float, uint or int. i is 64 bits in C, 32 on GPUs.
+ *   tml_index, N(x)
+ *       An element's position, and the cast to it: 64 bits in C, 32 on GPUs, whose engines move the
+ *       addresses instead.
+ *   uvec3, UVEC3(x, y, z), ivec3, IVEC3(x, y, z)
+ *       Integer triples; .x .y .z and no operators.
+ *   PRECISE float t = ...
+ *       Not to be fused into a multiply-add (GLSL ES 3.00 cannot promise it).
+ *
+ * The traps: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
+ * static, enum, brace initialisers, vector operators, swizzles or string of several declarators with
+ * a struct type; and no word that GLSL keeps (sample, input, output, filter, active, half, buffer,
+ * shared, common, partition, resource, patch, texture, noise ...) as a name. */
+#include <trommel/kernel_math.h>
+
+#ifndef TML_KERNEL_INTERNAL_H
+#    define TML_KERNEL_INTERNAL_H
+
+typedef struct tml_uvec3 {
+    uint32_t x, y, z;
+} tml_uvec3;
+typedef struct tml_ivec3 {
+    int32_t x, y, z;
+} tml_ivec3;
+typedef uint64_t tml_address;
+
+static inline tml_uvec3 tml_make_uvec3(uint32_t x, uint32_t y, uint32_t z)
+{
+    return (tml_uvec3){x, y, z};
+}
+static inline tml_ivec3 tml_make_ivec3(int32_t x, int32_t y, int32_t z)
+{
+    return (tml_ivec3){x, y, z};
+}
+
+/* The address of host memory, for an argument struct. */
+static inline tml_address tml_address_of(const void *memory)
+{
+    return (tml_address)(uintptr_t)memory;
+}
+
+/* Binary16 to float, exact for every value. The exponent is rebiased by a multiplication, which
+ * normalises subnormal halves on the way; exponent 31 must then become 255. */
+static inline float tml_half_to_float(uint32_t half)
+{
+    float magnitude = tml_bits_float((half & 0x7fffu) << 13) * 0x1p112f;
+    uint32_t special = (half & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;
+    return tml_bits_float((half & 0x8000u) << 16 | tml_float_bits(magnitude) | special);
+}
+
+#endif
+
+#include <trommel/kernel_begin.h>
+
+/* clang-format off */
+#define FUNCTION(T)             static inline T
+#define STRUCT_BEGIN(name)      typedef struct name {
+#define STRUCT_END(name)        } name;
+#define TABLE_BEGIN(T, name, n) static const T name[n] = {
+#define TABLE_END               };
+/* clang-format on */
+#define PRECISE
+
+#define ARGS_BEGIN(name) STRUCT_BEGIN(name)
+#define ARGS_END(name)                                                                             \
+    STRUCT_END(name)                                                                               \
+    _Static_assert(sizeof(name) <= 128, "more than the push constants that every device has");
+/* std430 aligns vec4 to 16 bytes; with that said, C places every member where Vulkan does. */
+#define ARG_ADDRESS(name) tml_address name;
+#define ARG_VEC4(name)    _Alignas(16) tml_vec4 name;
+#define ARG_UINT(name)    uint32_t name;
+#define ARG_INT(name)     int32_t name;
+#define ARG_FLOAT(name)   float name;
+
+#define ADDRESS        tml_address
+#define N(x)           ((tml_index)(x))
+#define uvec3          tml_uvec3
+#define ivec3          tml_ivec3
+#define UVEC3(x, y, z) tml_make_uvec3(x, y, z)
+#define IVEC3(x, y, z) tml_make_ivec3(x, y, z)
+
+#define LOAD_AS(T, address, i) (((const T *)(uintptr_t)(address))[i])
+#define LOAD_F32(address, i)   LOAD_AS(float, address, i)
+#define LOAD_F16(address, i)   tml_half_to_float(LOAD_AS(uint16_t, address, i))
+#define LOAD_U32(address, i)   LOAD_AS(uint32_t, address, i)
+#define LOAD_I32(address, i)   LOAD_AS(int32_t, address, i)
+#define LOAD_U16(address, i)   ((uint32_t)LOAD_AS(uint16_t, address, i))
+#define LOAD_I16(address, i)   ((int32_t)LOAD_AS(int16_t, address, i))
+#define LOAD_U8(address, i)    ((uint32_t)LOAD_AS(uint8_t, address, i))
+#define LOAD_I8(address, i)    ((int32_t)LOAD_AS(int8_t, address, i))

@@ -1,0 +1,64 @@
+/* The kernel vocabulary (src/kernels/kernel.h): what Vulkan GLSL and GLSL ES 3.00 share. Stands after
+ * prelude_vulkan.glsl or prelude_es300.glsl, which define the addresses and how a word, halfword or
+ * byte is fetched: tml_load_word(address, i), and tml_load_half and tml_load_byte, which return the
+ * element in the low bits and anything above. */
+#define F(x)             float(x)
+#define I(x)             int(x)
+#define U(x)             uint(x)
+#define N(x)             uint(x)
+#define VEC2(x, y)       vec2(x, y)
+#define VEC3(x, y, z)    vec3(x, y, z)
+#define VEC4(x, y, z, w) vec4(x, y, z, w)
+#define UVEC3(x, y, z)   uvec3(x, y, z)
+#define IVEC3(x, y, z)   ivec3(x, y, z)
+
+#define tml_index        uint
+#define tml_rank         uint
+struct tml_params {
+    float f[4];
+    uint u[4];
+};
+
+#define FUNCTION(T)             T
+#define STRUCT_BEGIN(name)      struct name {
+#define STRUCT_END(name)        };
+#define TABLE_BEGIN(T, name, n) const T name[n] = T[n](
+#define TABLE_END               );
+
+#define ARGS_BEGIN(name)  struct name {
+#define ARGS_END(name)    };
+#define ARG_VEC4(name)    vec4 name;
+#define ARG_UINT(name)    uint name;
+#define ARG_INT(name)     int name;
+#define ARG_FLOAT(name)   float name;
+
+#define LOAD_U32(address, i) tml_load_word(address, i)
+#define LOAD_I32(address, i) int(tml_load_word(address, i))
+#define LOAD_F32(address, i) uintBitsToFloat(tml_load_word(address, i))
+#define LOAD_F16(address, i) unpackHalf2x16(tml_load_half(address, i)).x
+#define LOAD_U16(address, i) (tml_load_half(address, i) & 0xffffu)
+#define LOAD_I16(address, i) (int(tml_load_half(address, i) << 16) >> 16)
+#define LOAD_U8(address, i)  (tml_load_byte(address, i) & 0xffu)
+#define LOAD_I8(address, i)  (int(tml_load_byte(address, i) << 24) >> 24)
+
+#define add2(a, b)   ((a) + (b))
+#define sub2(a, b)   ((a) - (b))
+#define scale2(a, s) ((a) * (s))
+#define dot2(a, b)   dot(a, b)
+#define length2(a)   length(a)
+#define add3(a, b)   ((a) + (b))
+#define sub3(a, b)   ((a) - (b))
+#define scale3(a, s) ((a) * (s))
+#define dot3(a, b)   dot(a, b)
+#define cross3(a, b) cross(a, b)
+#define length3(a)   length(a)
+#define add4(a, b)   ((a) + (b))
+#define sub4(a, b)   ((a) - (b))
+#define scale4(a, s) ((a) * (s))
+#define dot4(a, b)   dot(a, b)
+
+/* By its bits: GLSL lets isnan be false always. */
+bool is_nan(float x)
+{
+    return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u;
+}

@@ -1,0 +1,40 @@
+/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 3.00 and WebGL 2. Stands after
+ * "#version 300 es" and before prelude_common.glsl. An address is an R32UI texture whose texels, row
+ * after row, are an array's 32-bit words; floats travel in them as bits, so no float texture is needed
+ * and no value is rounded. */
+precision highp float;
+precision highp int;
+precision highp usampler2D;
+
+#define PRECISE
+#define ARG_ADDRESS(name) highp usampler2D name;
+/* In a shader's body: makes the global "args" of that type. */
+#define ARGS_USE(name)    uniform name args;
+
+#define ADDRESS highp usampler2D
+uint tml_load_word(highp usampler2D address, uint i)
+{
+    uint width = uint(textureSize(address, 0).x);
+    return texelFetch(address, ivec2(int(i % width), int(i / width)), 0).x;
+}
+/* The halfword or byte in the low bits; above it, its neighbours. */
+uint tml_load_half(highp usampler2D address, uint i)
+{
+    return tml_load_word(address, i >> 1) >> ((i & 1u) << 4);
+}
+uint tml_load_byte(highp usampler2D address, uint i)
+{
+    return tml_load_word(address, i >> 2) >> ((i & 3u) << 3);
+}
+
+/* ES 3.00 has no bitCount and no findLSB. */
+uint popcount32(uint x)
+{
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+uint lowest_bit32(uint x)
+{
+    return popcount32((x & (0u - x)) - 1u);
+}

@@ -1,0 +1,57 @@
+/* The kernel vocabulary (src/kernels/kernel.h) for Vulkan GLSL. Stands after "#version 460"
+ * and before prelude_common.glsl. Needs Vulkan 1.2 with bufferDeviceAddress and nothing else: an
+ * address is a uvec2, so no 64-bit integers; bytes and halves are cut out of words, so no 8- or 16-bit
+ * storage. Define TML_WIDE before it for users' kernels with double, int64 or uint64, where the device
+ * has those. */
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#ifdef TML_WIDE
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#define int64  int64_t
+#define uint64 uint64_t
+#endif
+
+#define PRECISE           precise
+#define ARG_ADDRESS(name) uvec2 name;
+/* In a shader's body: makes the global "args" of that type. */
+#define ARGS_USE(name)                                                                             \
+    layout(push_constant, std430) uniform tml_push_constants                                       \
+    {                                                                                              \
+        name args;                                                                                 \
+    };
+
+#define ADDRESS uvec2
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer tml_word {
+    uint bits;
+};
+/* The word that holds byte 2^32 * high + low of the array at address. The sum is made here and not
+ * by an array index, which SPIR-V takes for signed: arrays may be larger than 2^31 words. */
+uint tml_load(uvec2 address, uint low, uint high)
+{
+    uint carry;
+    uint sum = uaddCarry(address.x, low, carry);
+    return tml_word(uvec2(sum & ~3u, address.y + high + carry)).bits;
+}
+uint tml_load_word(uvec2 address, uint i)
+{
+    return tml_load(address, i << 2, i >> 30);
+}
+/* The halfword or byte in the low bits; above it, its neighbours. Their arrays may start at any
+ * address that is a multiple of the element's size. */
+uint tml_load_half(uvec2 address, uint i)
+{
+    return tml_load(address, i << 1, i >> 31) >> ((((address.x >> 1) + i) & 1u) << 4);
+}
+uint tml_load_byte(uvec2 address, uint i)
+{
+    return tml_load(address, i, 0u) >> (((address.x + i) & 3u) << 3);
+}
+
+uint popcount32(uint x)
+{
+    return uint(bitCount(x));
+}
+uint lowest_bit32(uint x)
+{
+    return uint(findLSB(x));
+}
