@@ -1,0 +1,460 @@
+/* Input files: bounded reads from a file or a block of memory, streams that inflate gzip and zlib
+ * (Deutsch, Gailly: RFC 1950 to 1952. 1996), byte order, progress.
+ *
+ * Large contents are read straight into their destination by pread: no second copy as with stdio,
+ * and no SIGBUS as with mmap when another process shortens the file meanwhile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/io_internal.h"
+
+enum {
+    READ_CHUNK = 4 << 20,     /* between two looks at the cancel flag: about a millisecond */
+    STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
+    STREAM_SKIP = 64 << 10,   /* room for inflated bytes that nobody wants */
+    MESSAGE_PATH = 200,       /* of a long path, the last characters go into a message */
+    DEFLATE_RATIO = 1032,     /* two bits can stand for 258 bytes */
+};
+
+#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
+
+/* ---- messages and memory --------------------------------------------------------------------- */
+
+static tml_status report(tml_context *tml, const char *call, const char *path, tml_status status,
+                         const char *format, va_list arguments)
+{
+    char detail[512];
+    vsnprintf(detail, sizeof detail, format, arguments);
+    size_t length = strlen(path);
+    bool cut = length > MESSAGE_PATH;
+    return tml_error(tml, status, "%s: %s%s: %s", call, cut ? "..." : "",
+                     cut ? path + length - MESSAGE_PATH : path, detail);
+}
+
+tml_status tml_io_error(const io_file *file, tml_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(file->tml, file->call, file->path, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static tml_status cancelled(const io_file *file)
+{
+    return tml_io_error(file, TML_CANCELLED, "cancelled");
+}
+
+void *tml_io_alloc(const io_file *file, uint64_t size)
+{
+    void *memory = size <= PTRDIFF_MAX ? tml_alloc(file->tml, (size_t)size) : NULL;
+    if (!memory && size)
+        tml_io_error(file, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+    return memory;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_file *out)
+{
+    *out = (io_file){.tml = tml, .call = call, .fd = -1};
+    if (!path || strlen(path) >= sizeof out->path)
+        return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
+                         path ? "longer than 4095 bytes" : "NULL; pass a file's name");
+    strcpy(out->path, path);
+    out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
+    if (out->fd < 0)
+        return tml_io_error(out, TML_FILE_ACCESS, "cannot be opened: %s", strerror(errno));
+    struct stat info;
+    tml_status status = TML_OK;
+    if (fstat(out->fd, &info) != 0)
+        status = tml_io_error(out, TML_FILE_ACCESS, "cannot be examined: %s", strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        status = tml_io_error(out, TML_FILE_ACCESS, "is %s; pass a regular file",
+                              S_ISDIR(info.st_mode) ? "a folder" : "a pipe or a device");
+    else
+        out->size = (uint64_t)info.st_size;
+    if (status != TML_OK)
+        tml_io_close(out);
+    return status;
+}
+
+void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
+                        size_t size, io_file *out)
+{
+    static const uint8_t nothing;
+    *out = (io_file){
+        .tml = tml, .call = call, .size = size, .memory = data ? data : &nothing, .fd = -1};
+    snprintf(out->path, sizeof out->path, "%s", name);
+}
+
+/* Does a relative name stay in its folder? */
+static bool stays_inside(const char *name)
+{
+    if (*name == '/' || *name == '\0')
+        return false;
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || part[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
+tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
+{
+    if (!stays_inside(name))
+        return tml_io_error(header, TML_UNSUPPORTED,
+                            "data file is \"%s\", needs a name within the header's own folder; "
+                            "move it there and mend the header",
+                            name);
+    if (header->memory) {
+        tml_io_open_memory(header->tml, header->call, header->path, header->memory,
+                           (size_t)header->size, out);
+        return TML_OK;
+    }
+    const char *slash = strrchr(header->path, '/');
+    int folder = slash ? (int)(slash + 1 - header->path) : 0;
+    char path[2 * IO_PATH_SIZE];
+    snprintf(path, sizeof path, "%.*s%s", folder, header->path, name);
+    return tml_io_open(header->tml, header->call, path, out);
+}
+
+void tml_io_close(io_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size)
+{
+    if (offset > file->size || size > file->size - offset)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "ends after %" PRIu64 " bytes, needs %zu bytes at %" PRIu64
+                            "; the file was cut short or its header is wrong",
+                            file->size, size, offset);
+    if (size == 0)
+        return TML_OK;
+    if (file->memory) {
+        memcpy(out, file->memory + offset, size);
+        return TML_OK;
+    }
+    uint8_t *to = out;
+    while (size) {
+        ssize_t got = pread(file->fd, to, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return tml_io_error(file, TML_FILE_ACCESS, "cannot be read: %s", strerror(errno));
+        if (got == 0)
+            return tml_io_error(file, TML_FILE_FORMAT, "was cut short while it was read");
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return TML_OK;
+}
+
+tml_status tml_io_read_all(const io_file *file, io_block *out)
+{
+    *out = (io_block){NULL, 0};
+    if (file->size == 0)
+        return TML_OK;
+    io_progress progress;
+    io_stream stream;
+    tml_io_progress_start(&progress, file->tml, "read", file->size);
+    tml_status status = tml_io_stream_open(file, 0, IO_RAW, file->size, &progress, &stream);
+    if (status != TML_OK)
+        return status;
+    out->data = tml_io_alloc(file, file->size);
+    out->size = out->data ? (size_t)file->size : 0;
+    status = out->data ? tml_io_stream_read(&stream, out->data, out->size) : TML_OUT_OF_MEMORY;
+    tml_io_stream_close(&stream);
+    if (status != TML_OK)
+        tml_io_block_free(file, out);
+    return status;
+}
+
+void tml_io_block_free(const io_file *file, io_block *block)
+{
+    tml_free(file->tml, block->data, block->size);
+    *block = (io_block){NULL, 0};
+}
+
+bool tml_io_is_gzip(const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
+}
+
+bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
+{
+    return size / DEFLATE_RATIO <= stored;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+void tml_io_progress_start(io_progress *progress, tml_context *tml, const char *stage,
+                           uint64_t total)
+{
+    *progress = (io_progress){.tml = tml, .stage = stage, .total = total};
+}
+
+bool tml_io_progress_add(io_progress *progress, uint64_t size)
+{
+    progress->done += size;
+    if (progress->done < progress->next)
+        return !tml_is_cancelled(progress->tml);
+    progress->next = progress->done + progress->total / 100 + 1;
+    double fraction = progress->total ? (double)progress->done / (double)progress->total : 1.0;
+    return tml_progress(progress->tml, progress->stage, MIN_OF(fraction, 1.0));
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* zlib's memory through the context's allocator, which wants to know sizes when it frees. */
+enum { ZLIB_PREFIX = 64 };
+
+static voidpf zlib_alloc(voidpf opaque, uInt items, uInt item_size)
+{
+    size_t size = (size_t)items * item_size + ZLIB_PREFIX;
+    uint8_t *memory = tml_alloc(opaque, size);
+    if (!memory)
+        return Z_NULL;
+    memcpy(memory, &size, sizeof size);
+    return memory + ZLIB_PREFIX;
+}
+
+static void zlib_free(voidpf opaque, voidpf address)
+{
+    uint8_t *memory = (uint8_t *)address - ZLIB_PREFIX;
+    size_t size;
+    memcpy(&size, memory, sizeof size);
+    tml_free(opaque, memory, size);
+}
+
+tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding encoding,
+                              uint64_t size, io_progress *progress, io_stream *out)
+{
+    *out = (io_stream){
+        .file = file, .encoding = encoding, .offset = offset, .left = size, .progress = progress};
+    uint64_t stored = offset < file->size ? file->size - offset : 0;
+    if (encoding == IO_RAW) {
+        if (size > stored)
+            return tml_io_error(file, TML_FILE_FORMAT,
+                                "holds %" PRIu64 " bytes from %" PRIu64 " on, needs %" PRIu64
+                                "; it was cut short or its header is wrong",
+                                stored, offset, size);
+        return TML_OK;
+    }
+    if (!tml_io_may_inflate_to(stored, size))
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "holds %" PRIu64 " compressed bytes, which cannot make the %" PRIu64
+                            " that its header promises",
+                            stored, size);
+    out->input = tml_io_alloc(file, STREAM_INPUT + STREAM_SKIP);
+    if (!out->input)
+        return TML_OUT_OF_MEMORY;
+    out->inflater.zalloc = zlib_alloc;
+    out->inflater.zfree = zlib_free;
+    out->inflater.opaque = file->tml;
+    const int window_bits = 15 + 32; /* the largest window; gzip or zlib by their first bytes */
+    if (inflateInit2(&out->inflater, window_bits) != Z_OK) {
+        tml_free(file->tml, out->input, STREAM_INPUT + STREAM_SKIP);
+        return tml_io_error(file, TML_OUT_OF_MEMORY, "no memory to inflate with");
+    }
+    return TML_OK;
+}
+
+void tml_io_stream_close(io_stream *stream)
+{
+    if (!stream->input)
+        return;
+    inflateEnd(&stream->inflater);
+    tml_free(stream->file->tml, stream->input, STREAM_INPUT + STREAM_SKIP);
+    stream->input = NULL;
+}
+
+/* Moves what zlib has not taken to the front and reads more behind it. */
+static tml_status refill(io_stream *stream)
+{
+    z_stream *z = &stream->inflater;
+    if (z->avail_in)
+        memmove(stream->input, z->next_in, z->avail_in);
+    uint64_t stored = stream->file->size - stream->offset;
+    size_t size = (size_t)MIN_OF(stored, (uint64_t)(STREAM_INPUT - z->avail_in));
+    tml_status status =
+        tml_io_read(stream->file, stream->offset, stream->input + z->avail_in, size);
+    if (status != TML_OK)
+        return status;
+    stream->offset += size;
+    z->next_in = stream->input;
+    z->avail_in += (uInt)size;
+    return TML_OK;
+}
+
+/* Inflates until at least one byte came out or the last member ended; *made is how many came. What
+ * follows the last member (padding, as gzip allows) is not looked at. */
+static tml_status inflate_some(io_stream *stream, void *out, size_t size, size_t *made)
+{
+    z_stream *z = &stream->inflater;
+    z->next_out = out;
+    z->avail_out = (uInt)size;
+    while (z->avail_out == size && !stream->ended) {
+        tml_status status = z->avail_in ? TML_OK : refill(stream);
+        if (status != TML_OK)
+            return status;
+        int code = inflate(z, Z_NO_FLUSH);
+        if (code == Z_STREAM_END) {
+            status = z->avail_in < 3 ? refill(stream) : TML_OK;
+            if (status != TML_OK)
+                return status;
+            stream->ended = !tml_io_is_gzip(z->next_in, z->avail_in);
+            if (!stream->ended)
+                inflateReset(z);
+        } else if (code == Z_BUF_ERROR) {
+            return tml_io_error(stream->file, TML_FILE_FORMAT,
+                                "its compressed data are cut short after %lu bytes", z->total_out);
+        } else if (code == Z_MEM_ERROR) {
+            return tml_io_error(stream->file, TML_OUT_OF_MEMORY, "no memory to inflate with");
+        } else if (code != Z_OK) {
+            return tml_io_error(stream->file, TML_FILE_FORMAT,
+                                "its compressed data are damaged after %lu bytes: %s", z->total_out,
+                                z->msg ? z->msg : "a preset dictionary is missing");
+        }
+    }
+    *made = size - z->avail_out;
+    return TML_OK;
+}
+
+tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
+{
+    const io_file *file = stream->file;
+    uint8_t *to = out;
+    if (size > stream->left)
+        return tml_io_error(file, TML_INTERNAL,
+                            "a read of %" PRIu64 " bytes goes past the %" PRIu64 " that are left",
+                            size, stream->left);
+    if (stream->encoding == IO_RAW && !out) {
+        stream->offset += size;
+        stream->left -= size;
+        return !stream->progress || tml_io_progress_add(stream->progress, size) ? TML_OK
+                                                                                : cancelled(file);
+    }
+    while (size) {
+        size_t made = (size_t)MIN_OF(size, (uint64_t)(out ? READ_CHUNK : STREAM_SKIP));
+        tml_status status;
+        if (stream->encoding == IO_RAW) {
+            status = tml_io_read(file, stream->offset, to, made);
+            stream->offset += made;
+        } else {
+            status = inflate_some(stream, out ? to : stream->input + STREAM_INPUT, made, &made);
+            if (status == TML_OK && made == 0)
+                status = tml_io_error(file, TML_FILE_FORMAT,
+                                      "its compressed data hold %" PRIu64
+                                      " bytes less than its header promises",
+                                      stream->left);
+        }
+        if (status != TML_OK)
+            return status;
+        if (out)
+            to += made;
+        size -= made;
+        stream->left -= made;
+        if (stream->progress && !tml_io_progress_add(stream->progress, made))
+            return cancelled(file);
+    }
+    return TML_OK;
+}
+
+tml_status tml_io_stream_finish(io_stream *stream)
+{
+    tml_status status = tml_io_stream_read(stream, NULL, stream->left);
+    if (status != TML_OK || stream->encoding == IO_RAW)
+        return status;
+    size_t more;
+    status = inflate_some(stream, stream->input + STREAM_INPUT, 1, &more);
+    if (status == TML_OK && more)
+        return tml_io_error(stream->file, TML_FILE_FORMAT,
+                            "its compressed data hold more bytes than its header promises");
+    return status;
+}
+
+tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
+{
+    *out = (io_block){NULL, 0};
+    uint8_t magic[3];
+    size_t magic_size = (size_t)MIN_OF(file->size, (uint64_t)sizeof magic);
+    tml_status status = tml_io_read(file, 0, magic, magic_size);
+    if (status != TML_OK || file->size == 0)
+        return status;
+    bool compressed = tml_io_is_gzip(magic, magic_size);
+    uint64_t most = compressed ? MIN_OF(file->size, (uint64_t)limit) * DEFLATE_RATIO : file->size;
+    io_block head = {NULL, (size_t)MIN_OF(most, (uint64_t)limit)};
+    io_stream stream;
+    status =
+        tml_io_stream_open(file, 0, compressed ? IO_DEFLATE : IO_RAW, head.size, NULL, &stream);
+    if (status != TML_OK)
+        return status;
+    size_t filled = 0;
+    head.data = tml_io_alloc(file, head.size);
+    if (!head.data) {
+        status = TML_OUT_OF_MEMORY;
+    } else if (!compressed) {
+        status = tml_io_stream_read(&stream, head.data, head.size);
+        filled = head.size;
+    } else {
+        size_t made = 1;
+        while (status == TML_OK && made && filled < head.size) {
+            status = inflate_some(&stream, head.data + filled, head.size - filled, &made);
+            filled += status == TML_OK ? made : 0;
+        }
+    }
+    tml_io_stream_close(&stream);
+    /* A block exactly as large as its contents, so that a sanitizer sees the first byte past it. */
+    if (status == TML_OK && filled < head.size) {
+        out->data = tml_io_alloc(file, filled);
+        out->size = out->data ? filled : 0;
+        if (out->data)
+            memcpy(out->data, head.data, filled);
+        else if (filled)
+            status = TML_OUT_OF_MEMORY;
+    } else if (status == TML_OK) {
+        *out = head;
+        return TML_OK;
+    }
+    tml_io_block_free(file, &head);
+    return status;
+}
+
+/* ---- byte order ------------------------------------------------------------------------------ */
+
+void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian)
+{
+    if (big_endian == IO_HOST_IS_BIG_ENDIAN)
+        return;
+    uint16_t *u16 = data;
+    uint32_t *u32 = data;
+    uint64_t *u64 = data;
+    switch (element_size) {
+    case 2:
+        for (uint64_t i = 0; i < count; i++)
+            u16[i] = __builtin_bswap16(u16[i]);
+        break;
+    case 4:
+        for (uint64_t i = 0; i < count; i++)
+            u32[i] = __builtin_bswap32(u32[i]);
+        break;
+    case 8:
+        for (uint64_t i = 0; i < count; i++)
+            u64[i] = __builtin_bswap64(u64[i]);
+        break;
+    default:
+        break; /* single bytes have no order */
+    }
+}

@@ -1,0 +1,226 @@
+/* Text without a locale and without a terminator: lines, words, numbers.
+ *
+ * Reals: up to 2^53 and 10^22 both factors are exact doubles, so one multiplication or division
+ * rounds correctly (Clinger: How to Read Floating Point Numbers Accurately. 1990); that covers
+ * nearly all numbers in files. The rest goes to the C library under its "C" locale. */
+#include <locale.h>
+#include <stdlib.h>
+
+#include "io/io_internal.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool tml_io_line(io_text *text, io_span *line)
+{
+    if (text->at == text->end)
+        return false;
+    size_t room = (size_t)(text->end - text->at);
+    const char *newline = memchr(text->at, '\n', room);
+    size_t size = newline ? (size_t)(newline - text->at) : room;
+    *line = (io_span){text->at, size - (size > 0 && text->at[size - 1] == '\r')};
+    text->at += size + (newline != NULL);
+    text->line += newline != NULL;
+    return true;
+}
+
+bool tml_io_word(io_text *text, io_span *word)
+{
+    while (text->at < text->end && is_blank(*text->at))
+        text->line += *text->at++ == '\n';
+    const char *start = text->at;
+    while (text->at < text->end && !is_blank(*text->at))
+        text->at++;
+    *word = (io_span){start, (size_t)(text->at - start)};
+    return word->size > 0;
+}
+
+io_span tml_io_trim(io_span span)
+{
+    while (span.size && is_blank(span.text[span.size - 1]))
+        span.size--;
+    while (span.size && is_blank(*span.text)) {
+        span.text++;
+        span.size--;
+    }
+    return span;
+}
+
+bool tml_io_is(io_span span, const char *word)
+{
+    return strlen(word) == span.size && memcmp(span.text, word, span.size) == 0;
+}
+
+bool tml_io_is_any_case(io_span span, const char *word)
+{
+    if (strlen(word) != span.size)
+        return false;
+    for (size_t i = 0; i < span.size; i++)
+        if (lower(span.text[i]) != lower(word[i]))
+            return false;
+    return true;
+}
+
+bool tml_io_starts_with(io_span span, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    return span.size >= size && memcmp(span.text, prefix, size) == 0;
+}
+
+void tml_io_copy(char *out, size_t size, io_span span)
+{
+    size_t length = span.size < size ? span.size : size - 1;
+    memcpy(out, span.text, length);
+    out[length] = '\0';
+}
+
+bool tml_io_parse_u64(io_span span, uint64_t *out)
+{
+    size_t i = span.size && span.text[0] == '+';
+    if (i == span.size)
+        return false;
+    uint64_t value = 0;
+    for (; i < span.size; i++)
+        if (!is_digit(span.text[i]) || __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(span.text[i] - '0'), &value))
+            return false;
+    *out = value;
+    return true;
+}
+
+bool tml_io_parse_i64(io_span span, int64_t *out)
+{
+    bool negative = span.size && span.text[0] == '-';
+    io_span digits = {span.text + negative, span.size - negative};
+    uint64_t magnitude;
+    if ((negative && digits.size && !is_digit(digits.text[0])) ||
+        !tml_io_parse_u64(digits, &magnitude) || magnitude > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+/* The rare number that two exact factors cannot make: too many digits, or a large exponent. */
+static bool parse_f64_slowly(io_span span, double *out)
+{
+    char copy[1024]; /* no double needs more than 767 digits */
+    if (span.size >= sizeof copy)
+        return false;
+    tml_io_copy(copy, sizeof copy, span);
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* static in glibc and musl */
+    if (!c_locale)
+        return false;
+    double value = strtod_l(copy, NULL, c_locale);
+    freelocale(c_locale);
+    if (value - value != 0) /* overflowed */
+        return false;
+    *out = value;
+    return true;
+}
+
+bool tml_io_parse_f64(io_span span, double *out)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = span.text, *end = span.text + span.size;
+    bool negative = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+
+    /* The value is mantissa * 10^exponent; digits past the 18th only count. */
+    const int digits_max = 18;
+    uint64_t mantissa = 0;
+    int64_t exponent = 0, written = 0;
+    int digits = 0;
+    bool any = false, point = false;
+    for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        exponent -= point;
+        if (digits || *at != '0') {
+            if (digits++ < digits_max)
+                mantissa = 10 * mantissa + (uint64_t)(*at - '0');
+        }
+    }
+    if (!any) {
+        io_span word = {at, (size_t)(end - at)};
+        bool is_nan = tml_io_is_any_case(word, "nan");
+        if (point ||
+            !(is_nan || tml_io_is_any_case(word, "inf") || tml_io_is_any_case(word, "infinity")))
+            return false;
+        double value = is_nan ? (double)__builtin_nanf("") : __builtin_inf();
+        *out = negative ? -value : value;
+        return true;
+    }
+    if (at < end && lower(*at) == 'e') {
+        io_span power = {at + 1, (size_t)(end - at - 1)};
+        if (!tml_io_parse_i64(power, &written))
+            return false;
+        at = end;
+    }
+    if (at < end)
+        return false;
+
+    const uint64_t exact_max = (uint64_t)1 << 53;
+    if (mantissa == 0 && digits == 0) {
+        *out = negative ? -0.0 : 0.0;
+        return true;
+    }
+    if (digits > digits_max || mantissa > exact_max || written > 400 || written < -400 ||
+        exponent + written > 22 || exponent + written < -22)
+        return parse_f64_slowly(span, out);
+    int64_t power = exponent + written;
+    double value = (double)mantissa;
+    value = power < 0 ? value / powers[-power] : value * powers[power];
+    *out = negative ? -value : value;
+    return true;
+}
+
+/* precision is the least that may do, most the one that always does. */
+static size_t format_real(char out[IO_NUMBER_SIZE], double value, int precision, int most,
+                          bool single)
+{
+    if (value - value != 0) {
+        strcpy(out, value != value ? "nan" : value > 0 ? "inf" : "-inf");
+        return strlen(out);
+    }
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c_locale);
+    int length;
+    for (;; precision++) {
+        double back;
+        length = snprintf(out, IO_NUMBER_SIZE, "%.*g", precision, value);
+        if (precision >= most || !tml_io_parse_f64((io_span){out, (size_t)length}, &back) ||
+            (single ? (float)back == (float)value : back == value))
+            break;
+    }
+    uselocale(before);
+    if (c_locale)
+        freelocale(c_locale);
+    return (size_t)length;
+}
+
+size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
+{
+    return format_real(out, value, 15, 17, false);
+}
+
+size_t tml_io_format_f32(char out[IO_NUMBER_SIZE], float value)
+{
+    return format_real(out, (double)value, 6, 9, true);
+}

@@ -1,0 +1,163 @@
+/* Output files: written beside the target under another name, renamed when complete, removed when
+ * not. There is no fsync: a crash of the program leaves the old file or the new one; whether a crash
+ * of the machine does is for the file system to say. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/io_internal.h"
+
+enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200 };
+
+/* The first failure stays: later ones follow from it. */
+static bool fail(io_writer *writer, tml_status status, const char *what, int error)
+{
+    if (writer->status != TML_OK)
+        return false;
+    writer->status = status;
+    if (error == ENOSPC || error == EDQUOT) {
+        char needed[64] = "more";
+        if (writer->expected)
+            snprintf(needed, sizeof needed, "%" PRIu64 " bytes", writer->expected);
+        tml_error(writer->tml, status,
+                  "%s: %s: the disk is full (%s) at %" PRIu64 " bytes, needs %s; free some room or "
+                  "write elsewhere",
+                  writer->call, writer->path, strerror(error), writer->written, needed);
+    } else {
+        tml_error(writer->tml, status, "%s: %s: %s%s%s", writer->call, writer->path, what,
+                  error ? ": " : "", error ? strerror(error) : "");
+    }
+    return false;
+}
+
+/* Opens a file of a new name in target's folder. */
+static int create_temporary(io_writer *writer)
+{
+    const char *slash = strrchr(writer->target, '/');
+    int folder = slash ? (int)(slash + 1 - writer->target) : 0;
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        int length =
+            snprintf(writer->temporary, sizeof writer->temporary, "%.*s%.*s.%ld-%d.tmp", folder,
+                     writer->target, NAME_SHOWN, writer->target + folder, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= sizeof writer->temporary) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+tml_status tml_io_create(tml_context *tml, const char *call, const char *path, uint64_t expected,
+                         io_writer *out)
+{
+    *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
+    if (!path || strlen(path) >= sizeof out->path)
+        return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
+                         path ? "longer than 4095 bytes" : "NULL; pass a file's name");
+    strcpy(out->path, path);
+    /* A link stays a link: what it points to is replaced. */
+    if (!realpath(path, out->target))
+        strcpy(out->target, path);
+
+    struct stat info;
+    bool exists = stat(out->target, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) {
+        fail(out, TML_FILE_ACCESS, "is a folder; pass a file's name", 0);
+        return out->status;
+    }
+    if (exists && !S_ISREG(info.st_mode))
+        out->fd = open(out->target, O_WRONLY | O_CLOEXEC);
+    else
+        out->fd = create_temporary(out);
+    if (out->fd < 0) {
+        fail(out, TML_FILE_ACCESS, "cannot be written", errno);
+        return out->status;
+    }
+    if (exists && out->temporary[0])
+        (void)fchmod(out->fd, info.st_mode & 07777); /* as before, where the system lets us */
+    out->buffer = tml_alloc(tml, IO_WRITER_BUFFER);
+    if (!out->buffer) {
+        fail(out, TML_OUT_OF_MEMORY, "no memory for a write buffer", 0);
+        return tml_io_finish(out, TML_OK);
+    }
+    tml_io_progress_start(&out->progress, tml, "write", expected);
+    return TML_OK;
+}
+
+static bool put(io_writer *writer, const uint8_t *data, size_t size)
+{
+    while (size) {
+        size_t chunk = size < IO_WRITER_BUFFER ? size : IO_WRITER_BUFFER;
+        ssize_t wrote = write(writer->fd, data, chunk);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return fail(writer, TML_FILE_ACCESS, "cannot be written", errno);
+        data += wrote;
+        size -= (size_t)wrote;
+        bool go_on = writer->expected ? tml_io_progress_add(&writer->progress, (uint64_t)wrote)
+                                      : !tml_is_cancelled(writer->tml);
+        if (!go_on)
+            return fail(writer, TML_CANCELLED, "cancelled", 0);
+    }
+    return true;
+}
+
+static bool flush(io_writer *writer)
+{
+    size_t used = writer->used;
+    writer->used = 0;
+    return put(writer, writer->buffer, used);
+}
+
+bool tml_io_write(io_writer *writer, const void *data, size_t size)
+{
+    if (writer->status != TML_OK)
+        return false;
+    writer->written += size;
+    if (size > IO_WRITER_BUFFER - writer->used && !flush(writer))
+        return false;
+    if (size >= IO_WRITER_BUFFER)
+        return put(writer, data, size);
+    if (size)
+        memcpy(writer->buffer + writer->used, data, size);
+    writer->used += size;
+    return true;
+}
+
+bool tml_io_print(io_writer *writer, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= sizeof text)
+        return fail(writer, TML_INTERNAL, "a printed line is longer than 1023 bytes", 0);
+    return tml_io_write(writer, text, (size_t)length);
+}
+
+tml_status tml_io_finish(io_writer *writer, tml_status status)
+{
+    if (status == TML_OK && writer->status == TML_OK)
+        flush(writer);
+    if (close(writer->fd) != 0 && status == TML_OK)
+        fail(writer, TML_FILE_ACCESS, "cannot be written", errno);
+    tml_free(writer->tml, writer->buffer, IO_WRITER_BUFFER);
+    writer->buffer = NULL;
+    writer->fd = -1;
+    if (status == TML_OK && writer->status == TML_OK && writer->temporary[0] &&
+        rename(writer->temporary, writer->target) != 0)
+        fail(writer, TML_FILE_ACCESS, "the finished file cannot take its name", errno);
+    status = status != TML_OK ? status : writer->status;
+    if (status != TML_OK && writer->temporary[0])
+        unlink(writer->temporary);
+    return status;
+}
