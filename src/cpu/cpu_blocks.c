@@ -1,0 +1,314 @@
+/* The pieces that the CPU engine's operations are built of: device values, tiles by ticket and their
+ * chain, kernels run block by block, and the three sources of keep bits.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
+#include "cpu/cpu_internal.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
+
+/* ---- SIMD level ----------------------------------------------------------------------------- */
+
+static _Atomic int forced_level = CPU_LEVELS;
+
+cpu_level cpu_simd_level(void)
+{
+    cpu_level level = CPU_BASE;
+#if CPU_X86
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        level = CPU_AVX2;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vbmi2"))
+            level = CPU_AVX512;
+    }
+#endif
+    int forced = atomic_load_explicit(&forced_level, memory_order_relaxed);
+    return (int)level < forced ? level : (cpu_level)forced;
+}
+
+void cpu_simd_force(cpu_level level)
+{
+    atomic_store_explicit(&forced_level, level, memory_order_relaxed);
+}
+
+const char *cpu_simd_name(void)
+{
+    static const char *const names[] = {"baseline SIMD", "AVX2", "AVX-512 VBMI2"};
+    return names[cpu_simd_level()];
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+void *cpu_memory(const tml_context *tml, tml_buffer buffer)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    return slot ? slot->memory : NULL;
+}
+
+uint64_t cpu_length(const tml_context *tml, const tml_length *length)
+{
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    if (!slot)
+        return length->count;
+    uint64_t value = slot->type == TML_U32 ? ((const uint32_t *)slot->memory)[length->device_index]
+                                           : ((const uint64_t *)slot->memory)[length->device_index];
+    return TML_MIN_OF(value, length->count);
+}
+
+void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    if (!slot)
+        return;
+    if (slot->type == TML_U32)
+        ((uint32_t *)slot->memory)[index] = (uint32_t)value;
+    else
+        ((uint64_t *)slot->memory)[index] = value;
+}
+
+/* ---- scratch -------------------------------------------------------------------------------- */
+
+void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size)
+{
+    uint64_t size;
+    size_t offset = arena->size;
+    if (!tml_mul(count, element_size, &size) || size > SIZE_MAX - TML_ALIGNMENT - offset) {
+        arena->size = SIZE_MAX - TML_ALIGNMENT; /* no arena grows so far: OUT_OF_MEMORY */
+        return NULL;
+    }
+    arena->size = TML_ALIGN_UP(offset + (size_t)size, (size_t)TML_ALIGNMENT);
+    return arena->memory ? arena->memory + offset : NULL;
+}
+
+/* ---- tiles in parallel ---------------------------------------------------------------------- */
+
+uint32_t cpu_workers(const tml_context *tml, uint64_t tile_count)
+{
+    uint32_t concurrency = tml_concurrency(tml);
+    return tile_count < concurrency ? (uint32_t)tile_count : concurrency;
+}
+
+void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, tml_task_fn worker,
+                   void *job)
+{
+    atomic_init(&tickets->next, 0);
+    tickets->count = tile_count;
+    tml_parallel_for(tml, cpu_workers(tml, tile_count), worker, job);
+}
+
+bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile)
+{
+    /* Relaxed: a ticket orders nothing by itself; tiles hand values on through their links. */
+    *tile = atomic_fetch_add_explicit(&tickets->next, 1, memory_order_relaxed);
+    return *tile < tickets->count;
+}
+
+tml_status cpu_finish(tml_context *tml, const char *call)
+{
+    if (tml_is_cancelled(tml))
+        return tml_error(tml, TML_CANCELLED, "%s: cancelled; its outputs are undefined", call);
+    return TML_OK;
+}
+
+enum { LINK_EMPTY, LINK_SUM, LINK_PREFIX };
+
+/* Waits until a predecessor has published at least this much. Its worker is running (see cpu_tickets),
+ * but perhaps not on a processor: after a short spin it is given one. */
+static uint32_t await(cpu_link *link, uint32_t state)
+{
+    enum { SPINS_BEFORE_YIELD = 256 };
+    for (uint32_t spins = 0;; spins++) {
+        /* Acquire, against the release in publish: the sum or prefix is then visible, and so is all
+         * that the predecessor did before: compaction in place needs it to have read its tile. */
+        uint32_t seen = atomic_load_explicit(&link->state, memory_order_acquire);
+        if (seen >= state)
+            return seen;
+        if (spins >= SPINS_BEFORE_YIELD)
+            sched_yield();
+#if CPU_X86
+        else
+            _mm_pause();
+#endif
+    }
+}
+
+static void publish(cpu_link *link, uint32_t state)
+{
+    atomic_store_explicit(&link->state, state, memory_order_release);
+}
+
+uint64_t cpu_look_back(cpu_link *links, uint64_t tile, uint64_t sum)
+{
+    uint64_t prefix = 0;
+    if (tile > 0) {
+        links[tile].sum = sum;
+        publish(&links[tile], LINK_SUM);
+        cpu_link *before = &links[tile - 1];
+        for (; await(before, LINK_SUM) != LINK_PREFIX;
+             before--) /* ends at tile 0's at the latest */
+            prefix += before->sum;
+        prefix += before->prefix;
+    }
+    cpu_chain_publish(links, tile, prefix + sum);
+    return prefix;
+}
+
+uint64_t cpu_chain_wait(cpu_link *links, uint64_t tile)
+{
+    if (tile == 0)
+        return 0;
+    await(&links[tile - 1], LINK_PREFIX);
+    return links[tile - 1].prefix;
+}
+
+void cpu_chain_publish(cpu_link *links, uint64_t tile, uint64_t prefix)
+{
+    links[tile].prefix = prefix;
+    publish(&links[tile], LINK_PREFIX);
+}
+
+/* ---- kernels on blocks ---------------------------------------------------------------------- */
+
+/* Plain loops: every compiler makes them vector code. */
+#define WIDEN(From, To, expression)                                                                \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        From x = ((const From *)in)[i];                                                            \
+        ((To *)out)[i] = expression;                                                               \
+    }                                                                                              \
+    break
+
+CPU_INLINE void widen(tml_type element, const void *restrict in, size_t count, void *restrict out)
+{
+    switch (element) {
+    case TML_F16:
+        WIDEN(uint16_t, float, tml_half_to_float(x));
+    case TML_U8:
+        WIDEN(uint8_t, uint32_t, x);
+    case TML_U16:
+        WIDEN(uint16_t, uint32_t, x);
+    case TML_I8:
+        WIDEN(int8_t, int32_t, x);
+    case TML_I16:
+        WIDEN(int16_t, int32_t, x);
+    default:
+        assert(!"widen: the type is not widened");
+    }
+}
+CPU_INSTANTIATE(void, widen, (tml_type element, const void *in, size_t count, void *out),
+                widen(element, in, count, out))
+
+void cpu_widen(tml_type element, const void *in, size_t count, void *out)
+{
+    static void (*const table[CPU_LEVELS])(tml_type, const void *, size_t, void *) =
+        CPU_EACH_LEVEL(widen);
+    table[cpu_simd_level()](element, in, count, out);
+}
+
+void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
+                   const tml_buffer in[TML_MAX_INPUTS], cpu_call *out)
+{
+    *out = (cpu_call){.kernel = kernel, .params = *params};
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        if (kernel->params[p] >= TML_PARAM_INDEX)
+            continue;
+        const tml_slot *slot = tml_slot_of(tml, in[next++]);
+        out->in[p] = (struct cpu_column){slot->memory, slot->type, slot->element_size,
+                                         slot->type != kernel->params[p]};
+    }
+}
+
+static const void *widened(const struct cpu_column *column, const void *in, size_t count,
+                           uint32_t *space)
+{
+    if (!column->widen)
+        return in;
+    cpu_widen(column->element, in, count, space);
+    return space;
+}
+
+void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
+                  void *out)
+{
+    tml_kernel_block block = {.params = &call->params, .out = out, .first = first, .count = count};
+    for (uint32_t p = 0; p < call->kernel->param_count; p++) {
+        const struct cpu_column *column = &call->in[p];
+        if (column->memory)
+            block.in[p] = widened(column, column->memory + first * column->element_size, count,
+                                  space->widened[p]);
+    }
+    call->kernel->run(&block);
+}
+
+#define GATHER(size)                                                                               \
+    for (size_t i = 0; i < count; i++)                                                             \
+    memcpy(out + i * (size), in + index[i] * (size), size)
+
+static void gather(const unsigned char *in, size_t size, const tml_index *index, size_t count,
+                   unsigned char *out)
+{
+    switch (size) { /* constant sizes make each copy one or two moves */
+    case 4:
+        GATHER(4);
+        break;
+    case 8:
+        GATHER(8);
+        break;
+    case 12:
+        GATHER(12);
+        break;
+    case 16:
+        GATHER(16);
+        break;
+    default:
+        GATHER(size);
+    }
+}
+
+void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
+                     const tml_rank *rank, size_t count, void *out)
+{
+    tml_kernel_block block = {
+        .index = index, .rank = rank, .params = &call->params, .out = out, .count = count};
+    for (uint32_t p = 0; p < call->kernel->param_count; p++) {
+        const struct cpu_column *column = &call->in[p];
+        if (!column->memory)
+            continue;
+        gather(column->memory, column->element_size, index, count, space->gathered[p]);
+        block.in[p] = widened(column, space->gathered[p], count, space->call.widened[p]);
+    }
+    call->kernel->run(&block);
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out)
+{
+    *out = (cpu_keep){.flags = cpu_memory(tml, keep->flags), .mask = cpu_memory(tml, keep->mask)};
+    if (keep->kernel)
+        cpu_call_bind(tml, keep->kernel, &keep->params, keep->in, &out->call);
+}
+
+void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
+                    uint64_t *words)
+{
+    if (keep->call.kernel) {
+        cpu_call_run(&keep->call, &space->call, first, count, space->results);
+        cpu_bits_of_bytes(space->results, count, words);
+    } else if (keep->flags) {
+        cpu_bits_of_bytes(keep->flags + first, count, words);
+    } else {
+        const uint32_t *halves = (const uint32_t *)(const void *)keep->mask + first / 32;
+        size_t half_count = (count + 31) / 32;
+        for (size_t w = 0; w < (count + 63) / 64; w++) {
+            uint64_t high = 2 * w + 1 < half_count ? halves[2 * w + 1] : 0;
+            words[w] = halves[2 * w] | high << 32;
+        }
+        if (count % 64)
+            words[count / 64] &= ~(UINT64_MAX << count % 64);
+    }
+}

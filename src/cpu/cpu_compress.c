@@ -1,0 +1,289 @@
+/* Bits and moves: bytes to mask words, the elements under a mask packed together, and results copied
+ * past the caches.
+ *
+ * Packing under a mask: AVX-512's compress instructions, into a register and stored whole, since their
+ * form that stores to memory is many times slower on some processors; AVX2: a permutation looked up
+ * by 8 mask bits. Whole vectors are stored, of which the next store overwrites the rubbish: hence
+ * CPU_SLACK. Plain C: without branches where many are kept, from set bit to set bit where few are.
+ *
+ * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for Improved
+ * Query Performance (on compress against permutation tables). 2020. */
+#include "cpu/cpu_internal.h"
+
+#include <string.h>
+
+/* ---- bytes to bits -------------------------------------------------------------------------- */
+
+static void bits_base(const uint8_t *bytes, size_t count, uint64_t *words)
+{
+    for (size_t first = 0; first < count; first += 64) {
+        size_t here = TML_MIN_OF(count - first, (size_t)64);
+        uint64_t word = 0;
+        for (size_t i = 0; i < here; i++)
+            word |= (uint64_t)(bytes[first + i] != 0) << i;
+        words[first / 64] = word;
+    }
+}
+
+#if CPU_X86
+CPU_TARGET_AVX2 static void bits_avx2(const uint8_t *bytes, size_t count, uint64_t *words)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    size_t whole = count / 64;
+    for (size_t w = 0; w < whole; w++) {
+        const __m256i *in = (const __m256i *)(const void *)(bytes + 64 * w);
+        __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(in), zero);
+        __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(in + 1), zero);
+        words[w] = ~((uint32_t)_mm256_movemask_epi8(low) |
+                     (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32);
+    }
+    bits_base(bytes + 64 * whole, count % 64, words + whole);
+}
+
+CPU_TARGET_AVX512 static void bits_avx512(const uint8_t *bytes, size_t count, uint64_t *words)
+{
+    size_t whole = count / 64;
+    for (size_t w = 0; w < whole; w++) {
+        __m512i in = _mm512_loadu_si512(bytes + 64 * w);
+        words[w] = _mm512_test_epi8_mask(in, in);
+    }
+    bits_base(bytes + 64 * whole, count % 64, words + whole);
+}
+#endif
+
+void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words)
+{
+    static void (*const table[CPU_LEVELS])(const uint8_t *, size_t, uint64_t *) =
+        CPU_OWN_LEVEL(bits_base, bits_avx2, bits_avx512);
+    table[cpu_simd_level()](bytes, count, words);
+}
+
+CPU_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t w = 0; w < count; w++)
+        bits += (uint64_t)__builtin_popcountll(words[w]);
+    return bits;
+}
+CPU_INSTANTIATE(uint64_t, count_bits, (const uint64_t *words, size_t count),
+                return count_bits(words, count))
+
+uint64_t cpu_count_bits(const uint64_t *words, size_t count)
+{
+    static uint64_t (*const table[CPU_LEVELS])(const uint64_t *, size_t) =
+        CPU_EACH_LEVEL(count_bits);
+    return table[cpu_simd_level()](words, count);
+}
+
+/* ---- packing, plain ------------------------------------------------------------------------- */
+
+/* One word's elements. size is a constant where this is inlined, so that a copy is a few moves; up to
+ * that many set bits it costs less to follow them than to move all elements without a branch. */
+CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
+                                    size_t size, int few, unsigned char *out)
+{
+    if (__builtin_popcountll(word) <= few) {
+        for (; word; word &= word - 1, out += size)
+            memcpy(out, in + (size_t)__builtin_ctzll(word) * size, size);
+    } else {
+        for (size_t i = 0; i < count; i++, word >>= 1) {
+            memcpy(out, in + i * size, size);
+            out += (word & 1) * size;
+        }
+    }
+    return out;
+}
+
+CPU_INLINE size_t pack(const void *in, const uint64_t *words, size_t count, size_t size, int few,
+                       void *out)
+{
+    const unsigned char *from = in;
+    unsigned char *to = out;
+    for (size_t first = 0; first < count; first += 64)
+        to = pack_word(from + first * size, words[first / 64],
+                       TML_MIN_OF(count - first, (size_t)64), size, few, to);
+    return (size_t)(to - (unsigned char *)out) / size;
+}
+
+enum { FEW = 16 };
+
+#define PACK_OF(bytes)                                                                             \
+    static size_t pack_##bytes(const void *in, const uint64_t *words, size_t count, size_t size,   \
+                               void *out)                                                          \
+    {                                                                                              \
+        (void)size;                                                                                \
+        return pack(in, words, count, bytes, FEW, out);                                            \
+    }
+PACK_OF(1)
+PACK_OF(2)
+PACK_OF(4)
+PACK_OF(8)
+PACK_OF(12)
+PACK_OF(16)
+
+static size_t pack_any(const void *in, const uint64_t *words, size_t count, size_t size, void *out)
+{
+    return pack(in, words, count, size, 64, out);
+}
+
+/* ---- packing, vectors ----------------------------------------------------------------------- */
+
+#if CPU_X86
+
+/* Ends a vector loop over whole words: the word in part, which must not be read as a whole. */
+#    define PACK_TAIL(bytes)                                                                       \
+        to = pack_word(from + 64 * whole * (bytes), count % 64 ? words[whole] : 0, count % 64,     \
+                       bytes, FEW, to);                                                            \
+        return (size_t)(to - (unsigned char *)out) / (bytes)
+
+/* A packing function for one level and element size: STEP packs the elements of `lanes` mask bits. */
+#    define PACK_VECTOR(name, target, bytes, lanes, STEP)                                          \
+        target static size_t name(const void *in, const uint64_t *words, size_t count,             \
+                                  size_t size, void *out)                                          \
+        {                                                                                          \
+            const unsigned char *from = in;                                                        \
+            unsigned char *to = out;                                                               \
+            size_t whole = count / 64;                                                             \
+            (void)size;                                                                            \
+            for (size_t w = 0; w < whole; w++) {                                                   \
+                const unsigned char *group = from + 64 * w * (bytes);                              \
+                for (uint32_t i = 0; i < 64; i += (lanes), group += (lanes) * (bytes)) {           \
+                    uint64_t bits = words[w] >> i & (UINT64_MAX >> (64 - (lanes)));                \
+                    STEP(to, group, bits);                                                         \
+                    to += (size_t)__builtin_popcountll(bits) * (bytes);                            \
+                }                                                                                  \
+            }                                                                                      \
+            PACK_TAIL(bytes);                                                                      \
+        }
+
+/* Merging into the source rather than into zero: the same bytes matter, and processors with a false
+ * dependency in the zeroing form are not slowed. */
+#    define COMPRESS_EPI8(to, from, bits)                                                          \
+        __m512i v = _mm512_loadu_si512(from);                                                      \
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi8(v, (__mmask64)(bits), v))
+#    define COMPRESS_EPI16(to, from, bits)                                                         \
+        __m512i v = _mm512_loadu_si512(from);                                                      \
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi16(v, (__mmask32)(bits), v))
+#    define COMPRESS_EPI32(to, from, bits)                                                         \
+        __m512i v = _mm512_loadu_si512(from);                                                      \
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi32(v, (__mmask16)(bits), v))
+#    define COMPRESS_EPI64(to, from, bits)                                                         \
+        __m512i v = _mm512_loadu_si512(from);                                                      \
+        _mm512_storeu_si512(to, _mm512_mask_compress_epi64(v, (__mmask8)(bits), v))
+
+PACK_VECTOR(pack_1_avx512, CPU_TARGET_AVX512, 1, 64, COMPRESS_EPI8)
+PACK_VECTOR(pack_2_avx512, CPU_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
+PACK_VECTOR(pack_4_avx512, CPU_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
+PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
+
+/* set_bits[m]: the positions of m's set bits, lowest first, a byte each, as one little-endian number. */
+#    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
+#    define BELOW(m, b)                                                                            \
+        (((b) > 0 ? BIT(m, 0) : 0) + ((b) > 1 ? BIT(m, 1) : 0) + ((b) > 2 ? BIT(m, 2) : 0) +       \
+         ((b) > 3 ? BIT(m, 3) : 0) + ((b) > 4 ? BIT(m, 4) : 0) + ((b) > 5 ? BIT(m, 5) : 0) +       \
+         ((b) > 6 ? BIT(m, 6) : 0))
+#    define PLACED(m, b) (BIT(m, b) * (b) << 8 * BELOW(m, b))
+#    define POSITIONS(m)                                                                           \
+        PLACED(m, 0) | PLACED(m, 1) | PLACED(m, 2) | PLACED(m, 3) | PLACED(m, 4) | PLACED(m, 5) |  \
+            PLACED(m, 6) | PLACED(m, 7)
+#    define TIMES_4(X, m)  X(m), X((m) + 1), X((m) + 2), X((m) + 3)
+#    define POSITIONS_4(m) TIMES_4(POSITIONS, m)
+#    define POSITIONS_16(m)                                                                        \
+        POSITIONS_4(m), POSITIONS_4((m) + 4), POSITIONS_4((m) + 8), POSITIONS_4((m) + 12)
+#    define POSITIONS_64(m)                                                                        \
+        POSITIONS_16(m), POSITIONS_16((m) + 16), POSITIONS_16((m) + 32), POSITIONS_16((m) + 48)
+static const uint64_t set_bits[256] = {POSITIONS_64(0), POSITIONS_64(64), POSITIONS_64(128),
+                                       POSITIONS_64(192)};
+
+#    define POSITIONS_OF(bits) _mm_loadl_epi64((const __m128i *)(const void *)&set_bits[bits])
+
+#    define PERMUTE_EPI8(to, from, bits)                                                           \
+        __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(from));                        \
+        _mm_storel_epi64((__m128i *)(void *)(to), _mm_shuffle_epi8(v, POSITIONS_OF(bits)))
+/* Element p is bytes 2p and 2p + 1. */
+#    define PERMUTE_EPI16(to, from, bits)                                                          \
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(from));                        \
+        __m128i p = _mm_cvtepu8_epi16(POSITIONS_OF(bits));                                         \
+        p = _mm_add_epi16(_mm_mullo_epi16(p, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x0100));     \
+        _mm_storeu_si128((__m128i *)(void *)(to), _mm_shuffle_epi8(v, p))
+#    define PERMUTE_EPI32(to, from, bits)                                                          \
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(from));                     \
+        __m256i p = _mm256_cvtepu8_epi32(POSITIONS_OF(bits));                                      \
+        _mm256_storeu_si256((__m256i *)(void *)(to), _mm256_permutevar8x32_epi32(v, p))
+/* Element p is the 32-bit lanes 2p and 2p + 1. */
+#    define PERMUTE_EPI64(to, from, bits)                                                          \
+        __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(from));                     \
+        __m256i p = _mm256_slli_epi64(_mm256_cvtepu8_epi64(POSITIONS_OF(bits)), 1);                \
+        p = _mm256_or_si256(p, _mm256_slli_epi64(_mm256_or_si256(p, _mm256_set1_epi64x(1)), 32));  \
+        _mm256_storeu_si256((__m256i *)(void *)(to), _mm256_permutevar8x32_epi32(v, p))
+
+PACK_VECTOR(pack_1_avx2, CPU_TARGET_AVX2, 1, 8, PERMUTE_EPI8)
+PACK_VECTOR(pack_2_avx2, CPU_TARGET_AVX2, 2, 8, PERMUTE_EPI16)
+PACK_VECTOR(pack_4_avx2, CPU_TARGET_AVX2, 4, 8, PERMUTE_EPI32)
+PACK_VECTOR(pack_8_avx2, CPU_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
+
+#endif
+
+cpu_compress_fn cpu_compress_for(size_t element_size)
+{
+    static const cpu_compress_fn table[][CPU_LEVELS] = {
+        [1] = CPU_OWN_LEVEL(pack_1, pack_1_avx2, pack_1_avx512),
+        [2] = CPU_OWN_LEVEL(pack_2, pack_2_avx2, pack_2_avx512),
+        [4] = CPU_OWN_LEVEL(pack_4, pack_4_avx2, pack_4_avx512),
+        [8] = CPU_OWN_LEVEL(pack_8, pack_8_avx2, pack_8_avx512),
+        [12] = CPU_OWN_LEVEL(pack_12, pack_12, pack_12),
+        [16] = CPU_OWN_LEVEL(pack_16, pack_16, pack_16),
+    };
+    cpu_compress_fn found =
+        element_size < TML_ARRAY_SIZE(table) ? table[element_size][cpu_simd_level()] : NULL;
+    return found ? found : pack_any;
+}
+
+/* ---- results past the caches ---------------------------------------------------------------- */
+
+#if CPU_X86
+void cpu_copy_out(void *out, const void *in, size_t size, bool stream)
+{
+    enum { LINE = 64 };
+    unsigned char *to = out;
+    const unsigned char *from = in;
+    size_t head = (size_t)(-(uintptr_t)to % LINE);
+    if (!stream || size < head + LINE) {
+        memcpy(to, from, size);
+        return;
+    }
+    memcpy(to, from, head);
+    size_t done = head;
+    for (; size - done >= LINE; done += LINE) {
+        const __m128i *line = (const __m128i *)(const void *)(from + done);
+        __m128i *place = (__m128i *)(void *)(to + done);
+        __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1);
+        __m128i c = _mm_loadu_si128(line + 2), d = _mm_loadu_si128(line + 3);
+        _mm_stream_si128(place, a);
+        _mm_stream_si128(place + 1, b);
+        _mm_stream_si128(place + 2, c);
+        _mm_stream_si128(place + 3, d);
+    }
+    memcpy(to + done, from + done, size - done);
+}
+
+void cpu_stream_fence(void)
+{
+    _mm_sfence();
+}
+#else
+void cpu_copy_out(void *out, const void *in, size_t size, bool stream)
+{
+    (void)stream;
+    memcpy(out, in, size);
+}
+
+void cpu_stream_fence(void)
+{
+}
+#endif
+
+bool cpu_worth_streaming(uint64_t size)
+{
+    return size >= (uint64_t)8 << 20;
+}

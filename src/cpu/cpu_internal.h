@@ -1,0 +1,153 @@
+/* What the CPU engine's files share: buffers as memory, tiles and their chain, kernels run on blocks,
+ * masks, and the moves of compacted elements. */
+#ifndef TML_CPU_INTERNAL_H
+#define TML_CPU_INTERNAL_H
+
+#include "core/core_internal.h"
+#include "cpu/cpu_simd.h"
+
+extern const tml_engine_op cpu_op_map, cpu_op_reduce, cpu_op_scan, cpu_op_compact, cpu_op_partition,
+    cpu_op_expand, cpu_op_unique, cpu_op_reduce_segments, cpu_op_scan_segments, cpu_op_field,
+    cpu_op_surface, cpu_op_field;
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+/* A buffer's elements; NULL for none. */
+void *cpu_memory(const tml_context *tml, tml_buffer buffer);
+
+/* The stream's length now: the device's value, clamped to the bound, or the bound itself. */
+uint64_t cpu_length(const tml_context *tml, const tml_length *length);
+
+/* Stores to element index of a u32 or u64 buffer; none: nothing. */
+void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value);
+#define cpu_store_count(tml, buffer, value) cpu_store_u64(tml, buffer, 0, value)
+
+/* ---- scratch -------------------------------------------------------------------------------- */
+
+/* Cuts aligned pieces off the scratch block, or with memory NULL only adds their sizes up: the same
+ * function then answers scratch_size and lays the block out for run. */
+typedef struct cpu_arena {
+    unsigned char *memory;
+    size_t size;
+} cpu_arena;
+void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size);
+
+/* ---- tiles in parallel ---------------------------------------------------------------------- */
+
+/* A worker takes tiles by ticket until none is left. Tickets rise, so whatever the scheduler does, the
+ * predecessors of a tile are done or running when it runs: waiting for them ends. */
+typedef struct cpu_tickets {
+    _Atomic uint64_t next;
+    uint64_t count;
+} cpu_tickets;
+
+/* How many workers tile_count tiles deserve. */
+uint32_t cpu_workers(const tml_context *tml, uint64_t tile_count);
+/* Runs worker(job, i) for i below cpu_workers(tml, tile_count); tickets is reset to tile_count. */
+void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, tml_task_fn worker,
+                   void *job);
+/* The next tile; false when all are taken. */
+bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile);
+/* The call's status: CANCELLED with a message if tml_cancel came meanwhile. Workers skip the work, not
+ * the chain, of tiles that they take after it. */
+tml_status cpu_finish(tml_context *tml, const char *call);
+
+/* Decoupled look-back (Merrill, Garland 2016). Each tile publishes first its own sum, then its prefix
+ * with the sum added; a tile finds its exclusive prefix by walking back over sums to the nearest
+ * prefix. Sums are modulo 2^64. */
+typedef struct cpu_link {
+    _Atomic uint32_t state; /* 0: nothing yet */
+    uint64_t sum;           /* valid from state CPU_LINK_SUM on */
+    uint64_t prefix;        /* inclusive; valid in state CPU_LINK_PREFIX */
+} cpu_link;
+
+/* Publishes a tile's sum and returns its exclusive prefix. Links start zeroed. */
+uint64_t cpu_look_back(cpu_link *links, uint64_t tile, uint64_t sum);
+/* The halves of a plain chain, for sums whose order of additions matters (floats): the predecessor's
+ * inclusive prefix (0 for tile 0), and this tile's for its successor. Any 64 bits. */
+uint64_t cpu_chain_wait(cpu_link *links, uint64_t tile);
+void cpu_chain_publish(cpu_link *links, uint64_t tile, uint64_t prefix);
+
+/* ---- kernels on blocks ---------------------------------------------------------------------- */
+
+/* Items that a kernel runs over at a time: its inputs, results and widened copies stay in the first
+ * level cache. A multiple of 64. */
+enum { CPU_BLOCK = 1024 };
+
+/* A kernel bound to its inputs. */
+typedef struct cpu_call {
+    const tml_kernel *kernel;
+    tml_params params;
+    struct cpu_column {
+        const unsigned char *memory; /* NULL: no array parameter */
+        tml_type element;
+        size_t element_size;
+        bool widen;
+    } in[4]; /* by parameter */
+} cpu_call;
+
+/* Room for one worker's widened inputs. */
+typedef struct cpu_call_space {
+    uint32_t widened[4][CPU_BLOCK];
+} cpu_call_space;
+
+/* Binds a checked kernel. */
+void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
+                   const tml_buffer in[TML_MAX_INPUTS], cpu_call *out);
+/* Runs items [first, first + count), count <= CPU_BLOCK, into out (the kernel's result type). */
+void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
+                  void *out);
+/* The same for items at any positions (expand's emit): arrays are gathered at index[i], which is also
+ * the kernel's tml_index; rank[i] is its tml_rank. */
+typedef struct cpu_gather_space {
+    cpu_call_space call;
+    _Alignas(64) unsigned char gathered[4][CPU_BLOCK * 16]; /* f32x4 is the largest parameter */
+} cpu_gather_space;
+void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
+                     const tml_rank *rank, size_t count, void *out);
+
+/* Widens count elements to what kernels compute in: f16 to float, u8 and u16 to uint32_t, i8 and i16
+ * to int32_t. */
+void cpu_widen(tml_type element, const void *in, size_t count, void *out);
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+/* One bit an item, in 64-bit words, whatever says so: a kernel, byte flags or a bit mask. */
+typedef struct cpu_keep {
+    cpu_call call; /* call.kernel NULL: flags or mask */
+    const unsigned char *flags;
+    const unsigned char *mask;
+} cpu_keep;
+typedef struct cpu_keep_space {
+    cpu_call_space call;
+    _Alignas(64) uint8_t results[CPU_BLOCK];
+} cpu_keep_space;
+
+void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out);
+/* Words of items [first, first + count): first a multiple of 64, count <= CPU_BLOCK; the last word's
+ * bits past count are zero. */
+void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
+                    uint64_t *words);
+
+/* ---- bits and moves (cpu_compress.c) -------------------------------------------------------- */
+
+/* Bit i of words is bytes[i] != 0; the last word's bits past count are zero. */
+void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words);
+/* Set bits of count words. */
+uint64_t cpu_count_bits(const uint64_t *words, size_t count);
+
+/* Writes the elements whose bit is set, in order, and returns how many. Writes up to CPU_SLACK bytes
+ * of rubbish past them. Picked once for an element size of 1 to 64 bytes. */
+enum { CPU_SLACK = 64 };
+typedef size_t (*cpu_compress_fn)(const void *in, const uint64_t *words, size_t count, size_t size,
+                                  void *out);
+cpu_compress_fn cpu_compress_for(size_t element_size);
+
+/* memcpy for results: with stream, whole cache lines bypass the caches, which saves reading them
+ * before they are overwritten. A worker calls cpu_stream_fence after its last one. */
+void cpu_copy_out(void *out, const void *in, size_t size, bool stream);
+void cpu_stream_fence(void);
+/* Is an output of this many bytes better streamed? */
+bool cpu_worth_streaming(uint64_t size);
+
+#endif

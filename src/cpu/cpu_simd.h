@@ -1,0 +1,78 @@
+/* SIMD levels of the CPU engine, chosen at run time.
+ *
+ * A hot loop is written once, as a CPU_INLINE function in plain C (or with intrinsics where C cannot
+ * say it), and CPU_INSTANTIATE compiles it for each level by a target attribute. A table of function
+ * pointers indexed by cpu_simd_level() picks one for each block of work, never for each element.
+ * (The compilers' own target_clones and ifunc crash under sanitizers.) Floating-point loops fix their
+ * lanes and order in C, so every level gives the same bits. */
+#ifndef TML_CPU_SIMD_H
+#define TML_CPU_SIMD_H
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#    define CPU_X86 1
+#    include <immintrin.h>
+#else
+#    define CPU_X86 0
+#endif
+
+typedef enum cpu_level {
+    CPU_BASE,   /* what the compiler takes for granted: SSE2, NEON, or plain C */
+    CPU_AVX2,   /* with BMI2 */
+    CPU_AVX512, /* F, BW, VL, DQ, VBMI2: Ice Lake, Zen 4 and later */
+    CPU_LEVELS
+} cpu_level;
+
+/* The best level of this processor, or a lower one that was forced. */
+cpu_level cpu_simd_level(void);
+/* "AVX-512 VBMI2", for people. */
+const char *cpu_simd_name(void);
+/* Tests: uses at most this level from now on, in the whole process. Not while operations run. */
+void cpu_simd_force(cpu_level level);
+
+#define CPU_INLINE static inline __attribute__((always_inline))
+
+#if CPU_X86
+#    define CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#    define CPU_TARGET_AVX512                                                                      \
+        __attribute__((                                                                            \
+            target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2")))
+/* Defines name_base, name_avx2 and name_avx512; the statement calls the CPU_INLINE function. */
+#    define CPU_INSTANTIATE(type, name, parameters, statement)                                     \
+        static type name##_base parameters                                                         \
+        {                                                                                          \
+            statement;                                                                             \
+        }                                                                                          \
+        CPU_TARGET_AVX2 static type name##_avx2 parameters                                         \
+        {                                                                                          \
+            statement;                                                                             \
+        }                                                                                          \
+        CPU_TARGET_AVX512 static type name##_avx512 parameters                                     \
+        {                                                                                          \
+            statement;                                                                             \
+        }
+/* The row of a table: one function for each level. */
+#    define CPU_EACH_LEVEL(name)                                                                   \
+        {                                                                                          \
+            name##_base, name##_avx2, name##_avx512                                                \
+        }
+#    define CPU_OWN_LEVEL(base, avx2, avx512)                                                      \
+        {                                                                                          \
+            base, avx2, avx512                                                                     \
+        }
+#else
+#    define CPU_INSTANTIATE(type, name, parameters, statement)                                     \
+        static type name##_base parameters                                                         \
+        {                                                                                          \
+            statement;                                                                             \
+        }
+#    define CPU_EACH_LEVEL(name)                                                                   \
+        {                                                                                          \
+            name##_base, name##_base, name##_base                                                  \
+        }
+#    define CPU_OWN_LEVEL(base, avx2, avx512)                                                      \
+        {                                                                                          \
+            base, base, base                                                                       \
+        }
+#endif
+
+#endif
