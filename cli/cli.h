@@ -7,6 +7,8 @@
 
 #include <trommel/trommel.h>
 
+#define CLI_PROGRAM "trommel"
+
 enum cli_exit { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_CANCELLED = 130 };
 
 /* Options of every command. Each command's argument struct starts with one of these. */

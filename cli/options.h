@@ -17,7 +17,7 @@ typedef enum opt_kind {
     OPT_END = 0,
     OPT_SECTION, /* no option: help is the heading of the ones that follow */
     OPT_FLAG,    /* bool */
-    OPT_TEXT,    /* const char * */
+    OPT_TEXT,    /* const char *; one of choices, if there are any */
     OPT_FILE,    /* const char *; completes to file names */
     OPT_NUMBER,  /* double */
     OPT_COUNT,   /* uint64_t */
@@ -25,6 +25,7 @@ typedef enum opt_kind {
     OPT_CHOICE,  /* uint32_t: position in choices */
     OPT_NUMBERS, /* opt_numbers: comma-separated */
     OPT_CUSTOM,  /* what parse makes of it */
+    OPT_HELP,    /* prints help and ends; receives nothing */
 } opt_kind;
 
 enum { OPT_MAX_NUMBERS = 64 };
@@ -64,20 +65,39 @@ typedef struct opt_command {
     uint32_t least_operands, most_operands;
 } opt_command;
 
-/* Fills args (its defaults too) from argv[1 ...], and moves the operands to the front of argv[1
- * ...] (operand_count of them). On failure prints a message with a remedy to stderr and returns
- * false. */
-bool opt_parse(const opt_command *command, int argc, char **argv, void *args,
-               uint32_t *operand_count);
+typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
 
-/* The same table as text for a terminal, as a man page of all commands, and as completions. */
+/* Fills args, its defaults too, from argv[1 ...], and moves the operands, operand_count of them, to
+ * the front of argv[1 ...]. OPT_REFUSED: a message with a remedy went to stderr. */
+opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
+                      uint32_t *operand_count);
+
+/* The same table as text for a terminal, as one man page, and as completions for a shell ("bash",
+ * "zsh", "fish"). */
 void opt_print_help(const opt_command *command, FILE *out);
 void opt_print_man(const opt_command *program, const opt_command *const *commands, FILE *out);
-bool opt_print_completion(const opt_command *program, const opt_command *const *commands,
+void opt_print_completion(const opt_command *program, const opt_command *const *commands,
                           const char *shell, FILE *out);
 
 /* The number that is all of text; false for anything else, nan and infinities included. */
 bool opt_number(const char *text, double *out);
 bool opt_count(const char *text, uint64_t *out);
+/* The numbers between text's commas (or other separators), at most capacity; 0 when any is bad. */
+uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32_t capacity);
+/* How many single-letter edits turn one word into the other. */
+uint32_t opt_distance(const char *a, const char *b);
+
+/* ---- shared by options.c and options_pages.c ------------------------------------------------- */
+
+enum { OPT_MAX_OPTIONS = 96, OPT_TEXT_SIZE = 1024 };
+
+/* The command's own options, then the shared ones, sections included, into list (OPT_MAX_OPTIONS
+ * pointers); returns how many. */
+uint32_t opt_list(const opt_command *command, const opt **list);
+bool opt_takes_value(const opt *option);
+/* What help calls the value: argument, or the choices. */
+const char *opt_value_name(const opt *option);
+/* help, followed by range and default, into text (OPT_TEXT_SIZE bytes). */
+void opt_describe(const opt *option, char *text);
 
 #endif

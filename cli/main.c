@@ -1,0 +1,247 @@
+/* The trommel program: the table of commands, the options that all of them share, messages and exit
+ * codes. Each command is in cmd_<name>.c. */
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "progress.h"
+
+static const cli_command *const commands[] = {
+    &cmd_surface, &cmd_info, &cmd_devices, &cmd_compact, &cmd_scan, &cmd_reduce, &cmd_bench,
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+/* ---- shared by the commands ------------------------------------------------------------------ */
+
+const opt cli_shared_options[] = {
+    {OPT_SECTION, .help = "Device and limits"},
+    {OPT_CHOICE, "backend", .choices = "auto|cpu", .help = "engine to run on", .fallback = "auto",
+     .offset = offsetof(cli_common, backend)},
+    {OPT_TEXT, "device", .argument = "NAME",
+     .help = "part of a device's name, or its number (" CLI_PROGRAM " devices lists them)",
+     .offset = offsetof(cli_common, device)},
+    {OPT_COUNT, "threads", .argument = "N", .least = 0, .most = 1024, .fallback = "0",
+     .help = "worker threads of the CPU engine; 0: one for each processor",
+     .offset = offsetof(cli_common, threads)},
+    {OPT_BYTES, "memory", .argument = "SIZE",
+     .help = "refuse an input that needs more memory than this, such as 512M or 4G",
+     .offset = offsetof(cli_common, memory)},
+    {OPT_SECTION, .help = "Messages"},
+    {OPT_FLAG, "json", .help = "print the summary as one JSON object",
+     .offset = offsetof(cli_common, json)},
+    {OPT_FLAG, "quiet", 'q', .help = "print no summary and no progress; errors still show",
+     .offset = offsetof(cli_common, quiet)},
+    {OPT_HELP, "help", 'h', .help = "print this and end"},
+    {0},
+};
+
+static void print_message(const char *command, const char *format, va_list values)
+{
+    progress_clear();
+    fputs(CLI_PROGRAM ": ", stderr);
+    if (command)
+        fprintf(stderr, "%s: ", command);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+}
+
+int cli_error(const char *command, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print_message(command, format, values);
+    va_end(values);
+    return CLI_FAILED;
+}
+
+int cli_usage(const char *command, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    print_message(command, format, values);
+    va_end(values);
+    fprintf(stderr, "Try '" CLI_PROGRAM "%s%s --help'.\n", command ? " " : "",
+            command ? command : "");
+    return CLI_USAGE;
+}
+
+int cli_fail(const char *command, tml_context *tml, tml_status status)
+{
+    if (status == TML_OK)
+        return CLI_OK;
+    if (status == TML_CANCELLED) {
+        cli_error(command, "cancelled");
+        return CLI_CANCELLED;
+    }
+    const char *detail = tml_last_error(tml);
+    return cli_error(command, "%s", *detail ? detail : tml_status_text(status));
+}
+
+double cli_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void print_warning(void *user, tml_log_level level, const char *message)
+{
+    if (level == TML_LOG_WARNING)
+        cli_error(user, "warning: %s", message);
+}
+
+tml_context *cli_open(const char *command, const cli_common *common)
+{
+    tml_context *tml = NULL;
+    tml_open_desc desc = {
+        .engine = (tml_engine_kind)common->backend,
+        .device = common->device,
+        .threads = (uint32_t)common->threads,
+        .log = common->quiet ? NULL : print_warning,
+        .log_user = (void *)(uintptr_t)command, /* only read */
+        .progress = progress_show,
+    };
+    tml_status status = tml_open(&desc, &tml);
+    if (status == TML_NO_DEVICE) {
+        cli_error(command, "no device matches --device %s; '" CLI_PROGRAM " devices' lists them",
+                  common->device ? common->device : "(none)");
+        return NULL;
+    }
+    if (status != TML_OK) {
+        cli_error(command, "cannot start: %s", tml_status_text(status));
+        return NULL;
+    }
+    progress_start(command, common->quiet);
+    progress_catch_signals(tml);
+    return tml;
+}
+
+void cli_close(tml_context *tml)
+{
+    progress_clear();
+    progress_catch_signals(NULL);
+    tml_close(tml);
+}
+
+/* ---- the program itself ---------------------------------------------------------------------- */
+
+typedef struct program_args {
+    bool version;
+    bool man;
+    const char *completion;
+} program_args;
+
+static const opt program_options[] = {
+    {OPT_SECTION, .help = "Options"},
+    {OPT_FLAG, "version", 'V', .help = "print the version and end",
+     .offset = offsetof(program_args, version)},
+    {OPT_FLAG, "man", .help = "print the man page: " CLI_PROGRAM " --man | man -l -",
+     .offset = offsetof(program_args, man)},
+    {OPT_TEXT, "completion", .choices = "bash|zsh|fish",
+     .help = "print a completion script: source <(" CLI_PROGRAM " --completion bash)",
+     .offset = offsetof(program_args, completion)},
+    {OPT_HELP, "help", 'h', .help = "print this and end"},
+    {0},
+};
+
+static const opt_command program = {
+    .operands = "COMMAND ...",
+    .summary = "Meshes from volumes and point clouds, and streams reduced, scanned and compacted",
+    .about = "Each command explains itself: '" CLI_PROGRAM " COMMAND --help'.",
+    .options = program_options,
+};
+
+static void print_commands(FILE *out)
+{
+    opt_print_help(&program, out);
+    fputs("\nCommands:\n", out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->options.name, commands[i]->options.summary);
+}
+
+/* The command of that name; otherwise a message that may name the one meant. */
+static const cli_command *find_command(const char *name)
+{
+    const cli_command *nearest = NULL;
+    uint32_t nearest_distance = 3; /* further away is no help */
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        uint32_t distance = opt_distance(name, commands[i]->options.name);
+        if (distance == 0)
+            return commands[i];
+        if (distance < nearest_distance) {
+            nearest_distance = distance;
+            nearest = commands[i];
+        }
+    }
+    if (nearest)
+        cli_usage(NULL, "unknown command \"%s\"; did you mean %s?", name, nearest->options.name);
+    else
+        cli_usage(NULL, "unknown command \"%s\"", name);
+    return NULL;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv)
+{
+    uint32_t operand_count;
+    void *args = calloc(1, command->args_size);
+    if (!args)
+        return cli_error(command->options.name, "out of memory");
+    opt_outcome outcome = opt_parse(&command->options, argc, argv, args, &operand_count);
+    int code = outcome == OPT_RUN      ? command->run(args, argv + 1, operand_count)
+               : outcome == OPT_HELPED ? CLI_OK
+                                       : CLI_USAGE;
+    free(args);
+    return code;
+}
+
+static int run_program(int argc, char **argv)
+{
+    const opt_command *tables[COMMAND_COUNT + 1] = {0};
+    program_args args = {0};
+    uint32_t operand_count;
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        tables[i] = &commands[i]->options;
+    opt_outcome outcome = opt_parse(&program, argc, argv, &args, &operand_count);
+    if (outcome == OPT_REFUSED)
+        return CLI_USAGE;
+    if (args.version)
+        printf(CLI_PROGRAM " %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
+    if (args.man)
+        opt_print_man(&program, tables, stdout);
+    if (args.completion)
+        opt_print_completion(&program, tables, args.completion, stdout);
+    return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
+    int code;
+    if (argc < 2) {
+        print_commands(stderr);
+        code = CLI_USAGE;
+    } else if (strcmp(argv[1], "help") == 0 && argc > 2) {
+        const cli_command *command = find_command(argv[2]);
+        if (command)
+            opt_print_help(&command->options, stdout);
+        code = command ? CLI_OK : CLI_USAGE;
+    } else if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+               strcmp(argv[1], "-h") == 0) {
+        print_commands(stdout);
+        code = CLI_OK;
+    } else if (argv[1][0] == '-') {
+        code = run_program(argc, argv);
+    } else {
+        const cli_command *command = find_command(argv[1]);
+        code = command ? run_command(command, argc - 1, argv + 1) : CLI_USAGE;
+    }
+    /* A full disk or a closed pipe shows itself only here. */
+    if (fflush(stdout) != 0 && code == CLI_OK)
+        code = cli_error(NULL, "cannot write the output: is the disk full?");
+    return code;
+}

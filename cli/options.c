@@ -1,0 +1,439 @@
+/* Command lines from tables: parsing, and help for a terminal. options_pages.c prints the same
+ * tables as man page and completions. The conventions are those of POSIX utility syntax and of
+ * getopt_long. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+bool opt_number(const char *text, double *out)
+{
+    char *end;
+    if (isspace((unsigned char)text[0]))
+        return false;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+bool opt_count(const char *text, uint64_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[0])) /* strtoull would take "-1" and make it huge */
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end != '\0' || errno == ERANGE)
+        return false;
+    *out = value;
+    return true;
+}
+
+uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32_t capacity)
+{
+    char word[64];
+    for (uint32_t count = 0; count < capacity; text++) {
+        const char *end = strchr(text, separator);
+        size_t length = end ? (size_t)(end - text) : strlen(text);
+        if (length >= sizeof word)
+            return 0;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (!opt_number(word, &out[count++]))
+            return 0;
+        if (!end)
+            return count;
+        text = end;
+    }
+    return 0;
+}
+
+/* "512", "1.5G", "200MiB": bytes. */
+static bool parse_bytes(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char number[32];
+    size_t length = strspn(text, "0123456789.");
+    if (length == 0 || length >= sizeof number)
+        return false;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    const char *unit = text + length;
+    double scale = 1, value;
+    const char *found = *unit ? strchr(units, toupper((unsigned char)*unit)) : NULL;
+    if (found) {
+        scale = ldexp(1, 10 * (int)(found - units + 1));
+        unit++;
+    }
+    if (strcmp(unit, "") != 0 && strcmp(unit, "B") != 0 && strcmp(unit, "iB") != 0)
+        return false;
+    if (!opt_number(number, &value) || value * scale >= 0x1p63)
+        return false;
+    *out = (uint64_t)(value * scale);
+    return true;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+uint32_t opt_list(const opt_command *command, const opt **list)
+{
+    uint32_t count = 0;
+    const opt *tables[] = {command->options, command->shared};
+    for (int t = 0; t < 2; t++)
+        for (const opt *option = tables[t]; option && option->kind != OPT_END; option++)
+            if (count < OPT_MAX_OPTIONS)
+                list[count++] = option;
+    return count;
+}
+
+bool opt_takes_value(const opt *option)
+{
+    return option->kind != OPT_FLAG && option->kind != OPT_HELP && option->kind != OPT_SECTION;
+}
+
+const char *opt_value_name(const opt *option)
+{
+    return option->argument ? option->argument : option->choices;
+}
+
+void opt_describe(const opt *option, char *text)
+{
+    size_t used = (size_t)snprintf(text, OPT_TEXT_SIZE, "%s", option->help);
+    const char *open = " (";
+    if (option->least < option->most && used < OPT_TEXT_SIZE) {
+        used += (size_t)snprintf(text + used, OPT_TEXT_SIZE - used, "%s%g to %g", open,
+                                 option->least, option->most);
+        open = "; ";
+    }
+    if (option->fallback && used < OPT_TEXT_SIZE) {
+        used += (size_t)snprintf(text + used, OPT_TEXT_SIZE - used, "%sdefault: %s", open,
+                                 option->fallback);
+        open = "; ";
+    }
+    if (open[0] == ';' && used < OPT_TEXT_SIZE)
+        snprintf(text + used, OPT_TEXT_SIZE - used, ")");
+}
+
+/* Position of text among "none|forward|central", or -1. */
+static int find_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (int i = 0;; i++) {
+        size_t width = strcspn(choices, "|");
+        if (width == length && strncmp(choices, text, length) == 0)
+            return i;
+        if (choices[width] == '\0')
+            return -1;
+        choices += width + 1;
+    }
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static bool is_in_range(const opt *option, double value)
+{
+    return option->least >= option->most || (value >= option->least && value <= option->most);
+}
+
+static bool parse_numbers(const opt *option, const char *text, opt_numbers *out)
+{
+    uint32_t most = option->count_most ? option->count_most : OPT_MAX_NUMBERS;
+    out->count = opt_numbers_split(text, ',', out->values, most);
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!is_in_range(option, out->values[i]))
+            return false;
+    return out->count >= 1 && out->count >= option->count_least;
+}
+
+/* Stores text in the option's member. On failure writes what was expected. */
+static bool parse_value(const opt *option, const char *text, char *args, char *expected)
+{
+    void *member = args + option->offset;
+    uint64_t count;
+    double number;
+    int choice;
+
+    expected[0] = '\0';
+    switch (option->kind) {
+    case OPT_FLAG:
+        *(bool *)member = true;
+        return true;
+    case OPT_TEXT:
+    case OPT_FILE:
+        *(const char **)member = text;
+        snprintf(expected, OPT_TEXT_SIZE, "%s", option->choices ? option->choices : "a text");
+        return text[0] && (!option->choices || find_choice(option->choices, text) >= 0);
+    case OPT_NUMBER:
+        snprintf(expected, OPT_TEXT_SIZE, "a number such as 0.5 or 1e-3");
+        if (!opt_number(text, &number) || !is_in_range(option, number))
+            break;
+        *(double *)member = number;
+        return true;
+    case OPT_COUNT:
+        snprintf(expected, OPT_TEXT_SIZE, "a whole number such as 64");
+        if (!opt_count(text, &count) || !is_in_range(option, (double)count))
+            break;
+        *(uint64_t *)member = count;
+        return true;
+    case OPT_BYTES:
+        snprintf(expected, OPT_TEXT_SIZE, "a size such as 512M or 4G");
+        return parse_bytes(text, member);
+    case OPT_CHOICE:
+        snprintf(expected, OPT_TEXT_SIZE, "%s", option->choices);
+        choice = find_choice(option->choices, text);
+        *(uint32_t *)member = choice < 0 ? 0 : (uint32_t)choice;
+        return choice >= 0;
+    case OPT_NUMBERS:
+        snprintf(expected, OPT_TEXT_SIZE, "numbers separated by commas: %s", option->argument);
+        if (!parse_numbers(option, text, member))
+            break;
+        return true;
+    case OPT_CUSTOM: {
+        const char *wanted = option->parse(text, member);
+        snprintf(expected, OPT_TEXT_SIZE, "%s", wanted ? wanted : "");
+        return !wanted;
+    }
+    case OPT_END:
+    case OPT_SECTION:
+    case OPT_HELP:
+        break;
+    }
+    if (option->least < option->most) {
+        size_t used = strlen(expected);
+        snprintf(expected + used, OPT_TEXT_SIZE - used, ", from %g to %g", option->least,
+                 option->most);
+    }
+    return false;
+}
+
+static bool is_option(const opt *option)
+{
+    return option->kind != OPT_SECTION;
+}
+
+uint32_t opt_distance(const char *a, const char *b)
+{
+    /* Levenshtein's distance, one row at a time. */
+    enum { MOST = 63 };
+    uint32_t row[MOST + 1];
+    size_t width = strlen(b);
+    if (width > MOST)
+        return UINT32_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = (uint32_t)j;
+    for (size_t i = 0; a[i]; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = (uint32_t)i + 1;
+        for (size_t j = 1; j <= width; j++) {
+            uint32_t change = diagonal + (a[i] != b[j - 1]);
+            diagonal = row[j];
+            uint32_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < shorter ? change : shorter;
+        }
+    }
+    return row[width];
+}
+
+/* The option whose long name is, or uniquely begins with, the first length bytes of text. */
+static const opt *find_long(const opt_command *command, const opt *const *list, uint32_t count,
+                            const char *text, size_t length)
+{
+    const opt *found = NULL, *second = NULL, *nearest = NULL;
+    uint32_t nearest_distance = 3; /* further away is no help */
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_option(list[i]))
+            continue;
+        if (strcmp(list[i]->name, name) == 0)
+            return list[i];
+        if (strncmp(list[i]->name, text, length) == 0) {
+            second = found;
+            found = list[i];
+        }
+        uint32_t distance = opt_distance(name, list[i]->name);
+        if (distance < nearest_distance) {
+            nearest_distance = distance;
+            nearest = list[i];
+        }
+    }
+    if (found && !second)
+        return found;
+    if (second)
+        cli_usage(command->name, "--%s may be --%s or --%s; write it out", name, second->name,
+                  found->name);
+    else if (nearest)
+        cli_usage(command->name, "unknown option --%s; did you mean --%s?", name, nearest->name);
+    else
+        cli_usage(command->name, "unknown option --%s", name);
+    return NULL;
+}
+
+static const opt *find_letter(const opt_command *command, const opt *const *list, uint32_t count,
+                              char letter)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (is_option(list[i]) && list[i]->letter == letter)
+            return list[i];
+    cli_usage(command->name, "unknown option -%c", letter);
+    return NULL;
+}
+
+static opt_outcome take(const opt_command *command, const opt *option, const char *text, void *args)
+{
+    char expected[OPT_TEXT_SIZE];
+    if (option->kind == OPT_HELP) {
+        opt_print_help(command, stdout);
+        return OPT_HELPED;
+    }
+    if (parse_value(option, text, args, expected))
+        return OPT_RUN;
+    cli_usage(command->name, "--%s: \"%s\" is not accepted; give %s", option->name, text, expected);
+    return OPT_REFUSED;
+}
+
+/* One word "--name", "--name=value" or "-xyz"; value may be the next word, which *index then
+ * passes. */
+static opt_outcome take_word(const opt_command *command, const opt *const *list, uint32_t count,
+                             int argc, char **argv, int *index, void *args)
+{
+    const char *word = argv[*index];
+    bool is_long = word[1] == '-';
+    word += is_long ? 2 : 1;
+    do {
+        size_t length = is_long ? strcspn(word, "=") : 1;
+        const opt *option = is_long ? find_long(command, list, count, word, length)
+                                    : find_letter(command, list, count, *word);
+        if (!option)
+            return OPT_REFUSED;
+        word += length;
+        const char *value = "";
+        if (opt_takes_value(option)) {
+            if (*word == '\0' && *index + 1 == argc) {
+                cli_usage(command->name, "--%s needs a value: %s", option->name,
+                          opt_value_name(option));
+                return OPT_REFUSED;
+            }
+            value = *word ? word + is_long : argv[++*index];
+            word = "";
+        } else if (is_long && *word) {
+            cli_usage(command->name, "--%s takes no value", option->name);
+            return OPT_REFUSED;
+        }
+        opt_outcome outcome = take(command, option, value, args);
+        if (outcome != OPT_RUN)
+            return outcome;
+    } while (!is_long && *word);
+    return OPT_RUN;
+}
+
+opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
+                      uint32_t *operand_count)
+{
+    const opt *list[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, list), operands = 0;
+    bool options_ended = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->fallback && take(command, list[i], list[i]->fallback, args) != OPT_RUN)
+            return OPT_REFUSED;
+    for (int i = 1; i < argc; i++) {
+        if (!options_ended && strcmp(argv[i], "--") == 0) {
+            options_ended = true;
+        } else if (options_ended || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[++operands] = argv[i];
+        } else {
+            opt_outcome outcome = take_word(command, list, count, argc, argv, &i, args);
+            if (outcome != OPT_RUN)
+                return outcome;
+        }
+    }
+    *operand_count = operands;
+    if (operands < command->least_operands) {
+        cli_usage(command->name, "%s is missing", command->operands);
+        return OPT_REFUSED;
+    }
+    if (operands > command->most_operands) {
+        cli_usage(command->name, "\"%s\" is one operand too many",
+                  argv[command->most_operands + 1]);
+        return OPT_REFUSED;
+    }
+    return OPT_RUN;
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+enum { HELP_COLUMN = 28, HELP_WIDTH = 84 };
+
+/* Prints text in lines of words that end before HELP_WIDTH, the first of which starts at column
+ * used, the others at indent. */
+static void print_wrapped(FILE *out, const char *text, int used, int indent)
+{
+    int column = used;
+    while (*text) {
+        if (*text == '\n') { /* an empty line between paragraphs */
+            fprintf(out, "\n\n%*s", indent, "");
+            column = indent;
+            text += strspn(text, "\n");
+        }
+        int length = (int)strcspn(text, " \n");
+        if (column > indent && column + 1 + length > HELP_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_option(FILE *out, const opt *option)
+{
+    char text[OPT_TEXT_SIZE];
+    int used = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
+                              : fprintf(out, "      --%s", option->name);
+    if (opt_takes_value(option))
+        used += fprintf(out, " %s", opt_value_name(option));
+    if (used + 2 > HELP_COLUMN) {
+        fputc('\n', out);
+        used = 0;
+    }
+    fprintf(out, "%*s", HELP_COLUMN - used, "");
+    opt_describe(option, text);
+    print_wrapped(out, text, HELP_COLUMN, HELP_COLUMN);
+}
+
+void opt_print_help(const opt_command *command, FILE *out)
+{
+    const opt *list[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, list);
+
+    fprintf(out, "Usage: " CLI_PROGRAM "%s%s [OPTION...]%s%s\n\n", command->name ? " " : "",
+            command->name ? command->name : "", *command->operands ? " " : "", command->operands);
+    fprintf(out, "%s.\n", command->summary);
+    if (command->about) {
+        fputc('\n', out);
+        print_wrapped(out, command->about, 0, 0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i]->kind == OPT_SECTION)
+            fprintf(out, "\n%s:\n", list[i]->help);
+        else
+            print_option(out, list[i]);
+    }
+    if (command->examples)
+        fprintf(out, "\nExamples:\n%s", command->examples);
+}

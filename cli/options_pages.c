@@ -1,0 +1,306 @@
+/* The option tables as a man page (man(7) macros) and as completions for bash, zsh and fish. */
+#include <string.h>
+
+#include "cli.h"
+
+/* ---- man page -------------------------------------------------------------------------------- */
+
+/* Escapes what roff would interpret; a dash becomes one that can be copied into a shell. */
+static void print_roff(FILE *out, const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\''))
+            fputs("\\&", out);
+        if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\\')
+            fputs("\\e", out);
+        else
+            fputc(*text, out);
+        line_start = *text == '\n';
+    }
+}
+
+/* Paragraphs: an empty line becomes a paragraph macro. */
+static void print_paragraphs(FILE *out, const char *text)
+{
+    while (*text) {
+        char line[2 * OPT_TEXT_SIZE];
+        size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        print_roff(out, line);
+        fputc('\n', out);
+        text += length;
+        if (strncmp(text, "\n\n", 2) == 0)
+            fputs(".PP\n", out);
+        text += strspn(text, "\n");
+    }
+}
+
+static void print_man_option(FILE *out, const opt *option)
+{
+    char text[OPT_TEXT_SIZE];
+    fputs(".TP\n", out);
+    if (option->letter)
+        fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+    fputs("\\fB\\-\\-", out);
+    print_roff(out, option->name);
+    fputs("\\fR", out);
+    if (opt_takes_value(option)) {
+        fputs(" \\fI", out);
+        print_roff(out, opt_value_name(option));
+        fputs("\\fR", out);
+    }
+    fputc('\n', out);
+    opt_describe(option, text);
+    print_roff(out, text);
+    fputc('\n', out);
+}
+
+static void print_man_options(FILE *out, const opt *option, const char *heading)
+{
+    for (; option && option->kind != OPT_END; option++) {
+        if (option->kind == OPT_SECTION)
+            fprintf(out, ".%s %s\n", heading, option->help);
+        else
+            print_man_option(out, option);
+    }
+}
+
+static void print_man_command(FILE *out, const opt_command *command)
+{
+    fprintf(out, ".SH %s\n.B " CLI_PROGRAM " %s\n[\\fIOPTION\\fR...]\n", command->name,
+            command->name);
+    if (*command->operands) {
+        fputs(".I ", out);
+        print_roff(out, command->operands);
+        fputc('\n', out);
+    }
+    fputs(".PP\n", out);
+    print_roff(out, command->summary);
+    fputs(".\n", out);
+    if (command->about) {
+        fputs(".PP\n", out);
+        print_paragraphs(out, command->about);
+    }
+    print_man_options(out, command->options, "SS");
+    if (command->examples) {
+        fputs(".SS Examples\n.nf\n", out);
+        print_roff(out, command->examples);
+        fputs(".fi\n", out);
+    }
+}
+
+void opt_print_man(const opt_command *program, const opt_command *const *commands, FILE *out)
+{
+    fprintf(out, ".TH TROMMEL 1 \"\" \"" CLI_PROGRAM " %d.%d.%d\" \"User Commands\"\n",
+            TML_VERSION_MAJOR, TML_VERSION_MINOR, TML_VERSION_PATCH);
+    fputs(".SH NAME\n" CLI_PROGRAM " \\- ", out);
+    print_roff(out, program->summary);
+    fputs("\n.SH SYNOPSIS\n.B " CLI_PROGRAM "\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] "
+          "[\\fIOPERAND\\fR...]\n.SH DESCRIPTION\n",
+          out);
+    print_paragraphs(out, program->about);
+    for (size_t i = 0; commands[i]; i++) {
+        fprintf(out, ".TP\n.B %s\n", commands[i]->name);
+        print_roff(out, commands[i]->summary);
+        fputs(".\n", out);
+    }
+    print_man_options(out, program->options, "SH");
+    for (size_t i = 0; commands[i]; i++)
+        print_man_command(out, commands[i]);
+    print_man_options(out, commands[0]->shared, "SH");
+    fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nIt failed; a message says why.\n.TP\n"
+          ".B 2\nThe command line is wrong.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n",
+          out);
+}
+
+/* ---- completions ----------------------------------------------------------------------------- */
+
+/* "a|b|c" as "a b c". */
+static void print_choices(FILE *out, const char *choices)
+{
+    for (; *choices; choices++)
+        fputc(*choices == '|' ? ' ' : *choices, out);
+}
+
+/* What a shell may offer as the option's value: choices, files, or nothing known. */
+static void print_bash_value(FILE *out, const opt_command *command, const opt *option)
+{
+    if (!opt_takes_value(option))
+        return;
+    fprintf(out, "        %s:--%s", command->name ? command->name : "*", option->name);
+    if (option->letter)
+        fprintf(out, "|%s:-%c", command->name ? command->name : "*", option->letter);
+    if (option->choices) {
+        fputs(") COMPREPLY=($(compgen -W '", out);
+        print_choices(out, option->choices);
+        fputs("' -- \"$word\")); return ;;\n", out);
+    } else if (option->kind == OPT_FILE) {
+        fputs(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
+    } else {
+        fputs(") return ;;\n", out);
+    }
+}
+
+static void print_bash_words(FILE *out, const opt_command *command)
+{
+    const opt *list[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, list);
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->kind != OPT_SECTION)
+            fprintf(out, " --%s", list[i]->name);
+}
+
+static void print_bash(const opt_command *program, const opt_command *const *commands, FILE *out)
+{
+    const opt *list[OPT_MAX_OPTIONS];
+    fputs("# bash completion for " CLI_PROGRAM ", made by: " CLI_PROGRAM " --completion bash\n"
+          "_" CLI_PROGRAM "() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local command=${COMP_WORDS[1]} options=\n"
+          "    compopt -o filenames 2>/dev/null\n"
+          "    case $command:$before in\n",
+          out);
+    for (size_t c = 0; commands[c]; c++) {
+        uint32_t count = opt_list(commands[c], list);
+        for (uint32_t i = 0; i < count; i++)
+            print_bash_value(out, commands[c], list[i]);
+    }
+    for (const opt *option = program->options; option->kind != OPT_END; option++)
+        print_bash_value(out, program, option);
+    fputs("    esac\n    case $command in\n", out);
+    for (size_t c = 0; commands[c]; c++) {
+        fprintf(out, "        %s) options='", commands[c]->name);
+        print_bash_words(out, commands[c]);
+        fputs("' ;;\n", out);
+    }
+    fputs("    esac\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W 'help", out);
+    for (size_t c = 0; commands[c]; c++)
+        fprintf(out, " %s", commands[c]->name);
+    print_bash_words(out, program);
+    fputs("' -- \"$word\"))\n"
+          "    elif [[ $word == -* ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+          "    else\n"
+          "        COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "    fi\n"
+          "}\n"
+          "complete -F _" CLI_PROGRAM " " CLI_PROGRAM "\n",
+          out);
+}
+
+/* Text inside single quotes, where special is a set of characters that also want a backslash. */
+static void print_quoted(FILE *out, const char *text, const char *special)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else if (strchr(special, *text))
+            fprintf(out, "\\%c", *text);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void print_zsh_option(FILE *out, const opt *option)
+{
+    if (option->kind == OPT_SECTION)
+        return;
+    for (int is_long = option->letter ? 0 : 1; is_long < 2; is_long++) {
+        fputs(" \\\n        '", out);
+        if (is_long)
+            fprintf(out, "--%s%s[", option->name, opt_takes_value(option) ? "=" : "");
+        else
+            fprintf(out, "-%c%s[", option->letter, opt_takes_value(option) ? "+" : "");
+        print_quoted(out, option->help, "[]\\:");
+        fputc(']', out);
+        if (opt_takes_value(option)) {
+            fprintf(out, ":%s:", option->name);
+            if (option->choices) {
+                fputc('(', out);
+                print_choices(out, option->choices);
+                fputc(')', out);
+            } else if (option->kind == OPT_FILE) {
+                fputs("_files", out);
+            }
+        }
+        fputc('\'', out);
+    }
+}
+
+static void print_zsh(const opt_command *program, const opt_command *const *commands, FILE *out)
+{
+    fputs("#compdef " CLI_PROGRAM "\n# made by: " CLI_PROGRAM " --completion zsh\n"
+          "local -a commands=(\n",
+          out);
+    for (size_t c = 0; commands[c]; c++) {
+        fprintf(out, "    '%s:", commands[c]->name);
+        print_quoted(out, commands[c]->summary, "\\:");
+        fputs("'\n", out);
+    }
+    fputs(")\nif ((CURRENT == 2)); then\n    _describe command commands\n    _arguments", out);
+    for (const opt *option = program->options; option->kind != OPT_END; option++)
+        print_zsh_option(out, option);
+    fputs("\n    return\nfi\nshift words\n((CURRENT--))\ncase $words[1] in\n", out);
+    for (size_t c = 0; commands[c]; c++) {
+        const opt *list[OPT_MAX_OPTIONS];
+        uint32_t count = opt_list(commands[c], list);
+        fprintf(out, "%s)\n    _arguments -S", commands[c]->name);
+        for (uint32_t i = 0; i < count; i++)
+            print_zsh_option(out, list[i]);
+        fputs(" \\\n        '*:file:_files' ;;\n", out);
+    }
+    fputs("esac\n", out);
+}
+
+static void print_fish_option(FILE *out, const opt *option, const char *condition)
+{
+    if (option->kind == OPT_SECTION)
+        return;
+    fprintf(out, "complete -c " CLI_PROGRAM " -n '%s' -l %s", condition, option->name);
+    if (option->letter)
+        fprintf(out, " -s %c", option->letter);
+    if (option->choices) {
+        fputs(" -x -a '", out);
+        print_choices(out, option->choices);
+        fputc('\'', out);
+    } else if (opt_takes_value(option)) {
+        fputs(option->kind == OPT_FILE ? " -r -F" : " -x", out);
+    }
+    fputs(" -d '", out);
+    print_quoted(out, option->help, "\\");
+    fputs("'\n", out);
+}
+
+static void print_fish(const opt_command *program, const opt_command *const *commands, FILE *out)
+{
+    fputs("# fish completion for " CLI_PROGRAM ", made by: " CLI_PROGRAM " --completion fish\n",
+          out);
+    for (const opt *option = program->options; option->kind != OPT_END; option++)
+        print_fish_option(out, option, "__fish_use_subcommand");
+    for (size_t c = 0; commands[c]; c++) {
+        const opt *list[OPT_MAX_OPTIONS];
+        uint32_t count = opt_list(commands[c], list);
+        char condition[96];
+        fprintf(out, "complete -c " CLI_PROGRAM " -n __fish_use_subcommand -f -a %s -d '",
+                commands[c]->name);
+        print_quoted(out, commands[c]->summary, "\\");
+        fputs("'\n", out);
+        snprintf(condition, sizeof condition, "__fish_seen_subcommand_from %s", commands[c]->name);
+        for (uint32_t i = 0; i < count; i++)
+            print_fish_option(out, list[i], condition);
+    }
+}
+
+void opt_print_completion(const opt_command *program, const opt_command *const *commands,
+                          const char *shell, FILE *out)
+{
+    if (strcmp(shell, "zsh") == 0)
+        print_zsh(program, commands, out);
+    else if (strcmp(shell, "fish") == 0)
+        print_fish(program, commands, out);
+    else
+        print_bash(program, commands, out);
+}

@@ -1,0 +1,89 @@
+/* A progress bar on stderr, and Ctrl-C. The state is the process's: there is one terminal. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "progress.h"
+
+enum { BAR_WIDTH = 30 };
+static const double first_draw_s = 0.3; /* shorter work would only flicker */
+static const double redraw_s = 0.1;
+
+static struct {
+    const char *command;
+    bool wanted;
+    bool drawn;
+    double fraction; /* of the latest report: a smaller one starts a new call */
+    double started;
+    double drawn_at;
+} bar;
+
+void progress_start(const char *command, bool quiet)
+{
+    bar.command = command;
+    bar.wanted = !quiet && isatty(STDERR_FILENO);
+    bar.drawn = false;
+    bar.fraction = 1;
+}
+
+void progress_clear(void)
+{
+    if (bar.drawn)
+        fputs("\r\033[K", stderr);
+    bar.drawn = false;
+}
+
+bool progress_show(void *user, const char *stage, double fraction)
+{
+    (void)user;
+    if (!bar.wanted)
+        return true;
+    double now = cli_now();
+    if (fraction < bar.fraction)
+        bar.started = now;
+    bar.fraction = fraction;
+    double elapsed = now - bar.started;
+    if (elapsed < first_draw_s || now - bar.drawn_at < redraw_s)
+        return true;
+    bar.drawn_at = now;
+    bar.drawn = true;
+
+    char cells[BAR_WIDTH + 1];
+    int full = (int)(fraction * BAR_WIDTH);
+    full = full < 0 ? 0 : full > BAR_WIDTH ? BAR_WIDTH : full;
+    memset(cells, '#', (size_t)full);
+    memset(cells + full, '.', (size_t)(BAR_WIDTH - full));
+    cells[BAR_WIDTH] = '\0';
+    fprintf(stderr, "\r\033[K%s: %-18s [%s] %3.0f %%", bar.command, stage, cells, 100 * fraction);
+    if (fraction > 0.01) {
+        double left = elapsed / fraction - elapsed;
+        fprintf(stderr, "  %d:%02d left", (int)(left / 60), (int)left % 60);
+    }
+    fflush(stderr);
+    return true;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static tml_context *volatile cancel_target;
+
+static void cancel(int number)
+{
+    (void)number;
+    if (cancel_target)
+        tml_cancel(cancel_target);
+}
+
+void progress_catch_signals(tml_context *tml)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    cancel_target = tml;
+    action.sa_handler = tml ? cancel : SIG_DFL;
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* so that the second one kills */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}

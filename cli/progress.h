@@ -1,0 +1,19 @@
+/* A progress bar on stderr, and Ctrl-C. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <trommel/core.h>
+
+/* Shown only when stderr is a terminal and the user did not ask for quiet. */
+void progress_start(const char *command, bool quiet);
+/* A tml_progress_fn: draws at most ten times a second, and never before a call has taken a third of
+ * one. Always true: cancelling goes through tml_cancel. */
+bool progress_show(void *user, const char *stage, double fraction);
+/* Takes the bar off the screen; call before printing anything else. */
+void progress_clear(void);
+
+/* Ctrl-C and SIGTERM cancel tml from here on; a second one ends the program at once. NULL: the
+ * signals act as usual again. */
+void progress_catch_signals(tml_context *tml);
+
+#endif
