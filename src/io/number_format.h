@@ -1,0 +1,18 @@
+/* Numbers to text, fast and the same in every locale. */
+#ifndef TML_NUMBER_FORMAT_H
+#define TML_NUMBER_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most characters that any of these writes. None writes a terminator. */
+enum { NUMBER_TEXT_MAX = 32 };
+
+/* Decimal digits of value. Returns how many characters. */
+size_t tml_format_u64(char *out, uint64_t value);
+/* The shortest decimal that reads back as the same float: "0.1", "-1.5e-30", "nan". */
+size_t tml_format_f32(char *out, float value);
+/* value rounded to so many decimals, without trailing zeros. */
+size_t tml_format_fixed(char *out, double value, int decimals);
+
+#endif

@@ -1,0 +1,259 @@
+/* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points of ascii and binary files of
+ * either byte order, with properties of any type in any order; writes binary little-endian meshes. */
+#include <math.h>
+
+#include "io/points_internal.h"
+
+/* ---- reading: the header --------------------------------------------------------------------- */
+
+enum { PLY_ELEMENTS_MAX = 16, PLY_PROPERTIES_MAX = 256 };
+
+typedef struct ply_property {
+    char name[32];
+    tml_type type;
+    tml_type list_count; /* type of a list's length; TML_TYPE_NONE: no list */
+} ply_property;
+
+typedef struct ply_element {
+    char name[32];
+    uint64_t count;
+    uint32_t first, property_count; /* of ply_header.properties */
+} ply_element;
+
+typedef struct ply_header {
+    bool has_format;
+    points_encoding encoding;
+    ply_element elements[PLY_ELEMENTS_MAX];
+    ply_property properties[PLY_PROPERTIES_MAX];
+    uint32_t element_count, property_count;
+} ply_header;
+
+static tml_type ply_type(io_span name)
+{
+    static const struct {
+        const char *name;
+        tml_type type;
+    } types[] = {
+        {"char", TML_I8},   {"int8", TML_I8},     {"uchar", TML_U8},   {"uint8", TML_U8},
+        {"short", TML_I16}, {"int16", TML_I16},   {"ushort", TML_U16}, {"uint16", TML_U16},
+        {"int", TML_I32},   {"int32", TML_I32},   {"uint", TML_U32},   {"uint32", TML_U32},
+        {"float", TML_F32}, {"float32", TML_F32}, {"double", TML_F64}, {"float64", TML_F64},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (tml_io_is(name, types[i].name))
+            return types[i].type;
+    return TML_TYPE_NONE;
+}
+
+/* The next word of a header line, empty where there is none. */
+static io_span next_word(io_text *words)
+{
+    io_span word = {words->at, 0};
+    (void)tml_io_word(words, &word);
+    return word;
+}
+
+static bool parse_format(ply_header *header, io_text *words)
+{
+    static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    io_span name = next_word(words);
+    for (int i = 0; i < 3 && !header->has_format; i++) {
+        if (tml_io_is(name, names[i])) {
+            header->encoding = (points_encoding)i;
+            header->has_format = true;
+            return tml_io_is(next_word(words), "1.0");
+        }
+    }
+    return false;
+}
+
+static bool parse_element(ply_header *header, io_text *words)
+{
+    if (header->element_count == PLY_ELEMENTS_MAX)
+        return false;
+    ply_element *element = &header->elements[header->element_count++];
+    io_span name = next_word(words);
+    tml_io_copy(element->name, sizeof element->name, name);
+    element->first = header->property_count;
+    return name.size > 0 && tml_io_parse_u64(next_word(words), &element->count);
+}
+
+static bool parse_property(ply_header *header, io_text *words)
+{
+    if (header->element_count == 0 || header->property_count == PLY_PROPERTIES_MAX)
+        return false;
+    ply_property *property = &header->properties[header->property_count++];
+    header->elements[header->element_count - 1].property_count++;
+    io_span type = next_word(words);
+    if (tml_io_is(type, "list")) {
+        property->list_count = ply_type(next_word(words));
+        if (property->list_count == TML_TYPE_NONE || tml_type_is_float(property->list_count))
+            return false;
+        type = next_word(words);
+    }
+    property->type = ply_type(type);
+    io_span name = next_word(words);
+    tml_io_copy(property->name, sizeof property->name, name);
+    return property->type != TML_TYPE_NONE && name.size > 0;
+}
+
+/* The line that a file's first line end says: lines of old Macs end with \r alone. */
+static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
+{
+    if (!ends_with_cr)
+        return tml_io_line(text, line);
+    const char *end = memchr(text->at, '\r', (size_t)(text->end - text->at));
+    if (!end)
+        return false;
+    *line = (io_span){text->at, (size_t)(end - text->at)};
+    text->at = end + 1;
+    text->line++;
+    return true;
+}
+
+/* Reads the header; text is then where the data begin. */
+static tml_status parse_header(const point_sink *sink, io_text *text, ply_header *header)
+{
+    io_span line;
+    bool ends_with_cr = text->end - text->at > 4 && text->at[3] == '\r' && text->at[4] != '\n';
+    (void)next_line(text, ends_with_cr, &line); /* "ply" */
+    for (;;) {
+        uint64_t number = text->line;
+        if (!next_line(text, ends_with_cr, &line))
+            return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no end_header");
+        io_text words = io_text_of(line);
+        io_span keyword = next_word(&words);
+        bool is_good = true;
+        if (tml_io_is(keyword, "end_header"))
+            break;
+        if (tml_io_is(keyword, "format"))
+            is_good = parse_format(header, &words);
+        else if (tml_io_is(keyword, "element"))
+            is_good = parse_element(header, &words);
+        else if (tml_io_is(keyword, "property"))
+            is_good = parse_property(header, &words);
+        else
+            is_good = keyword.size == 0 || tml_io_is(keyword, "comment") ||
+                      tml_io_is(keyword, "obj_info");
+        if (!is_good)
+            return tml_io_error(
+                sink->file, TML_FILE_FORMAT,
+                "line %llu of the header is \"%.*s\", which is no format 1.0, element "
+                "(at most %d) or property (at most %d) of a known type",
+                (unsigned long long)number, (int)(line.size < 80 ? line.size : 80), line.text,
+                PLY_ELEMENTS_MAX, PLY_PROPERTIES_MAX);
+    }
+    if (!header->has_format)
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no format line");
+    return TML_OK;
+}
+
+/* ---- reading: the data ----------------------------------------------------------------------- */
+
+static bool skip_list(io_text *text, points_encoding encoding, const ply_property *property)
+{
+    double length, value;
+    if (!tml_points_next(text, encoding, property->list_count, &length) || !(length >= 0.0) ||
+        length != floor(length))
+        return false;
+    if (encoding == POINTS_TEXT) {
+        for (double i = 0.0; i < length; i += 1.0)
+            if (!tml_points_next(text, encoding, property->type, &value))
+                return false;
+        return true;
+    }
+    size_t size = tml_type_size(property->type);
+    if (length > (double)((size_t)(text->end - text->at) / size))
+        return false;
+    text->at += (size_t)length * size;
+    return true;
+}
+
+/* Reads one row of an element: values[i] is property i, 0 for lists. */
+static bool next_row(io_text *text, const ply_header *header, const ply_element *element,
+                     double *values)
+{
+    for (uint32_t i = 0; i < element->property_count; i++) {
+        const ply_property *property = &header->properties[element->first + i];
+        values[i] = 0.0;
+        if (property->list_count != TML_TYPE_NONE
+                ? !skip_list(text, header->encoding, property)
+                : !tml_points_next(text, header->encoding, property->type, &values[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Refuses a count that the bytes left cannot hold, before work is done by it. */
+static tml_status check_room(const point_sink *sink, const io_text *text, const ply_header *header,
+                             const ply_element *element)
+{
+    uint64_t row_min = 0;
+    for (uint32_t i = 0; i < element->property_count; i++) {
+        const ply_property *property = &header->properties[element->first + i];
+        bool is_list = property->list_count != TML_TYPE_NONE;
+        /* A digit and a blank; the very last blank may be missing, for which the + 1 below. */
+        row_min += header->encoding == POINTS_TEXT
+                       ? 2
+                       : tml_type_size(is_list ? property->list_count : property->type);
+    }
+    uint64_t left = (uint64_t)(text->end - text->at) + (header->encoding == POINTS_TEXT ? 1 : 0);
+    if (row_min > 0 && element->count > left / row_min)
+        return tml_io_error(
+            sink->file, TML_FILE_FORMAT,
+            "element %s has %llu rows of at least %llu bytes, the file has %llu bytes "
+            "left; it is truncated",
+            element->name, (unsigned long long)element->count, (unsigned long long)row_min,
+            (unsigned long long)left);
+    return TML_OK;
+}
+
+static tml_status fail_row(const point_sink *sink, const ply_element *element, uint64_t row)
+{
+    return tml_io_error(
+        sink->file, TML_FILE_FORMAT,
+        "row %llu of %llu of element %s is no row of numbers, or the file ends in it",
+        (unsigned long long)row, (unsigned long long)element->count, element->name);
+}
+
+static tml_status read_vertices(point_sink *sink, io_text *text, const ply_header *header,
+                                const ply_element *vertex)
+{
+    point_columns columns = POINT_COLUMNS_NONE;
+    for (uint32_t i = 0; i < vertex->property_count; i++)
+        if (header->properties[vertex->first + i].list_count == TML_TYPE_NONE)
+            tml_points_column(sink, &columns, (int32_t)i,
+                              header->properties[vertex->first + i].name);
+    tml_status status = tml_points_columns_done(sink, &columns);
+    sink->expected = vertex->count;
+    double values[PLY_PROPERTIES_MAX];
+    for (uint64_t row = 0; row < vertex->count && status == TML_OK; row++) {
+        if (!next_row(text, header, vertex, values))
+            return fail_row(sink, vertex, row);
+        status = tml_points_push_row(sink, &columns, values);
+    }
+    return status;
+}
+
+tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t size)
+{
+    ply_header header = {0};
+    io_text text = {(const char *)data, (const char *)data + size, 1};
+    tml_status status = parse_header(sink, &text, &header);
+    for (uint32_t e = 0; e < header.element_count && status == TML_OK; e++) {
+        const ply_element *element = &header.elements[e];
+        status = check_room(sink, &text, &header, element);
+        if (status != TML_OK)
+            return status;
+        if (strcmp(element->name, "vertex") == 0)
+            return read_vertices(sink, &text, &header,
+                                 element); /* faces and the rest do not matter */
+        double values[PLY_PROPERTIES_MAX];
+        for (uint64_t row = 0; element->property_count > 0 && row < element->count; row++)
+            if (!next_row(&text, &header, element, values))
+                return fail_row(sink, element, row);
+    }
+    return status == TML_OK
+               ? tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex")
+               : status;
+}

@@ -1,0 +1,360 @@
+/* Loading points: which format a file has, the sink that its reader fills, and the finish, which
+ * chooses the origin and rounds positions to float. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/points_internal.h"
+
+/* ---- the sink -------------------------------------------------------------------------------- */
+
+enum { BLOCK_POINTS = 65536 };
+
+struct point_block {
+    point_block *next;
+    uint32_t count;
+    double positions[BLOCK_POINTS][3];
+    float radii[BLOCK_POINTS];
+    float values[BLOCK_POINTS];
+};
+
+static tml_status sink_grow(point_sink *sink)
+{
+    double fraction = sink->expected ? (double)sink->count / (double)sink->expected : 0.0;
+    if (!tml_progress(sink->file->tml, "points", fraction < 1.0 ? fraction : 1.0))
+        return tml_io_error(sink->file, TML_CANCELLED, "cancelled");
+    point_block *block = tml_alloc(sink->file->tml, sizeof *block);
+    if (!block)
+        return tml_io_error(sink->file, TML_OUT_OF_MEMORY, "no memory for %llu points",
+                            (unsigned long long)(sink->count + BLOCK_POINTS));
+    block->next = NULL;
+    block->count = 0;
+    if (sink->last)
+        sink->last->next = block;
+    else
+        sink->first = block;
+    sink->last = block;
+    return TML_OK;
+}
+
+static bool is_float_range(double value)
+{
+    return fabs(value) <= (double)FLT_MAX; /* false for NaN */
+}
+
+tml_status tml_points_push(point_sink *sink, const double position[3], double radius, double value)
+{
+    if (!is_float_range(position[0]) || !is_float_range(position[1]) ||
+        !is_float_range(position[2])) {
+        sink->dropped++;
+        return TML_OK;
+    }
+    if (!sink->last || sink->last->count == BLOCK_POINTS) {
+        tml_status status = sink_grow(sink);
+        if (status != TML_OK)
+            return status;
+    }
+    point_block *block = sink->last;
+    uint32_t i = block->count++;
+    for (int axis = 0; axis < 3; axis++) {
+        double x = position[axis];
+        block->positions[i][axis] = x;
+        sink->inexact |= (double)(float)x != x;
+        if (sink->count == 0 || x < sink->lower[axis])
+            sink->lower[axis] = x;
+        if (sink->count == 0 || x > sink->upper[axis])
+            sink->upper[axis] = x;
+    }
+    if (sink->has_radii)
+        block->radii[i] = (float)radius;
+    if (sink->has_values)
+        block->values[i] = (float)value;
+    sink->count++;
+    return TML_OK;
+}
+
+static void sink_drop_first(point_sink *sink)
+{
+    point_block *block = sink->first;
+    sink->first = block->next;
+    tml_free(sink->file->tml, block, sizeof *block);
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* Names that common programs give to columns which are no scalar to make a surface from. */
+static const char *const skipped_columns[] = {
+    "nx",  "ny",   "nz",          "normal_x",      "normal_y",     "normal_z", "r",
+    "g",   "b",    "a",           "red",           "green",        "blue",     "alpha",
+    "rgb", "rgba", "diffuse_red", "diffuse_green", "diffuse_blue", "id",       "index",
+    "_",
+};
+
+void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; axis++) {
+        if (strcasecmp(name, axes[axis]) == 0) {
+            if (columns->position[axis] < 0)
+                columns->position[axis] = index;
+            return;
+        }
+    }
+    if (strcasecmp(name, "radius") == 0 || strcasecmp(name, "pscale") == 0) {
+        columns->radius = index;
+        return;
+    }
+    for (size_t i = 0; i < sizeof skipped_columns / sizeof skipped_columns[0]; i++)
+        if (strcasecmp(name, skipped_columns[i]) == 0)
+            return;
+    if (columns->value < 0) {
+        columns->value = index;
+        snprintf(sink->value_name, sizeof sink->value_name, "%s", name);
+    }
+}
+
+tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (columns->position[axis] < 0)
+            return tml_io_error(sink->file, TML_FILE_FORMAT,
+                                "the points have no \"%c\"; needs x, y and z", "xyz"[axis]);
+    sink->has_radii = columns->radius >= 0;
+    sink->has_values = columns->value >= 0;
+    return TML_OK;
+}
+
+tml_status tml_points_push_row(point_sink *sink, const point_columns *columns, const double *values)
+{
+    const double position[3] = {values[columns->position[0]], values[columns->position[1]],
+                                values[columns->position[2]]};
+    return tml_points_push(sink, position, columns->radius < 0 ? 0.0 : values[columns->radius],
+                           columns->value < 0 ? 0.0 : values[columns->value]);
+}
+
+double tml_points_number(const void *at, tml_type type, bool big_endian)
+{
+    switch (type) {
+    case TML_U8:
+        return *(const uint8_t *)at;
+    case TML_I8:
+        return *(const int8_t *)at;
+    case TML_U16:
+        return io_load_u16(at, big_endian);
+    case TML_I16:
+        return (int16_t)io_load_u16(at, big_endian);
+    case TML_U32:
+        return io_load_u32(at, big_endian);
+    case TML_I32:
+        return (int32_t)io_load_u32(at, big_endian);
+    case TML_U64:
+        return (double)io_load_u64(at, big_endian);
+    case TML_I64:
+        return (double)(int64_t)io_load_u64(at, big_endian);
+    case TML_F32:
+        return (double)io_load_f32(at, big_endian);
+    default:
+        return io_load_f64(at, big_endian);
+    }
+}
+
+bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, double *out)
+{
+    if (encoding == POINTS_TEXT) {
+        io_span word;
+        return tml_io_word(text, &word) && tml_io_parse_f64(word, out);
+    }
+    size_t size = tml_type_size(type);
+    if ((size_t)(text->end - text->at) < size)
+        return false;
+    *out = tml_points_number(text->at, type, encoding == POINTS_BIG_ENDIAN);
+    text->at += size;
+    return true;
+}
+
+/* ---- the finish ------------------------------------------------------------------------------ */
+
+/* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
+ * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are worth
+ * more than the precision. */
+static const double origin_ratio = 64.0;
+
+/* Leaves the origin 0 where floats hold the coordinates well; otherwise takes the middle of the box,
+ * rounded to the extent's order of magnitude, so that people can read it and others can repeat it. */
+static void choose_origin(const point_sink *sink, double origin[3])
+{
+    double extent = 0.0, largest = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        extent = fmax(extent, sink->upper[axis] - sink->lower[axis]);
+        largest = fmax(largest, fmax(fabs(sink->lower[axis]), fabs(sink->upper[axis])));
+    }
+    bool far_away = sink->inexact && largest > origin_ratio * extent;
+    double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
+    double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
+    for (int axis = 0; axis < 3; axis++) {
+        double centre = sink->lower[axis] + 0.5 * (sink->upper[axis] - sink->lower[axis]);
+        double rounded = exponent < 0.0 ? round(centre * step) / step : round(centre / step) * step;
+        origin[axis] = far_away && isfinite(rounded) ? rounded + 0.0 : 0.0; /* + 0: no -0 */
+    }
+}
+
+/* Moves the blocks into arrays, giving each back as soon as it is copied: memory never holds the
+ * points twice. */
+static tml_status sink_finish(point_sink *sink, tml_points *out)
+{
+    size_t size = sink->count * sizeof(float);
+    tml_points points = {.count = sink->count, .dropped = sink->dropped};
+    choose_origin(sink, points.origin);
+    memcpy(points.value_name, sink->value_name, sizeof points.value_name);
+    points.positions = tml_alloc(sink->file->tml, 3 * size);
+    points.radii = sink->has_radii ? tml_alloc(sink->file->tml, size) : NULL;
+    points.values = sink->has_values ? tml_alloc(sink->file->tml, size) : NULL;
+    if (sink->count > 0 && (!points.positions || (sink->has_radii && !points.radii) ||
+                            (sink->has_values && !points.values))) {
+        tml_points_free(sink->file->tml, &points);
+        return tml_io_error(sink->file, TML_OUT_OF_MEMORY, "no memory for %llu points",
+                            (unsigned long long)sink->count);
+    }
+    uint64_t done = 0;
+    while (sink->first) {
+        const point_block *block = sink->first;
+        for (uint32_t i = 0; i < block->count; i++)
+            for (int axis = 0; axis < 3; axis++)
+                points.positions[3 * (done + i) + (size_t)axis] =
+                    (float)(block->positions[i][axis] - points.origin[axis]);
+        if (points.radii)
+            memcpy(points.radii + done, block->radii, block->count * sizeof(float));
+        if (points.values)
+            memcpy(points.values + done, block->values, block->count * sizeof(float));
+        done += block->count;
+        sink_drop_first(sink);
+    }
+    *out = points;
+    return TML_OK;
+}
+
+/* ---- which format ---------------------------------------------------------------------------- */
+
+typedef struct points_format {
+    const char *name;
+    const char *magic; /* the contents' first bytes */
+    points_reader read;
+} points_format;
+
+static const points_format formats[] = {
+    {"PLY", "ply\n", tml_points_read_ply},  {"PLY", "ply\r", tml_points_read_ply},
+    {"PCD", "# .PCD", tml_points_read_pcd}, {"PCD", "VERSION", tml_points_read_pcd},
+    {"LAS", "LASF", tml_points_read_las},   {"VTK", "# vtk DataFile", tml_points_read_vtk},
+};
+static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
+
+/* Formats that people may well try, with the way out. */
+static const struct {
+    const char *magic, *ending, *message;
+} refused[] = {
+    {"BgeoV", ".bgeo",
+     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK, for example with "
+     "Partio's partconvert"},
+    {"\x7fNSJ", ".bgeo",
+     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK from Houdini"},
+    {"<?xml", ".vtu",
+     "VTK XML (.vtu) is not read; save as legacy VTK (.vtk) or PLY, for example with "
+     "ParaView"},
+    {"<VTKFile", ".vtu",
+     "VTK XML (.vtu) is not read; save as legacy VTK (.vtk) or PLY, for example "
+     "with ParaView"},
+    {"\x1f\x8b", ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
+    {"glTF", ".glb", "glTF holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
+    {NULL, ".obj", "OBJ holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
+    {NULL, ".stl", "STL holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
+    {NULL, ".off", "OFF holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
+};
+
+static bool begins_with(const uint8_t *data, size_t size, const char *magic)
+{
+    size_t length = strlen(magic);
+    return size >= length && memcmp(data, magic, length) == 0;
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), ending_length = strlen(ending);
+    return length >= ending_length && strcasecmp(name + length - ending_length, ending) == 0;
+}
+
+/* Text has no control bytes but white space; a look at the beginning tells. */
+static bool looks_like_text(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size && i < 1024; i++)
+        if (data[i] < 0x20 && data[i] != '\t' && data[i] != '\n' && data[i] != '\r')
+            return false;
+    return true;
+}
+
+static tml_status find_format(const point_sink *sink, const uint8_t *data, size_t size,
+                              const points_format **out)
+{
+    if (size == 0)
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "the file is empty");
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (begins_with(data, size, formats[i].magic)) {
+            *out = &formats[i];
+            return TML_OK;
+        }
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if ((refused[i].magic && begins_with(data, size, refused[i].magic)) ||
+            has_ending(sink->file->path, refused[i].ending))
+            return tml_io_error(sink->file, TML_UNSUPPORTED, "%s", refused[i].message);
+    if (!looks_like_text(data, size))
+        return tml_io_error(sink->file, TML_FILE_FORMAT,
+                            "the contents are none of PLY, XYZ, PCD, LAS and legacy VTK");
+    *out = &xyz_format;
+    return TML_OK;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+tml_status tml_points_read(const io_file *file, tml_points *out)
+{
+    *out = (tml_points){0};
+    point_sink sink = {.file = file};
+    const points_format *format = NULL;
+    io_block block = {0};
+    tml_status status = tml_io_read_all(file, &block);
+    if (status == TML_OK)
+        status = find_format(&sink, block.data, block.size, &format);
+    if (status == TML_OK)
+        status = format->read(&sink, block.data, block.size);
+    tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
+    if (status == TML_OK)
+        status = sink_finish(&sink, out);
+    if (status == TML_OK)
+        snprintf(out->format, sizeof out->format, "%s", format->name);
+    while (sink.first)
+        sink_drop_first(&sink);
+    return status;
+}
+
+tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out)
+{
+    io_file file;
+    *out = (tml_points){0};
+    tml_status status = tml_io_open(tml, "tml_points_load", path, &file);
+    if (status != TML_OK)
+        return status;
+    status = tml_points_read(&file, out);
+    tml_io_close(&file);
+    return status;
+}
+
+void tml_points_free(tml_context *tml, tml_points *points)
+{
+    size_t size = points->count * sizeof(float);
+    tml_free(tml, points->positions, 3 * size);
+    tml_free(tml, points->radii, size);
+    tml_free(tml, points->values, size);
+    *points = (tml_points){0};
+}
