@@ -29,7 +29,7 @@ typedef struct mesh_arrays {
  *
  * Vertices that no triangle uses any more are removed. When nothing is to be done, nothing is
  * written. Uses the arena (whoever holds scratch loses it) and, from the allocator, at most 17 bytes
- * a vertex and 1 a triangle; soup components about 60 a triangle. On failure the mesh is undefined.
+ * a vertex and 1 a triangle; soup components 81 a triangle. On failure the mesh is undefined.
  * Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
