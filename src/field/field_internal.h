@@ -25,14 +25,6 @@ enum {
     FIELD_MAX_BINS = 1 << 22,  /* a level; larger grids get larger bins */
 };
 
-/* What is summed (or maximised) over the points. */
-typedef enum field_formula {
-    FIELD_WENDLAND_C2,
-    FIELD_POLY6,
-    FIELD_METABALL,
-    FIELD_DISTANCE,
-} field_formula;
-
 typedef struct field_point {
     float position[3]; /* in samples, from its bin's first sample */
     float reach;       /* world units beyond which it adds nothing: radius, or radius + margin */
@@ -49,7 +41,7 @@ typedef struct field_plan {
     tml_buffer
         out; /* f32, dims product: for the engine's operation; none when slabs are evaluated */
     uint64_t dims[3];
-    field_formula formula;
+    int formula;      /* FIELD_WENDLAND_C2 ... of kernels/field.k.h */
     float background; /* of samples that no point reaches */
     float margin;     /* FIELD_DISTANCE; else 0 */
     /* Distances are measured in the world turned so that x lies along the grid's x axis and y in
@@ -58,19 +50,23 @@ typedef struct field_plan {
     struct {
         double xx, xy, xz, yy, yz, zz;
     } frame;
+    double extent[3]; /* samples along each axis that a reach of 1 covers */
     uint32_t level_count;
     field_level levels[FIELD_MAX_LEVELS];
     uint64_t bin_count;
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     uint64_t point_count;
     field_point *points;
-    uint64_t point_capacity;
 } field_plan;
 
 /* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
 void field_plan_destroy(tml_context *tml, field_plan *plan);
+
+/* The bins along an axis that samples [first, last] must look into. Inclusive. */
+void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
+                       uint64_t *bin_first, uint64_t *bin_last);
 
 /* Is every sample of slices [z_first, z_first + z_count) background? May say no for a slab that
  * points come close to but do not reach. */
@@ -80,5 +76,28 @@ bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_co
  * fastest). Pure and thread-safe; any split into slabs gives the same samples bit for bit. Slabs of
  * whole bricks (z_first and z_count multiples of FIELD_BRICK) cost least. src/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
+
+/* ---- between the files of src/field ---------------------------------------------------------- */
+
+/* Lengths (radius, margin, spacing) must lie between these, so that ratios and their squares stay
+ * within float. */
+#define FIELD_MIN_LENGTH 1e-30
+#define FIELD_MAX_LENGTH 1e30
+
+/* A desc's points on the host. */
+typedef struct field_input {
+    const float *points; /* 3 a point */
+    const float *radii;  /* NULL: the desc's radius for all */
+    uint64_t count;
+} field_input;
+tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out);
+void field_unmap(tml_context *tml, const tml_field_desc *desc);
+
+/* Inverse of a row-major 3x3 matrix; false if it is singular or not finite. */
+bool field_invert(const double matrix[9], double out[9]);
+
+/* The median, over some thousand of the points, of the distance to the sixth-nearest point that lies
+ * elsewhere (fewer points: to the farthest). 0 when all finite points coincide. */
+tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, double *out);
 
 #endif

@@ -7,11 +7,6 @@
  * minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for Interactive
  * Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution Function and a Method
  * of Image Generation. 1985 (metaball). All are scaled to 1 at the centre. */
-#ifndef TML_FIELD_K_H
-#define TML_FIELD_K_H
-
-#include "kernels/kernel.h"
-
 #define FIELD_WENDLAND_C2 0
 #define FIELD_POLY6       1
 #define FIELD_METABALL    2
@@ -54,6 +49,3 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
 {
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
-
-#include "kernels/kernel_end.h"
-#endif

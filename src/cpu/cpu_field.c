@@ -1,0 +1,331 @@
+/* Field on the CPU: bricks of 8x8x8 samples gather from the bins that their support touches.
+ *
+ * A brick's samples are added to point by point, a row of eight at a time. Rows that a point does not
+ * reach are skipped by its chord in z, then y, then x; what is skipped would have added nothing, so
+ * it does not matter that the test differs from brick to brick. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/cpu_internal.h"
+#include "field/field_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/field.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* Chords are widened by this part of the reach, and this part of a sample, so that rounding never loses
+ * a row that counts: only the exact tests in the innermost loops decide. */
+static const float slack_of_reach = 0x1p-20f, slack_of_sample = 0x1p-10f;
+
+typedef float brick_samples[FIELD_BRICK][FIELD_BRICK][FIELD_BRICK];
+
+/* The part of a brick that is wanted, and the points of one bin as it sees them. */
+typedef struct brick_part {
+    uint64_t base[3];      /* its first sample */
+    int first[3], last[3]; /* samples wanted, from base, inclusive */
+} brick_part;
+
+typedef struct brick_points {
+    const field_point *points;
+    uint64_t count;
+    float corner[3]; /* the bin's first sample, from the brick's */
+} brick_points;
+
+typedef struct brick_frame {
+    float xx, xy, xz, yy, yz, zz; /* field_plan.frame */
+    float per_yy;                 /* samples along y that a reach of 1 covers within a slice */
+    float extent[3];              /* field_plan.extent */
+    float margin;
+} brick_frame;
+
+/* The samples of [first, last] within half of centre, widened rather than narrowed; false if none. */
+CPU_INLINE bool chord(float centre, float half, int first, int last, int *from, int *to)
+{
+    float low = centre - half, high = centre + half;
+    if (!(high >= (float)first && low <= (float)last))
+        return false;
+    *from = low > (float)first ? (int)low : first;
+    *to = high < (float)last ? (int)high : last;
+    return true;
+}
+
+/* Adds a bin's points to a brick. */
+CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_part *brick,
+                           const brick_points *bin, brick_samples samples)
+{
+    for (uint64_t p = 0; p < bin->count; p++) {
+        const field_point *point = &bin->points[p];
+        float reach = point->reach, position[3], support[3];
+        float wide_reach = reach + reach * slack_of_reach;
+        bool near = true;
+        for (int a = 0; a < 3; a++) {
+            support[a] = wide_reach * frame->extent[a] + slack_of_sample;
+            position[a] = point->position[a] + bin->corner[a];
+            near &= (position[a] + support[a] >= (float)brick->first[a]) &
+                    (position[a] - support[a] <= (float)brick->last[a]);
+        }
+        if (!near)
+            continue;
+
+        /* From here on the reach is the unit of length. */
+        float unit = 1.0f / reach;
+        float xx = frame->xx * unit, xy = frame->xy * unit, xz = frame->xz * unit;
+        float yy = frame->yy * unit, yz = frame->yz * unit, zz = frame->zz * unit;
+        float px = xx * position[0] + xy * position[1] + xz * position[2];
+        float py = yy * position[1] + yz * position[2];
+        float pz = zz * position[2];
+        float per_yy = frame->per_yy * reach;
+        float y_slack = support[1] * slack_of_reach + slack_of_sample;
+        float along_x[FIELD_BRICK];
+        for (int i = 0; i < FIELD_BRICK; i++)
+            along_x[i] = (float)i * xx;
+
+        int k_from, k_to, j_from, j_to;
+        if (!chord(position[2], support[2], brick->first[2], brick->last[2], &k_from, &k_to))
+            continue;
+        for (int k = k_from; k <= k_to; k++) {
+            float z = (float)k * zz - pz;
+            float in_plane = 1.0f - z * z;
+            if (!(in_plane > 0.0f))
+                continue;
+            float y_centre = (py - (float)k * yz) * per_yy;
+            float y_half = sqrtf(in_plane) * per_yy + y_slack;
+            if (!chord(y_centre, y_half, brick->first[1], brick->last[1], &j_from, &j_to))
+                continue;
+            for (int j = j_from; j <= j_to; j++) {
+                float y = (float)j * yy + (float)k * yz - py;
+                float x = (float)j * xy + (float)k * xz - px;
+                float rest = y * y + z * z;
+                float x_past = -(x + along_x[FIELD_BRICK - 1]);
+                float x_gap = TML_MAX_OF(TML_MAX_OF(x, x_past), 0.0f);
+                if (!(x_gap * x_gap + rest < 1.0f))
+                    continue;
+                float *row = samples[k][j];
+                for (int i = 0; i < FIELD_BRICK; i++) {
+                    float dx = x + along_x[i];
+                    row[i] = field_join(formula, row[i],
+                                        field_term(formula, dx * dx + rest, reach, frame->margin));
+                }
+            }
+        }
+    }
+}
+
+/* The formula as a constant in each case: its branches leave the inner loop. */
+CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
+                        const brick_points *bin, brick_samples samples)
+{
+    switch (formula) {
+    case FIELD_POLY6:
+        add_points(FIELD_POLY6, frame, brick, bin, samples);
+        break;
+    case FIELD_METABALL:
+        add_points(FIELD_METABALL, frame, brick, bin, samples);
+        break;
+    case FIELD_DISTANCE:
+        add_points(FIELD_DISTANCE, frame, brick, bin, samples);
+        break;
+    default:
+        add_points(FIELD_WENDLAND_C2, frame, brick, bin, samples);
+    }
+}
+
+CPU_INSTANTIATE(void, add_bin,
+                (int formula, const brick_frame *frame, const brick_part *brick,
+                 const brick_points *bin, brick_samples samples),
+                add_bin(formula, frame, brick, bin, samples))
+
+typedef void (*add_bin_fn)(int formula, const brick_frame *frame, const brick_part *brick,
+                           const brick_points *bin, brick_samples samples);
+static const add_bin_fn add_bin_for[CPU_LEVELS] = CPU_EACH_LEVEL(add_bin);
+
+/* A row of bricks along x: the bins above and below and the samples wanted. */
+typedef struct brick_row {
+    const field_plan *plan;
+    brick_frame frame;
+    add_bin_fn add_bin;
+    brick_part
+        brick; /* base[1], base[2] and the y and z of first and last hold for the whole row */
+    uint64_t bin_first[FIELD_MAX_LEVELS][3], bin_last[FIELD_MAX_LEVELS][3];
+} brick_row;
+
+/* Bins [bin_first[0], bin_last[0]] of row (y, z). */
+static const uint64_t *bin_starts(const field_plan *plan, const field_level *level, uint64_t y,
+                                  uint64_t z)
+{
+    return plan->starts + level->first_bin + level->bins[0] * (y + level->bins[1] * z);
+}
+
+/* Does any level have a point in the bins of the whole row? */
+static bool row_has_points(const brick_row *row)
+{
+    for (uint32_t l = 0; l < row->plan->level_count; l++) {
+        const field_level *level = &row->plan->levels[l];
+        for (uint64_t z = row->bin_first[l][2]; z <= row->bin_last[l][2]; z++)
+            for (uint64_t y = row->bin_first[l][1]; y <= row->bin_last[l][1]; y++) {
+                const uint64_t *starts = bin_starts(row->plan, level, y, z);
+                if (starts[0] != starts[level->bins[0]])
+                    return true;
+            }
+    }
+    return false;
+}
+
+/* Gathers one level's points into the row's current brick. */
+static void gather_level(brick_row *row, uint32_t l, brick_samples samples)
+{
+    const field_plan *plan = row->plan;
+    const field_level *level = &plan->levels[l];
+    const brick_part *brick = &row->brick;
+    uint64_t x_first, x_last;
+    field_level_reach(level, 0, brick->base[0] + (uint64_t)brick->first[0],
+                      brick->base[0] + (uint64_t)brick->last[0], &x_first, &x_last);
+    for (uint64_t z = row->bin_first[l][2]; z <= row->bin_last[l][2]; z++)
+        for (uint64_t y = row->bin_first[l][1]; y <= row->bin_last[l][1]; y++) {
+            const uint64_t *starts = bin_starts(plan, level, y, z);
+            if (starts[x_first] == starts[x_last + 1])
+                continue;
+            const uint64_t at[3] = {x_first, y, z};
+            brick_points bin;
+            for (int a = 0; a < 3; a++)
+                bin.corner[a] =
+                    (float)((double)(at[a] << level->edge_log2) - (double)brick->base[a]);
+            for (uint64_t x = x_first; x <= x_last; x++) {
+                bin.points = plan->points + starts[x];
+                bin.count = starts[x + 1] - starts[x];
+                if (bin.count)
+                    row->add_bin(plan->formula, &row->frame, brick, &bin, samples);
+                bin.corner[0] += (float)((uint64_t)1 << level->edge_log2);
+            }
+        }
+}
+
+static void fill(float *out, uint64_t count, float value)
+{
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = value;
+}
+
+/* Evaluates the bricks of row y_brick in slices [z_first, z_last] of one brick layer. out is sample
+ * (0, 0, z_first). */
+static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
+                         float *out)
+{
+    const field_plan *plan = row->plan;
+    const uint64_t *dims = plan->dims;
+    brick_part *brick = &row->brick;
+    brick->base[1] = y_brick * FIELD_BRICK;
+    brick->base[2] = z_first / FIELD_BRICK * FIELD_BRICK;
+    brick->first[1] = 0;
+    brick->last[1] = (int)TML_MIN_OF(dims[1] - brick->base[1], (uint64_t)FIELD_BRICK) - 1;
+    brick->first[2] = (int)(z_first - brick->base[2]);
+    brick->last[2] = (int)(z_last - brick->base[2]);
+    for (uint32_t l = 0; l < plan->level_count; l++)
+        for (int a = 1; a < 3; a++)
+            field_level_reach(&plan->levels[l], a, brick->base[a] + (uint64_t)brick->first[a],
+                              brick->base[a] + (uint64_t)brick->last[a], &row->bin_first[l][a],
+                              &row->bin_last[l][a]);
+
+    bool sparse = !row_has_points(row);
+    for (int k = brick->first[2]; sparse && k <= brick->last[2]; k++)
+        fill(out + ((uint64_t)(k - brick->first[2]) * dims[1] + brick->base[1]) * dims[0],
+             (uint64_t)(brick->last[1] + 1) * dims[0], plan->background);
+    for (uint64_t x = 0; !sparse && x < dims[0]; x += FIELD_BRICK) {
+        _Alignas(64) brick_samples samples;
+        fill(&samples[0][0][0], sizeof samples / sizeof(float), plan->background);
+        brick->base[0] = x;
+        brick->first[0] = 0;
+        brick->last[0] = (int)TML_MIN_OF(dims[0] - x, (uint64_t)FIELD_BRICK) - 1;
+        for (uint32_t l = 0; l < plan->level_count; l++)
+            gather_level(row, l, samples);
+        for (int k = brick->first[2]; k <= brick->last[2]; k++)
+            for (int j = 0; j <= brick->last[1]; j++) {
+                float *to =
+                    out + x +
+                    ((uint64_t)(k - brick->first[2]) * dims[1] + brick->base[1] + (uint64_t)j) *
+                        dims[0];
+                for (int i = 0; i <= brick->last[0]; i++)
+                    to[i] = samples[k][j][i];
+            }
+    }
+}
+
+static brick_row row_of(const field_plan *plan)
+{
+    brick_row row = {.plan = plan, .add_bin = add_bin_for[cpu_simd_level()]};
+    row.frame = (brick_frame){.xx = (float)plan->frame.xx,
+                              .xy = (float)plan->frame.xy,
+                              .xz = (float)plan->frame.xz,
+                              .yy = (float)plan->frame.yy,
+                              .yz = (float)plan->frame.yz,
+                              .zz = (float)plan->frame.zz,
+                              .per_yy = (float)(1.0 / plan->frame.yy),
+                              .margin = plan->margin};
+    for (int a = 0; a < 3; a++)
+        row.frame.extent[a] = (float)plan->extent[a];
+    return row;
+}
+
+static uint64_t bricks_along(uint64_t samples)
+{
+    return (samples + FIELD_BRICK - 1) / FIELD_BRICK;
+}
+
+void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)
+{
+    brick_row row = row_of(plan);
+    uint64_t slice = plan->dims[0] * plan->dims[1];
+    for (uint64_t z = z_first, end = z_first + z_count; z < end;) {
+        uint64_t next = TML_MIN_OF((z / FIELD_BRICK + 1) * FIELD_BRICK, end);
+        float *layer = out + (z - z_first) * slice;
+        if (field_slab_is_empty(plan, z, next - z))
+            fill(layer, (next - z) * slice, plan->background);
+        else
+            for (uint64_t y = 0; y < bricks_along(plan->dims[1]); y++)
+                evaluate_row(&row, y, z, next - 1, layer);
+        z = next;
+    }
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+typedef struct field_job {
+    const field_plan *plan;
+    float *out;
+    uint64_t first_row; /* of all brick rows, y fastest */
+} field_job;
+
+static void field_task(void *argument, uint32_t index)
+{
+    const field_job *job = argument;
+    const field_plan *plan = job->plan;
+    brick_row row = row_of(plan);
+    uint64_t number = job->first_row + index, rows = bricks_along(plan->dims[1]);
+    uint64_t z = number / rows * FIELD_BRICK;
+    evaluate_row(&row, number % rows, z, TML_MIN_OF(z + FIELD_BRICK, plan->dims[2]) - 1,
+                 job->out + z * plan->dims[0] * plan->dims[1]);
+}
+
+static tml_status field_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch;
+    (void)scratch_size;
+    /* Progress is reported, and cancelling heeded, between batches of rows. */
+    enum { BATCHES = 64 };
+    field_job job = {.plan = desc};
+    job.out = cpu_memory(tml, job.plan->out);
+    uint64_t rows = bricks_along(job.plan->dims[1]) * bricks_along(job.plan->dims[2]);
+    for (uint32_t batch = 0; batch < BATCHES; batch++) {
+        if (!tml_progress(tml, "field", (double)batch / BATCHES))
+            return cpu_finish(tml, "tml_field");
+        job.first_row = rows / BATCHES * batch + rows % BATCHES * batch / BATCHES;
+        uint64_t end = rows / BATCHES * (batch + 1) + rows % BATCHES * (batch + 1) / BATCHES;
+        tml_parallel_for(tml, (uint32_t)(end - job.first_row), field_task, &job);
+    }
+    (void)!tml_progress(tml, "field", 1.0);
+    return TML_OK;
+}
+
+const tml_engine_op cpu_op_field = {.run = field_run};

@@ -1,0 +1,369 @@
+/* Field: checks and resolution of descs, and the way to the engine. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "field/field_internal.h"
+
+static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/* Automatic grids: steps to the median radius, limits of samples along the longest side, steps between
+ * the outermost reach and the border (so that every surface closes inside), and the fewest steps to an
+ * automatic radius (so that no point falls between samples). */
+enum {
+    STEPS_A_RADIUS = 8,
+    MIN_RESOLUTION = 64,
+    MAX_RESOLUTION = 512,
+    BORDER_STEPS = 2,
+    FEWEST_STEPS_A_RADIUS = 3,
+};
+
+/* Samples of a grid at most: 2^40. */
+static const uint64_t max_samples = (uint64_t)1 << 40;
+
+bool field_invert(const double m[9], double out[9])
+{
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            int a = (column + 1) % 3, b = (column + 2) % 3, c = (row + 1) % 3, d = (row + 2) % 3;
+            out[3 * row + column] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
+        }
+    double determinant = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
+    bool regular = isfinite(determinant) && determinant != 0.0;
+    for (int i = 0; i < 9; i++) {
+        out[i] /= determinant;
+        regular = regular && isfinite(out[i]);
+    }
+    return regular;
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
+{
+    void *points = NULL, *radii = NULL;
+    *out = (field_input){.points = NULL};
+    tml_status status = tml_map(tml, desc->points, &points);
+    if (status == TML_OK && !tml_is_none(desc->radii)) {
+        status = tml_map(tml, desc->radii, &radii);
+        if (status != TML_OK)
+            tml_unmap(tml, desc->points);
+    }
+    if (status != TML_OK)
+        return status;
+    out->points = points;
+    out->radii = radii;
+    tml_buffer_info(tml, desc->points, NULL, &out->count);
+    return TML_OK;
+}
+
+void field_unmap(tml_context *tml, const tml_field_desc *desc)
+{
+    tml_unmap(tml, desc->points);
+    if (!tml_is_none(desc->radii))
+        tml_unmap(tml, desc->radii);
+}
+
+/* Is the point finite and its radius, where it has its own, one that counts? */
+static bool usable(const field_input *input, uint64_t i)
+{
+    const float *p = input->points + 3 * i;
+    return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]) &&
+           (!input->radii || (input->radii[i] >= (float)FIELD_MIN_LENGTH &&
+                              input->radii[i] <= (float)FIELD_MAX_LENGTH));
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static tml_status check_length(tml_context *tml, const char *field, double value, bool zero_allowed)
+{
+    if ((zero_allowed && value == 0.0) || (value >= FIELD_MIN_LENGTH && value <= FIELD_MAX_LENGTH))
+        return TML_OK;
+    return tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.%s is %g, needs %g to %g%s", field,
+                     value, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
+                     zero_allowed ? ", or 0 for automatic" : "");
+}
+
+static bool all_zero(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i] != 0.0)
+            return false;
+    return true;
+}
+
+/* Fills the grid's defaults and checks what is given; dims may still be zero. */
+static tml_status check_grid(tml_context *tml, tml_grid *grid)
+{
+    static const char *const spacing_names[] = {"grid.spacing[0]", "grid.spacing[1]",
+                                                "grid.spacing[2]"};
+    bool automatic = grid->dims[0] == 0 && grid->dims[1] == 0 && grid->dims[2] == 0;
+    if (!automatic && all_zero(grid->spacing, 3))
+        grid->spacing[0] = grid->spacing[1] = grid->spacing[2] = 1.0;
+    if (all_zero(grid->direction, 9))
+        memcpy(grid->direction, identity, sizeof identity);
+    for (int a = 0; a < 3 && !(automatic && all_zero(grid->spacing, 3)); a++) {
+        tml_status status = check_length(tml, spacing_names[a], grid->spacing[a], false);
+        if (status != TML_OK)
+            return status;
+    }
+    double inverse[9];
+    if (!field_invert(grid->direction, inverse))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_field: desc.grid.direction has no inverse; its columns are the axes' "
+                         "directions, zeroed means the identity");
+    if (automatic)
+        return TML_OK;
+    uint64_t samples = 1;
+    for (int a = 0; a < 3; a++) {
+        if (!isfinite(grid->origin[a]))
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_field: desc.grid.origin[%d] is %g, needs a finite number", a,
+                             grid->origin[a]);
+        if (grid->dims[a] == 0 || !tml_mul(samples, grid->dims[a], &samples) ||
+            samples > max_samples)
+            return tml_error(
+                tml, TML_INVALID_ARGUMENT,
+                "tml_field: desc.grid.dims are %llu x %llu x %llu, need 1 to 2^40 samples "
+                "in all, or all 0 for automatic",
+                (unsigned long long)grid->dims[0], (unsigned long long)grid->dims[1],
+                (unsigned long long)grid->dims[2]);
+    }
+    return TML_OK;
+}
+
+static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
+{
+    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+    static const tml_type radius_types[] = {TML_F32, TML_TYPE_NONE};
+    tml_status status =
+        tml_check_buffer(tml, "tml_field", "desc.points", desc->points, point_types, 0);
+    if (status == TML_OK && !tml_is_none(desc->radii)) {
+        uint64_t count;
+        tml_buffer_info(tml, desc->points, NULL, &count);
+        status = tml_check_buffer(tml, "tml_field", "desc.radii", desc->radii, radius_types, count);
+    }
+    if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
+        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.kind is %d, needs 0 or 1",
+                           (int)desc->kind);
+    if (status == TML_OK && (unsigned)desc->kernel > TML_METABALL)
+        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.kernel is %d, needs 0 to 2",
+                           (int)desc->kernel);
+    if (status == TML_OK)
+        status = check_length(tml, "radius", desc->radius, true);
+    if (status == TML_OK)
+        status = check_length(tml, "margin", desc->margin, true);
+    if (status == TML_OK && desc->resolution > 0 && desc->resolution < FIELD_BRICK)
+        status =
+            tml_error(tml, TML_INVALID_ARGUMENT,
+                      "tml_field: desc.resolution is %u, needs at least %d, or 0 for automatic",
+                      desc->resolution, FIELD_BRICK);
+    return status != TML_OK ? status : check_grid(tml, &desc->grid);
+}
+
+/* ---- resolution ------------------------------------------------------------------------------ */
+
+/* A box in the grid's directions. */
+typedef struct grid_box {
+    double low[3], high[3];
+} grid_box;
+
+static double longest_side(const grid_box *box)
+{
+    double longest = 0.0;
+    for (int a = 0; a < 3; a++)
+        longest = fmax(longest, box->high[a] - box->low[a]);
+    return longest;
+}
+
+/* Lengths along the grid's directions: inverse is direction's, and a sphere of radius 1 extends
+ * unit[a] along axis a. */
+typedef struct grid_axes {
+    double inverse[9];
+    double unit[3];
+} grid_axes;
+
+/* The box of all usable points grown by scale times their radii (scale 0: of the points alone), and how
+ * many there are. */
+static uint64_t bounds(const field_input *input, const grid_axes *axes, double radius, double scale,
+                       grid_box *out)
+{
+    uint64_t count = 0;
+    for (int a = 0; a < 3; a++)
+        out->low[a] = INFINITY, out->high[a] = -INFINITY;
+    for (uint64_t i = 0; i < input->count; i++) {
+        if (!usable(input, i))
+            continue;
+        count++;
+        const float *p = input->points + 3 * i;
+        double r = scale * (input->radii ? (double)input->radii[i] : radius);
+        for (int a = 0; a < 3; a++) {
+            const double *row = axes->inverse + 3 * a;
+            double at = row[0] * (double)p[0] + row[1] * (double)p[1] + row[2] * (double)p[2];
+            out->low[a] = fmin(out->low[a], at - r * axes->unit[a]);
+            out->high[a] = fmax(out->high[a], at + r * axes->unit[a]);
+        }
+    }
+    return count;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the usable radii, from a few thousand evenly spread ones. */
+static double median_radius(const field_input *input, double radius)
+{
+    enum { SAMPLES = 4096 };
+    float samples[SAMPLES];
+    size_t found = 0;
+    if (!input->radii)
+        return radius;
+    uint64_t stride = input->count / SAMPLES + 1;
+    for (uint64_t i = 0; i < input->count; i += stride)
+        if (usable(input, i))
+            samples[found++] = input->radii[i];
+    qsort(samples, found, sizeof *samples, compare_floats);
+    return found ? (double)samples[found / 2] : 0.0;
+}
+
+/* desc.radius, where it is 0 and needed: from the points' spacing, but never so small that points fall
+ * between the samples of the finest grid that will be chosen. */
+static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
+                                 const grid_box *box)
+{
+    if (input->radii || desc->radius > 0.0)
+        return TML_OK;
+    double spacing;
+    tml_status status = field_spacing(tml, input->points, input->count, &spacing);
+    if (status != TML_OK)
+        return status;
+    if (spacing == 0.0)
+        spacing = 1.0; /* all points coincide: any size is as good */
+    desc->radius = desc->kind == TML_FIELD_KERNEL_SUM ? 2.0 * spacing : spacing;
+    if (desc->grid.dims[0] == 0 && desc->grid.spacing[0] == 0.0) {
+        int steps = desc->resolution ? (int)TML_MIN_OF(desc->resolution, 1u << 30) : MAX_RESOLUTION;
+        steps -= 1 + 2 * BORDER_STEPS + 2 * FEWEST_STEPS_A_RADIUS;
+        double step = longest_side(box) / TML_MAX_OF(steps, 1);
+        desc->radius = fmax(desc->radius, FEWEST_STEPS_A_RADIUS * step);
+    }
+    desc->radius = fmax(desc->radius, FIELD_MIN_LENGTH);
+    return check_length(tml, "radius (automatic)", desc->radius, false);
+}
+
+/* An automatic grid over the box, which already holds the points' reach. */
+static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t points,
+                               double typical_radius, const grid_box *box)
+{
+    tml_grid *grid = &desc->grid;
+    double longest = longest_side(box);
+    if (grid->spacing[0] == 0.0) {
+        double steps =
+            desc->resolution ? desc->resolution : STEPS_A_RADIUS * longest / typical_radius;
+        if (!desc->resolution)
+            steps = fmin(fmax(steps, MIN_RESOLUTION), MAX_RESOLUTION);
+        double step = longest / (steps - 1 - 2 * BORDER_STEPS);
+        grid->spacing[0] = grid->spacing[1] = grid->spacing[2] = step;
+    }
+    double samples = 1.0, middle[3];
+    for (int a = 0; a < 3; a++) {
+        double steps = ceil((box->high[a] - box->low[a]) / grid->spacing[a]) + 2 * BORDER_STEPS;
+        samples *= steps + 1;
+        grid->dims[a] = steps < (double)max_samples ? (uint64_t)steps + 1 : 0;
+        middle[a] = 0.5 * (box->low[a] + box->high[a]) - 0.5 * steps * grid->spacing[a];
+    }
+    if (!(samples <= (double)max_samples))
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "tml_field: %llu points span %g x %g x %g, which at a spacing of %g needs %g "
+            "samples, more than 2^40; give a larger spacing, or remove outliers",
+            (unsigned long long)points, box->high[0] - box->low[0], box->high[1] - box->low[1],
+            box->high[2] - box->low[2], grid->spacing[0], samples);
+    for (int a = 0; a < 3; a++)
+        grid->origin[a] = grid->direction[3 * a] * middle[0] +
+                          grid->direction[3 * a + 1] * middle[1] +
+                          grid->direction[3 * a + 2] * middle[2];
+    if (desc->resolution == 0 && typical_radius < grid->spacing[0])
+        tml_log(
+            tml, TML_LOG_WARNING,
+            "tml_field: %llu points span %g but their radius is only %g: many will fall between "
+            "the samples, %g apart; give a larger radius or resolution, or remove outliers",
+            (unsigned long long)points, longest, typical_radius, grid->spacing[0]);
+    return check_grid(tml, grid);
+}
+
+static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_input *input)
+{
+    grid_axes axes;
+    field_invert(desc->grid.direction, axes.inverse); /* checked before */
+    for (int a = 0; a < 3; a++) {
+        const double *row = axes.inverse + 3 * a;
+        axes.unit[a] = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+    }
+    grid_box box;
+    uint64_t points = bounds(input, &axes, 0.0, 0.0, &box);
+    if (points == 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_field: none of desc.points' %llu points is finite%s",
+                         (unsigned long long)input->count,
+                         input->radii ? " and has a radius between 1e-30 and 1e30" : "");
+    tml_status status = resolve_radius(tml, desc, input, &box);
+    if (status == TML_OK && desc->grid.dims[0] == 0) {
+        bounds(input, &axes, desc->radius, 1.0, &box);
+        status = resolve_grid(tml, desc, points, median_radius(input, desc->radius), &box);
+    }
+    if (status == TML_OK && desc->margin == 0.0)
+        desc->margin =
+            2.0 * fmax(fmax(desc->grid.spacing[0], desc->grid.spacing[1]), desc->grid.spacing[2]);
+    return status;
+}
+
+tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_field_desc *resolved,
+                             double *iso)
+{
+    tml_field_desc result = *desc;
+    tml_status status = check_desc(tml, &result);
+    if (status != TML_OK)
+        return status;
+    field_input input;
+    status = field_map(tml, &result, &input);
+    if (status != TML_OK)
+        return status;
+    status = resolve(tml, &result, &input);
+    field_unmap(tml, &result);
+    if (status != TML_OK)
+        return status;
+    *resolved = result;
+    if (iso)
+        *iso = result.kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0;
+    return TML_OK;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
+{
+    static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
+    const tml_engine_op *op = tml->engine->ops[TML_OP_FIELD];
+    if (!op)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_field: the %s engine has no fields",
+                         tml->engine->name);
+    tml_field_desc resolved;
+    tml_status status = tml_field_resolve(tml, desc, &resolved, NULL);
+    if (status != TML_OK)
+        return status;
+    const uint64_t *dims = resolved.grid.dims;
+    status = tml_check_buffer(tml, "tml_field", "out", out, out_types, dims[0] * dims[1] * dims[2]);
+    if (status != TML_OK)
+        return status;
+    field_plan *plan;
+    status = field_plan_create(tml, &resolved, &plan);
+    if (status != TML_OK)
+        return status;
+    plan->out = out;
+    status = op->run(tml, plan, NULL, 0);
+    field_plan_destroy(tml, plan);
+    return status;
+}

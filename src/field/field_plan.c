@@ -1,0 +1,341 @@
+/* Sorting points into bins on the sample grid: count, exclusive scan, stable placement.
+ *
+ * Each task owns a range of bins and reads the keys of all points, so placing needs no atomics and
+ * keeps source order whatever the number of tasks. Reading 4-byte keys several times is cheap beside
+ * evaluating the points. */
+#include <math.h>
+#include <string.h>
+
+#include "field/field_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/field.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* A point with this key reaches no sample. */
+#define NO_BIN UINT32_MAX
+
+/* Bins for each point, and at least this many: enough that bins stay brick-sized where points are
+ * dense, few enough that a handful of points in a huge grid costs kilobytes. */
+enum { BINS_A_POINT = 8, MIN_BINS = 4096 };
+
+/* Points that a task keys at a time, and tasks that own bins at most. */
+enum { KEY_BLOCK = 1 << 14, MAX_OWNERS = 16 };
+
+/* A reach below this part of a grid step could meet a sample only by chance of rounding. */
+static const double smallest_reach = 0x1p-20;
+
+/* Bins are looked up a little farther away than points reach, so that rounding to float finds no point
+ * from one side of a brick and misses it from another. */
+static const double support_slack = 0x1p-9;
+
+typedef struct plan_job {
+    field_plan *plan;
+    const float *points;
+    const float *radii; /* NULL: radius for all */
+    double radius;
+    uint64_t count;
+    double origin[3];
+    double inverse[9]; /* world to samples, row-major */
+    double extent[3];  /* samples along each axis that a reach of 1 covers */
+    double step_min;
+    double largest_reach;
+    uint32_t *keys;
+    uint32_t owners;
+} plan_job;
+
+/* The radius's reach, or 0 for a point that counts for nothing. */
+static double reach_of(const plan_job *job, uint64_t i)
+{
+    double radius = job->radii ? (double)job->radii[i] : job->radius;
+    double reach = radius + (double)job->plan->margin;
+    bool usable =
+        radius > 0.0 && radius <= FIELD_MAX_LENGTH && reach >= smallest_reach * job->step_min;
+    return usable ? reach : 0.0;
+}
+
+/* Level l holds reaches in (largest / 4^(l + 1), largest / 4^l], the last one all smaller too. */
+static uint32_t level_of(double largest, double reach)
+{
+    uint32_t level = 0;
+    while (level + 1 < FIELD_MAX_LEVELS && reach <= largest / 4.0)
+        largest /= 4.0, level++;
+    return level;
+}
+
+/* Position in samples from sample (0, 0, 0), in double: exact to far below what floats resolve. */
+static void to_samples(const plan_job *job, const float *point, double out[3])
+{
+    double d[3];
+    for (int a = 0; a < 3; a++)
+        d[a] = (double)point[a] - job->origin[a];
+    for (int a = 0; a < 3; a++)
+        out[a] = job->inverse[3 * a] * d[0] + job->inverse[3 * a + 1] * d[1] +
+                 job->inverse[3 * a + 2] * d[2];
+}
+
+/* The bin along one axis. Points outside the grid go to its border bins: that only brings them nearer
+ * to every brick, so a brick that looks as far as the support still finds them. */
+static uint64_t bin_along(const field_level *level, int axis, double position)
+{
+    if (!(position > 0.0))
+        return 0;
+    double bin = position * exp2(-(double)level->edge_log2);
+    return bin < (double)level->bins[axis] ? (uint64_t)bin : level->bins[axis] - 1;
+}
+
+static uint32_t key_of(const plan_job *job, uint64_t i)
+{
+    const field_plan *plan = job->plan;
+    double reach = reach_of(job, i), position[3];
+    if (reach == 0.0)
+        return NO_BIN;
+    to_samples(job, job->points + 3 * i, position);
+    for (int a = 0; a < 3; a++) {
+        double support = reach * job->extent[a];
+        if (!(position[a] > -support && position[a] < (double)(plan->dims[a] - 1) + support))
+            return NO_BIN; /* NaN too */
+    }
+    const field_level *level = &plan->levels[level_of(job->largest_reach, reach)];
+    uint64_t bin[3];
+    for (int a = 0; a < 3; a++)
+        bin[a] = bin_along(level, a, position[a]);
+    return (uint32_t)(level->first_bin + bin[0] +
+                      level->bins[0] * (bin[1] + level->bins[1] * bin[2]));
+}
+
+static void key_block(void *argument, uint32_t block)
+{
+    plan_job *job = argument;
+    uint64_t first = (uint64_t)block * KEY_BLOCK;
+    uint64_t last = TML_MIN_OF(first + KEY_BLOCK, job->count);
+    for (uint64_t i = first; i < last; i++)
+        job->keys[i] = key_of(job, i);
+}
+
+/* The bins that a task owns. */
+static void owned(const plan_job *job, uint32_t owner, uint32_t *first, uint32_t *last)
+{
+    *first = (uint32_t)(job->plan->bin_count * owner / job->owners);
+    *last = (uint32_t)(job->plan->bin_count * (owner + 1) / job->owners);
+}
+
+/* starts[b + 2] counts bin b; after the scan starts[b + 1] is its first point; placing advances it to
+ * its end, which is what starts[b + 1] shall be. */
+static void count_owned(void *argument, uint32_t owner)
+{
+    plan_job *job = argument;
+    uint32_t first, last;
+    owned(job, owner, &first, &last);
+    uint64_t *counts = job->plan->starts + 2;
+    for (uint64_t i = 0; i < job->count; i++)
+        if (job->keys[i] >= first && job->keys[i] < last)
+            counts[job->keys[i]]++;
+}
+
+static void place_owned(void *argument, uint32_t owner)
+{
+    plan_job *job = argument;
+    field_plan *plan = job->plan;
+    uint32_t first, last;
+    owned(job, owner, &first, &last);
+    for (uint64_t i = 0; i < job->count; i++) {
+        if (job->keys[i] < first || job->keys[i] >= last)
+            continue;
+        double reach = reach_of(job, i), position[3];
+        const field_level *level = &plan->levels[level_of(job->largest_reach, reach)];
+        to_samples(job, job->points + 3 * i, position);
+        field_point *point = &plan->points[plan->starts[job->keys[i] + 1]++];
+        for (int a = 0; a < 3; a++) {
+            uint64_t corner = bin_along(level, a, position[a]) << level->edge_log2;
+            point->position[a] = (float)(position[a] - (double)corner);
+        }
+        point->reach = (float)reach;
+    }
+}
+
+/* direction * spacing as columns; the frame that turns it upper triangular (Gram-Schmidt), and its
+ * inverse. */
+static void plan_frame(plan_job *job, const tml_grid *grid)
+{
+    double m[9];
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++)
+            m[3 * row + column] = grid->direction[3 * row + column] * grid->spacing[column];
+    field_invert(m, job->inverse);
+    job->step_min = INFINITY;
+    for (int a = 0; a < 3; a++) {
+        const double *row = job->inverse + 3 * a;
+        job->extent[a] = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+        job->step_min = fmin(job->step_min, grid->spacing[a]);
+        job->origin[a] = grid->origin[a];
+    }
+
+    field_plan *plan = job->plan;
+    double x[3] = {m[0], m[3], m[6]}, y[3] = {m[1], m[4], m[7]}, z[3] = {m[2], m[5], m[8]};
+    plan->frame.xx = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    plan->frame.xy = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) / plan->frame.xx;
+    plan->frame.xz = (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) / plan->frame.xx;
+    for (int a = 0; a < 3; a++) {
+        y[a] -= plan->frame.xy * x[a] / plan->frame.xx;
+        z[a] -= plan->frame.xz * x[a] / plan->frame.xx;
+    }
+    plan->frame.yy = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+    plan->frame.yz = (y[0] * z[0] + y[1] * z[1] + y[2] * z[2]) / plan->frame.yy;
+    for (int a = 0; a < 3; a++)
+        z[a] -= plan->frame.yz * y[a] / plan->frame.yy;
+    plan->frame.zz = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    for (int a = 0; a < 3; a++)
+        plan->extent[a] = job->extent[a];
+}
+
+/* Bins of a level for reaches up to reach: cubes of at least a brick, about half the support (then a
+ * brick looks into some hundred bins at most), and no more than max_bins. */
+static void plan_level(plan_job *job, field_level *level, double reach, uint64_t max_bins)
+{
+    field_plan *plan = job->plan;
+    double narrowest = INFINITY;
+    for (int a = 0; a < 3; a++) {
+        level->support[a] = reach * job->extent[a] * (1.0 + support_slack) + support_slack;
+        narrowest = fmin(narrowest, level->support[a]);
+    }
+    level->first_bin = plan->bin_count;
+    level->edge_log2 = FIELD_BRICK_LOG2;
+    for (uint64_t bins;; level->edge_log2++) {
+        uint64_t edge = (uint64_t)1 << level->edge_log2;
+        bins = 1;
+        for (int a = 0; a < 3; a++) {
+            level->bins[a] = (plan->dims[a] - 1) / edge + 1;
+            bins *= level->bins[a];
+        }
+        if (bins == 1 || (bins <= max_bins && 4.0 * (double)edge > narrowest)) {
+            plan->bin_count += bins;
+            return;
+        }
+    }
+}
+
+/* The levels that the radii need. */
+static void plan_levels(plan_job *job)
+{
+    field_plan *plan = job->plan;
+    double smallest = INFINITY;
+    for (uint64_t i = 0; i < (job->radii ? job->count : 1); i++) {
+        double reach = reach_of(job, i);
+        if (reach > 0.0) {
+            smallest = fmin(smallest, reach);
+            job->largest_reach = fmax(job->largest_reach, reach);
+        }
+    }
+    uint64_t max_bins = job->count < FIELD_MAX_BINS / BINS_A_POINT ? job->count * BINS_A_POINT
+                                                                   : (uint64_t)FIELD_MAX_BINS;
+    max_bins = TML_MAX_OF(max_bins, (uint64_t)MIN_BINS);
+    plan->level_count =
+        smallest <= job->largest_reach ? level_of(job->largest_reach, smallest) + 1 : 0;
+    double reach = job->largest_reach;
+    for (uint32_t l = 0; l < plan->level_count; l++, reach /= 4.0)
+        plan_level(job, &plan->levels[l], reach, max_bins);
+}
+
+static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
+{
+    return tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %llu bytes of %s",
+                     (unsigned long long)size, what);
+}
+
+/* Bins the points of job, whose frame and levels stand. */
+static tml_status plan_sort(tml_context *tml, plan_job *job)
+{
+    field_plan *plan = job->plan;
+    size_t starts_size = (plan->bin_count + 2) * sizeof *plan->starts;
+    size_t keys_size = job->count * sizeof *job->keys;
+    plan->starts = tml_alloc(tml, starts_size);
+    if (!plan->starts)
+        return no_memory(tml, starts_size, "bins");
+    memset(plan->starts, 0, starts_size);
+    job->keys = tml_alloc(tml, keys_size);
+    if (!job->keys && keys_size)
+        return no_memory(tml, keys_size, "bin numbers");
+
+    tml_status status = TML_OK;
+    job->owners = TML_MIN_OF(tml_concurrency(tml), (uint32_t)MAX_OWNERS);
+    tml_parallel_for(tml, (uint32_t)((job->count + KEY_BLOCK - 1) / KEY_BLOCK), key_block, job);
+    tml_parallel_for(tml, job->owners, count_owned, job);
+    for (uint64_t b = 0; b < plan->bin_count; b++)
+        plan->starts[b + 2] += plan->starts[b + 1];
+    plan->point_count = plan->starts[plan->bin_count + 1];
+    plan->points = tml_alloc(tml, plan->point_count * sizeof *plan->points);
+    if (plan->points || plan->point_count == 0)
+        tml_parallel_for(tml, job->owners, place_owned, job);
+    else
+        status = no_memory(tml, plan->point_count * sizeof *plan->points, "binned points");
+    tml_free(tml, job->keys, keys_size);
+    return status;
+}
+
+tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
+{
+    *out = NULL;
+    field_plan *plan = tml_alloc(tml, sizeof *plan);
+    if (!plan)
+        return no_memory(tml, sizeof *plan, "plan");
+    memset(plan, 0, sizeof *plan);
+    memcpy(plan->dims, resolved->grid.dims, sizeof plan->dims);
+    bool distance = resolved->kind == TML_FIELD_DISTANCE;
+    plan->formula = distance                           ? FIELD_DISTANCE
+                    : resolved->kernel == TML_POLY6    ? FIELD_POLY6
+                    : resolved->kernel == TML_METABALL ? FIELD_METABALL
+                                                       : FIELD_WENDLAND_C2;
+    plan->margin = distance ? (float)resolved->margin : 0.0f;
+    plan->background = -plan->margin + 0.0f; /* 0, not -0 */
+
+    plan_job job = {.plan = plan, .radius = resolved->radius};
+    plan_frame(&job, &resolved->grid);
+    field_input input;
+    tml_status status = field_map(tml, resolved, &input);
+    if (status == TML_OK) {
+        job.points = input.points;
+        job.radii = input.radii;
+        job.count = input.count;
+        plan_levels(&job);
+        status = plan_sort(tml, &job);
+        field_unmap(tml, resolved);
+    }
+    if (status != TML_OK) {
+        field_plan_destroy(tml, plan);
+        return status;
+    }
+    *out = plan;
+    return TML_OK;
+}
+
+void field_plan_destroy(tml_context *tml, field_plan *plan)
+{
+    if (!plan)
+        return;
+    tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
+    tml_free(tml, plan->starts, (plan->bin_count + 2) * sizeof *plan->starts);
+    tml_free(tml, plan, sizeof *plan);
+}
+
+void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
+                       uint64_t *bin_first, uint64_t *bin_last)
+{
+    *bin_first = bin_along(level, axis, (double)first - level->support[axis]);
+    *bin_last = bin_along(level, axis, (double)last + level->support[axis]);
+}
+
+bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count)
+{
+    for (uint32_t l = 0; l < plan->level_count && z_count > 0; l++) {
+        const field_level *level = &plan->levels[l];
+        uint64_t first, last, layer = level->bins[0] * level->bins[1];
+        field_level_reach(level, 2, z_first, z_first + z_count - 1, &first, &last);
+        if (plan->starts[level->first_bin + first * layer] !=
+            plan->starts[level->first_bin + (last + 1) * layer])
+            return false;
+    }
+    return true;
+}
