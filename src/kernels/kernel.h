@@ -7,7 +7,7 @@
  *
  * and a shader is the text of #version, prelude_vulkan.glsl or prelude_es300.glsl,
  * prelude_common.glsl, the kernel files and a body. tests/test_kernels.c compiles every kernel file
- * all three ways.
+ * all three ways. TML_GLSL is defined in shaders only.
  *
  * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (F U I, VEC3, add3,
  * min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:

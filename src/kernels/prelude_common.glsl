@@ -2,6 +2,8 @@
  * prelude_vulkan.glsl or prelude_es300.glsl, which define the addresses and how a word, halfword or
  * byte is fetched: tml_load_word(address, i), and tml_load_half and tml_load_byte, which return the
  * element in the low bits and anything above. */
+#define TML_GLSL
+
 #define F(x)             float(x)
 #define I(x)             int(x)
 #define U(x)             uint(x)

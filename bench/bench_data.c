@@ -1,0 +1,277 @@
+/* Benchmark inputs: each field as a function that fills one row, run over slices in parallel.
+ *
+ * After: Marschner, Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. 1994; Schoen:
+ * Infinite Periodic Minimal Surfaces without Self-Intersections. 1970; Blinn: A Generalization of
+ * Algebraic Surface Drawing. 1982; the hash is Wellons: Prospecting for Hash Functions. 2018. */
+#include "bench_data.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BALLS = 64, STREAM_BLOCK = 1 << 16 };
+
+static const double pi = 3.14159265358979323846;
+
+static uint32_t hash32(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x21f0aaadu;
+    x = (x ^ x >> 15) * 0xd35a2d97u;
+    return x ^ x >> 15;
+}
+
+static uint32_t hash64(uint64_t x)
+{
+    return hash32((uint32_t)x ^ hash32((uint32_t)(x >> 32)));
+}
+
+static float hash_unit(uint64_t x)
+{
+    return (float)(hash64(x) >> 8) * 0x1p-24f;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+/* What a field's rows share: values along an axis, and for the Marschner-Lobb field its xy plane. */
+typedef struct field_work {
+    bench_field field;
+    tml_type type;
+    uint64_t size;
+    float *table; /* meaning by field; table_count values */
+    size_t table_count;
+    void *out;
+} field_work;
+
+/* Position in [0, 1] along an axis. */
+static double unit(const field_work *work, uint64_t i)
+{
+    return work->size > 1 ? (double)i / (double)(work->size - 1) : 0.5;
+}
+
+static void marschner_lobb_table(const field_work *work)
+{
+    for (uint64_t y = 0; y < work->size; y++)
+        for (uint64_t x = 0; x < work->size; x++) {
+            double r = hypot(2 * unit(work, x) - 1, 2 * unit(work, y) - 1);
+            work->table[y * work->size + x] = (float)cos(2 * pi * 6 * cos(pi * r / 2));
+        }
+}
+
+static void marschner_lobb_row(const field_work *work, uint64_t y, uint64_t z, float *row)
+{
+    const float alpha = 0.25f;
+    const float *plane = work->table + y * work->size;
+    float depth = (float)(1 - sin(pi * (2 * unit(work, z) - 1) / 2));
+    for (uint64_t x = 0; x < work->size; x++)
+        row[x] = (depth + alpha * (1 + plane[x])) / (2 * (1 + alpha));
+}
+
+static void gyroid_table(const field_work *work)
+{
+    for (uint64_t i = 0; i < work->size; i++) {
+        work->table[i] = (float)sin(2 * pi * 4 * unit(work, i));
+        work->table[work->size + i] = (float)cos(2 * pi * 4 * unit(work, i));
+    }
+}
+
+static void gyroid_row(const field_work *work, uint64_t y, uint64_t z, float *row)
+{
+    const float *sines = work->table, *cosines = work->table + work->size;
+    for (uint64_t x = 0; x < work->size; x++)
+        row[x] = sines[x] * cosines[y] + sines[y] * cosines[z] + sines[z] * cosines[x];
+}
+
+/* A Gaussian is a product over the axes: one table for each ball and axis. */
+static void metaballs_table(const field_work *work)
+{
+    for (uint32_t ball = 0; ball < BALLS; ball++)
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            double centre = 0.15 + 0.7 * hash_unit(4 * ball + axis);
+            double radius = 0.05 + 0.04 * hash_unit(4 * ball + 3);
+            for (uint64_t i = 0; i < work->size; i++) {
+                double distance = (unit(work, i) - centre) / radius;
+                work->table[(ball * 3 + axis) * work->size + i] = (float)exp(-distance * distance);
+            }
+        }
+}
+
+static void metaballs_row(const field_work *work, uint64_t y, uint64_t z, float *row)
+{
+    memset(row, 0, work->size * sizeof *row);
+    for (uint32_t ball = 0; ball < BALLS; ball++) {
+        const float *along_x = work->table + ball * 3 * work->size;
+        float weight = along_x[work->size + y] * along_x[2 * work->size + z];
+        if (weight > 1e-6f)
+            for (uint64_t x = 0; x < work->size; x++)
+                row[x] += weight * along_x[x];
+    }
+}
+
+/* Weights 1-2-1 over the 3x3 rows around one, then along it. Positions wrap nowhere: the hash is
+ * defined outside the grid too. */
+static void noise_row(const field_work *work, uint64_t y, uint64_t z, float *row)
+{
+    memset(row, 0, work->size * sizeof *row);
+    for (uint64_t dz = 0; dz < 3; dz++)
+        for (uint64_t dy = 0; dy < 3; dy++) {
+            uint64_t start = ((z + dz) * (work->size + 2) + y + dy) * (work->size + 2);
+            float weight = (dz == 1 ? 0.5f : 0.25f) * (dy == 1 ? 0.5f : 0.25f);
+            float before = hash_unit(start), here = hash_unit(start + 1);
+            for (uint64_t x = 0; x < work->size; x++) {
+                float after = hash_unit(start + x + 2);
+                row[x] += weight * (0.25f * before + 0.5f * here + 0.25f * after);
+                before = here;
+                here = after;
+            }
+        }
+}
+
+static void sphere_row(const field_work *work, uint64_t y, uint64_t z, float *row)
+{
+    double dy = unit(work, y) - 0.5, dz = unit(work, z) - 0.5;
+    for (uint64_t x = 0; x < work->size; x++) {
+        double dx = unit(work, x) - 0.5;
+        row[x] = (float)(0.4 - sqrt(dx * dx + dy * dy + dz * dz));
+    }
+}
+
+typedef struct field_entry {
+    const char *name;
+    double iso, low, high; /* the field's range, which integer types stretch */
+    uint32_t table_rows;   /* rows of size floats in the table */
+    bool table_is_plane;   /* the table is size rows */
+    void (*make_table)(const field_work *work);
+    void (*fill_row)(const field_work *work, uint64_t y, uint64_t z, float *row);
+} field_entry;
+
+static const field_entry fields[BENCH_FIELD_COUNT] = {
+    [BENCH_MARSCHNER_LOBB] = {"marschner-lobb", 0.5, 0, 1, 0, true, marschner_lobb_table,
+                              marschner_lobb_row},
+    [BENCH_GYROID] = {"gyroid", 0.1, -1.5, 1.5, 2, false, gyroid_table, gyroid_row},
+    [BENCH_METABALLS] = {"metaballs", 0.3, 0, 3, 3 * BALLS, false, metaballs_table, metaballs_row},
+    [BENCH_NOISE] = {"noise", 0.5, 0, 1, 0, false, NULL, noise_row},
+    [BENCH_SPHERE] = {"sphere", 0, -0.5, 0.4, 0, false, NULL, sphere_row},
+};
+
+const char *bench_field_name(bench_field field)
+{
+    return fields[field].name;
+}
+
+/* value as the type stores it: X(type, C type, least, largest). */
+#define STRETCHED_TYPES(X)                                                                         \
+    X(TML_U8, uint8_t, 0, 255)                                                                     \
+    X(TML_I8, int8_t, -128, 127)                                                                   \
+    X(TML_U16, uint16_t, 0, 65535)                                                                 \
+    X(TML_I16, int16_t, -32768, 32767)
+
+static double stretch(const field_entry *entry, double value, double least, double largest)
+{
+    double t = (value - entry->low) / (entry->high - entry->low);
+    return least + fmin(fmax(t, 0), 1) * (largest - least);
+}
+
+double bench_field_iso(bench_field field, tml_type type)
+{
+    const field_entry *entry = &fields[field];
+    switch (type) {
+#define STRETCHED_ISO(type, T, least, largest)                                                     \
+    case type:                                                                                     \
+        return stretch(entry, entry->iso, least, largest);
+        STRETCHED_TYPES(STRETCHED_ISO)
+#undef STRETCHED_ISO
+    default:
+        return entry->iso;
+    }
+}
+
+static void store_row(const field_work *work, const float *row, void *out)
+{
+    switch (work->type) {
+#define STORE_STRETCHED(type, T, least, largest)                                                   \
+    case type:                                                                                     \
+        for (uint64_t x = 0; x < work->size; x++)                                                  \
+            ((T *)out)[x] = (T)lrint(stretch(&fields[work->field], row[x], least, largest));       \
+        break;
+        STRETCHED_TYPES(STORE_STRETCHED)
+#undef STORE_STRETCHED
+    case TML_F64:
+        for (uint64_t x = 0; x < work->size; x++)
+            ((double *)out)[x] = row[x];
+        break;
+    default:
+        memcpy(out, row, work->size * sizeof *row);
+    }
+}
+
+/* Fills slice z, a row at a time through memory on the stack: rows are at most 8192 samples. */
+enum { MAX_SIZE = 8192 };
+
+static void fill_slice(void *argument, uint32_t z)
+{
+    const field_work *work = argument;
+    float row[MAX_SIZE];
+    size_t row_size = work->size * tml_type_size(work->type);
+    for (uint64_t y = 0; y < work->size; y++) {
+        fields[work->field].fill_row(work, y, z, row);
+        store_row(work, row, (char *)work->out + (z * work->size + y) * row_size);
+    }
+}
+
+bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64_t size, void *out)
+{
+    const field_entry *entry = &fields[field];
+    field_work work = {.field = field, .type = type, .size = size, .out = out};
+    bool stores = type == TML_U8 || type == TML_I8 || type == TML_U16 || type == TML_I16 ||
+                  type == TML_F32 || type == TML_F64;
+    if (!stores || size > MAX_SIZE)
+        return false;
+    work.table_count = (entry->table_is_plane ? size : entry->table_rows) * size;
+    if (work.table_count) {
+        work.table = tml_alloc(tml, work.table_count * sizeof *work.table);
+        if (!work.table)
+            return false;
+        entry->make_table(&work);
+    }
+    tml_parallel_for(tml, (uint32_t)size, fill_slice, &work);
+    tml_free(tml, work.table, work.table_count * sizeof *work.table);
+    return true;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+typedef struct stream_work {
+    uint64_t count;
+    uint32_t *out;
+} stream_work;
+
+static void fill_block(void *argument, uint32_t block)
+{
+    const stream_work *work = argument;
+    uint64_t first = (uint64_t)block * STREAM_BLOCK;
+    uint64_t last = first + STREAM_BLOCK < work->count ? first + STREAM_BLOCK : work->count;
+    for (uint64_t i = first; i < last; i++)
+        work->out[i] = hash64(i);
+}
+
+void bench_stream_fill(tml_context *tml, uint64_t count, uint32_t *out)
+{
+    stream_work work = {count, out};
+    tml_parallel_for(tml, (uint32_t)((count + STREAM_BLOCK - 1) / STREAM_BLOCK), fill_block, &work);
+}
+
+uint32_t bench_stream_threshold(double percent)
+{
+    double threshold = percent / 100 * 4294967296.0;
+    return threshold >= 4294967295.0 ? UINT32_MAX : (uint32_t)threshold;
+}
+
+uint64_t bench_checksum(const void *words, uint64_t count)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)words + 4 * i, sizeof word);
+        sum += hash64((uint64_t)word << 32 ^ (i * 0x9e3779b97f4a7c15u));
+    }
+    return sum;
+}

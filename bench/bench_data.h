@@ -1,0 +1,44 @@
+/* Inputs for benchmarks: volumes and streams made from formulas and a fixed seed, so that every run
+ * and every program measures the same bytes. */
+#ifndef BENCH_DATA_H
+#define BENCH_DATA_H
+
+#include <trommel/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum bench_field {
+    BENCH_MARSCHNER_LOBB, /* Marschner, Lobb: An Evaluation of Reconstruction Filters. 1994 */
+    BENCH_GYROID,         /* four periods along each axis. Schoen 1970 */
+    BENCH_METABALLS,      /* 64 Gaussian blobs at hashed places. Blinn 1982 */
+    BENCH_NOISE,          /* a hash of each position, smoothed 1-2-1 on each axis: the worst case */
+    BENCH_SPHERE,         /* distance inside a sphere of 0.4 */
+    BENCH_FIELD_COUNT
+} bench_field;
+
+/* The names as an option's choices, in the enum's order, and one of them. */
+#define BENCH_FIELD_CHOICES "marschner-lobb|gyroid|metaballs|noise|sphere"
+const char *bench_field_name(bench_field field);
+
+/* The isovalue that the published figures use, in the numbers that the type stores. */
+double bench_field_iso(bench_field field, tml_type type);
+
+/* Fills size^3 samples, x fastest. Integer types (u8 i8 u16 i16) hold the field's range stretched over
+ * theirs; floats (f32 f64) hold it as it is. Returns false when memory is short or the type is none of
+ * these. */
+bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64_t size, void *out);
+
+/* Fills count hashed values, uniform over all of u32. */
+void bench_stream_fill(tml_context *tml, uint64_t count, uint32_t *out);
+/* Values below this are percent of such a stream, to a part in a million. */
+uint32_t bench_stream_threshold(double percent);
+
+/* An order-free sum of hashes of 32-bit words and their places: equal arrays, equal sums. */
+uint64_t bench_checksum(const void *words, uint64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

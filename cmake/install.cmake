@@ -1,0 +1,31 @@
+# Headers, CMake package and pkg-config files. The libraries and the command are installed where they
+# are defined.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/trommel TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+if(NOT TML_IO)
+    install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/trommel/io.h\")")
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Trommel)
+install(EXPORT trommel-STATIC FILE TrommelStatic.cmake NAMESPACE Trommel:: DESTINATION ${package_dir})
+if(TML_SHARED)
+    install(EXPORT trommel-SHARED FILE TrommelShared.cmake NAMESPACE Trommel::
+            DESTINATION ${package_dir})
+endif()
+configure_package_config_file(cmake/TrommelConfig.cmake.in ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
+    INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may break.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
+        ${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake DESTINATION ${package_dir})
+
+set(pkgconfig_names trommel)
+if(TML_IO)
+    list(APPEND pkgconfig_names trommel-io)
+endif()
+foreach(name ${pkgconfig_names})
+    configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
