@@ -75,4 +75,8 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
 /* Bytes that desc->scratch must have for stream_run; 0 where the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
 
+/* compact and partition: checks desc and resolves its zeros in place (compact.c). */
+tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
+                                  const tml_method *preference, tml_compact_desc *desc);
+
 #endif

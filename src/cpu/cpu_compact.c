@@ -1,0 +1,381 @@
+/* Compact and partition on the CPU.
+ *
+ * The stream is cut into tiles. A worker turns a tile block by block into mask words and packs the
+ * elements that stay into its staging memory, which is still in the cache when the tile's place in the
+ * output is known; then it copies them there.
+ *
+ *   LOOK_BACK         one pass: the place is found by decoupled look-back. A tile has read all of its
+ *                     elements before it publishes its count, so when a place is known everything
+ *                     before it has been read: that is why out may be in.
+ *   REDUCE_THEN_SCAN  mask words and counts of all tiles; a scan of the counts; then pack and copy.
+ *
+ * Partition knows where the rejected begin only when all are counted: REDUCE_THEN_SCAN suits it, and
+ * LOOK_BACK lets the rejected wait in scratch. The readable methods are in cpu_locate.c.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
+#include "cpu/cpu_internal.h"
+#include "cpu/cpu_locate.h"
+
+#include <string.h>
+
+enum {
+    MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
+    STAGE_BYTES =
+        64 << 10, /* of a tile: small enough for any second level cache beside its input */
+    MAX_TILE = 16 * CPU_BLOCK,
+};
+
+/* One array that moves: a payload, or the indices. */
+typedef struct compact_column {
+    const unsigned char *in; /* NULL: the element's index */
+    unsigned char *out;
+    unsigned char *aside; /* partition by LOOK_BACK: the rejected, until the kept are counted */
+    uint64_t capacity;
+    size_t size;
+    cpu_compress_fn compress;
+    bool stream;
+} compact_column;
+
+/* What a worker keeps to itself. */
+typedef struct workspace {
+    cpu_keep_space keep;
+    uint64_t words[CPU_BLOCK / 64];
+    uint64_t indices[CPU_BLOCK]; /* as u32 or u64 */
+    unsigned char *kept[MAX_COLUMNS];
+    unsigned char *rejected[MAX_COLUMNS];
+} workspace;
+
+typedef struct compact_job {
+    tml_context *tml;
+    cpu_keep keep;
+    compact_column columns[MAX_COLUMNS];
+    uint32_t column_count;
+    bool partition;
+    uint64_t length;
+    uint64_t tile_items;
+    cpu_tickets tickets;
+    workspace **workers;
+    cpu_link *links;  /* LOOK_BACK: one a tile */
+    uint64_t *words;  /* REDUCE_THEN_SCAN: of the whole stream */
+    uint64_t *places; /* REDUCE_THEN_SCAN: a tile's count, then its place */
+    uint64_t kept_count;
+} compact_job;
+
+/* ---- plan and scratch ----------------------------------------------------------------------- */
+
+static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out)
+{
+    job->columns[job->column_count++] = (compact_column){
+        .in = in ? in->memory : NULL,
+        .out = out->memory,
+        .capacity = out->count,
+        .size = out->element_size,
+        .compress = cpu_compress_for(out->element_size),
+        .stream = cpu_worth_streaming(out->size),
+    };
+}
+
+static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, compact_job *job)
+{
+    *job = (compact_job){.tml = tml, .partition = partition};
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_is_none(desc->payloads[p].in); p++)
+        add_column(job, tml_slot_of(tml, desc->payloads[p].in),
+                   tml_slot_of(tml, desc->payloads[p].out));
+    if (!tml_is_none(desc->indices))
+        add_column(job, NULL, tml_slot_of(tml, desc->indices));
+
+    size_t item_size = 0;
+    for (uint32_t c = 0; c < job->column_count; c++)
+        item_size += job->columns[c].size;
+    uint64_t blocks = item_size ? STAGE_BYTES / item_size / CPU_BLOCK : MAX_TILE / CPU_BLOCK;
+    job->tile_items = CPU_BLOCK * TML_MIN_OF(TML_MAX_OF(blocks, 1), MAX_TILE / CPU_BLOCK);
+}
+
+static uint64_t tiles_of(const compact_job *job, uint64_t length)
+{
+    return (length + job->tile_items - 1) / job->tile_items;
+}
+
+/* Takes everything for the bound from the arena. */
+static void lay_out(compact_job *job, const tml_compact_desc *desc, cpu_arena *arena)
+{
+    uint64_t bound = desc->length.count, tile_count = tiles_of(job, bound);
+    uint32_t worker_count = cpu_workers(job->tml, tile_count);
+    job->workers = cpu_arena_take(arena, worker_count, sizeof(*job->workers));
+    for (uint32_t w = 0; w < worker_count; w++) {
+        workspace *work = cpu_arena_take(arena, 1, sizeof(*work));
+        for (uint32_t c = 0; c < job->column_count; c++) {
+            size_t stage_size = job->tile_items * job->columns[c].size + CPU_SLACK;
+            void *kept = cpu_arena_take(arena, 1, stage_size);
+            void *rejected = job->partition ? cpu_arena_take(arena, 1, stage_size) : NULL;
+            if (work) {
+                work->kept[c] = kept;
+                work->rejected[c] = rejected;
+            }
+        }
+        if (work)
+            job->workers[w] = work;
+    }
+    if (desc->method == TML_METHOD_LOOK_BACK) {
+        job->links = cpu_arena_take(arena, tile_count, sizeof(*job->links));
+        for (uint32_t c = 0; c < job->column_count && job->partition; c++)
+            job->columns[c].aside = cpu_arena_take(arena, bound, job->columns[c].size);
+    } else {
+        job->words = cpu_arena_take(arena, (bound + 63) / 64, sizeof(*job->words));
+        job->places = cpu_arena_take(arena, tile_count, sizeof(*job->places));
+    }
+}
+
+/* ---- blocks and tiles ----------------------------------------------------------------------- */
+
+typedef struct item_span {
+    uint64_t first;
+    size_t count;
+} item_span;
+
+static item_span span_of_tile(const compact_job *job, uint64_t tile)
+{
+    uint64_t first = tile * job->tile_items;
+    return (item_span){first, (size_t)TML_MIN_OF(job->tile_items, job->length - first)};
+}
+
+/* The block of a tile after done items. */
+static item_span span_of_block(item_span tile, size_t done)
+{
+    return (item_span){tile.first + done, TML_MIN_OF(tile.count - done, (size_t)CPU_BLOCK)};
+}
+
+static const void *numbered(workspace *work, item_span block, size_t size)
+{
+    if (size == sizeof(uint32_t)) {
+        uint32_t *indices = (uint32_t *)(void *)work->indices;
+        for (size_t i = 0; i < block.count; i++)
+            indices[i] = (uint32_t)block.first + (uint32_t)i;
+    } else {
+        for (size_t i = 0; i < block.count; i++)
+            work->indices[i] = block.first + i;
+    }
+    return work->indices;
+}
+
+/* Packs a block's elements under words behind the staged ones; returns how many more. */
+static size_t stage_block(const compact_job *job, workspace *work, item_span block,
+                          const uint64_t *words, unsigned char *const stage[], size_t staged)
+{
+    size_t more = 0;
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        const compact_column *column = &job->columns[c];
+        const void *in = column->in ? column->in + block.first * column->size
+                                    : numbered(work, block, column->size);
+        more = column->compress(in, words, block.count, column->size,
+                                stage[c] + staged * column->size);
+    }
+    return job->column_count ? more : (size_t)cpu_count_bits(words, (block.count + 63) / 64);
+}
+
+/* The rejected elements' words. */
+static void invert(const uint64_t *words, size_t count, uint64_t *out)
+{
+    for (size_t w = 0; w < (count + 63) / 64; w++)
+        out[w] = ~words[w];
+    if (count % 64)
+        out[count / 64] &= ~(UINT64_MAX << count % 64);
+}
+
+/* Copies staged elements to their place, as far as the outputs reach. */
+static void put(const compact_job *job, unsigned char *const stage[], uint64_t place, size_t count)
+{
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        const compact_column *column = &job->columns[c];
+        uint64_t room = column->capacity > place ? column->capacity - place : 0;
+        cpu_copy_out(column->out + place * column->size, stage[c],
+                     (size_t)TML_MIN_OF(room, count) * column->size, column->stream);
+    }
+}
+
+/* ---- LOOK_BACK ------------------------------------------------------------------------------ */
+
+static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
+{
+    item_span span = span_of_tile(job, tile);
+    bool skip = tml_is_cancelled(job->tml); /* but let the successors find their places */
+    size_t kept = 0, rejected = 0;
+    for (size_t done = 0; done < span.count && !skip; done += CPU_BLOCK) {
+        item_span block = span_of_block(span, done);
+        cpu_keep_words(&job->keep, &work->keep, block.first, block.count, work->words);
+        kept += stage_block(job, work, block, work->words, work->kept, kept);
+        if (job->partition) {
+            invert(work->words, block.count, work->words);
+            rejected += stage_block(job, work, block, work->words, work->rejected, rejected);
+        }
+    }
+    uint64_t place = cpu_look_back(job->links, tile, kept);
+    put(job, work->kept, place, kept);
+    for (uint32_t c = 0; c < job->column_count && job->partition; c++) {
+        const compact_column *column = &job->columns[c];
+        cpu_copy_out(column->aside + (span.first - place) * column->size, work->rejected[c],
+                     rejected * column->size, column->stream);
+    }
+}
+
+static void compact_worker(void *argument, uint32_t index)
+{
+    compact_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile))
+        compact_tile(job, job->workers[index], tile);
+    cpu_stream_fence();
+}
+
+/* Copies a piece of what waited aside behind the kept. */
+enum { ASIDE_ITEMS = 64 << 10 };
+
+static void bring_back_worker(void *argument, uint32_t index)
+{
+    compact_job *job = argument;
+    uint64_t piece, rejected = job->length - job->kept_count;
+    (void)index;
+    while (cpu_take_tile(&job->tickets, &piece)) {
+        uint64_t first = piece * ASIDE_ITEMS;
+        uint64_t count = TML_MIN_OF(rejected - first, (uint64_t)ASIDE_ITEMS);
+        for (uint32_t c = 0; c < job->column_count; c++) {
+            const compact_column *column = &job->columns[c];
+            cpu_copy_out(column->out + (job->kept_count + first) * column->size,
+                         column->aside + first * column->size, count * column->size,
+                         column->stream);
+        }
+    }
+    cpu_stream_fence();
+}
+
+static void look_back(compact_job *job)
+{
+    uint64_t tile_count = tiles_of(job, job->length);
+    memset(job->links, 0, tile_count * sizeof(*job->links));
+    cpu_run_tiles(job->tml, &job->tickets, tile_count, compact_worker, job);
+    job->kept_count = tile_count ? job->links[tile_count - 1].prefix : 0;
+    if (job->partition) {
+        uint64_t pieces = (job->length - job->kept_count + ASIDE_ITEMS - 1) / ASIDE_ITEMS;
+        cpu_run_tiles(job->tml, &job->tickets, pieces, bring_back_worker, job);
+    }
+}
+
+/* ---- REDUCE_THEN_SCAN ----------------------------------------------------------------------- */
+
+static void count_worker(void *argument, uint32_t index)
+{
+    compact_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile)) {
+        item_span span = span_of_tile(job, tile);
+        uint64_t *words = job->words + span.first / 64;
+        bool skip = tml_is_cancelled(job->tml);
+        for (size_t done = 0; done < span.count && !skip; done += CPU_BLOCK) {
+            item_span block = span_of_block(span, done);
+            cpu_keep_words(&job->keep, &job->workers[index]->keep, block.first, block.count,
+                           words + done / 64);
+        }
+        job->places[tile] = skip ? 0 : cpu_count_bits(words, (span.count + 63) / 64);
+    }
+}
+
+static void emit_worker(void *argument, uint32_t index)
+{
+    compact_job *job = argument;
+    workspace *work = job->workers[index];
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
+        item_span span = span_of_tile(job, tile);
+        const uint64_t *words = job->words + span.first / 64;
+        size_t kept = 0, rejected = 0;
+        for (size_t done = 0; done < span.count; done += CPU_BLOCK) {
+            item_span block = span_of_block(span, done);
+            kept += stage_block(job, work, block, words + done / 64, work->kept, kept);
+            if (job->partition) {
+                invert(words + done / 64, block.count, work->words);
+                rejected += stage_block(job, work, block, work->words, work->rejected, rejected);
+            }
+        }
+        put(job, work->kept, job->places[tile], kept);
+        if (job->partition)
+            put(job, work->rejected, job->kept_count + span.first - job->places[tile], rejected);
+    }
+    cpu_stream_fence();
+}
+
+static void reduce_then_scan(compact_job *job)
+{
+    uint64_t tile_count = tiles_of(job, job->length);
+    cpu_run_tiles(job->tml, &job->tickets, tile_count, count_worker, job);
+    uint64_t place = 0;
+    for (uint64_t tile = 0; tile < tile_count; tile++) {
+        uint64_t kept = job->places[tile];
+        job->places[tile] = place;
+        place += kept;
+    }
+    job->kept_count = place;
+    if (job->column_count > 0)
+        cpu_run_tiles(job->tml, &job->tickets, tile_count, emit_worker, job);
+}
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
+{
+    if (cpu_locator_of(desc->method))
+        return cpu_locate_compact_scratch_size(tml, desc);
+    compact_job job;
+    cpu_arena arena = {0};
+    plan(tml, desc, partition, &job);
+    lay_out(&job, desc, &arena);
+    return arena.size;
+}
+
+static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+{
+    compact_job job;
+    cpu_arena arena = {.memory = scratch};
+    plan(tml, desc, partition, &job);
+    lay_out(&job, desc, &arena);
+    cpu_keep_bind(tml, &desc->keep, &job.keep);
+    job.length = cpu_length(tml, &desc->length);
+
+    if (desc->method == TML_METHOD_LOOK_BACK)
+        look_back(&job);
+    else
+        reduce_then_scan(&job);
+    tml_status status = cpu_finish(tml, partition ? "tml_partition" : "tml_compact");
+    if (status == TML_OK)
+        cpu_store_count(tml, desc->count, job.kept_count);
+    return status;
+}
+
+static size_t compact_scratch_size(tml_context *tml, const void *desc)
+{
+    return scratch_size(tml, desc, false);
+}
+
+static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    if (cpu_locator_of(((const tml_compact_desc *)desc)->method))
+        return cpu_locate_compact(tml, desc, scratch);
+    return run(tml, desc, false, scratch);
+}
+
+static size_t partition_scratch_size(tml_context *tml, const void *desc)
+{
+    return scratch_size(tml, desc, true);
+}
+
+static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    if (cpu_locator_of(((const tml_partition_desc *)desc)->method))
+        return cpu_locate_partition(tml, desc, scratch);
+    return run(tml, desc, true, scratch);
+}
+
+const tml_engine_op cpu_op_compact = {.scratch_size = compact_scratch_size, .run = compact_run};
+const tml_engine_op cpu_op_partition = {.scratch_size = partition_scratch_size,
+                                        .run = partition_run};

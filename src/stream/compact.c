@@ -1,0 +1,177 @@
+/* tml_compact: checks, defaults and dispatch; tml_partition's too (partition.c), which differs in its
+ * outputs only. */
+#include <stdio.h>
+
+#include "stream/stream_internal.h"
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* Exactly one source of keep bits. A kernel without inputs of its own takes the first payloads. */
+static tml_status check_keep(tml_context *tml, const char *call, tml_compact_desc *desc)
+{
+    tml_keep *keep = &desc->keep;
+    bool flags = !tml_is_none(keep->flags), mask = !tml_is_none(keep->mask);
+    int given = (keep->kernel != NULL) + flags + mask;
+    if (given != 1)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: %d of keep.kernel, keep.flags and keep.mask are given, needs exactly one", call,
+            given);
+
+    uint64_t count = desc->length.count;
+    if (flags)
+        return tml_check_buffer(tml, call, "keep.flags", keep->flags, stream_flag_types, count);
+    if (mask)
+        return tml_check_buffer(tml, call, "keep.mask", keep->mask, stream_mask_types,
+                                count / 32 + (count % 32 != 0));
+    return stream_check_kernel(tml, call, "keep.kernel", keep->kernel, TML_U8, false, "keep.in",
+                               keep->in, count);
+}
+
+static void default_kernel_inputs(tml_compact_desc *desc)
+{
+    tml_keep *keep = &desc->keep;
+    uint32_t next = 0;
+    if (!keep->kernel || !tml_is_none(keep->in[0]))
+        return;
+    for (uint32_t p = 0; p < keep->kernel->param_count && p < TML_MAX_INPUTS; p++) {
+        if (keep->kernel->params[p] < TML_PARAM_INDEX) {
+            keep->in[next] = desc->payloads[next].in;
+            next++;
+        }
+    }
+}
+
+/* The first input, whose count is the default length: a payload, else what decides. */
+static uint64_t available(const tml_context *tml, const tml_compact_desc *desc)
+{
+    if (!tml_is_none(desc->payloads[0].in))
+        return stream_count_of(tml, desc->payloads[0].in);
+    if (desc->keep.kernel)
+        return stream_count_of(tml, desc->keep.in[0]);
+    return tml_is_none(desc->keep.mask) ? stream_count_of(tml, desc->keep.flags)
+                                        : 32 * stream_count_of(tml, desc->keep.mask);
+}
+
+static tml_status check_payload(tml_context *tml, const char *call, const tml_payload *payload,
+                                uint32_t p, uint64_t count, uint64_t out_count)
+{
+    char in[32], out[32];
+    snprintf(in, sizeof in, "payloads[%u].in", p);
+    snprintf(out, sizeof out, "payloads[%u].out", p);
+    tml_status status = tml_check_buffer(tml, call, in, payload->in, NULL, count);
+    if (!status)
+        status = tml_check_buffer(tml, call, out, payload->out, NULL, out_count);
+    if (status)
+        return status;
+    tml_type in_type = tml_slot_of(tml, payload->in)->type;
+    tml_type out_type = tml_slot_of(tml, payload->out)->type;
+    if (in_type != out_type)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s is %s, needs %s as %s", call, out,
+                         tml_type_name(out_type), tml_type_name(in_type), in);
+    return TML_OK;
+}
+
+/* May a kernel read this input while out is written in place? Element for element it has read first. */
+static bool in_step(const tml_context *tml, tml_buffer input, tml_buffer out)
+{
+    const tml_slot *a = tml_slot_of(tml, input), *b = tml_slot_of(tml, out);
+    return a && b && a->memory == b->memory && a->element_size == b->element_size;
+}
+
+/* No output overlaps another or an input; except, in place, that an output may be the very array it is
+ * made from, which may then be an input of the kernel, too. */
+static tml_status check_overlaps(tml_context *tml, const char *call, const tml_compact_desc *desc,
+                                 bool in_place)
+{
+    enum { OUTPUTS = TML_MAX_PAYLOADS + 3 };
+    char names[TML_MAX_PAYLOADS][32];
+    stream_field outputs[OUTPUTS];
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
+        snprintf(names[p], sizeof names[p], "payloads[%u].out", p);
+        outputs[p] = (stream_field){names[p], desc->payloads[p].out};
+    }
+    outputs[TML_MAX_PAYLOADS] = (stream_field){"indices", desc->indices};
+    outputs[TML_MAX_PAYLOADS + 1] = (stream_field){"count", desc->count};
+    outputs[TML_MAX_PAYLOADS + 2] = (stream_field){"scratch", desc->scratch};
+    tml_status status = stream_check_outputs(tml, call, outputs, OUTPUTS);
+
+    for (uint32_t o = 0; o < OUTPUTS && !status; o++) {
+        const char *name = outputs[o].name;
+        tml_buffer out = outputs[o].buffer;
+        bool own = in_place && o < TML_MAX_PAYLOADS && stream_same(tml, out, desc->payloads[o].in);
+        for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
+            status = stream_check_apart(tml, call, name, out, "a payload's in",
+                                        desc->payloads[p].in, in_place && o == p);
+        for (uint32_t k = 0; k < TML_MAX_INPUTS && !status; k++)
+            status = stream_check_apart(tml, call, name, out, "keep.in", desc->keep.in[k],
+                                        own && in_step(tml, desc->keep.in[k], out));
+        if (!status)
+            status =
+                stream_check_apart(tml, call, name, out, "keep.flags", desc->keep.flags, false);
+        if (!status)
+            status = stream_check_apart(tml, call, name, out, "keep.mask", desc->keep.mask, false);
+        if (!status && o != TML_MAX_PAYLOADS + 1) /* a length may become the count */
+            status = stream_check_apart(tml, call, name, out, "length.device", desc->length.device,
+                                        false);
+    }
+    return status;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------ */
+
+tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
+                                  const tml_method *preference, tml_compact_desc *desc)
+{
+    bool partition = op == TML_OP_PARTITION;
+    default_kernel_inputs(desc);
+    tml_status status = stream_check_length(tml, call, available(tml, desc), &desc->length);
+    if (!status)
+        status = check_keep(tml, call, desc);
+
+    uint64_t count = desc->length.count, out_count = partition ? count : 0;
+    bool ended = false;
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++) {
+        const tml_payload *payload = &desc->payloads[p];
+        bool none = tml_is_none(payload->in) && tml_is_none(payload->out);
+        if (!none && ended)
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "%s: payloads[%u] follows an unused one, needs them without gaps",
+                             call, p);
+        ended = none;
+        if (!none)
+            status = check_payload(tml, call, payload, p, count, out_count);
+    }
+    if (!status)
+        status = stream_check_indices(tml, call, "indices", desc->indices, out_count,
+                                      count ? count - 1 : 0);
+    if (!status)
+        status = stream_check_count(tml, call, "count", desc->count, count);
+    if (!status)
+        status = stream_choose_method(tml, call, op, desc, &desc->method, preference);
+    if (!status)
+        status =
+            check_overlaps(tml, call, desc, !partition && desc->method == TML_METHOD_LOOK_BACK);
+    return status;
+}
+
+static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                        TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
+
+tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
+{
+    tml_compact_desc resolved = *desc;
+    tml_status status =
+        stream_resolve_compact(tml, "tml_compact", TML_OP_COMPACT, preference, &resolved);
+    return status ? status
+                  : stream_run(tml, "tml_compact", TML_OP_COMPACT, &resolved, resolved.scratch);
+}
+
+size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
+{
+    tml_compact_desc resolved = *desc;
+    if (stream_resolve_compact(tml, "tml_compact_scratch_size", TML_OP_COMPACT, preference,
+                               &resolved))
+        return 0;
+    return stream_scratch_size(tml, TML_OP_COMPACT, &resolved);
+}

@@ -1,0 +1,24 @@
+/* tml_partition: compact whose rejected follow the kept. */
+#include "stream/stream_internal.h"
+
+/* One pass would need the rejected elsewhere until the kept are counted: two passes come first. */
+static const tml_method preference[] = {TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_LOOK_BACK,
+                                        TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
+
+tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
+{
+    tml_partition_desc resolved = *desc;
+    tml_status status =
+        stream_resolve_compact(tml, "tml_partition", TML_OP_PARTITION, preference, &resolved);
+    return status ? status
+                  : stream_run(tml, "tml_partition", TML_OP_PARTITION, &resolved, resolved.scratch);
+}
+
+size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
+{
+    tml_partition_desc resolved = *desc;
+    if (stream_resolve_compact(tml, "tml_partition_scratch_size", TML_OP_PARTITION, preference,
+                               &resolved))
+        return 0;
+    return stream_scratch_size(tml, TML_OP_PARTITION, &resolved);
+}
