@@ -2,6 +2,7 @@
  * either byte order, with properties of any type in any order; writes binary little-endian meshes. */
 #include <math.h>
 
+#include "io/mesh_format.h"
 #include "io/points_internal.h"
 
 /* ---- reading: the header --------------------------------------------------------------------- */
@@ -256,4 +257,87 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
     return status == TML_OK
                ? tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex")
                : status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Vertices: x y z (double where there is an origin), normal, value. The value's name becomes one word.
+ * Faces: a byte 3 and three indices of 32 bits, by preference signed, which is what most files have. */
+static size_t vertex_size(const tml_mesh *mesh)
+{
+    return (mesh_has_origin(mesh) ? 24 : 12) + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0);
+}
+
+static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    uint8_t *at = out;
+    bool placed = mesh_has_origin(mesh);
+    for (uint64_t i = first; i < first + count; i++) {
+        at +=
+            placed ? tml_mesh_fill_placed(mesh, i, 1, at) : tml_mesh_fill_positions(mesh, i, 1, at);
+        if (mesh->normals)
+            at += tml_mesh_fill_normals(mesh, i, 1, at);
+        if (mesh->values)
+            at += tml_mesh_fill_values(mesh, i, 1, at);
+    }
+    return (size_t)(at - out);
+}
+
+enum { PLY_FACE_SIZE = 13 };
+
+static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    for (uint64_t t = 0; t < count; t++, out += PLY_FACE_SIZE) {
+        out[0] = 3;
+        for (uint64_t c = 0; c < 3; c++)
+            io_store_u32le(out + 1 + 4 * c, (uint32_t)mesh_corner(mesh, 3 * (first + t) + c));
+    }
+    return PLY_FACE_SIZE * count;
+}
+
+/* Returns the header's length. */
+static size_t format_header(const tml_mesh *mesh, char *out, size_t size)
+{
+    char comment[256], name[32];
+    tml_mesh_line(comment, sizeof comment, mesh->comment);
+    tml_mesh_line(name, sizeof name, mesh_value_name(mesh));
+    for (char *at = name; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    char values[64] = "";
+    if (mesh->values)
+        snprintf(values, sizeof values, "property float %s\n", name);
+    const char *real = mesh_has_origin(mesh) ? "double" : "float";
+    int length = snprintf(
+        out, size,
+        "ply\nformat binary_little_endian 1.0\ncomment Trommel %s\nelement vertex %llu\n"
+        "property %s x\nproperty %s y\nproperty %s z\n%s%selement face %llu\n"
+        "property list uchar %s vertex_indices\nend_header\n",
+        comment, (unsigned long long)mesh->vertex_count, real, real, real,
+        mesh->normals ? "property float nx\nproperty float ny\nproperty float nz\n" : "", values,
+        (unsigned long long)mesh->triangle_count, mesh->vertex_count > INT32_MAX ? "uint" : "int");
+    return (size_t)length;
+}
+
+tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    if (mesh->vertex_count > (uint64_t)UINT32_MAX + 1)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         MESH_CALL
+                         ": %s: the mesh has %llu vertices, PLY's indices reach 2^32; use VTP",
+                         path, (unsigned long long)mesh->vertex_count);
+    char header[1024];
+    size_t header_size = format_header(mesh, header, sizeof header);
+    size_t row_size = vertex_size(mesh);
+    uint64_t size =
+        header_size + row_size * mesh->vertex_count + PLY_FACE_SIZE * mesh->triangle_count;
+    io_writer writer;
+    tml_status status = tml_io_create(tml, MESH_CALL, path, size, &writer);
+    if (status != TML_OK)
+        return status;
+    tml_io_write(&writer, header, header_size);
+    status = tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, row_size, fill_vertices);
+    if (status == TML_OK)
+        status =
+            tml_mesh_write_rows(&writer, mesh, mesh->triangle_count, PLY_FACE_SIZE, fill_faces);
+    return tml_io_finish(&writer, status);
 }

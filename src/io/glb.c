@@ -1,0 +1,243 @@
+/* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that describes
+ * the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided default
+ * material. glTF has floats alone, so the origin is the node's translation. The format holds 4 GiB,
+ * and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+
+#include "io/mesh_format.h"
+#include "io/number_format.h"
+
+enum {
+    GLB_HEADER = 12,
+    GLB_CHUNK_HEADER = 8,
+    GLB_JSON_MAX = 4096,
+    GLB_TEXT_MAX = 512,
+    GLB_VIEWS_MAX = 4,
+    /* Numbers that glTF writes down. */
+    GLTF_FLOAT = 5126,
+    GLTF_UNSIGNED_INT = 5125,
+    GLTF_ARRAY_BUFFER = 34962,
+    GLTF_ELEMENT_ARRAY_BUFFER = 34963,
+};
+
+/* A stretch of the buffer, with the accessor that makes an array of it. All rows are of 4-byte
+ * scalars, so each view begins aligned. */
+typedef struct glb_view {
+    uint64_t rows;
+    size_t row_size;
+    mesh_fill fill;
+    const char *type;
+    uint64_t count; /* of that type */
+    int component;
+    int target;
+} glb_view;
+
+typedef struct glb_file {
+    char json[GLB_JSON_MAX];
+    size_t json_size;
+    glb_view views[GLB_VIEWS_MAX];
+    uint32_t view_count;
+} glb_file;
+
+static size_t fill_indices(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    for (uint64_t i = 0; i < 3 * count; i++)
+        io_store_u32le(out + 4 * i, (uint32_t)mesh_corner(mesh, 3 * first + i));
+    return 12 * count;
+}
+
+static void add_text(glb_file *file, const char *format, ...) TML_FORMAT(2, 3);
+static void add_text(glb_file *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    /* Never cut: the texts are constant but for one of GLB_TEXT_MAX and some numbers. */
+    int length =
+        vsnprintf(file->json + file->json_size, GLB_JSON_MAX - file->json_size, format, arguments);
+    va_end(arguments);
+    file->json_size += (size_t)length;
+}
+
+/* "name":[a,b,c]; printf would follow the locale. */
+static void add_floats(glb_file *file, const char *name, const float values[3])
+{
+    add_text(file, ",\"%s\":[", name);
+    for (int i = 0; i < 3; i++) {
+        char text[NUMBER_TEXT_MAX];
+        add_text(file, "%s%.*s", i ? "," : "", (int)tml_format_f32(text, values[i]), text);
+    }
+    add_text(file, "]");
+}
+
+/* A JSON string of the mesh's comment. */
+static void add_comment(glb_file *file, const char *comment)
+{
+    char line[GLB_TEXT_MAX / 2], escaped[GLB_TEXT_MAX];
+    tml_mesh_line(line, sizeof line, comment);
+    size_t length = 0;
+    for (const char *at = line; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            escaped[length++] = '\\';
+        escaped[length++] = *at;
+    }
+    escaped[length] = '\0';
+    if (length > 0)
+        add_text(file, ",\"extras\":{\"comment\":\"%s\"}", escaped);
+}
+
+static void add_node(glb_file *file, const tml_mesh *mesh)
+{
+    add_text(file, ",\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"name\":\"surface\"%s",
+             mesh->triangle_count > 0 ? ",\"mesh\":0" : "");
+    if (mesh_has_origin(mesh)) {
+        add_text(file, ",\"translation\":[");
+        for (int i = 0; i < 3; i++) {
+            char text[IO_NUMBER_SIZE];
+            tml_io_format_f64(text, mesh->origin[i]);
+            add_text(file, "%s%s", i ? "," : "", text);
+        }
+        add_text(file, "]");
+    }
+    add_text(file, "}]");
+}
+
+/* Lists the views, and names the accessors of the same numbers in the mesh. */
+static void add_mesh(glb_file *file, const tml_mesh *mesh)
+{
+    uint64_t vertices = mesh->vertex_count, triangles = mesh->triangle_count;
+    add_text(file, ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0");
+    file->views[file->view_count++] = (glb_view){
+        vertices, 12, tml_mesh_fill_positions, "VEC3", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+    if (mesh->normals) {
+        add_text(file, ",\"NORMAL\":%u", file->view_count);
+        file->views[file->view_count++] = (glb_view){
+            vertices, 12, tml_mesh_fill_normals, "VEC3", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+    }
+    if (mesh->values) {
+        add_text(file, ",\"_VALUE\":%u", file->view_count);
+        file->views[file->view_count++] = (glb_view){
+            vertices, 4, tml_mesh_fill_values, "SCALAR", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+    }
+    add_text(file, "}");
+    if (mesh->indices) {
+        add_text(file, ",\"indices\":%u", file->view_count);
+        file->views[file->view_count++] = (glb_view){triangles,
+                                                     12,
+                                                     fill_indices,
+                                                     "SCALAR",
+                                                     3 * triangles,
+                                                     GLTF_UNSIGNED_INT,
+                                                     GLTF_ELEMENT_ARRAY_BUFFER};
+    }
+    add_text(file,
+             ",\"material\":0,\"mode\":4}]}],\"materials\":[{\"pbrMetallicRoughness\":{"
+             "\"baseColorFactor\":[0.8,0.8,0.8,1],\"metallicFactor\":0,\"roughnessFactor\":0.6},"
+             "\"doubleSided\":true}]");
+}
+
+/* Describes the views' bytes; returns how many there are. */
+static uint64_t add_buffer(glb_file *file, const float lower[3], const float upper[3])
+{
+    uint64_t size = 0;
+    add_text(file, ",\"bufferViews\":[");
+    for (uint32_t i = 0; i < file->view_count; i++) {
+        const glb_view *view = &file->views[i];
+        add_text(file,
+                 "%s{\"buffer\":0,\"byteOffset\":%" PRIu64 ",\"byteLength\":%" PRIu64
+                 ",\"target\":%d}",
+                 i ? "," : "", size, view->rows * view->row_size, view->target);
+        size += view->rows * view->row_size;
+    }
+    add_text(file, "],\"accessors\":[");
+    for (uint32_t i = 0; i < file->view_count; i++) {
+        const glb_view *view = &file->views[i];
+        add_text(file,
+                 "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%" PRIu64 ",\"type\":\"%s\"",
+                 i ? "," : "", i, view->component, view->count, view->type);
+        if (i == 0) { /* positions must tell their box */
+            add_floats(file, "min", lower);
+            add_floats(file, "max", upper);
+        }
+        add_text(file, "}");
+    }
+    add_text(file, "],\"buffers\":[{\"byteLength\":%" PRIu64 "}]", size);
+    return size;
+}
+
+static bool find_box(const tml_mesh *mesh, float lower[3], float upper[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        lower[axis] = FLT_MAX;
+        upper[axis] = -FLT_MAX;
+    }
+    for (uint64_t i = 0; i < mesh->vertex_count; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            float x = mesh->positions[3 * i + (uint64_t)axis];
+            if (!isfinite(x))
+                return false;
+            lower[axis] = x < lower[axis] ? x : lower[axis];
+            upper[axis] = x > upper[axis] ? x : upper[axis];
+        }
+    }
+    return true;
+}
+
+static void write_u32(io_writer *writer, uint64_t value)
+{
+    uint8_t bytes[4];
+    io_store_u32le(bytes, (uint32_t)value);
+    tml_io_write(writer, bytes, sizeof bytes);
+}
+
+tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    glb_file file = {0};
+    float lower[3], upper[3];
+    if (!find_box(mesh, lower, upper))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids",
+                         path);
+    add_text(&file, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Trommel\"");
+    add_comment(&file, mesh->comment);
+    add_text(&file, "}");
+    add_node(&file, mesh);
+    uint64_t size = 0;
+    if (mesh->triangle_count > 0) {
+        add_mesh(&file, mesh);
+        size = add_buffer(&file, lower, upper);
+    }
+    add_text(&file, "}");
+    while (file.json_size % 4) /* chunks begin aligned; JSON is padded with blanks */
+        add_text(&file, " ");
+
+    uint64_t total = GLB_HEADER + GLB_CHUNK_HEADER + file.json_size;
+    total += size > 0 ? GLB_CHUNK_HEADER + size : 0;
+    if (total > UINT32_MAX)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         MESH_CALL ": %s: the mesh needs %" PRIu64
+                                   " bytes, GLB holds less than 4 GiB; "
+                                   "use PLY or VTP",
+                         path, total);
+    io_writer writer;
+    tml_status status = tml_io_create(tml, MESH_CALL, path, total, &writer);
+    if (status != TML_OK)
+        return status;
+    io_write_text(&writer, "glTF");
+    write_u32(&writer, 2);
+    write_u32(&writer, total);
+    write_u32(&writer, file.json_size);
+    io_write_text(&writer, "JSON");
+    tml_io_write(&writer, file.json, file.json_size);
+    if (size > 0) {
+        write_u32(&writer, size);
+        tml_io_write(&writer, "BIN", 4); /* with its 0 */
+    }
+    for (uint32_t i = 0; i < file.view_count && status == TML_OK; i++) {
+        const glb_view *view = &file.views[i];
+        status = tml_mesh_write_rows(&writer, mesh, view->rows, view->row_size, view->fill);
+    }
+    return tml_io_finish(&writer, status);
+}

@@ -1,0 +1,123 @@
+/* Saving meshes: checks, the choice of a writer by the name's ending, and what the writers share. */
+#include <strings.h>
+
+#include "io/mesh_format.h"
+
+static const struct {
+    const char *ending;
+    mesh_writer write;
+} formats[] = {
+    {".ply", tml_mesh_write_ply}, {".stl", tml_mesh_write_stl}, {".obj", tml_mesh_write_obj},
+    {".glb", tml_mesh_write_glb}, {".vtp", tml_mesh_write_vtp},
+};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+tml_status tml_mesh_write_rows(io_writer *writer, const tml_mesh *mesh, uint64_t count,
+                               size_t row_size, mesh_fill fill)
+{
+    uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
+    if (!buffer)
+        return tml_error(writer->tml, TML_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
+                         writer->path, IO_WRITER_BUFFER);
+    tml_status status = TML_OK;
+    uint64_t rows = IO_WRITER_BUFFER / row_size;
+    for (uint64_t first = 0; first < count && status == TML_OK; first += rows) {
+        uint64_t n = count - first < rows ? count - first : rows;
+        if (!tml_io_write(writer, buffer, fill(mesh, first, n, buffer)))
+            status = writer->status;
+        /* The size of a text file is not known beforehand, so the writer cannot report. */
+        else if (writer->expected == 0 &&
+                 !tml_progress(writer->tml, "write", (double)(first + n) / (double)count))
+            status =
+                tml_error(writer->tml, TML_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
+    }
+    tml_free(writer->tml, buffer, IO_WRITER_BUFFER);
+    return status;
+}
+
+static size_t fill_floats(const float *values, uint64_t count, uint8_t *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        io_store_f32le(out + 4 * i, values[i]);
+    return 4 * count;
+}
+
+size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    return fill_floats(mesh->positions + 3 * first, 3 * count, out);
+}
+
+size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++)
+            io_store_f64le(out + 24 * i + 8 * axis, mesh_placed(mesh, first + i, axis));
+    return 24 * count;
+}
+
+size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    return fill_floats(mesh->normals + 3 * first, 3 * count, out);
+}
+
+size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    return fill_floats(mesh->values + first, count, out);
+}
+
+void tml_mesh_line(char *out, size_t size, const char *text)
+{
+    size_t length = 0;
+    for (; text && text[length] && length + 1 < size; length++)
+        out[length] = text[length] >= ' ' && text[length] <= '~' ? text[length] : '?';
+    out[length] = '\0';
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
+{
+    if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh counts are %llu vertices and %llu triangles, needs less "
+                                   "than 2^58",
+                         (unsigned long long)mesh->vertex_count,
+                         (unsigned long long)mesh->triangle_count);
+    if (!mesh->positions && mesh->vertex_count > 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.positions is NULL, needs %llu x 3",
+                         (unsigned long long)mesh->vertex_count);
+    if (!mesh->indices && mesh->vertex_count != 3 * mesh->triangle_count)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            MESH_CALL ": mesh.vertex_count is %llu, a soup of %llu triangles needs %llu; "
+                      "pass indices for a welded mesh",
+            (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
+            (unsigned long long)(3 * mesh->triangle_count));
+    uint64_t largest = 0;
+    for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++) {
+        uint64_t vertex = mesh_corner(mesh, i);
+        largest = vertex > largest ? vertex : largest;
+    }
+    if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
+                         (unsigned long long)largest, (unsigned long long)mesh->vertex_count);
+    return TML_OK;
+}
+
+tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    const char *ending = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; ending && i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcasecmp(ending, formats[i].ending) == 0) {
+            tml_status status = check_mesh(tml, mesh);
+            return status == TML_OK ? formats[i].write(tml, path, mesh) : status;
+        }
+    }
+    return tml_error(tml, TML_UNSUPPORTED,
+                     MESH_CALL
+                     ": path is %s, needs one that ends in .ply, .stl, .obj, .glb or .vtp",
+                     path ? path : "NULL");
+}

@@ -1,0 +1,61 @@
+/* What the mesh writers share. A writer makes its file from rows (vertices, triangles): it fills a
+ * buffer with as many as fit, and the rest is the same for all. */
+#ifndef TML_MESH_FORMAT_H
+#define TML_MESH_FORMAT_H
+
+#include "io/io_internal.h"
+
+/* The writers, one file each. The mesh is checked. */
+typedef tml_status (*mesh_writer)(tml_context *tml, const char *path, const tml_mesh *mesh);
+tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh);
+tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh);
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh);
+tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh);
+tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh);
+
+/* The name that messages begin with. */
+#define MESH_CALL "tml_mesh_save"
+
+/* Puts rows [first, first + count) at out and returns how many bytes they are. */
+typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+
+/* Writes count rows of at most row_size bytes, a buffer at a time. */
+TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const tml_mesh *mesh,
+                                              uint64_t count, size_t row_size, mesh_fill fill);
+
+/* Fills that several formats need; little-endian. */
+size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
+
+/* Copies text as one line of printable ASCII, the one thing that all formats take as it is; the rest
+ * becomes '?'. */
+void tml_mesh_line(char *out, size_t size, const char *text);
+
+static inline bool mesh_has_origin(const tml_mesh *mesh)
+{
+    return mesh->origin[0] != 0.0 || mesh->origin[1] != 0.0 || mesh->origin[2] != 0.0;
+}
+
+/* Coordinate axis of a vertex in the world. */
+static inline double mesh_placed(const tml_mesh *mesh, uint64_t vertex, int axis)
+{
+    return mesh->origin[axis] + (double)mesh->positions[3 * vertex + (uint64_t)axis];
+}
+
+/* Vertex of a triangle's corner; corners count through all triangles. */
+static inline uint64_t mesh_corner(const tml_mesh *mesh, uint64_t corner)
+{
+    if (!mesh->indices)
+        return corner;
+    return mesh->indices64 ? ((const uint64_t *)mesh->indices)[corner]
+                           : ((const uint32_t *)mesh->indices)[corner];
+}
+
+static inline const char *mesh_value_name(const tml_mesh *mesh)
+{
+    return mesh->value_name && mesh->value_name[0] ? mesh->value_name : "value";
+}
+
+#endif
