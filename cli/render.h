@@ -1,0 +1,38 @@
+/* A picture of a mesh: perspective camera that takes in the whole mesh, key light with shadows, sky
+ * and ground light with ambient occlusion, smooth normals, anti-aliased. The same mesh and settings
+ * give the same picture for any number of threads. */
+#ifndef CLI_RENDER_H
+#define CLI_RENDER_H
+
+#include <trommel/io.h>
+#include <trommel/surface.h>
+
+typedef enum render_up {
+    RENDER_UP_Z,
+    RENDER_UP_Y,
+    RENDER_UP_X,
+    RENDER_UP_MINUS_Z,
+    RENDER_UP_MINUS_Y,
+    RENDER_UP_MINUS_X,
+} render_up;
+
+typedef struct render_desc {
+    uint32_t width, height;        /* pixels; up to RENDER_MAX_SIDE each */
+    double azimuth, elevation;     /* degrees; 0, 0 looks along +y (up z), +90 elevation down */
+    render_up up;                  /* the world's axis that points up in the picture */
+    float color[3];                /* of the surface, sRGB 0 ... 1, where nothing else says it */
+    const tml_surface_part *parts; /* two or more: a colour for each */
+    uint32_t part_count;
+    bool color_by_value; /* a scale over the range of mesh->values */
+} render_desc;
+
+enum { RENDER_MAX_SIDE = 8192 };
+
+/* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first, opaque). Needs 12 bytes a
+ * vertex (24 without normals) and about 100 bytes a pixel. A mesh with nothing to show gives the
+ * background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or more), INVALID_ARGUMENT,
+ * CANCELLED. */
+TML_MUST_CHECK tml_status render_mesh(tml_context *tml, const tml_mesh *mesh,
+                                      const render_desc *desc, uint8_t *rgba);
+
+#endif

@@ -1,0 +1,75 @@
+/* What the renderer's files share: camera, per-pixel geometry. */
+#ifndef CLI_RENDER_INTERNAL_H
+#define CLI_RENDER_INTERNAL_H
+
+#include <trommel/kernel_begin.h>
+#include <trommel/kernel_end.h>
+
+#include "raster.h"
+#include "render.h"
+
+/* Where things are seen from: three orthonormal axes and a projection. Camera coordinates are x to
+ * the right, y up, z towards the viewer. */
+typedef struct view {
+    double axes[3][3];
+    double offset[3];  /* camera coordinates of the picture's centre, or of the eye */
+    double scale;      /* samples a unit length; in perspective at distance 1 */
+    double depth_unit; /* what depth is measured in */
+    bool perspective;
+    uint32_t width, height; /* samples */
+} view;
+
+/* What one pixel shows, for the screen-space passes. depth is the distance along the view axis; 0
+ * for background. Normals are in camera coordinates and face the viewer. */
+typedef struct pixel {
+    float depth;
+    tml_vec3 normal;
+} pixel;
+
+/* Lightness of one pixel: 1 is open to the sky, and lit. */
+typedef struct visibility {
+    float ambient;
+    float key;
+} visibility;
+
+/* The whole of one picture in the making. */
+typedef struct scene {
+    tml_context *tml;
+    const tml_mesh *mesh;
+    const render_desc *desc;
+    const float *normals; /* the mesh's, or sums; NULL: flat triangles */
+    float *sums;          /* normals computed here */
+    view camera;          /* on the grid of samples */
+    view light;
+    double extent; /* of the mesh, in world units */
+    double floor;  /* lowest height */
+    tml_vec3 up;   /* the world's up and the key light's direction, in camera coordinates */
+    tml_vec3 key;
+    raster_vertex *vertices;
+    raster_target target;
+    raster_target shadow;
+    pixel *pixels;
+    visibility *visible;
+    visibility *unsmoothed;
+    float *floor_light; /* a pixel each: how much light the floor gets; 1 where there is none */
+    float value_lower, value_upper;
+    uint8_t *rgba;
+} scene;
+
+/* Samples along the side of a pixel, and of the shadow map. */
+enum { RENDER_SAMPLES = 3, RENDER_SHADOW_SIDE = 2048, RENDER_ROWS_A_TASK = 8 };
+
+/* Position of a point of the world on the view's grid of samples, and its depth: in perspective
+ * depth_unit / distance, without 1 ... 2 from the far end to the near one. Both are linear on the
+ * screen and grow towards the eye. */
+void render_project(const view *v, const double p[3], double *x, double *y, double *depth);
+/* Camera coordinates relative to the eye of a point at sample position x, y and depth. */
+tml_vec3 render_point(const view *camera, float x, float y, float depth);
+/* Ambient occlusion, key light and floor shadow of each pixel, smoothed: fills s->visible and
+ * s->floor_light from s->pixels and s->shadow. */
+void render_visibility(scene *s);
+
+/* Calls task(scene, first row, last row + 1) for bands of the picture's rows, in parallel. */
+void render_rows(scene *s, void (*task)(scene *s, uint32_t first, uint32_t last));
+
+#endif
