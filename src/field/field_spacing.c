@@ -35,7 +35,7 @@ typedef struct kd_tree {
     uint32_t depth;
     uint32_t level; /* being built */
     uint64_t sample_count;
-    double *samples; /* distances; 0: no other point */
+    double *samples; /* distances; 0: none to be counted */
 } kd_tree;
 
 /* The range of the node-th node of a level: halves of halves. */
@@ -147,21 +147,25 @@ static void search(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t 
     }
 }
 
+/* The samples are spread evenly over the tree, and so over the points. */
+static const point3 *sample_of(const kd_tree *tree, uint64_t s)
+{
+    return &tree->points[s * tree->count / tree->sample_count];
+}
+
 static void sample_task(void *argument, uint32_t index)
 {
     const kd_tree *tree = argument;
     uint64_t first = (uint64_t)index * SAMPLES_A_TASK;
     uint64_t last = TML_MIN_OF(first + SAMPLES_A_TASK, tree->sample_count);
-    const point3 *before = NULL;
     for (uint64_t s = first; s < last; s++) {
-        const point3 *query = &tree->points[s * tree->count / tree->sample_count];
-        /* Coinciding points are neighbours in the tree. Each would look through all the others, which
-         * is quadratic where many coincide: invalid returns of a scanner at 0 0 0, for example. */
-        if (before && memcmp(before, query, sizeof *query) == 0) {
-            tree->samples[s] = tree->samples[s - 1];
+        const point3 *query = sample_of(tree, s);
+        /* Coinciding points are neighbours in the tree, and count once. Each would otherwise look
+         * through all the others, which is quadratic where many coincide, like invalid returns of a
+         * scanner at 0 0 0. */
+        tree->samples[s] = 0.0;
+        if (s > 0 && memcmp(sample_of(tree, s - 1), query, sizeof *query) == 0)
             continue;
-        }
-        before = query;
         kd_nearest best = {.count = 0};
         search(tree, 0, 0, 0, tree->count, query->at, &best);
         tree->samples[s] = best.count ? sqrt(best.squared[best.count - 1]) : 0.0;

@@ -1,0 +1,672 @@
+/* Field against a naive sum over all points in double precision; slabs, threads and SIMD levels bit for
+ * bit; automatic radius and grid; refusals. */
+#include <trommel/field.h>
+
+#include "cpu/cpu_simd.h"
+#include "field/field_internal.h"
+#include "test.h"
+
+/* ---- points and grids ------------------------------------------------------------------------- */
+
+/* Uniform in [0, 1); the same on every machine. */
+static double uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+static tml_context *open_with(uint32_t threads)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
+    return tml;
+}
+
+static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+enum { MAX_POINTS = 400, MAX_SAMPLES = 40 * 40 * 40 };
+
+typedef struct point_cloud {
+    float points[3 * MAX_POINTS];
+    float radii[MAX_POINTS];
+    uint64_t count;
+} point_cloud;
+
+static void to_world(const tml_grid *grid, const double index[3], double out[3])
+{
+    for (int row = 0; row < 3; row++) {
+        out[row] = grid->origin[row];
+        for (int a = 0; a < 3; a++)
+            out[row] += grid->direction[3 * row + a] * grid->spacing[a] * index[a];
+    }
+}
+
+/* Points over the grid and a little outside it: anywhere, on samples, on brick borders, on the grid's
+ * own borders; some that must be ignored. spread: largest over smallest radius. */
+static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count, double radius,
+                       double spread)
+{
+    uint64_t state = 7 + count;
+    cloud->count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        double index[3], world[3];
+        for (int a = 0; a < 3; a++) {
+            double last = (double)(grid->dims[a] - 1);
+            index[a] = (uniform(&state) * 1.4 - 0.2) * (last + 1.0);
+            if (i % 5 == 1)
+                index[a] = floor(index[a]);
+            else if (i % 5 == 2)
+                index[a] = floor(index[a] / FIELD_BRICK) * FIELD_BRICK;
+            else if (i % 5 == 3)
+                index[a] = uniform(&state) < 0.5 ? 0.0 : last;
+        }
+        to_world(grid, index, world);
+        for (int a = 0; a < 3; a++)
+            cloud->points[3 * i + a] = (float)world[a];
+        cloud->radii[i] = (float)(radius * pow(spread, -uniform(&state)));
+    }
+    if (count > 20) {
+        cloud->points[3 * 4] = NAN;
+        cloud->points[3 * 9 + 2] = INFINITY;
+        cloud->radii[14] = 0.0f;
+        cloud->radii[15] = -1.0f;
+        cloud->radii[16] = NAN;
+    }
+}
+
+/* ---- the reference ---------------------------------------------------------------------------- */
+
+static double reference_weight(tml_field_kernel kernel, double q)
+{
+    double t = 1.0 - q;
+    if (q >= 1.0)
+        return 0.0;
+    if (kernel == TML_WENDLAND_C2)
+        return t * t * t * t * (4.0 * q + 1.0);
+    if (kernel == TML_POLY6)
+        return pow(1.0 - q * q, 3.0);
+    return q < 1.0 / 3.0 ? 1.0 - 3.0 * q * q : 1.5 * t * t;
+}
+
+/* One sample, and the error that its evaluation in float may have. Each point's position is rounded
+ * relative to its bin and brick, some samples away (so by some 2^-24 of a bin or of the reach), and q
+ * and the term by some operations; no kernel is steeper than 2 in q. */
+static double reference_sample(const tml_field_desc *desc, const point_cloud *cloud,
+                               const double at[3], double *bound)
+{
+    const double ulp = 0x1p-24;
+    bool distance = desc->kind == TML_FIELD_DISTANCE;
+    double value = distance ? -desc->margin : 0.0;
+    double step = fmax(fmax(desc->grid.spacing[0], desc->grid.spacing[1]), desc->grid.spacing[2]);
+    double terms = 0.0;
+    *bound = distance ? ulp * desc->margin : 0.0;
+    for (uint64_t i = 0; i < cloud->count; i++) {
+        const float *p = cloud->points + 3 * i;
+        double radius = tml_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]) || !(radius > 0.0))
+            continue;
+        double d[3];
+        for (int a = 0; a < 3; a++)
+            d[a] = (double)p[a] - at[a];
+        double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        double reach = distance ? radius + desc->margin : radius;
+        if (length > 1.001 * reach)
+            continue;
+        terms++;
+        if (distance) {
+            value = fmax(value, radius - length);
+            *bound = fmax(*bound, ulp * (16.0 * reach + 64.0 * step));
+        } else {
+            double weight = reference_weight(desc->kernel, length / reach);
+            value += weight;
+            *bound += ulp * (32.0 + 128.0 * step / reach);
+        }
+    }
+    *bound += ulp * terms * fabs(value);
+    return value;
+}
+
+static void check_against_reference(const tml_field_desc *desc, const point_cloud *cloud,
+                                    const float *samples, const char *name)
+{
+    const tml_grid *grid = &desc->grid;
+    uint64_t wrong = 0;
+    double worst = 0.0;
+    for (uint64_t s = 0; s < grid->dims[0] * grid->dims[1] * grid->dims[2]; s++) {
+        uint64_t x = s % grid->dims[0], y = s / grid->dims[0] % grid->dims[1];
+        double index[3] = {(double)x, (double)y, (double)(s / (grid->dims[0] * grid->dims[1]))};
+        double world[3], bound;
+        to_world(grid, index, world);
+        double expected = reference_sample(desc, cloud, world, &bound);
+        double error = fabs((double)samples[s] - expected);
+        worst = fmax(worst, bound > 0.0 ? error / bound : error > 0.0 ? INFINITY : 0.0);
+        if (!(error <= bound) && wrong++ < 2)
+            test_fail(__FILE__, __LINE__, "%s: sample %g %g %g is %.9g, expected %.9g within %g",
+                      name, index[0], index[1], index[2], (double)samples[s], expected, bound);
+    }
+    CHECK_EQ_U64(wrong, 0);
+    CHECK(worst <= 1.0);
+}
+
+/* ---- the cases -------------------------------------------------------------------------------- */
+
+static const double rotated[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6};
+static const double sheared[9] = {1.0, 0.3, -0.2, 0.0, 0.9, 0.4, 0.1, 0.0, 1.1};
+static const double mirrored[9] = {-1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0};
+static const double straight[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+
+typedef struct field_case {
+    const char *name;
+    uint64_t dims[3];
+    double spacing[3];
+    double origin[3];
+    const double *direction;
+    uint64_t points;
+    double radius;
+    double spread; /* of per-point radii; 0: one radius */
+} field_case;
+
+static const field_case cases[] = {
+    {"one brick", {8, 8, 8}, {1, 1, 1}, {0, 0, 0}, straight, 5, 2.5, 0},
+    {"primes", {23, 19, 29}, {1, 1, 1}, {0, 0, 0}, straight, 300, 3, 0},
+    {"one sample", {1, 1, 1}, {1, 1, 1}, {5, 6, 7}, straight, 9, 2, 0},
+    {"one row", {37, 1, 1}, {1, 1, 1}, {0, 0, 0}, straight, 60, 2, 0},
+    {"one column", {1, 1, 37}, {1, 1, 1}, {0, 0, 0}, straight, 60, 2, 0},
+    {"past a brick", {9, 17, 25}, {1, 1, 1}, {-4, -8, -12}, straight, 200, 1.25, 0},
+    {"smaller than a step", {21, 20, 19}, {1, 1, 1}, {0, 0, 0}, straight, 300, 0.4, 0},
+    {"support beyond the grid", {17, 9, 11}, {1, 1, 1}, {0, 0, 0}, straight, 25, 60, 0},
+    {"anisotropic", {31, 22, 9}, {0.5, 0.75, 3}, {-7, 100, 3}, straight, 200, 2.2, 0},
+    {"rotated", {22, 18, 20}, {0.5, 0.5, 0.75}, {-30, 20, -10}, rotated, 200, 2.2, 0},
+    {"sheared", {22, 18, 20}, {1, 0.8, 1.2}, {3, -2, 1}, sheared, 200, 3.1, 0},
+    {"mirrored", {18, 21, 16}, {1, 1, 2}, {0, 0, 0}, mirrored, 200, 3.1, 0},
+    {"far from zero", {16, 16, 16}, {0.25, 0.25, 0.25}, {4096, -8192, 2048}, straight, 100, 1, 0},
+    {"small units", {20, 12, 14}, {1e-9, 1e-9, 1e-9}, {0, 0, 0}, straight, 100, 3e-9, 0},
+    {"large units", {20, 12, 14}, {1e9, 1e9, 1e9}, {1e10, 0, 0}, straight, 100, 3e9, 0},
+    {"radii 1:3", {24, 24, 24}, {1, 1, 1}, {0, 0, 0}, straight, 200, 4, 3},
+    {"radii 1:50", {24, 30, 26}, {1, 1, 1}, {-3, 0, 9}, straight, 300, 15, 50},
+    {"radii 1:1e7", {24, 17, 26}, {1, 1, 1}, {0, 0, 0}, rotated, 300, 40, 1e7},
+};
+
+static void samples_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel)
+{
+    static point_cloud cloud;
+    static float samples[MAX_SAMPLES], again[MAX_SAMPLES];
+    tml_context *tml = open_with(1), *tml2 = open_with(2);
+    tml_field_desc desc = {.kind = kind, .kernel = kernel, .radius = test->radius};
+    memcpy(desc.grid.dims, test->dims, sizeof test->dims);
+    memcpy(desc.grid.spacing, test->spacing, sizeof test->spacing);
+    memcpy(desc.grid.origin, test->origin, sizeof test->origin);
+    memcpy(desc.grid.direction, test->direction, sizeof desc.grid.direction);
+    make_cloud(&cloud, &desc.grid, test->points, test->radius, test->spread > 0 ? test->spread : 1);
+    uint64_t count = test->dims[0] * test->dims[1] * test->dims[2];
+    size_t size = count * sizeof(float);
+
+    tml_field_desc desc2 = desc;
+    desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    desc2.points = buffer_of(tml2, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
+    if (test->spread > 0) {
+        desc.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
+        desc2.radii = buffer_of(tml2, TML_F32, cloud.count, cloud.radii);
+    }
+    tml_buffer out = buffer_of(tml, TML_F32, count, NULL),
+               out2 = buffer_of(tml2, TML_F32, count, NULL);
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    CHECK_OK(tml, tml_read(tml, out, samples));
+    tml_field_desc resolved;
+    CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
+    check_against_reference(&resolved, &cloud, samples, test->name);
+
+    CHECK_OK(tml2, tml_field(tml2, &desc2, out2));
+    CHECK_OK(tml2, tml_read(tml2, out2, again));
+    CHECK(memcmp(samples, again, size) == 0);
+
+    field_plan *plan = NULL;
+    CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
+    static const uint64_t slabs[] = {1, 3, FIELD_BRICK, 11};
+    cpu_level best = cpu_simd_level();
+    uint64_t slice = test->dims[0] * test->dims[1];
+    for (size_t i = 0; plan && i < TML_ARRAY_SIZE(slabs); i++) {
+        cpu_simd_force((cpu_level)TML_MIN_OF(i, (size_t)best));
+        memset(again, 0x7f, size);
+        for (uint64_t z = 0; z < test->dims[2]; z += slabs[i]) {
+            uint64_t slices = TML_MIN_OF(slabs[i], test->dims[2] - z);
+            cpu_field_slab(plan, z, slices, again + z * slice);
+            if (field_slab_is_empty(plan, z, slices))
+                for (uint64_t s = z * slice; s < (z + slices) * slice; s++)
+                    CHECK(samples[s] == plan->background);
+        }
+        CHECK(memcmp(samples, again, size) == 0);
+    }
+    cpu_simd_force(best);
+    field_plan_destroy(tml, plan);
+    tml_close(tml2);
+    tml_close(tml);
+}
+
+TEST(wendland_sums_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_WENDLAND_C2);
+}
+
+TEST(poly6_sums_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_POLY6);
+}
+
+TEST(metaball_sums_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_METABALL);
+}
+
+TEST(distances_agree_with_the_reference)
+{
+    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
+        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_WENDLAND_C2);
+}
+
+/* Known by hand: the kernels' centre and half way, and a sphere's distance along an axis. */
+TEST(known_values)
+{
+    tml_context *tml = open_with(1);
+    const float centre[3] = {0, 0, 0};
+    tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 1, centre),
+                           .radius = 2.0,
+                           .grid = {.dims = {4, 1, 1}}};
+    tml_buffer out = buffer_of(tml, TML_F32, 4, NULL);
+    static const float half_way[] = {0.1875f, 0.421875f, 0.375f}; /* at q = 1/2 */
+    float samples[4];
+    for (int kernel = 0; kernel < 3; kernel++) {
+        desc.kernel = (tml_field_kernel)kernel;
+        CHECK_OK(tml, tml_field(tml, &desc, out));
+        CHECK_OK(tml, tml_read(tml, out, samples));
+        CHECK_NEAR((double)samples[0], 1.0, 0.0);
+        CHECK_NEAR((double)samples[1], (double)half_way[kernel], 0x1p-22);
+        CHECK_NEAR((double)samples[2], 0.0, 0.0);
+        CHECK_NEAR((double)samples[3], 0.0, 0.0);
+    }
+    desc.kind = TML_FIELD_DISTANCE;
+    desc.margin = 0.5;
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    CHECK_OK(tml, tml_read(tml, out, samples));
+    const double distances[4] = {2.0, 1.0, 0.0, -0.5};
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
+    tml_close(tml);
+}
+
+/* ---- resolution ------------------------------------------------------------------------------- */
+
+/* The spacing by looking at all pairs; points of the same place as an earlier one count, or not. */
+static double reference_spacing(const float *points, uint64_t count, bool count_all)
+{
+    double *medians = malloc(count * sizeof *medians);
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double best[6];
+        int have = 0;
+        bool repeated = false;
+        for (uint64_t j = 0; j < count; j++) {
+            double d[3], squared = 0.0;
+            for (int a = 0; a < 3; a++) {
+                d[a] = (double)points[3 * i + a] - (double)points[3 * j + a];
+                squared += d[a] * d[a];
+            }
+            repeated = repeated || (squared == 0.0 && j < i);
+            if (!(squared > 0.0) || !isfinite(squared))
+                continue;
+            int at = have < 6 ? have++ : squared < best[5] ? 5 : 6;
+            for (; at > 0 && at < 6 && best[at - 1] > squared; at--)
+                best[at] = best[at - 1];
+            if (at < 6)
+                best[at] = squared;
+        }
+        if (have == 0 || (repeated && !count_all))
+            continue;
+        uint64_t at = found++;
+        double length = sqrt(best[have - 1]);
+        for (; at > 0 && medians[at - 1] > length; at--)
+            medians[at] = medians[at - 1];
+        medians[at] = length;
+    }
+    double median = found ? medians[found / 2] : 0.0;
+    free(medians);
+    return median;
+}
+
+static void check_spacing(tml_context *tml, const float *points, uint64_t count)
+{
+    double spacing = -1.0;
+    CHECK_OK(tml, field_spacing(tml, points, count, &spacing));
+    /* Copies of one place move the median only towards that place's value. */
+    double all = reference_spacing(points, count, true),
+           once = reference_spacing(points, count, false);
+    CHECK(spacing >= fmin(all, once) && spacing <= fmax(all, once));
+}
+
+TEST(spacing_is_the_median_of_the_sixth_neighbour)
+{
+    enum { COUNT = 1500 };
+    static float points[3 * COUNT];
+    tml_context *tml = open_with(2);
+    uint64_t state = 3;
+    static const uint64_t counts[] = {1, 2, 3, 6, 7, 8, 16, 17, 33, 100, 997, COUNT};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(counts); i++) {
+        for (uint64_t j = 0; j < 3 * COUNT; j++)
+            points[j] = (float)(uniform(&state) * 10.0 - 5.0);
+        check_spacing(tml, points, counts[i]);
+        for (uint64_t j = 0; j < COUNT; j++)
+            points[3 * j + 2] = 1.0f; /* a plane */
+        check_spacing(tml, points, counts[i]);
+        for (uint64_t j = 0; j < COUNT; j++)
+            points[3 * j] = floorf(points[3 * j]); /* lines, with ties */
+        check_spacing(tml, points, counts[i]);
+        for (uint64_t j = 0; j < COUNT; j += 2)
+            memset(points + 3 * j, 0, 3 * sizeof(float)); /* half of them coincide */
+        check_spacing(tml, points, counts[i]);
+        points[0] = 1e30f;
+        points[3] = NAN;
+        check_spacing(tml, points, counts[i]);
+    }
+    tml_close(tml);
+}
+
+/* Many points in one place must not be compared with one another. */
+TEST(spacing_of_coinciding_points_is_quick)
+{
+    enum { COUNT = 300000 };
+    tml_context *tml = open_with(2);
+    float *points = calloc(3 * COUNT, sizeof *points);
+    double spacing = -1.0;
+    CHECK_OK(tml, field_spacing(tml, points, COUNT, &spacing));
+    CHECK_NEAR(spacing, 0.0, 0.0);
+    for (uint64_t i = 0; i < COUNT / 3; i++)
+        points[3 * i] = (float)i;
+    CHECK_OK(tml, field_spacing(tml, points, COUNT, &spacing));
+    CHECK_NEAR(spacing, 3.0, 0.0);
+    free(points);
+    tml_close(tml);
+}
+
+static tml_status resolve_points(tml_context *tml, const float *points, uint64_t count,
+                                 tml_field_desc *desc)
+{
+    desc->points = buffer_of(tml, TML_VEC(TML_F32, 3), count, points);
+    tml_field_desc given = *desc;
+    double iso = -1.0;
+    tml_status status = tml_field_resolve(tml, &given, desc, &iso);
+    if (status == TML_OK)
+        CHECK_NEAR(iso, desc->kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0, 0.0);
+    return status;
+}
+
+/* Every border sample of an automatic grid is background: the surface closes inside. */
+static void check_closed(tml_context *tml, const tml_field_desc *desc)
+{
+    const uint64_t *dims = desc->grid.dims;
+    uint64_t count = dims[0] * dims[1] * dims[2], inside = 0;
+    if (!CHECK(count > 0 && count <= 1u << 24))
+        return;
+    tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
+    void *memory;
+    CHECK_OK(tml, tml_field(tml, desc, out));
+    CHECK_OK(tml, tml_map(tml, out, &memory));
+    const float *samples = memory;
+    double iso = desc->kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0;
+    for (uint64_t s = 0; s < count; s++) {
+        uint64_t at[3] = {s % dims[0], s / dims[0] % dims[1], s / dims[0] / dims[1]};
+        bool border = false;
+        for (int a = 0; a < 3; a++)
+            border = border || at[a] == 0 || at[a] == dims[a] - 1;
+        inside += (double)samples[s] >= iso;
+        if (border && !CHECK((double)samples[s] < iso))
+            break;
+    }
+    CHECK(inside > 0);
+    tml_unmap(tml, out);
+    tml_buffer_destroy(tml, out);
+}
+
+TEST(automatic_grids_close)
+{
+    tml_context *tml = open_with(2);
+    static float lattice[3 * 1000], line[3 * 50];
+    for (int i = 0; i < 1000; i++) {
+        lattice[3 * i] = (float)(i % 10) * 0.25f - 100.0f;
+        lattice[3 * i + 1] = (float)(i / 10 % 10) * 0.25f;
+        lattice[3 * i + 2] = (float)(i / 100) * 0.25f + 7.0f;
+    }
+    for (int i = 0; i < 50; i++)
+        line[3 * i + 1] = (float)i * 3.0f;
+    const float one[3] = {1e6f, -1e6f, 1e6f};
+    const float same[9] = {4, 5, 6, 4, 5, 6, 4, 5, 6};
+    struct {
+        const float *points;
+        uint64_t count;
+        double spacing;
+    } clouds[] = {
+        {lattice, 1000, 0.25}, {lattice, 100, 0.25}, {line, 50, 9}, {one, 1, 1}, {same, 3, 1}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(clouds); i++)
+        for (int kind = 0; kind < 2; kind++) {
+            tml_field_desc desc = {.kind = (tml_field_kind)kind};
+            CHECK_OK(tml, resolve_points(tml, clouds[i].points, clouds[i].count, &desc));
+            CHECK(desc.radius > 0.0);
+            if (i == 0 || i > 1)
+                CHECK_NEAR(desc.radius, (kind == 0 ? 2.0 : 1.0) * clouds[i].spacing,
+                           1e-6 * desc.radius);
+            check_closed(tml, &desc);
+            desc = (tml_field_desc){.kind = (tml_field_kind)kind, .resolution = 40};
+            memcpy(desc.grid.direction, rotated, sizeof rotated);
+            CHECK_OK(tml, resolve_points(tml, clouds[i].points, clouds[i].count, &desc));
+            uint64_t longest = 0;
+            for (int a = 0; a < 3; a++)
+                longest = TML_MAX_OF(longest, desc.grid.dims[a]);
+            CHECK(longest >= 38 && longest <= 42);
+            check_closed(tml, &desc);
+            desc = (tml_field_desc){.kind = (tml_field_kind)kind, .resolution = 16};
+            CHECK_OK(tml, resolve_points(tml, clouds[i].points, clouds[i].count, &desc));
+            check_closed(tml, &desc);
+        }
+    tml_close(tml);
+}
+
+TEST(radii_of_points_decide_the_grid)
+{
+    tml_context *tml = open_with(1);
+    const float points[9] = {0, 0, 0, 10, 0, 0, NAN, 0, 0};
+    const float radii[3] = {1.0f, 4.0f, 1e9f};
+    tml_field_desc desc = {.kind = TML_FIELD_DISTANCE, .radii = buffer_of(tml, TML_F32, 3, radii)};
+    CHECK_OK(tml, resolve_points(tml, points, 3, &desc));
+    double right = desc.grid.origin[0] + desc.grid.spacing[0] * (double)(desc.grid.dims[0] - 1);
+    CHECK(desc.grid.origin[0] < -1.0 && desc.grid.origin[0] > -3.0);
+    CHECK(right > 14.0 && right < 16.0);
+    check_closed(tml, &desc);
+    tml_close(tml);
+}
+
+TEST(outliers_neither_crash_nor_allocate_absurdly)
+{
+    tml_context *tml = open_with(1);
+    float points[3 * 101] = {0};
+    for (int i = 0; i < 100; i++)
+        points[3 * i] = (float)i;
+    points[300] = 1e20f;
+    tml_field_desc desc = {.grid = {.dims = {0}}};
+    CHECK_OK(tml, resolve_points(tml, points, 101, &desc));
+    check_closed(tml, &desc);
+    desc = (tml_field_desc){.grid = {.spacing = {0.5, 0.5, 0.5}}};
+    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "101 points") != NULL);
+    CHECK(strstr(tml_last_error(tml), "e+20") != NULL);
+    points[300] = -3e38f;
+    points[301] = 3e38f;
+    desc = (tml_field_desc){.grid = {.dims = {0}}};
+    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_INVALID_ARGUMENT);
+    /* A grid given around the others is fine. */
+    desc = (tml_field_desc){.grid = {.dims = {50, 20, 20}, .origin = {-2, -10, -10}}};
+    CHECK_OK(tml, resolve_points(tml, points, 101, &desc));
+    tml_buffer out = buffer_of(tml, TML_F32, 50 * 20 * 20, NULL);
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    tml_close(tml);
+}
+
+/* A plan's memory follows its points, not its grid. */
+TEST(large_grids_of_few_points_have_small_plans)
+{
+    tml_context *tml = open_with(1);
+    const float points[6] = {0, 0, 0, 9000, 9000, 9000};
+    tml_field_desc desc = {.radius = 2.0, .grid = {.dims = {10000, 10000, 10000}}};
+    CHECK_OK(tml, resolve_points(tml, points, 2, &desc));
+    field_plan *plan = NULL;
+    CHECK_OK(tml, field_plan_create(tml, &desc, &plan));
+    CHECK(plan->bin_count <= 4096);
+    CHECK(!field_slab_is_empty(plan, 0, 8));
+    CHECK(field_slab_is_empty(plan, 5000, 1000));
+    CHECK(!field_slab_is_empty(plan, 8992, 16));
+    field_plan_destroy(tml, plan);
+    tml_close(tml);
+}
+
+/* ---- refusals --------------------------------------------------------------------------------- */
+
+static void check_refused(tml_context *tml, const tml_field_desc *desc, const char *word)
+{
+    tml_field_desc resolved = {.radius = -7.0};
+    CHECK_STATUS(tml_field_resolve(tml, desc, &resolved, NULL), TML_INVALID_ARGUMENT);
+    if (!strstr(tml_last_error(tml), word))
+        test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", word, tml_last_error(tml));
+    CHECK_NEAR(resolved.radius, -7.0, 0.0);
+}
+
+TEST(bad_descs_are_refused)
+{
+    tml_context *tml = open_with(1);
+    const float points[6] = {0, 0, 0, 1, 1, 1}, nans[3] = {NAN, 0, 0}, none[2] = {0, -1};
+    tml_field_desc good = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, points)}, desc;
+    check_refused(tml,
+                  (desc = good, desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), 0, NULL), &desc),
+                  "0 points");
+    check_refused(tml,
+                  (desc = good, desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), 1, nans), &desc),
+                  "1 points");
+    check_refused(tml, (desc = good, desc.points = buffer_of(tml, TML_F32, 3, nans), &desc),
+                  "f32x3");
+    check_refused(tml, (desc = good, desc.radii = buffer_of(tml, TML_F32, 1, none), &desc),
+                  "radii");
+    check_refused(tml, (desc = good, desc.radii = buffer_of(tml, TML_F32, 2, none), &desc),
+                  "radius");
+    check_refused(tml, (desc = good, desc.kind = (tml_field_kind)2, &desc), "kind");
+    check_refused(tml, (desc = good, desc.kernel = (tml_field_kernel)3, &desc), "kernel");
+    check_refused(tml, (desc = good, desc.radius = -1, &desc), "radius");
+    check_refused(tml, (desc = good, desc.radius = NAN, &desc), "radius");
+    check_refused(tml, (desc = good, desc.radius = 1e300, &desc), "radius");
+    check_refused(tml, (desc = good, desc.margin = -1, &desc), "margin");
+    check_refused(tml, (desc = good, desc.resolution = 7, &desc), "resolution");
+    check_refused(tml, (desc = good, desc.resolution = UINT32_MAX, &desc), "2^40");
+    check_refused(tml, (desc = good, desc.grid.dims[0] = 8, &desc), "dims");
+    tml_grid grid = {.dims = {8, 8, 8}, .spacing = {1, 1, 1}};
+    good.grid = grid;
+    check_refused(tml, (desc = good, desc.grid.dims[1] = UINT64_MAX, &desc), "dims");
+    check_refused(tml, (desc = good, desc.grid.spacing[1] = 0, &desc), "spacing[1]");
+    check_refused(tml, (desc = good, desc.grid.spacing[2] = -1, &desc), "spacing[2]");
+    check_refused(tml, (desc = good, desc.grid.origin[1] = INFINITY, &desc), "origin[1]");
+    check_refused(tml, (desc = good, desc.grid.direction[4] = 1, &desc), "direction");
+    check_refused(tml, (desc = good, desc.grid.direction[4] = NAN, &desc), "direction");
+    desc = good;
+    desc.points = (tml_buffer){99, 1};
+    tml_buffer small = buffer_of(tml, TML_F32, 511, NULL),
+               ints = buffer_of(tml, TML_U32, 512, NULL);
+    CHECK_STATUS(tml_field(tml, &desc, small), TML_INVALID_HANDLE);
+    CHECK_STATUS(tml_field(tml, &good, small), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_field(tml, &good, ints), TML_INVALID_ARGUMENT);
+    tml_close(tml);
+}
+
+static bool stop_half_way(void *user, const char *stage, double fraction)
+{
+    (void)stage;
+    *(double *)user = fraction;
+    return fraction < 0.5;
+}
+
+TEST(fields_can_be_cancelled)
+{
+    double seen = 0.0;
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .progress = stop_half_way,
+                                             .progress_user = &seen},
+                            &tml));
+    const float points[3] = {4, 4, 4};
+    tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 1, points),
+                           .radius = 3,
+                           .grid = {.dims = {64, 64, 64}}};
+    tml_buffer out = buffer_of(tml, TML_F32, 64 * 64 * 64, NULL);
+    CHECK_STATUS(tml_field(tml, &desc, out), TML_CANCELLED);
+    CHECK_NEAR(seen, 0.5, 0.02);
+    tml_close(tml);
+}
+
+/* ---- allocation failure ----------------------------------------------------------------------- */
+
+typedef struct alloc_limit {
+    int left; /* allocations before one fails */
+    int64_t live;
+} alloc_limit;
+
+static void *failing_alloc(void *user, size_t size, size_t alignment)
+{
+    alloc_limit *limit = user;
+    void *memory = NULL;
+    if (limit->left-- <= 0 || posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    limit->live++;
+    return memory;
+}
+
+static void failing_free(void *user, void *memory, size_t size)
+{
+    (void)size;
+    ((alloc_limit *)user)->live--;
+    free(memory);
+}
+
+TEST(every_failed_allocation_is_reported)
+{
+    const float points[9] = {1, 2, 3, 4, 5, 6, 2, 2, 2};
+    alloc_limit limit = {.left = 1000};
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .threads = 1,
+                                             .allocator = {failing_alloc, failing_free, &limit}},
+                            &tml));
+    tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, points),
+                           .grid = {.dims = {8, 8, 8}}};
+    tml_buffer out = buffer_of(tml, TML_F32, 512, NULL);
+    int64_t live = limit.live;
+    tml_status status = TML_OUT_OF_MEMORY;
+    for (int n = 0; status == TML_OUT_OF_MEMORY && n < 100; n++) {
+        limit.left = n;
+        status = tml_field(tml, &desc, out);
+        CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+        CHECK_EQ_I64(limit.live, live);
+    }
+    CHECK_OK(tml, status);
+    limit.left = 1000;
+    tml_close(tml);
+    CHECK_EQ_I64(limit.live, 0);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
