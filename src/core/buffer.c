@@ -11,33 +11,45 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
 {
     if (buffer.slot == 0 || buffer.slot >= tml->slot_count)
         return NULL;
-    tml_slot *slot = &tml->slots[buffer.slot];
+    tml_slot *slot = tml_slot_at(tml, buffer.slot);
     return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
 }
 
-/* Slot number of a free slot, growing the table when all are in use; 0 when memory is short. */
+/* Makes room for one more page of slots. */
+static bool page_add(tml_context *tml)
+{
+    if (tml->page_count == tml->page_capacity) {
+        uint32_t capacity = tml->page_capacity ? 2 * tml->page_capacity : 16;
+        tml_slot **pages = tml_alloc(tml, capacity * sizeof *pages);
+        if (!pages)
+            return false;
+        if (tml->pages)
+            memcpy(pages, tml->pages, tml->page_count * sizeof *pages);
+        tml_free(tml, tml->pages, tml->page_capacity * sizeof *pages);
+        tml->pages = pages;
+        tml->page_capacity = capacity;
+    }
+    tml_slot *page = tml_alloc(tml, TML_SLOT_PAGE * sizeof *page);
+    if (!page)
+        return false;
+    memset(page, 0, TML_SLOT_PAGE * sizeof *page);
+    tml->pages[tml->page_count++] = page;
+    return true;
+}
+
+/* Number of a free slot; 0 when memory is short. */
 static uint32_t slot_take(tml_context *tml)
 {
-    for (uint32_t i = tml->free_slot; i < tml->slot_count; i++)
-        if (i && !(tml->slots[i].generation & 1)) {
+    for (uint32_t i = TML_MAX_OF(tml->free_slot, 1u); i < tml->slot_count; i++)
+        if (!(tml_slot_at(tml, i)->generation & 1)) {
             tml->free_slot = i + 1;
             return i;
         }
-    if (tml->slot_count == tml->slot_capacity) {
-        uint32_t capacity = tml->slot_capacity ? 2 * tml->slot_capacity : 64;
-        tml_slot *slots = tml_alloc(tml, capacity * sizeof *slots);
-        if (!slots)
-            return 0;
-        memset(slots, 0, capacity * sizeof *slots);
-        if (tml->slots)
-            memcpy(slots, tml->slots, tml->slot_count * sizeof *slots);
-        tml_free(tml, tml->slots, tml->slot_capacity * sizeof *slots);
-        tml->slots = slots;
-        tml->slot_capacity = capacity;
-        tml->slot_count = TML_MAX_OF(tml->slot_count, 1u);
-    }
-    tml->free_slot = tml->slot_count + 1;
-    return tml->slot_count++;
+    uint32_t number = TML_MAX_OF(tml->slot_count, 1u);
+    if (number / TML_SLOT_PAGE == tml->page_count && !page_add(tml))
+        return 0;
+    tml->slot_count = tml->free_slot = number + 1;
+    return number;
 }
 
 tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_buffer *out)
@@ -66,7 +78,7 @@ tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_
     uint32_t number = slot_take(tml);
     if (!number)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a handle");
-    tml_slot *slot = &tml->slots[number];
+    tml_slot *slot = tml_slot_at(tml, number);
     uint32_t generation = slot->generation;
     *slot = (tml_slot){.generation = generation,
                        .type = desc->type,

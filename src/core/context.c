@@ -260,8 +260,10 @@ void tml_close(tml_context *tml)
     if (!tml)
         return;
     for (uint32_t i = 1; i < tml->slot_count; i++)
-        tml_buffer_destroy(tml, (tml_buffer){i, tml->slots[i].generation});
-    tml_free(tml, tml->slots, tml->slot_capacity * sizeof *tml->slots);
+        tml_buffer_destroy(tml, (tml_buffer){i, tml_slot_at(tml, i)->generation});
+    for (uint32_t i = 0; i < tml->page_count; i++)
+        tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
+    tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
     tml_free(tml, tml->scratch, tml->scratch_size);
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "core/engine.h"
 
@@ -13,7 +14,7 @@
 #define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
 
 /* Scratch and allocations are aligned to this: a cache line and the widest vector. */
-enum { TML_ALIGNMENT = 64 };
+enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
 
 struct tml_slot {
     uint32_t generation; /* odd while alive */
@@ -38,14 +39,21 @@ struct tml_context {
     tml_progress_fn progress;
     void *progress_user;
     atomic_bool cancelled;
-    tml_slot *slots; /* [0] stays unused */
-    uint32_t slot_count, slot_capacity, free_slot;
+    tml_slot **pages; /* of TML_SLOT_PAGE slots, which never move; slot 0 stays unused */
+    uint32_t page_count, page_capacity;
+    uint32_t slot_count, free_slot; /* slots ever used; none free below free_slot */
     void *scratch;
     size_t scratch_size;
     char error[768];
 };
 
-/* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. */
+static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
+{
+    return &tml->pages[number / TML_SLOT_PAGE][number % TML_SLOT_PAGE];
+}
+
+/* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. Holds until
+ * the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
 /* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any),
@@ -56,6 +64,14 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 /* The arena, grown to size when smaller. NULL and a message when memory is short. The pointer holds
  * until the next call that may grow it: one operation at a time. */
 void *tml_scratch(tml_context *tml, const char *call, size_t size);
+
+/* Seconds of a clock that only goes forward. */
+static inline double tml_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 /* a * b, false on overflow. */
 static inline bool tml_mul(uint64_t a, uint64_t b, uint64_t *out)

@@ -6,11 +6,6 @@
  *
  * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015 (edges
  * owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel weights). */
-#ifndef TML_SURFACE_K_H
-#define TML_SURFACE_K_H
-
-#include "kernels/kernel.h"
-
 /* The widest integer that every device has. */
 #ifdef TML_GLSL
 #define WORD          uint
@@ -109,6 +104,3 @@ FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
     n = VEC3(n.x / largest, n.y / largest, n.z / largest);
     return scale3(n, 1.0f / length3(n));
 }
-
-#include "kernels/kernel_end.h"
-#endif

@@ -1,0 +1,667 @@
+/* The surface on the CPU, part one: sign bits, counts, and where each row's output begins.
+ *
+ * The volume is read once, into one bit a sample; from then on topology is arithmetic on words that
+ * stay in cache: crossed edges are the exclusive or of neighbouring rows, their population counts are the
+ * vertices, and surface_triangles counts triangles without looking at cases. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cpu/cpu_surface_internal.h"
+#include "kernels/kernel.h"
+#include "kernels/surface.k.h"
+#include "surface_tables.k.h"
+/* The vocabulary's short names are not used below. */
+#include "kernels/kernel_end.h"
+
+/* Samples in a chunk: enough to amortise a task, few enough to balance and to stay in cache. */
+enum { CHUNK_SAMPLES = 1 << 15, CHUNK_ROWS_MAX = 256 };
+/* A field's slab in memory, and the slices around it that vertices and their normals look at. */
+enum { SLAB_BYTES = 48 << 20, GHOST_SLICES = 3 };
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+static void workspace_layout(const surface_plan *plan, surface_part *part, workspace *space,
+                             cpu_arena *arena)
+{
+    *space = (workspace){.part = part, .pad = plan->caps ? 1 : 0};
+    for (int a = 0; a < 3; a++)
+        space->size[a] = part->box.count[a] + 2 * space->pad;
+    space->words = (space->size[0] + 63) / 64;
+    space->rows = space->size[1] * space->size[2];
+    uint64_t rows = CHUNK_SAMPLES / space->size[0] + 1;
+    rows = TML_MIN_OF(rows, (uint64_t)CHUNK_ROWS_MAX);
+    space->chunk_rows = TML_MIN_OF(rows, space->size[1]);
+    space->chunks_per_slice = (space->size[1] + space->chunk_rows - 1) / space->chunk_rows;
+    space->chunk_count = space->chunks_per_slice * space->size[2];
+    /* Rows are read one word past their end (count_row). */
+    space->bits = cpu_arena_take(arena, space->rows * space->words + 1, sizeof(surface_word));
+    space->sample_mask = cpu_arena_take(arena, 3 * space->words, sizeof(surface_word));
+    space->x_mask = space->sample_mask ? space->sample_mask + space->words : NULL;
+    space->no_mask = space->sample_mask ? space->sample_mask + 2 * space->words : NULL;
+    space->entries = cpu_arena_take(arena, space->rows, sizeof(row_entry));
+    space->flags = cpu_arena_take(arena, space->rows, 1);
+    space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
+}
+
+/* The scratch block begins with the parts' workspaces, and a field's slab. */
+static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **spaces,
+                        float **slab)
+{
+    uint64_t slice = plan->dims[0] * plan->dims[1];
+    *spaces = cpu_arena_take(arena, plan->part_count, sizeof **spaces);
+    *slab = NULL;
+    if (plan->field)
+        *slab =
+            cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
+}
+
+/* Then come the workspaces' own arrays; with no memory all of it is only added up. Labels take turns in
+ * one place. */
+static void layout(const surface_plan *plan, cpu_arena *arena)
+{
+    workspace *spaces;
+    float *slab;
+    layout_head(plan, arena, &spaces, &slab);
+    cpu_arena start = *arena;
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        workspace ignored;
+        cpu_arena turn = plan->labels ? start : *arena;
+        workspace_layout(plan, &plan->parts[p], spaces ? &spaces[p] : &ignored, &turn);
+        arena->size = TML_MAX_OF(arena->size, turn.size);
+    }
+}
+
+static bool makes_mesh(const surface_plan *plan)
+{
+    return plan->stage == SURFACE_COUNT || plan->stage == SURFACE_EMIT;
+}
+
+static size_t cpu_surface_scratch_size(tml_context *tml, const void *desc)
+{
+    (void)tml;
+    cpu_arena arena = {NULL, 0};
+    if (makes_mesh(desc))
+        layout(desc, &arena);
+    return arena.size;
+}
+
+static void masks_fill(workspace *space)
+{
+    uint64_t n = space->size[0];
+    for (uint64_t w = 0; w < space->words; w++) {
+        space->sample_mask[w] = n - 64 * w >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n % 64) - 1;
+        space->x_mask[w] = space->sample_mask[w];
+        space->no_mask[w] = 0;
+    }
+    space->x_mask[(n - 1) / 64] &= ~((uint64_t)1 << (n - 1) % 64);
+    space->bits[space->rows * space->words] = 0;
+}
+
+surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z)
+{
+    uint64_t y1 = y + 1 < space->size[1] ? y + 1 : y;
+    uint64_t z1 = z + 1 < space->size[2] ? z + 1 : z;
+    return (surface_rows){
+        {plane_row(space, space->bits, y, z), plane_row(space, space->bits, y1, z),
+         plane_row(space, space->bits, y, z1), plane_row(space, space->bits, y1, z1)}};
+}
+
+/* ---- windows and tasks ----------------------------------------------------------------------- */
+
+uint64_t field_slab_slices(const surface_plan *plan)
+{
+    uint64_t slice = plan->dims[0] * plan->dims[1] * sizeof(float);
+    uint64_t slices = SLAB_BYTES / slice / FIELD_BRICK * FIELD_BRICK;
+    return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
+}
+
+typedef struct slab_job {
+    const surface_job *job;
+    float *out;
+    uint64_t first, count;
+} slab_job;
+
+static void slab_task(void *argument, uint32_t index)
+{
+    const slab_job *slab = argument;
+    uint64_t first = slab->first + (uint64_t)index * FIELD_BRICK;
+    uint64_t count = TML_MIN_OF(slab->first + slab->count - first, (uint64_t)FIELD_BRICK);
+    const uint64_t *dims = slab->job->plan->dims;
+    if (!tml_is_cancelled(slab->job->tml))
+        cpu_field_slab(slab->job->plan->field, first, count,
+                       slab->out + (first - slab->first) * dims[0] * dims[1]);
+}
+
+tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
+{
+    const surface_plan *plan = job->plan;
+    if (plan->volume) {
+        job->window = (sample_window){plan->volume->memory, 0, plan->dims[2]};
+        return TML_OK;
+    }
+    slab_job slab = {job, (float *)job->window.samples, first, count};
+    tml_parallel_for(job->tml, (uint32_t)((count + FIELD_BRICK - 1) / FIELD_BRICK), slab_task,
+                     &slab);
+    job->window.first = first;
+    job->window.count = count;
+    return tml_is_cancelled(job->tml) ? tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled")
+                                      : TML_OK;
+}
+
+bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
+                const char *stage, double from, double to)
+{
+    uint64_t first = z_first * job->space->chunks_per_slice;
+    uint64_t end = z_end * job->space->chunks_per_slice;
+    uint64_t batches = job->tml->progress ? 8 : 1;
+    batches = TML_MAX_OF(batches, (end - first) >> 30); /* tasks are numbered with 32 bits */
+    double start = tml_seconds();
+    for (uint64_t b = 0; b < batches; b++) {
+        uint64_t low = first + (end - first) * b / batches;
+        uint64_t high = first + (end - first) * (b + 1) / batches;
+        job->first_chunk = low;
+        tml_parallel_for(job->tml, (uint32_t)(high - low), task, job);
+        if (!tml_progress(job->tml, stage,
+                          from + (to - from) * (double)(b + 1) / (double)batches)) {
+            tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
+            return false;
+        }
+    }
+    surface_time(job->plan->result, stage, tml_seconds() - start);
+    return true;
+}
+
+/* ---- sign bits ------------------------------------------------------------------------------- */
+
+/* A threshold as the type's own: samples >= it are those >= the isovalue. */
+typedef struct threshold {
+    enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
+    union {
+        uint8_t u8;
+        int8_t i8;
+        uint16_t u16;
+        int16_t i16;
+        uint32_t u32;
+        int32_t i32;
+        uint64_t u64;
+        int64_t i64;
+        float f32;
+        double f64;
+    } value;
+} threshold;
+
+static threshold threshold_of(tml_type type, double iso)
+{
+    threshold out = {.kind = THRESHOLD_VALUE};
+    double up = ceil(iso);
+/* limit is the first value beyond the type, which a double holds exactly. */
+#define INTEGER_THRESHOLD(TYPE, member, ctype, lowest, limit)                                      \
+    case TYPE:                                                                                     \
+        if (up <= (double)(lowest))                                                                \
+            out.kind = THRESHOLD_ALL;                                                              \
+        else if (up >= (limit))                                                                    \
+            out.kind = THRESHOLD_NONE;                                                             \
+        else                                                                                       \
+            out.value.member = (ctype)up;                                                          \
+        break;
+    switch (type) {
+        INTEGER_THRESHOLD(TML_U8, u8, uint8_t, 0, 0x1p8)
+        INTEGER_THRESHOLD(TML_I8, i8, int8_t, INT8_MIN, 0x1p7)
+        INTEGER_THRESHOLD(TML_U16, u16, uint16_t, 0, 0x1p16)
+        INTEGER_THRESHOLD(TML_I16, i16, int16_t, INT16_MIN, 0x1p15)
+        INTEGER_THRESHOLD(TML_U32, u32, uint32_t, 0, 0x1p32)
+        INTEGER_THRESHOLD(TML_I32, i32, int32_t, INT32_MIN, 0x1p31)
+        INTEGER_THRESHOLD(TML_U64, u64, uint64_t, 0, 0x1p64)
+        INTEGER_THRESHOLD(TML_I64, i64, int64_t, INT64_MIN, 0x1p63)
+    case TML_F64:
+        out.value.f64 = iso;
+        break;
+    default: /* f32, and f16 compared as float */
+        out.value.f32 = (float)iso;
+        if ((double)out.value.f32 < iso)
+            out.value.f32 = nextafterf(out.value.f32, INFINITY);
+    }
+#undef INTEGER_THRESHOLD
+    return out;
+}
+
+/* Moves a row of bits one column on, into the pad's frame. */
+static void shift_into_pad(surface_word *row, uint64_t words)
+{
+    surface_word carry = 0;
+    for (uint64_t w = 0; w < words; w++) {
+        surface_word word = row[w];
+        row[w] = word << 1 | carry;
+        carry = word >> 63;
+    }
+}
+
+/* What the index knows of a word of samples: 1 all inside, 0 all outside, -1 it must be read. */
+static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uint64_t z, double iso)
+{
+    uint64_t bricks_x = (plan->dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X;
+    uint64_t bricks_y = (plan->dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
+    const float *range =
+        (const float *)plan->index->memory +
+        2 * (word + bricks_x * (y / SURFACE_BRICK_Y + bricks_y * (z / SURFACE_BRICK_Z)));
+    if ((double)range[1] < iso)
+        return 0;
+    return (double)range[0] >= iso ? 1 : -1;
+}
+
+/* Sign bits of one row of the box, in words of the box (no pad). */
+static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_t y, uint64_t z,
+                         const threshold *limit, surface_word *out)
+{
+    const surface_plan *plan = job->plan;
+    const surface_part *part = space->part;
+    uint64_t n = part->box.count[0];
+    const unsigned char *samples = sample_row(job, y, z) + part->box.first[0] * job->sample_size;
+    if (plan->labels)
+        return job->simd->equal[plan->type](samples, n, &limit->value, out);
+    if (limit->kind != THRESHOLD_VALUE) {
+        for (uint64_t w = 0; w < (n + 63) / 64; w++)
+            out[w] = limit->kind == THRESHOLD_ALL
+                         ? (n - 64 * w >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n % 64) - 1)
+                         : 0;
+        return limit->kind == THRESHOLD_ALL ? ROW_INSIDE : ROW_OUTSIDE;
+    }
+    if (!plan->index)
+        return job->simd->bits[plan->type](samples, n, &limit->value, out);
+    uint32_t flags = 0;
+    for (uint64_t w = 0; 64 * w < n; w++) {
+        uint64_t left = TML_MIN_OF(n - 64 * w, (uint64_t)64);
+        int answer = index_answer(plan, w, y, z, part->iso);
+        if (answer < 0) {
+            flags |= job->simd->bits[plan->type](samples + 64 * w * job->sample_size, left,
+                                                 &limit->value, out + w);
+        } else {
+            out[w] = answer ? ~(uint64_t)0 >> (64 - left) : 0;
+            flags |= answer ? ROW_INSIDE : ROW_OUTSIDE;
+        }
+    }
+    return flags;
+}
+
+static threshold part_threshold(const surface_plan *plan, const surface_part *part)
+{
+    if (!plan->labels)
+        return threshold_of(plan->type, part->iso);
+    threshold out = {.kind = THRESHOLD_VALUE};
+    out.value.u64 = part->label; /* the low bytes are the value in any integer type */
+    return out;
+}
+
+/* Bits of a chunk's rows, for every part of the job that is counted together. */
+static void bits_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    if (tml_is_cancelled(job->tml))
+        return;
+    uint32_t parts = job->plan->labels ? 1 : job->plan->part_count;
+    workspace *spaces = job->plan->labels ? job->space : job->spaces;
+    chunk_place place = chunk_locate(job->space, job->first_chunk + index);
+    for (uint64_t y = place.y_first; y < place.y_end; y++)
+        for (uint32_t p = 0; p < parts; p++) { /* the row is in cache after the first */
+            workspace *space = &spaces[p];
+            surface_word *out = space->bits + (y + space->size[1] * place.z) * space->words;
+            uint8_t *flags = &space->flags[y + space->size[1] * place.z];
+            bool in_pad = space->pad && (y == 0 || y == space->size[1] - 1 || place.z == 0 ||
+                                         place.z == space->size[2] - 1);
+            if (in_pad) {
+                memset(out, 0, space->words * sizeof *out);
+                *flags = ROW_OUTSIDE;
+                continue;
+            }
+            threshold limit = part_threshold(job->plan, space->part);
+            out[space->words - 1] = 0; /* the pad may have a word of its own */
+            uint32_t found = row_bits(job, space, box_index(space, 1, y),
+                                      box_index(space, 2, place.z), &limit, out);
+            if (space->pad) {
+                shift_into_pad(out, space->words);
+                found |= ROW_OUTSIDE;
+            }
+            if (found & ROW_NAN)
+                atomic_store_explicit(&job->nan, true, memory_order_relaxed);
+            *flags = (uint8_t)found;
+        }
+}
+
+/* ---- missing samples ------------------------------------------------------------------------- */
+
+static void present_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    workspace *space = job->space;
+    const surface_plan *plan = job->plan;
+    chunk_place place = chunk_locate(space, job->first_chunk + index);
+    for (uint64_t y = place.y_first; y < place.y_end; y++) {
+        surface_word *out = space->present + (y + space->size[1] * place.z) * space->words;
+        memcpy(out, space->sample_mask, space->words * sizeof *out);
+        if (space->pad &&
+            (y == 0 || y == space->size[1] - 1 || place.z == 0 || place.z == space->size[2] - 1))
+            continue;
+        uint64_t vy = box_index(space, 1, y), vz = box_index(space, 2, place.z);
+        uint64_t first = space->part->box.first[0], n = space->part->box.count[0];
+        job->simd->present[plan->type](sample_row(job, vy, vz) + first * job->sample_size, n, out);
+        if (plan->mask) {
+            const uint8_t *mask = (const uint8_t *)plan->mask->memory +
+                                  (vz * plan->dims[1] + vy) * plan->dims[0] + first;
+            for (uint64_t i = 0; i < n; i++)
+                if (!mask[i])
+                    out[i / 64] &= ~((uint64_t)1 << i % 64);
+        }
+        if (space->pad) {
+            shift_into_pad(out, space->words);
+            uint64_t last = space->size[0] - 1;
+            out[0] |= 1;
+            out[last / 64] |= (uint64_t)1 << last % 64;
+        }
+    }
+}
+
+static void cells_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    workspace *space = job->space;
+    chunk_place place = chunk_locate(space, job->first_chunk + index);
+    for (uint64_t y = place.y_first; y < place.y_end; y++) {
+        surface_word *out = space->cells + (y + space->size[1] * place.z) * space->words;
+        memset(out, 0, space->words * sizeof *out);
+        if (y + 1 == space->size[1] || place.z + 1 == space->size[2])
+            continue;
+        memcpy(out, space->x_mask, space->words * sizeof *out);
+        for (uint64_t i = 0; i < 4; i++) {
+            const surface_word *row =
+                plane_row(space, space->present, y + (i & 1), place.z + (i >> 1));
+            for (uint64_t w = 0; w < space->words; w++)
+                out[w] &= row[w] & surface_step_x(row[w], row[w + 1]);
+        }
+    }
+}
+
+/* Cells at (y, z) with all corners present, for one word; none past the border. */
+static surface_word present_cells(const workspace *space, uint64_t y, uint64_t z, uint64_t w)
+{
+    /* y and z wrap round below zero, and are then past the border too. */
+    return y < space->size[1] && z < space->size[2] ? plane_row(space, space->cells, y, z)[w] : 0;
+}
+
+/* Edges of an axis at (y, z) that belong to at least one cell with all corners present. */
+static surface_word allowed_edges(const workspace *space, int axis, uint64_t y, uint64_t z,
+                                  uint64_t w)
+{
+    surface_word here = 0, before = 0; /* words w and w - 1 of the cells that have the edge */
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t dy = i & 1, dz = i >> 1;
+        if ((axis == 1 && dy) || (axis == 2 && dz))
+            continue; /* along y and z the cells lie at x and x - 1 instead */
+        here |= present_cells(space, y - dy, z - dz, w);
+        before |= axis && w ? present_cells(space, y - dy, z - dz, w - 1) : 0;
+    }
+    return axis ? here | here << 1 | before >> 63 : here;
+}
+
+static tml_status find_missing(surface_job *job, double from, double to)
+{
+    workspace *space = job->space;
+    size_t size = (space->rows * space->words + 1) * sizeof(surface_word);
+    space->present = tml_alloc(job->tml, size);
+    space->cells = tml_alloc(job->tml, size);
+    if (!space->present || !space->cells)
+        return tml_error(job->tml, TML_OUT_OF_MEMORY,
+                         "tml_surface: no memory for %zu bytes to mark missing samples", 2 * size);
+    space->present[space->rows * space->words] = 0;
+    space->cells[space->rows * space->words] = 0;
+    job->plan->result->scratch_size += 2 * size;
+    double middle = (from + to) / 2;
+    if (!run_chunks(job, 0, space->size[2], present_task, "missing samples", from, middle) ||
+        !run_chunks(job, 0, space->size[2], cells_task, "missing samples", middle, to))
+        return TML_CANCELLED;
+    return TML_OK;
+}
+
+static void missing_free(surface_job *job, workspace *space)
+{
+    size_t size = (space->rows * space->words + 1) * sizeof(surface_word);
+    tml_free(job->tml, space->present, size);
+    tml_free(job->tml, space->cells, size);
+    space->present = space->cells = NULL;
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uint64_t first,
+                   uint64_t count, surface_word *out)
+{
+    uint64_t y1 = axis == 1 ? y + 1 : y, z1 = axis == 2 ? z + 1 : z;
+    if (y1 == space->size[1] || z1 == space->size[2]) {
+        memset(out, 0, count * sizeof *out);
+        return;
+    }
+    const surface_word *a = plane_row(space, space->bits, y, z) + first;
+    const surface_word *b = plane_row(space, space->bits, y1, z1) + first;
+    const surface_word *mask = (axis == 0 ? space->x_mask : space->sample_mask) + first;
+    for (uint64_t w = 0; w < count; w++)
+        out[w] = (a[w] ^ (axis == 0 ? surface_step_x(a[w], a[w + 1]) : b[w])) & mask[w];
+    if (space->cells)
+        for (uint64_t w = 0; w < count; w++)
+            out[w] &= allowed_edges(space, axis, y, z, first + w);
+}
+
+static surface_row_counts count_row_with_missing(const workspace *space, const surface_rows *rows,
+                                                 uint64_t y, uint64_t z)
+{
+    surface_row_counts out = {{0}, 0, 0};
+    for (uint64_t w = 0; w < space->words; w++) {
+        for (int axis = 0; axis < 3; axis++) {
+            surface_word edges;
+            crossed_edges(space, axis, y, z, w, 1, &edges);
+            out.crossings[axis] += (uint64_t)__builtin_popcountll(edges);
+        }
+        surface_row_counts cells;
+        surface_rows here = {
+            {rows->row[0] + w, rows->row[1] + w, rows->row[2] + w, rows->row[3] + w}};
+        const surface_word *mask = plane_row(space, space->cells, y, z) + w;
+        surface_simd_plain.count(&here, 1, mask, mask, mask, &cells);
+        out.triangles += cells.triangles;
+        out.cells += cells.cells;
+    }
+    return out;
+}
+
+static void count_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    workspace *space = job->space;
+    if (tml_is_cancelled(job->tml))
+        return;
+    uint64_t chunk = job->first_chunk + index;
+    chunk_place place = chunk_locate(space, chunk);
+    bool last_z = place.z + 1 == space->size[2];
+    uint64_t vertices = 0, triangles = 0, cells = 0;
+    for (uint64_t y = place.y_first; y < place.y_end; y++) {
+        row_entry *entry = &space->entries[y + space->size[1] * place.z];
+        *entry = (row_entry){(uint32_t)vertices, (uint32_t)triangles, 0, 0};
+        bool last_y = y + 1 == space->size[1];
+        const uint8_t *flags = space->flags + y + space->size[1] * place.z;
+        uint64_t next_z = last_z ? 0 : space->size[1];
+        uint8_t found = flags[0] | flags[!last_y] | flags[next_z] | flags[next_z + !last_y];
+        if (!(found & ROW_INSIDE) || !(found & ROW_OUTSIDE))
+            continue; /* nothing is crossed */
+        surface_rows rows = rows_at(space, y, place.z);
+        surface_row_counts counts;
+        if (space->cells)
+            counts = count_row_with_missing(space, &rows, y, place.z);
+        else
+            job->simd->count(&rows, space->words, space->sample_mask, space->x_mask,
+                             last_y || last_z ? space->no_mask : space->x_mask, &counts);
+        entry->x_edges = (uint32_t)counts.crossings[0];
+        entry->y_edges = (uint32_t)counts.crossings[1];
+        vertices += counts.crossings[0] + counts.crossings[1] + counts.crossings[2];
+        triangles += counts.triangles;
+        cells += counts.cells;
+    }
+    space->chunks[chunk] = (chunk_entry){vertices, triangles, cells};
+}
+
+/* Turns the chunks' counts into positions, after those of the parts before. */
+static void scan_chunks(workspace *space)
+{
+    surface_part *part = space->part;
+    part->vertex_count = part->triangle_count = part->active_cells = 0;
+    for (uint64_t c = 0; c < space->chunk_count; c++) {
+        chunk_entry counts = space->chunks[c];
+        space->chunks[c].vertices = part->vertex_count;
+        space->chunks[c].triangles = part->triangle_count;
+        part->vertex_count += counts.vertices;
+        part->triangle_count += counts.triangles;
+        part->active_cells += counts.cells;
+    }
+}
+
+/* Sign bits of slab after slab; a volume is one slab. */
+static tml_status make_bits(surface_job *job, double from, double to)
+{
+    const surface_plan *plan = job->plan;
+    workspace *space = job->space;
+    uint64_t slices = plan->volume ? space->size[2] : field_slab_slices(plan);
+    for (uint64_t z = 0; z < space->size[2]; z += slices) {
+        uint64_t end = TML_MIN_OF(z + slices, space->size[2]);
+        double start = from + (to - from) * (double)z / (double)space->size[2];
+        double stop = from + (to - from) * (double)end / (double)space->size[2];
+        uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
+        double began = tml_seconds();
+        tml_status status = window_load(job, low, high - low + 1);
+        if (plan->field)
+            surface_time(plan->result, "field", tml_seconds() - began);
+        if (status != TML_OK)
+            return status;
+        if (!run_chunks(job, z, end, bits_task, "sign bits", start, stop))
+            return TML_CANCELLED;
+    }
+    return TML_OK;
+}
+
+/* Bits, missing samples and counts of the job's workspace (of all, when they are isovalues). */
+static tml_status count_part(surface_job *job, double from, double to)
+{
+    const surface_plan *plan = job->plan;
+    uint32_t together = plan->labels ? 1 : plan->part_count;
+    workspace *spaces = plan->labels ? job->space : job->spaces;
+    double span = (to - from) / (3.0 * together);
+    for (uint32_t p = 0; p < together; p++)
+        masks_fill(&spaces[p]);
+    atomic_store_explicit(&job->nan, false, memory_order_relaxed);
+    job->space = spaces;
+    tml_status status = make_bits(job, from, from + span * together);
+    bool missing = plan->mask || atomic_load_explicit(&job->nan, memory_order_relaxed);
+    for (uint32_t p = 0; p < together && status == TML_OK; p++) {
+        double at = from + span * (together + 2.0 * p);
+        job->space = &spaces[p];
+        if (missing)
+            status = find_missing(job, at, at + span);
+        if (status == TML_OK && !run_chunks(job, 0, job->space->size[2], count_task, "counts",
+                                            at + span, at + 2 * span))
+            status = TML_CANCELLED;
+        if (status == TML_OK)
+            scan_chunks(job->space);
+    }
+    return status;
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+/* Edge numbers are those of the table's maker: 4 * axis + place. */
+static void expand_cases(surface_case cases[256])
+{
+    /* Edge to lane: x-edges 0 ... 3 are counters 0 ... 3; of y- and z-edges, the odd ones lie one step
+     * along x, where the counter stands after the cell. */
+    static const uint8_t lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
+    static const uint8_t edge_of_counter[8] = {0, 1, 2, 3, 4, 6, 8, 10};
+    for (unsigned i = 0; i < 256; i++) {
+        surface_case *entry = &cases[i];
+        *entry = (surface_case){.index_count = (uint8_t)(3 * surface_case_count[i])};
+        for (unsigned k = 0; k < entry->index_count; k++) {
+            uint32_t edge = surface_case_edges[2 * i + k / 8] >> (4 * (k % 8)) & 0xf;
+            entry->lanes[k] = lane_of_edge[edge];
+        }
+        for (unsigned c = 0; c < 8; c++) {
+            unsigned edge = edge_of_counter[c];
+            unsigned axis = edge / 4, place = edge % 4;
+            unsigned low = axis == 0   ? (place & 1) << 1 | (place & 2) << 1
+                           : axis == 1 ? (place & 1) | (place & 2) << 1
+                                       : place;
+            entry->advance[c] = (i >> low & 1) != (i >> (low | 1u << axis) & 1);
+        }
+    }
+}
+
+static const surface_simd *choose_simd(void)
+{
+#if defined(__x86_64__)
+    cpu_level level = cpu_simd_level();
+    if (level >= CPU_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
+        return &surface_simd_avx512;
+    if (level >= CPU_AVX2)
+        return &surface_simd_avx2;
+#endif
+    return &surface_simd_plain;
+}
+
+static tml_status count_and_emit(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    double from = plan->progress_first, to = plan->progress_last;
+    if (plan->stage == SURFACE_COUNT && !plan->labels)
+        return count_part(job, from, to);
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        double at = from + (to - from) * p / plan->part_count;
+        double end = from + (to - from) * (p + 1) / plan->part_count;
+        double middle = plan->labels ? (at + end) / 2 : at;
+        job->space = &job->spaces[p];
+        if (plan->labels)
+            status = count_part(job, at, middle);
+        if (plan->stage == SURFACE_EMIT && status == TML_OK)
+            status = surface_emit(job, middle, end);
+        missing_free(job, &job->spaces[p]);
+    }
+    return status;
+}
+
+static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scratch,
+                                  size_t scratch_size)
+{
+    const surface_plan *plan = desc;
+    surface_job job = {
+        .tml = tml, .plan = plan, .simd = choose_simd(), .sample_size = tml_type_size(plan->type)};
+    atomic_init(&job.nan, false);
+    if (plan->stage == SURFACE_INDEX)
+        return surface_index_run(&job);
+    if (plan->stage == SURFACE_LABELS)
+        return surface_labels_run(&job);
+
+    surface_case cases[256];
+    expand_cases(cases);
+    job.cases = cases;
+    float *slab;
+    if (plan->stage == SURFACE_COUNT) {
+        layout(plan, &(cpu_arena){scratch, 0});
+        plan->result->scratch_size = scratch_size;
+    }
+    layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces,
+                &slab); /* EMIT finds them as COUNT left them */
+    job.window.samples = (const unsigned char *)slab;
+    tml_status status = count_and_emit(&job);
+    /* What COUNT found missing serves EMIT, unless there will be none. */
+    for (uint32_t p = 0; status != TML_OK && p < plan->part_count; p++)
+        missing_free(&job, &job.spaces[p]);
+    return status;
+}
+
+const tml_engine_op cpu_op_surface = {
+    .scratch_size = cpu_surface_scratch_size,
+    .run = cpu_surface_run,
+};

@@ -1,0 +1,507 @@
+/* The surface on the CPU, part two: vertices and triangles, each row to the place that the counts gave it.
+ *
+ * A vertex's number is its place in its row's order (axis, then x), so triangles need no index array: each
+ * of the twelve edges of a cell is the next of one of eight running counters. */
+#include <string.h>
+
+#include "cpu/cpu_surface_internal.h"
+
+/* Words of a row that are worked on at a time, and the columns in them. */
+enum { GROUP_WORDS = 8, GROUP = 64 * GROUP_WORDS, SLACK = 16 };
+
+/* ---- vertices -------------------------------------------------------------------------------- */
+
+/* Vertices of one row, axis and group of columns. */
+typedef struct vertex_batch {
+    int axis;
+    uint64_t y, z;   /* row in the workspace */
+    uint64_t column; /* x counts from this column of the workspace */
+    uint64_t count;
+    uint64_t first; /* in the outputs */
+    uint32_t x[GROUP + SLACK];
+    union {
+        float narrow[GROUP + SLACK];
+        double wide[GROUP + SLACK];
+    } t;
+} vertex_batch;
+
+/* Do positions equal indices? Then they are exact in float as they come. */
+static bool is_unit_grid(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    if (plan->caps || surface_in_double(plan->type))
+        return false;
+    for (int a = 0; a < 3; a++) {
+        if (plan->origin[a] != 0 || plan->dims[a] > 1 << 24)
+            return false;
+        for (int c = 0; c < 3; c++)
+            if (plan->step[a][c] != (a == c ? 1 : 0))
+                return false;
+    }
+    return true;
+}
+
+static inline double batch_t(const surface_plan *plan, const vertex_batch *batch, uint64_t i)
+{
+    return surface_in_double(plan->type) ? batch->t.wide[i] : (double)batch->t.narrow[i];
+}
+
+static void place_unit(const surface_job *job, const vertex_batch *batch, float *restrict out)
+{
+    const workspace *space = job->space;
+    const uint32_t *restrict x = batch->x;
+    const float *restrict t = batch->t.narrow;
+    uint32_t column = (uint32_t)(space->part->box.first[0] + batch->column);
+    float y = (float)box_index(space, 1, batch->y), z = (float)box_index(space, 2, batch->z);
+    switch (batch->axis) {
+    case 0:
+        for (uint64_t i = 0; i < batch->count; i++) {
+            out[3 * i] = (float)(int32_t)(column + x[i]) + t[i];
+            out[3 * i + 1] = y;
+            out[3 * i + 2] = z;
+        }
+        break;
+    case 1:
+        for (uint64_t i = 0; i < batch->count; i++) {
+            out[3 * i] = (float)(int32_t)(column + x[i]);
+            out[3 * i + 1] = y + t[i];
+            out[3 * i + 2] = z;
+        }
+        break;
+    default:
+        for (uint64_t i = 0; i < batch->count; i++) {
+            out[3 * i] = (float)(int32_t)(column + x[i]);
+            out[3 * i + 1] = y;
+            out[3 * i + 2] = z + t[i];
+        }
+    }
+}
+
+static void place(const surface_job *job, const vertex_batch *batch, float *out)
+{
+    const surface_plan *plan = job->plan;
+    const surface_box *box = &job->space->part->box;
+    double pad = (double)job->space->pad;
+    double row[3] = {(double)box->first[0] + (double)batch->column - pad,
+                     (double)box->first[1] + (double)batch->y - pad,
+                     (double)box->first[2] + (double)batch->z - pad};
+    for (uint64_t i = 0; i < batch->count; i++) {
+        double index[3] = {row[0] + (double)batch->x[i], row[1], row[2]};
+        index[batch->axis] += batch_t(plan, batch, i);
+        if (plan->caps) /* edges into the pad end on the border */
+            for (int a = 0; a < 3; a++) {
+                double low = (double)box->first[a], high = low + (double)(box->count[a] - 1);
+                index[a] = index[a] < low ? low : index[a] > high ? high : index[a];
+            }
+        for (int c = 0; c < 3; c++)
+            out[3 * i + (uint64_t)c] =
+                (float)(plan->origin[c] + plan->step[2][c] * index[2] +
+                        plan->step[1][c] * index[1] + plan->step[0][c] * index[0]);
+    }
+}
+
+static bool is_in_pad(const workspace *space, int axis, uint64_t i)
+{
+    return space->pad && (i == 0 || i == space->size[axis] - 1);
+}
+
+/* Is the edge from column x of the batch's row one of those that end in the pad? Then its direction, -1
+ * or 1, is the cap's outward normal along the axis; else 0. */
+static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t x)
+{
+    uint64_t at[3] = {batch->column + x, batch->y, batch->z};
+    uint64_t low = at[batch->axis];
+    if (is_in_pad(space, batch->axis, low))
+        return -1;
+    return is_in_pad(space, batch->axis, low + 1) ? 1 : 0;
+}
+
+static void emit_normals(const surface_job *job, const vertex_batch *batch, float *out)
+{
+    const surface_plan *plan = job->plan;
+    const workspace *space = job->space;
+    uint64_t columns[64];
+    float t[64];
+    normal_task task = {.axis = batch->axis,
+                        .x = columns,
+                        .t = t,
+                        .y = box_index(space, 1, batch->y),
+                        .z = box_index(space, 2, batch->z),
+                        .label = space->part->label};
+    for (uint64_t dz = 0; dz < 4; dz++)
+        for (uint64_t dy = 0; dy < 4; dy++) {
+            uint64_t y = task.y + dy, z = task.z + dz; /* one too many */
+            y = y > 0 ? TML_MIN_OF(y - 1, plan->dims[1] - 1) : 0;
+            z = z > 0 ? TML_MIN_OF(z - 1, plan->dims[2] - 1) : 0;
+            task.rows[dz][dy] = sample_row(job, y, z);
+        }
+    for (uint64_t first = 0; first < batch->count; first += 64) {
+        task.n = TML_MIN_OF(batch->count - first, (uint64_t)64);
+        for (uint64_t i = 0; i < task.n; i++) {
+            columns[i] = box_index(space, 0, batch->column + batch->x[first + i]);
+            t[i] = (float)batch_t(plan, batch, first + i);
+        }
+        surface_normals(plan, &task, out + 3 * first);
+    }
+    for (uint64_t i = 0; space->pad && i < batch->count; i++) {
+        int side = cap_side(space, batch, batch->x[i]);
+        if (!side)
+            continue;
+        /* Outward along the axis, through the same rows as a gradient: away from the low side's. */
+        float *n = out + 3 * i;
+        float length = 0;
+        for (int c = 0; c < 3; c++) {
+            n[c] = (float)-side * plan->normal_rows[c][batch->axis];
+            length += n[c] * n[c];
+        }
+        for (int c = 0; c < 3; c++)
+            n[c] /= sqrtf(length);
+    }
+}
+
+static void emit_values(const surface_job *job, const vertex_batch *batch, float *out)
+{
+    const workspace *space = job->space;
+    const uint64_t *dims = job->plan->dims;
+    const tml_slot *attribute = job->plan->attribute;
+    uint64_t y[2] = {box_index(space, 1, batch->y),
+                     box_index(space, 1, batch->y + (batch->axis == 1))};
+    uint64_t z[2] = {box_index(space, 2, batch->z),
+                     box_index(space, 2, batch->z + (batch->axis == 2))};
+    const unsigned char *row[2];
+    for (int end = 0; end < 2; end++)
+        row[end] = (const unsigned char *)attribute->memory +
+                   (z[end] * dims[1] + y[end]) * dims[0] * attribute->element_size;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        uint64_t x = batch->column + batch->x[i];
+        float a = surface_sample(attribute->type, row[0], box_index(space, 0, x));
+        float b =
+            surface_sample(attribute->type, row[1], box_index(space, 0, x + (batch->axis == 0)));
+        float t = (float)batch_t(job->plan, batch, i);
+        out[i] = t == 1.0f ? b : a + t * (b - a);
+    }
+}
+
+/* Copies padded columns [first, first + count) of a row, for edges that look at the pad. */
+static void copy_padded(const surface_job *job, const unsigned char *row, uint64_t first,
+                        uint64_t count, unsigned char *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(out + i * job->sample_size,
+               row + box_index(job->space, 0, first + i) * job->sample_size, job->sample_size);
+}
+
+/* Finds the crossing points of a batch's edges. */
+static void find_crossings(const surface_job *job, const surface_word *edges, uint64_t words,
+                           vertex_batch *batch)
+{
+    const workspace *space = job->space;
+    const surface_plan *plan = job->plan;
+    surface_crossings in = {.edges = edges, .words = words, .x = batch->x, .t = &batch->t};
+    if (plan->labels) {
+        batch->count = 0;
+        for (uint64_t w = 0; w < words; w++)
+            for (uint64_t left = edges[w]; left; left &= left - 1) {
+                batch->t.narrow[batch->count] = 0.5f;
+                batch->x[batch->count++] = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
+            }
+        if (surface_in_double(plan->type))
+            for (uint64_t i = 0; i < batch->count; i++)
+                batch->t.wide[i] = 0.5;
+        return;
+    }
+    const unsigned char *low =
+        sample_row(job, box_index(space, 1, batch->y), box_index(space, 2, batch->z));
+    const unsigned char *high = sample_row(job, box_index(space, 1, batch->y + (batch->axis == 1)),
+                                           box_index(space, 2, batch->z + (batch->axis == 2)));
+    _Alignas(64) unsigned char padded[2][(GROUP + 1) * 8];
+    if (space->pad) {
+        uint64_t count = TML_MIN_OF(64 * words + 1, space->size[0] - batch->column);
+        copy_padded(job, low, batch->column, count, padded[0]);
+        copy_padded(job, high, batch->column, count, padded[1]);
+        in.low = padded[0];
+        in.high = padded[1];
+    } else {
+        uint64_t offset = (space->part->box.first[0] + batch->column) * job->sample_size;
+        in.low = low + offset;
+        in.high = high + offset;
+    }
+    if (batch->axis == 0)
+        in.high = (const unsigned char *)in.low + job->sample_size;
+    union {
+        float narrow;
+        double wide;
+    } iso;
+    if (surface_in_double(plan->type))
+        iso.wide = space->part->iso;
+    else
+        iso.narrow = (float)space->part->iso;
+    batch->count = job->simd->crossings[plan->type](&in, &iso);
+}
+
+/* The samples that a row's vertices need come from memory in no order that the processor guesses. */
+static void prefetch_edges(const surface_job *job, int axis, uint64_t y, uint64_t z,
+                           const surface_word *edges, uint64_t words, uint64_t column)
+{
+    const workspace *space = job->space;
+    if (space->pad || job->plan->labels)
+        return;
+    const unsigned char *row = sample_row(job, box_index(space, 1, y + (axis == 1)),
+                                          box_index(space, 2, z + (axis == 2))) +
+                               (space->part->box.first[0] + column) * job->sample_size;
+    uint64_t line = 64 / job->sample_size; /* samples in a cache line: 8 ... 64 */
+    uint64_t mask = line == 64 ? ~(uint64_t)0 : ((uint64_t)1 << line) - 1;
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t i = 0; edges[w] && i < 64; i += line)
+            if (edges[w] >> i & mask)
+                __builtin_prefetch(row + (64 * w + i) * job->sample_size);
+}
+
+static void row_vertices(surface_job *job, uint64_t y, uint64_t z, uint64_t first, bool unit)
+{
+    const surface_plan *plan = job->plan;
+    const workspace *space = job->space;
+    vertex_batch batch;
+    batch.y = y;
+    batch.z = z;
+    batch.first = first;
+    for (batch.axis = 0; batch.axis < 3; batch.axis++)
+        for (uint64_t w = 0; w < space->words; w += GROUP_WORDS) {
+            surface_word edges[GROUP_WORDS];
+            uint64_t words = TML_MIN_OF(space->words - w, (uint64_t)GROUP_WORDS);
+            crossed_edges(space, batch.axis, y, z, w, words, edges);
+            batch.column = 64 * w;
+            find_crossings(job, edges, words, &batch);
+            if (batch.count == 0)
+                continue;
+            float *out = (float *)plan->positions->memory + 3 * batch.first;
+            if (unit)
+                place_unit(job, &batch, out);
+            else
+                place(job, &batch, out);
+            if (plan->vertex_normals)
+                emit_normals(job, &batch, (float *)plan->vertex_normals->memory + 3 * batch.first);
+            if (plan->vertex_values)
+                emit_values(job, &batch, (float *)plan->vertex_values->memory + batch.first);
+            batch.first += batch.count;
+        }
+}
+
+/* Does the chunk's next row have vertices? Then its samples are asked for now. */
+static void prefetch_row(const surface_job *job, uint64_t y, uint64_t z)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (uint64_t w = 0; w < job->space->words; w += GROUP_WORDS) {
+            surface_word edges[GROUP_WORDS];
+            uint64_t words = TML_MIN_OF(job->space->words - w, (uint64_t)GROUP_WORDS);
+            crossed_edges(job->space, axis, y, z, w, words, edges);
+            prefetch_edges(job, axis, y, z, edges, words, 64 * w);
+        }
+}
+
+static void vertices_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    const workspace *space = job->space;
+    if (tml_is_cancelled(job->tml))
+        return;
+    uint64_t chunk = job->first_chunk + index;
+    chunk_place place_of = chunk_locate(space, chunk);
+    uint64_t base = space->part->vertex_first + space->chunks[chunk].vertices;
+    uint64_t chunk_end = chunk + 1 < space->chunk_count ? space->chunks[chunk + 1].vertices
+                                                        : space->part->vertex_count;
+    uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].vertices);
+    bool unit = is_unit_grid(job);
+    const row_entry *entries = space->entries + space->size[1] * place_of.z;
+    for (uint64_t y = place_of.y_first; y < place_of.y_end; y++) {
+        uint32_t next = y + 1 < place_of.y_end ? entries[y + 1].vertices : total;
+        if (y + 1 < place_of.y_end && next != total)
+            prefetch_row(job, y + 1, place_of.z);
+        if (entries[y].vertices != next)
+            row_vertices(job, y, place_of.z, base + entries[y].vertices, unit);
+    }
+}
+
+/* ---- triangles ------------------------------------------------------------------------------- */
+
+/* Where the vertices of a row begin, by axis. */
+static void row_bases(const workspace *space, uint64_t y, uint64_t z, uint64_t out[3])
+{
+    const row_entry *entry = &space->entries[y + space->size[1] * z];
+    out[0] = space->part->vertex_first + chunk_of_row(space, y, z)->vertices + entry->vertices;
+    out[1] = out[0] + entry->x_edges;
+    out[2] = out[1] + entry->y_edges;
+}
+
+static void row_counters(const workspace *space, uint64_t y, uint64_t z,
+                         uint64_t out[SURFACE_COUNTERS])
+{
+    uint64_t bases[4][3];
+    for (uint64_t i = 0; i < 4; i++)
+        row_bases(space, y + (i & 1), z + (i >> 1), bases[i]);
+    for (int i = 0; i < 4; i++)
+        out[i] = bases[i][0];
+    out[4] = bases[0][1];
+    out[5] = bases[2][1];
+    out[6] = bases[0][2];
+    out[7] = bases[1][2];
+}
+
+/* With missing samples a crossed edge need not have a vertex, so each is looked up by its rank. */
+static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
+                                        const uint64_t counters[SURFACE_COUNTERS], uint64_t base,
+                                        uint32_t *out)
+{
+    static const uint8_t axis_of[8] = {0, 0, 0, 0, 1, 1, 2, 2};
+    static const uint8_t row_of[8] = {0, 1, 2, 3, 0, 2, 0, 1};
+    const workspace *space = job->space;
+    surface_rows rows = rows_at(space, y, z);
+    uint64_t before[8];
+    memcpy(before, counters, sizeof before);
+    for (uint64_t w = 0; w < space->words; w++) {
+        surface_word stream[8], cells = plane_row(space, space->cells, y, z)[w];
+        for (int i = 0; i < 8; i++)
+            crossed_edges(space, axis_of[i], y + (row_of[i] & 1), z + (row_of[i] >> 1), w, 1,
+                          &stream[i]);
+        for (; cells; cells &= cells - 1) {
+            unsigned bit = (unsigned)__builtin_ctzll(cells);
+            unsigned index = 0;
+            for (unsigned i = 0; i < 4; i++) {
+                const surface_word *row = rows.row[i] + w;
+                index |= (unsigned)(row[0] >> bit & 1) << (2 * i);
+                index |= (unsigned)((bit < 63 ? row[0] >> (bit + 1) : row[1]) & 1) << (2 * i + 1);
+            }
+            const surface_case *entry = &job->cases[index];
+            for (unsigned k = 0; k < entry->index_count; k++) {
+                unsigned lane = entry->lanes[k] & 7, after = entry->lanes[k] >> 3;
+                surface_word below = ((surface_word)1 << bit) - 1;
+                below |= after ? (surface_word)1 << bit : 0;
+                *out++ = (uint32_t)(before[lane] - base +
+                                    (uint64_t)__builtin_popcountll(stream[lane] & below));
+            }
+        }
+        for (int i = 0; i < 8; i++)
+            before[i] += (uint64_t)__builtin_popcountll(stream[i]);
+    }
+    return out;
+}
+
+static void triangles_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    const workspace *space = job->space;
+    const surface_plan *plan = job->plan;
+    if (tml_is_cancelled(job->tml))
+        return;
+    uint64_t chunk = job->first_chunk + index;
+    chunk_place at = chunk_locate(space, chunk);
+    if (at.z + 1 == space->size[2])
+        return;
+    const row_entry *entries = space->entries + space->size[1] * at.z;
+    uint64_t chunk_end = chunk + 1 < space->chunk_count ? space->chunks[chunk + 1].triangles
+                                                        : space->part->triangle_count;
+    uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].triangles);
+    uint64_t chunk_first = space->part->triangle_first + space->chunks[chunk].triangles;
+    for (uint64_t y = at.y_first; y < at.y_end; y++) {
+        uint32_t next = y + 1 < at.y_end ? entries[y + 1].triangles : total;
+        uint64_t n = 3 * (uint64_t)(next - entries[y].triangles);
+        if (n == 0)
+            continue;
+        uint64_t wide[SURFACE_COUNTERS];
+        row_counters(space, y, at.z, wide);
+        uint64_t first = 3 * (chunk_first + entries[y].triangles);
+        /* 64-bit indices are made as 32-bit ones from the row's first vertex, in the upper half of their
+         * place, and widened from the front: no write overtakes a read. */
+        uint64_t base = plan->indices64 ? wide[0] : 0;
+        uint32_t *out = plan->indices64
+                            ? (uint32_t *)((uint64_t *)plan->indices->memory + first) + n
+                            : (uint32_t *)plan->indices->memory + first;
+        uint32_t *end = out + n;
+        /* In 32 bits, whole vectors may run into the chunk's next rows, which come later. */
+        if (!plan->indices64)
+            end = (uint32_t *)plan->indices->memory + 3 * (chunk_first + total);
+        if (space->cells) {
+            triangles_with_missing(job, y, at.z, wide, base, out);
+        } else {
+            uint32_t counters[SURFACE_COUNTERS];
+            for (int i = 0; i < SURFACE_COUNTERS; i++)
+                counters[i] = (uint32_t)(wide[i] - base);
+            surface_rows rows = rows_at(space, y, at.z);
+            job->simd->triangles(&rows, space->words, space->x_mask, job->cases, counters, out,
+                                 end);
+        }
+        if (plan->indices64)
+            for (uint64_t i = 0; i < n; i++) {
+                uint64_t value = base + out[i];
+                memcpy((uint64_t *)plan->indices->memory + first + i, &value, sizeof value);
+            }
+    }
+}
+
+static void flip_task(void *argument, uint32_t index)
+{
+    surface_job *job = argument;
+    const surface_part *part = job->space->part;
+    uint64_t chunk = job->first_chunk + index, count = job->space->chunk_count;
+    uint64_t first = part->triangle_first + part->triangle_count * chunk / count;
+    uint64_t end = part->triangle_first + part->triangle_count * (chunk + 1) / count;
+    uint32_t *narrow = job->plan->indices->memory;
+    uint64_t *wide = job->plan->indices->memory;
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t a = 3 * i + 1, b = 3 * i + 2;
+        if (job->plan->indices64) {
+            uint64_t held = wide[a];
+            wide[a] = wide[b];
+            wide[b] = held;
+        } else {
+            uint32_t held = narrow[a];
+            narrow[a] = narrow[b];
+            narrow[b] = held;
+        }
+    }
+}
+
+/* ---- the stage ------------------------------------------------------------------------------- */
+
+/* Vertices of slab after slab; a volume is one. A slab's vertices look one slice ahead, and their normals
+ * one slice back and two ahead. */
+static tml_status emit_vertices(surface_job *job, double from, double to)
+{
+    const surface_plan *plan = job->plan;
+    const workspace *space = job->space;
+    uint64_t slices = plan->volume ? space->size[2] : field_slab_slices(plan);
+    for (uint64_t z = 0; z < space->size[2]; z += slices) {
+        uint64_t end = TML_MIN_OF(z + slices, space->size[2]);
+        uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
+        uint64_t back = plan->vertex_normals && low > 0 ? 1 : 0;
+        uint64_t ahead = plan->vertex_normals ? 2 : 1;
+        high = TML_MIN_OF(high + ahead, plan->dims[2] - 1);
+        double start = tml_seconds();
+        tml_status status = window_load(job, low - back, high - (low - back) + 1);
+        if (plan->field)
+            surface_time(plan->result, "field", tml_seconds() - start);
+        if (status != TML_OK)
+            return status;
+        if (!run_chunks(job, z, end, vertices_task, "vertices",
+                        from + (to - from) * (double)z / (double)space->size[2],
+                        from + (to - from) * (double)end / (double)space->size[2]))
+            return TML_CANCELLED;
+    }
+    return TML_OK;
+}
+
+tml_status surface_emit(surface_job *job, double from, double to)
+{
+    const workspace *space = job->space;
+    double middle = (from + to) / 2;
+    if (space->part->triangle_count == 0)
+        return TML_OK;
+    tml_status status = emit_vertices(job, from, middle);
+    if (status != TML_OK)
+        return status;
+    if (!run_chunks(job, 0, space->size[2], triangles_task, "triangles", middle, to) ||
+        (job->plan->flip_winding &&
+         !run_chunks(job, 0, space->size[2], flip_task, "triangles", to, to)))
+        return TML_CANCELLED;
+    return TML_OK;
+}

@@ -1,0 +1,144 @@
+/* What the CPU surface's files share: the workspace of a part, and how the volume's rows are reached.
+ *
+ * Rows and columns of a workspace are those of the part's box, with one more outside sample on every
+ * side when the surface is capped ("pad"). The work is cut into chunks: a few rows of one slice. Within
+ * a chunk the row table counts from zero; the chunk table says where the chunk starts. */
+#ifndef TML_CPU_SURFACE_INTERNAL_H
+#define TML_CPU_SURFACE_INTERNAL_H
+
+#include "cpu/cpu_internal.h"
+#include "cpu/cpu_surface_simd.h"
+#include "surface/surface_internal.h"
+
+/* Vertices and triangles before a row in its chunk, and where its y- and z-edges' vertices begin. */
+typedef struct row_entry {
+    uint32_t vertices, triangles;
+    uint32_t x_edges, y_edges;
+} row_entry;
+
+typedef struct chunk_entry {
+    uint64_t vertices,
+        triangles; /* first the chunk's own counts, then the sum of those before it */
+    uint64_t cells;
+} chunk_entry;
+
+typedef struct workspace {
+    surface_part *part;
+    uint64_t pad;        /* 1 with caps */
+    uint64_t size[3];    /* samples, with the pad */
+    uint64_t words;      /* in a row */
+    uint64_t rows;       /* size[1] * size[2] */
+    uint64_t chunk_rows; /* rows in a chunk; the last of a slice may have fewer */
+    uint64_t chunks_per_slice;
+    uint64_t chunk_count;
+    surface_word *bits;        /* rows * words, and one more */
+    surface_word *sample_mask; /* words each: samples, x-edges, no cells */
+    surface_word *x_mask;
+    surface_word *no_mask;
+    row_entry *entries; /* rows */
+    uint8_t *flags;     /* rows: ROW_ */
+    chunk_entry *chunks;
+    surface_word *present; /* as bits, or NULL when nothing is missing */
+    surface_word *cells;   /* as bits: cells whose eight corners are present */
+} workspace;
+
+/* The samples of slices [first, first + count) of the whole volume. For a volume that is all of it; a
+ * field's slabs are evaluated one after another. */
+typedef struct sample_window {
+    const unsigned char *samples;
+    uint64_t first, count;
+} sample_window;
+
+typedef struct surface_job {
+    tml_context *tml;
+    const surface_plan *plan;
+    const surface_simd *simd;
+    size_t sample_size;
+    workspace *spaces; /* plan->part_count of them */
+    workspace *space;  /* the one at work, in stages that go part by part */
+    sample_window window;
+    const surface_case *cases;
+    uint64_t first_chunk; /* task i does chunk first_chunk + i */
+    atomic_bool nan;
+} surface_job;
+
+/* Row (y, z) of the whole volume. */
+static inline const unsigned char *sample_row(const surface_job *job, uint64_t y, uint64_t z)
+{
+    const uint64_t *dims = job->plan->dims;
+    assert(z >= job->window.first && z - job->window.first < job->window.count && y < dims[1]);
+    return job->window.samples +
+           ((z - job->window.first) * dims[1] + y) * dims[0] * job->sample_size;
+}
+
+/* Column, row or slice i of a workspace in the whole volume; the pad takes the sample beside it. */
+static inline uint64_t box_index(const workspace *space, int axis, uint64_t i)
+{
+    uint64_t count = space->part->box.count[axis];
+    uint64_t inside = i < space->pad ? 0 : i - space->pad;
+    return space->part->box.first[axis] + (inside < count ? inside : count - 1);
+}
+
+/* Bits of row y of slice z of a workspace, in one of its planes. */
+static inline const surface_word *plane_row(const workspace *space, const surface_word *plane,
+                                            uint64_t y, uint64_t z)
+{
+    return plane + (y + space->size[1] * z) * space->words;
+}
+
+/* Where a chunk's rows are. */
+typedef struct chunk_place {
+    uint64_t z, y_first, y_end;
+} chunk_place;
+static inline chunk_place chunk_locate(const workspace *space, uint64_t chunk)
+{
+    uint64_t y = chunk % space->chunks_per_slice * space->chunk_rows;
+    return (chunk_place){chunk / space->chunks_per_slice, y,
+                         TML_MIN_OF(y + space->chunk_rows, space->size[1])};
+}
+static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y, uint64_t z)
+{
+    return &space->chunks[z * space->chunks_per_slice + y / space->chunk_rows];
+}
+
+/* The four rows of bits that a row of cells at (y, z) lies between; past the border, the row itself. */
+surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
+
+/* Which edges of an axis at row (y, z) are crossed, for words [first, first + count). */
+void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uint64_t first,
+                   uint64_t count, surface_word *out);
+
+/* Slices of a field that are evaluated at a time. */
+uint64_t field_slab_slices(const surface_plan *plan);
+/* Makes slices [first, first + count) available in job->window. */
+tml_status window_load(surface_job *job, uint64_t first, uint64_t count);
+
+/* Runs a task for each chunk of slices [z_first, z_end) of job->space, in a few batches so that progress
+ * can be told; false when cancelled. from ... to: the fraction of the whole call. */
+bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
+                const char *stage, double from, double to);
+
+/* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
+tml_status surface_emit(surface_job *job, double from, double to);
+
+/* Fills the index, or the boxes of labels (cpu_surface_index.c). */
+tml_status surface_index_run(surface_job *job);
+tml_status surface_labels_run(surface_job *job);
+
+/* Normals of n vertices on edges of one axis (cpu_surface_normals.c). rows[dz][dy]: the rows of samples
+ * at y - 1 + dy, z - 1 + dz, clamped to the volume; steps: as surface_difference, for the two ends. */
+typedef struct normal_task {
+    const unsigned char *rows[4][4];
+    uint64_t y, z; /* of the edge's lower end, in the volume */
+    int axis;
+    const uint64_t *x; /* n columns of the volume */
+    const float *t;
+    uint64_t n;
+    uint64_t label;
+} normal_task;
+void surface_normals(const surface_plan *plan, const normal_task *task, float *out);
+
+/* One sample as a float (attributes). */
+float surface_sample(tml_type type, const void *row, uint64_t x);
+
+#endif

@@ -1,0 +1,316 @@
+/* The surface's inner loops, compiled once for each instruction set: the including file defines
+ * SURFACE_SET (the table's name), and SURFACE_AVX2 or SURFACE_AVX512 with the compiler flags to match. */
+#include <string.h>
+#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
+#    include <immintrin.h>
+#endif
+
+#include "cpu/cpu_surface_simd.h"
+#include "kernels/kernel.h"
+#include "kernels/surface.k.h"
+
+/* 64 bytes, 0 or 0xff, to 64 bits. */
+static inline uint64_t pack_bytes(const uint8_t bytes[64])
+{
+#if defined(SURFACE_AVX512)
+    return _mm512_movepi8_mask(_mm512_loadu_si512(bytes));
+#elif defined(SURFACE_AVX2)
+    uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256((const __m256i *)bytes));
+    uint32_t high =
+        (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256((const __m256i *)(bytes + 32)));
+    return (uint64_t)high << 32 | low;
+#else
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t eight;
+        memcpy(&eight, bytes + 8 * i, 8);
+        /* Gathers the lowest bit of each of the eight bytes in the top byte. */
+        word |= ((eight & 0x0101010101010101u) * 0x0102040810204080u >> 56) << (8 * i);
+    }
+    return word;
+#endif
+}
+
+static inline uint64_t low_bits(uint64_t n)
+{
+    return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
+}
+
+/* ROW_ flags of a word of n samples. */
+static inline uint32_t word_flags(uint64_t word, uint64_t n)
+{
+    return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
+}
+
+#define TYPE  TML_U8
+#define NAME  u8
+#define T     uint8_t
+#define CMP   uint8_t
+#define REAL  float
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_I8
+#define NAME  i8
+#define T     int8_t
+#define CMP   int8_t
+#define REAL  float
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_U16
+#define NAME  u16
+#define T     uint16_t
+#define CMP   uint16_t
+#define REAL  float
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_I16
+#define NAME  i16
+#define T     int16_t
+#define CMP   int16_t
+#define REAL  float
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_U32
+#define NAME  u32
+#define T     uint32_t
+#define CMP   uint32_t
+#define REAL  double
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_I32
+#define NAME  i32
+#define T     int32_t
+#define CMP   int32_t
+#define REAL  double
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_U64
+#define NAME  u64
+#define T     uint64_t
+#define CMP   uint64_t
+#define REAL  double
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_I64
+#define NAME  i64
+#define T     int64_t
+#define CMP   int64_t
+#define REAL  double
+#define FLOAT 0
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_F16
+#define NAME  f16
+#define T     uint16_t
+#define CMP   float
+#define REAL  float
+#define FLOAT 1
+#define VALUE tml_half_to_float
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_F32
+#define NAME  f32
+#define T     float
+#define CMP   float
+#define REAL  float
+#define FLOAT 1
+#include "cpu/cpu_surface_type.h"
+
+#define TYPE  TML_F64
+#define NAME  f64
+#define T     double
+#define CMP   double
+#define REAL  double
+#define FLOAT 1
+#include "cpu/cpu_surface_type.h"
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static void count_row(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
+                      const surface_word *x_mask, const surface_word *cell_mask,
+                      surface_row_counts *out)
+{
+    const surface_word *r0 = rows->row[0], *r1 = rows->row[1];
+    const surface_word *r2 = rows->row[2], *r3 = rows->row[3];
+    uint64_t x_edges = 0, y_edges = 0, z_edges = 0, triangles = 0, cells = 0;
+    for (uint64_t w = 0; w < words; w++) {
+        /* Past the last word these read the next row's first; the masks take that bit out again. */
+        WORD c0 = r0[w], c1 = surface_step_x(c0, r0[w + 1]);
+        WORD c2 = r1[w], c3 = surface_step_x(c2, r1[w + 1]);
+        WORD c4 = r2[w], c5 = surface_step_x(c4, r2[w + 1]);
+        WORD c6 = r3[w], c7 = surface_step_x(c6, r3[w + 1]);
+        x_edges += WORD_COUNT((c0 ^ c1) & x_mask[w]);
+        y_edges += WORD_COUNT((c0 ^ c2) & sample_mask[w]);
+        z_edges += WORD_COUNT((c0 ^ c4) & sample_mask[w]);
+        cells += WORD_COUNT(surface_active(c0, c1, c2, c3, c4, c5, c6, c7) & cell_mask[w]);
+        triangles += surface_triangles(c0, c1, c2, c3, c4, c5, c6, c7, cell_mask[w]);
+    }
+    *out = (surface_row_counts){{x_edges, y_edges, z_edges}, triangles, cells};
+}
+
+/* ---- triangles ------------------------------------------------------------------------------- */
+
+/* Case indices of the 64 cells of a word. */
+static inline void word_cases(const WORD c[8], uint8_t cases[64])
+{
+#if defined(SURFACE_AVX512)
+    __m512i v = _mm512_setzero_si512();
+    for (int k = 0; k < 8; k++)
+        v = _mm512_or_si512(v, _mm512_maskz_set1_epi8(c[k], (char)(1 << k)));
+    _mm512_storeu_si512(cases, v);
+#else
+    for (int group = 0; group < 8; group++) {
+        uint64_t eight = 0;
+        for (int k = 0; k < 8; k++) {
+            uint64_t byte = c[k] >> (8 * group) & 0xff;
+#    if defined(SURFACE_AVX2)
+            uint64_t spread = _pdep_u64(byte, 0x0101010101010101u);
+#    else
+            /* Each byte keeps its own bit of the eight copies; adding 0x7f carries it to the top. */
+            uint64_t spread = byte * 0x0101010101010101u & 0x8040201008040201u;
+            spread = (spread + 0x007f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+#    endif
+            eight |= spread << k;
+        }
+        memcpy(cases + 8 * group, &eight, 8);
+    }
+#endif
+}
+
+/* Writes the indices of one cell (up to 15, and rubbish up to 16) and advances the counters. */
+#if defined(SURFACE_AVX512)
+typedef __m256i counters8;
+static inline counters8 counters_load(const uint32_t counters[8])
+{
+    return _mm256_loadu_si256((const __m256i *)counters);
+}
+static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+{
+    __m256i advance = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->advance));
+    __m256i after = _mm256_add_epi32(before, advance);
+    __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(before), after, 1);
+    __m512i lanes = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->lanes));
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(lanes, both));
+    return after;
+}
+static inline void counters_store(uint32_t counters[8], counters8 value)
+{
+    _mm256_storeu_si256((__m256i *)counters, value);
+}
+#elif defined(SURFACE_AVX2)
+typedef __m256i counters8;
+static inline counters8 counters_load(const uint32_t counters[8])
+{
+    return _mm256_loadu_si256((const __m256i *)counters);
+}
+static inline __m256i pick8(const uint8_t lanes[8], __m256i before, __m256i after)
+{
+    __m256i lane = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)lanes));
+    __m256i late = _mm256_slli_epi32(lane, 28); /* bit 3 of the lane becomes the sign */
+    return _mm256_castps_si256(_mm256_blendv_ps(
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(before, lane)),
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(after, lane)), _mm256_castsi256_ps(late)));
+}
+static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+{
+    __m256i advance = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->advance));
+    __m256i after = _mm256_add_epi32(before, advance);
+    _mm256_storeu_si256((__m256i *)out, pick8(entry->lanes, before, after));
+    _mm256_storeu_si256((__m256i *)(out + 8), pick8(entry->lanes + 8, before, after));
+    return after;
+}
+static inline void counters_store(uint32_t counters[8], counters8 value)
+{
+    _mm256_storeu_si256((__m256i *)counters, value);
+}
+#else
+typedef struct counters8 {
+    uint32_t lane[8];
+} counters8;
+static inline counters8 counters_load(const uint32_t counters[8])
+{
+    counters8 value;
+    memcpy(value.lane, counters, sizeof value.lane);
+    return value;
+}
+static inline counters8 cell_write(const surface_case *entry, counters8 before, uint32_t *out)
+{
+    uint32_t both[16];
+    for (int i = 0; i < 8; i++) {
+        both[i] = before.lane[i];
+        both[8 + i] = before.lane[i] + entry->advance[i];
+    }
+    for (int i = 0; i < 16; i++)
+        out[i] = both[entry->lanes[i]];
+    return counters_load(both + 8);
+}
+static inline void counters_store(uint32_t counters[8], counters8 value)
+{
+    memcpy(counters, value.lane, sizeof value.lane);
+}
+#endif
+
+/* A crossed edge's vertex number is its stream's counter, because the cells that it touches are all
+ * active and visited in order: no popcount, no index array. */
+static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
+                               const surface_word *cell_mask, const surface_case *cases,
+                               uint32_t counters[SURFACE_COUNTERS], uint32_t *out, uint32_t *end)
+{
+    counters8 running = counters_load(counters);
+    for (uint64_t w = 0; w < words; w++) {
+        WORD c[8];
+        for (int i = 0; i < 4; i++) {
+            c[2 * i] = rows->row[i][w];
+            c[2 * i + 1] = surface_step_x(c[2 * i], rows->row[i][w + 1]);
+        }
+        WORD active = surface_active(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]) & cell_mask[w];
+        if (!active)
+            continue;
+        uint8_t word_case[64];
+        word_cases(c, word_case);
+        for (; active; active &= active - 1) {
+            const surface_case *entry = &cases[word_case[__builtin_ctzll(active)]];
+            if (end - out >= 16) {
+                running = cell_write(entry, running, out);
+            } else {
+                /* Whole vectors would reach into another task's share. */
+                uint32_t last[16];
+                running = cell_write(entry, running, last);
+                memcpy(out, last, entry->index_count * sizeof *out);
+            }
+            out += entry->index_count;
+        }
+    }
+    counters_store(counters, running);
+    return out;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define PER_TYPE(function)                                                                         \
+    {                                                                                              \
+        [TML_U8] = function##_u8, [TML_I8] = function##_i8, [TML_U16] = function##_u16,            \
+        [TML_I16] = function##_i16, [TML_U32] = function##_u32, [TML_I32] = function##_i32,        \
+        [TML_U64] = function##_u64, [TML_I64] = function##_i64, [TML_F16] = function##_f16,        \
+        [TML_F32] = function##_f32, [TML_F64] = function##_f64                                     \
+    }
+
+const surface_simd SURFACE_SET = {
+    .name = SURFACE_NAME,
+    .bits = PER_TYPE(bits),
+    .equal = PER_TYPE(equal),
+    .present = PER_TYPE(present),
+    .range = PER_TYPE(range),
+    .crossings = PER_TYPE(crossings),
+    .count = count_row,
+    .triangles = triangles_row,
+};
+
+#include "kernels/kernel_end.h"

@@ -1,0 +1,84 @@
+/* The surface's inner loops, one set for each instruction set. cpu_surface_loops.h holds them once and
+ * is compiled three times; cpu_surface.c picks a set at run time. */
+#ifndef TML_CPU_SURFACE_SIMD_H
+#define TML_CPU_SURFACE_SIMD_H
+
+#include "core/core_internal.h"
+
+typedef uint64_t surface_word;
+
+/* What a row of sign bits holds. */
+enum { ROW_OUTSIDE = 1, ROW_INSIDE = 2, ROW_NAN = 4 }; /* samples of that kind occur */
+
+/* The bits of four neighbouring rows of samples, y y+1 at z, then at z+1. */
+typedef struct surface_rows {
+    const surface_word *row[4];
+} surface_rows;
+
+typedef struct surface_row_counts {
+    uint64_t crossings[3]; /* of the edges that the first row owns */
+    uint64_t triangles;
+    uint64_t cells; /* active */
+} surface_row_counts;
+
+/* Expanded case table: what the triangle loop needs of a case in one place. */
+typedef struct surface_case {
+    uint8_t
+        lanes[16]; /* for each index to write: lane 0 ... 7 of the running counters before the cell,
+                          * 8 ... 15 after it */
+    uint8_t advance[8];  /* added to the running counters by the cell */
+    uint8_t index_count; /* 3 for each triangle */
+} surface_case;
+
+/* The eight running counters of a row of cells: x-edges of rows 0 1 2 3, y-edges of rows 0 and 2, z-edges
+ * of rows 0 and 1. */
+enum { SURFACE_COUNTERS = 8 };
+
+/* Vertices of one row and axis, before positions. */
+typedef struct surface_crossings {
+    const void *low, *high;    /* the rows of samples at the edges' two ends */
+    const surface_word *edges; /* bit i: the edge at sample i is crossed */
+    uint64_t words;
+    uint32_t *x; /* out: sample of the lower end; room for 16 more than there are crossings */
+    void *t;     /* out: float, or double for types that are computed in double; likewise */
+} surface_crossings;
+
+typedef struct surface_simd {
+    const char *name;
+    /* Sign bits of n samples: bit = sample >= iso. Returns ROW_ flags. threshold is a T. */
+    uint32_t (*bits[TML_SCALAR_END])(const void *samples, uint64_t n, const void *threshold,
+                                     surface_word *out);
+    /* Bits of sample == label (a T). */
+    uint32_t (*equal[TML_SCALAR_END])(const void *samples, uint64_t n, const void *label,
+                                      surface_word *out);
+    /* Bits of sample is not NaN. */
+    void (*present[TML_SCALAR_END])(const void *samples, uint64_t n, surface_word *out);
+    /* Smallest and largest of n samples, rounded outward to float; false when one is NaN. */
+    bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
+    /* Crossing points; returns how many. */
+    uint64_t (*crossings[TML_SCALAR_END])(const surface_crossings *in, const void *iso);
+    /* Counts of the edges that a row of samples owns, and of the row of cells at it. The masks have a
+     * bit for each sample, for each x-edge and for each cell that counts. */
+    void (*count)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
+                  const surface_word *x_mask, const surface_word *cell_mask,
+                  surface_row_counts *out);
+    /* Triangles of a row of cells into out ... end; counters as above; returns the new out. */
+    uint32_t *(*triangles)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
+                           const surface_case *cases, uint32_t counters[SURFACE_COUNTERS],
+                           uint32_t *out, uint32_t *end);
+} surface_simd;
+
+extern const surface_simd surface_simd_plain;
+#if defined(__x86_64__)
+extern const surface_simd surface_simd_avx2;
+extern const surface_simd surface_simd_avx512;
+#endif
+
+/* Types whose crossing points are computed in double. */
+static inline bool surface_in_double(tml_type type)
+{
+    return type == TML_F64 || type == TML_U32 || type == TML_I32 || type == TML_U64 ||
+           type == TML_I64;
+}
+
+#endif

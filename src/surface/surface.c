@@ -1,0 +1,619 @@
+/* The surface program: checks, resolving, the order of the stages, and who owns what. The work itself is
+ * the engine's (TML_OP_SURFACE): count, then emit, with the outputs allocated exactly in between. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "surface/mesh_internal.h"
+#include "surface/surface_internal.h"
+
+enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
+
+static const tml_type scalar_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
+                                        TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
+static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
+                                         TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
+
+void surface_time(tml_surface_result *result, const char *stage, double seconds)
+{
+    uint32_t i = 0;
+    while (i < result->stage_count && strcmp(result->stages[i].name, stage) != 0)
+        i++;
+    if (i == TML_ARRAY_SIZE(result->stages))
+        return;
+    if (i == result->stage_count)
+        result->stages[result->stage_count++] = (tml_surface_stage){stage, 0};
+    result->stages[i].seconds += seconds;
+}
+
+/* ---- checks and resolving -------------------------------------------------------------------- */
+
+static tml_status invalid(tml_context *tml, const char *what)
+{
+    return tml_error(tml, TML_INVALID_ARGUMENT, "tml_surface: %s", what);
+}
+
+/* Zeroed spacing and direction become 1 and the identity; refuses what has no inverse. */
+static tml_status resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
+                               tml_grid *out)
+{
+    *out = *grid;
+    bool no_direction = true;
+    for (int i = 0; i < 9; i++) {
+        no_direction = no_direction && grid->direction[i] == 0;
+        if (!isfinite(grid->direction[i]))
+            return tml_error(tml, TML_INVALID_ARGUMENT, "%s: grid.direction[%d] is not finite",
+                             call, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (no_direction)
+            out->direction[4 * i] = 1;
+        if (grid->spacing[0] == 0 && grid->spacing[1] == 0 && grid->spacing[2] == 0)
+            out->spacing[i] = 1;
+        if (!(out->spacing[i] > 0) || !isfinite(out->spacing[i]))
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "%s: grid.spacing[%d] is %g, needs a positive number", call, i,
+                             out->spacing[i]);
+        if (!isfinite(grid->origin[i]))
+            return tml_error(tml, TML_INVALID_ARGUMENT, "%s: grid.origin[%d] is not finite", call,
+                             i);
+    }
+    return TML_OK;
+}
+
+/* Samples of a grid; refuses empty grids and sizes that no buffer has. */
+static tml_status check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
+                             uint64_t *count)
+{
+    if (dims[0] == 0 || dims[1] == 0 || dims[2] == 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         ", needs at least one sample on each axis",
+                         call, dims[0], dims[1], dims[2]);
+    /* Rows are numbered with 32 bits within a slice, columns within a row. */
+    if (dims[0] > INT32_MAX || dims[1] > INT32_MAX || dims[2] > INT32_MAX ||
+        dims[0] * dims[1] > UINT32_MAX / 4 || !tml_mul(dims[0] * dims[1], dims[2], count))
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         ", more than 2^30 samples in a slice",
+                         call, dims[0], dims[1], dims[2]);
+    return TML_OK;
+}
+
+/* Columns of direction * spacing, and what normals are turned by: its inverse transpose. */
+static tml_status resolve_axes(tml_context *tml, const tml_grid *grid,
+                               const double position_origin[3], bool flip, surface_plan *plan)
+{
+    double m[3][3]; /* m[a]: one step along axis a */
+    for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 3; c++)
+            m[a][c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
+    double cofactor[3][3], determinant = 0;
+    for (int a = 0; a < 3; a++) {
+        const double *u = m[(a + 1) % 3], *v = m[(a + 2) % 3];
+        cofactor[a][0] = u[1] * v[2] - u[2] * v[1];
+        cofactor[a][1] = u[2] * v[0] - u[0] * v[2];
+        cofactor[a][2] = u[0] * v[1] - u[1] * v[0];
+    }
+    for (int c = 0; c < 3; c++)
+        determinant += m[0][c] * cofactor[0][c];
+    if (determinant == 0 || !isfinite(determinant))
+        return invalid(tml, "grid.direction has no inverse: its columns lie in a plane");
+    for (int c = 0; c < 3; c++) {
+        plan->origin[c] = grid->origin[c] - position_origin[c];
+        for (int a = 0; a < 3; a++)
+            plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * cofactor[a][c] / determinant);
+    }
+    /* A mirrored grid turns every triangle over; so does the wish to have inside low. */
+    plan->flip_winding = (determinant < 0) != flip;
+    return TML_OK;
+}
+
+static tml_status resolve_region(tml_context *tml, const tml_region *region, const uint64_t dims[3],
+                                 surface_box *box)
+{
+    for (int a = 0; a < 3; a++) {
+        uint64_t first = region->first[a], count = region->count[a];
+        if (first >= dims[a] || count > dims[a] - first)
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_surface: region on axis %d is [%" PRIu64 ", +%" PRIu64
+                             "), outside the volume's %" PRIu64 " samples",
+                             a, first, count, dims[a]);
+        box->first[a] = first;
+        box->count[a] = count ? count : dims[a] - first;
+    }
+    return TML_OK;
+}
+
+static uint64_t brick_count(const uint64_t dims[3])
+{
+    return ((dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X) *
+           ((dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y) *
+           ((dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z);
+}
+
+/* Everything about the input. */
+static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
+                                tml_field_desc *field, surface_plan *plan)
+{
+    uint64_t count;
+    tml_status status;
+    bool has_volume = !tml_is_none(desc->volume);
+    if (has_volume == (desc->field != NULL))
+        return invalid(tml, "needs either desc.volume or desc.field");
+    if (has_volume) {
+        if ((status = resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
+            (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
+            (status = tml_check_buffer(tml, "tml_surface", "desc.volume", desc->volume,
+                                       scalar_types, count)) != TML_OK)
+            return status;
+        plan->volume = tml_slot_of(tml, desc->volume);
+        plan->type = plan->volume->type;
+    } else {
+        if (!tml_is_none(desc->mask) || !tml_is_none(desc->attribute) ||
+            !tml_is_none(desc->index) || desc->label_count || desc->all_labels)
+            return tml_error(
+                tml, TML_UNSUPPORTED,
+                "tml_surface: mask, attribute, index and labels need desc.volume; evaluate "
+                "the field into one with tml_field");
+        if ((status = tml_field_resolve(tml, desc->field, field, NULL)) != TML_OK ||
+            (status = resolve_grid(tml, "tml_surface", &field->grid, grid)) != TML_OK ||
+            (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK)
+            return status;
+        plan->type = TML_F32;
+    }
+    memcpy(plan->dims, grid->dims, sizeof plan->dims);
+    static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
+    static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
+    const struct {
+        const char *field;
+        tml_buffer buffer;
+        const tml_type *types;
+        uint64_t count;
+        const tml_slot **slot;
+    } optional[] = {
+        {"desc.mask", desc->mask, mask_types, count, &plan->mask},
+        {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute},
+        {"desc.index", desc->index, index_types, brick_count(plan->dims), &plan->index}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(optional); i++) {
+        if (tml_is_none(optional[i].buffer))
+            continue;
+        status = tml_check_buffer(tml, "tml_surface", optional[i].field, optional[i].buffer,
+                                  optional[i].types, optional[i].count);
+        if (status != TML_OK)
+            return status;
+        *optional[i].slot = tml_slot_of(tml, optional[i].buffer);
+    }
+    return TML_OK;
+}
+
+static bool wants_labels(const tml_surface_desc *desc)
+{
+    return desc->label_count > 0 || desc->all_labels;
+}
+
+/* The parts array (all in one block, freed by plan_finish). */
+static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
+{
+    surface_box region;
+    tml_status status = resolve_region(tml, &desc->region, plan->dims, &region);
+    if (status != TML_OK)
+        return status;
+    bool labels = wants_labels(desc);
+    if (labels && (desc->isovalues || desc->isovalue_count))
+        return invalid(tml, "desc has labels and isovalues; give one of them");
+    if (desc->label_count && (desc->all_labels || !desc->labels))
+        return invalid(tml, "desc.label_count needs desc.labels, and not all_labels");
+    if (!labels && (desc->isovalues != NULL) != (desc->isovalue_count > 0))
+        return invalid(tml, "desc.isovalues and desc.isovalue_count go together");
+    if (desc->isovalue_count > ISOVALUES_MAX || desc->label_count > LABELS_MAX)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_surface: %" PRIu32 " isovalues and %" PRIu32
+                         " labels, at most %d and %d; make several calls",
+                         desc->isovalue_count, desc->label_count, ISOVALUES_MAX, LABELS_MAX);
+    if (labels && (status = tml_check_buffer(tml, "tml_surface", "desc.volume (with labels)",
+                                             desc->volume, integer_types, 0)) != TML_OK)
+        return status;
+    plan->labels = labels;
+    plan->all_labels = desc->all_labels;
+    plan->part_capacity = desc->all_labels       ? LABELS_MAX
+                          : desc->label_count    ? desc->label_count
+                          : desc->isovalue_count ? desc->isovalue_count
+                                                 : 1;
+    plan->parts = tml_alloc(tml, plan->part_capacity * sizeof *plan->parts);
+    if (!plan->parts)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for %" PRIu32 " parts",
+                         plan->part_capacity);
+    plan->part_count = desc->all_labels ? 1 : plan->part_capacity;
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        surface_part *part = &plan->parts[p];
+        *part = (surface_part){.box = region};
+        if (desc->label_count) {
+            part->label = desc->labels[p];
+            if (p && part->label <= part[-1].label)
+                return invalid(tml, "desc.labels must ascend, without repeats");
+        } else if (!labels) {
+            part->iso = desc->isovalues ? desc->isovalues[p] : desc->iso;
+            if (!isfinite(part->iso))
+                return invalid(tml, "an isovalue is not a finite number");
+        }
+    }
+    /* The index has bricks from the volume's first sample, in the volume's columns. */
+    if (region.first[0] % SURFACE_BRICK_X != 0 || labels)
+        plan->index = NULL;
+    return TML_OK;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------ */
+
+static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
+                            double to)
+{
+    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    if (!op)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
+                         tml->engine->name);
+    plan->stage = stage;
+    plan->progress_first = from;
+    plan->progress_last = to;
+    size_t size = op->scratch_size ? op->scratch_size(tml, plan) : 0;
+    void *scratch = size ? tml_scratch(tml, "tml_surface", size) : NULL;
+    if (size && !scratch)
+        return TML_OUT_OF_MEMORY;
+    return op->run(tml, plan, scratch, size);
+}
+
+/* A box without a cell has no surface; with caps even one sample has six neighbours. */
+static void drop_flat_parts(surface_plan *plan)
+{
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        surface_box *box = &plan->parts[p].box;
+        for (int a = 0; a < 3 && !plan->caps; a++)
+            if (box->count[a] <
+                2) /* one row of one sample: nothing is crossed, nothing is read twice */
+                box->count[0] = box->count[1] = box->count[2] = 1;
+    }
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+typedef struct output {
+    const char *field;
+    bool wanted;
+    tml_buffer given;
+    tml_type type;
+    uint64_t count;
+    tml_buffer *result;
+    tml_slot **slot;
+    bool created;
+} output;
+
+static tml_status outputs_check(tml_context *tml, output *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        output *out = &outputs[i];
+        if (!out->wanted || tml_is_none(out->given))
+            continue;
+        const tml_type types[] = {out->type, TML_TYPE_NONE};
+        tml_status status = tml_check_buffer(tml, "tml_surface", out->field, out->given, types, 0);
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* Outputs of the caller's must have room; the others are made, exactly as large as needed. */
+static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        output *out = &outputs[i];
+        if (!out->wanted)
+            continue;
+        uint64_t room;
+        if (!tml_is_none(out->given)) {
+            tml_buffer_info(tml, out->given, NULL, &room);
+            if (room < out->count)
+                return tml_error(tml, TML_CAPACITY,
+                                 "tml_surface: %s has %" PRIu64 " elements, needs %" PRIu64,
+                                 out->field, room, out->count);
+            *out->result = out->given;
+            continue;
+        }
+        const tml_buffer_desc desc = {.type = out->type, .count = out->count, .label = out->field};
+        tml_status status = tml_buffer_create(tml, &desc, out->result);
+        if (status != TML_OK)
+            return status;
+        out->created = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        *outputs[i].slot = outputs[i].wanted ? tml_slot_of(tml, *outputs[i].result) : NULL;
+    return TML_OK;
+}
+
+static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].created) {
+            tml_buffer_destroy(tml, *outputs[i].result);
+            *outputs[i].result = (tml_buffer){0, 0};
+            outputs[i].created = false;
+        }
+}
+
+/* ---- after the engine: filters, soup ---------------------------------------------------------- */
+
+enum { OUT_VERTICES, OUT_NORMALS, OUT_VALUES, OUT_INDICES, OUTPUTS };
+
+static void outputs_describe(const tml_surface_desc *desc, const surface_plan *plan, bool own,
+                             uint64_t vertex_count, uint64_t triangle_count,
+                             tml_surface_result *result, surface_plan *slots,
+                             output outputs[OUTPUTS])
+{
+    const tml_buffer none = {0, 0};
+    tml_type index_type = TML_VEC(plan->indices64 ? TML_U64 : TML_U32, 3);
+    outputs[OUT_VERTICES] = (output){"desc.vertices",     true,         own ? none : desc->vertices,
+                                     TML_VEC(TML_F32, 3), vertex_count, &result->vertices,
+                                     &slots->positions,   false};
+    outputs[OUT_NORMALS] = (output){"desc.vertex_normals",
+                                    desc->normals != TML_NORMALS_NONE,
+                                    own ? none : desc->vertex_normals,
+                                    TML_VEC(TML_F32, 3),
+                                    vertex_count,
+                                    &result->vertex_normals,
+                                    &slots->vertex_normals,
+                                    false};
+    outputs[OUT_VALUES] = (output){"desc.vertex_values",
+                                   plan->attribute != NULL,
+                                   own ? none : desc->vertex_values,
+                                   TML_F32,
+                                   vertex_count,
+                                   &result->vertex_values,
+                                   &slots->vertex_values,
+                                   false};
+    outputs[OUT_INDICES] = (output){"desc.indices",
+                                    own || !desc->soup,
+                                    own ? none : desc->indices,
+                                    index_type,
+                                    triangle_count,
+                                    &result->indices,
+                                    &slots->indices,
+                                    false};
+}
+
+/* Copies one vertex array, through the indices for a soup. */
+typedef struct gather_job {
+    const float *in;
+    float *out;
+    const void *indices; /* NULL: straight */
+    bool indices64;
+    uint64_t count, components;
+} gather_job;
+enum { GATHER_BLOCK = 1 << 16 };
+
+static void gather_task(void *argument, uint32_t block)
+{
+    const gather_job *job = argument;
+    uint64_t first = (uint64_t)block * GATHER_BLOCK;
+    uint64_t end = TML_MIN_OF(first + GATHER_BLOCK, job->count);
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t from = job->indices ? mesh_index(job->indices, job->indices64, i) : i;
+        for (uint64_t c = 0; c < job->components; c++)
+            job->out[job->components * i + c] = job->in[job->components * from + c];
+    }
+}
+
+static void *memory_of(tml_slot *slot)
+{
+    return slot ? slot->memory : NULL;
+}
+
+/* Filters the mesh that the engine left in work's buffers, and brings it into the final outputs. */
+static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *work,
+                              tml_surface_result *result)
+{
+    double start = tml_seconds();
+    mesh_arrays mesh = {.positions = memory_of(work->positions),
+                        .normals = memory_of(work->vertex_normals),
+                        .values = memory_of(work->vertex_values),
+                        .indices = memory_of(work->indices),
+                        .indices64 = work->indices64,
+                        .vertex_count = result->vertex_count,
+                        .triangle_count = result->triangle_count,
+                        .parts = result->parts,
+                        .part_count = result->part_count};
+    tml_status status = TML_OK;
+    if (desc->largest_component || desc->drop_degenerate)
+        status = mesh_filter(tml, &mesh, desc->largest_component, desc->drop_degenerate);
+    if (status != TML_OK)
+        return status;
+    if (desc->soup) {
+        mesh.vertex_count = 3 * mesh.triangle_count;
+        for (uint32_t p = 0; p < mesh.part_count; p++) {
+            mesh.parts[p].vertex_first = 3 * mesh.parts[p].triangle_first;
+            mesh.parts[p].vertex_count = 3 * mesh.parts[p].triangle_count;
+        }
+    }
+    result->vertex_count = mesh.vertex_count;
+    result->triangle_count = mesh.triangle_count;
+
+    surface_plan final = *work;
+    output outputs[OUTPUTS];
+    tml_surface_result buffers = {0};
+    outputs_describe(desc, work, false, mesh.vertex_count, mesh.triangle_count, &buffers, &final,
+                     outputs);
+    if ((status = outputs_make(tml, outputs, OUTPUTS)) != TML_OK) {
+        outputs_destroy(tml, outputs, OUTPUTS);
+        return status;
+    }
+    const struct {
+        const float *in;
+        tml_slot *out;
+        uint64_t components;
+    } arrays[] = {{mesh.positions, final.positions, 3},
+                  {mesh.normals, final.vertex_normals, 3},
+                  {mesh.values, final.vertex_values, 1}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays); i++) {
+        if (!arrays[i].out || mesh.vertex_count == 0)
+            continue;
+        gather_job job = {arrays[i].in,   arrays[i].out->memory, desc->soup ? mesh.indices : NULL,
+                          mesh.indices64, mesh.vertex_count,     arrays[i].components};
+        tml_parallel_for(tml, (uint32_t)((mesh.vertex_count + GATHER_BLOCK - 1) / GATHER_BLOCK),
+                         gather_task, &job);
+    }
+    if (!desc->soup && mesh.triangle_count)
+        memcpy(final.indices->memory, mesh.indices,
+               mesh.triangle_count * 3 * (mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t)));
+    result->vertices = buffers.vertices;
+    result->vertex_normals = buffers.vertex_normals;
+    result->vertex_values = buffers.vertex_values;
+    result->indices = buffers.indices;
+    surface_time(result, "clean-up", tml_seconds() - start);
+    return TML_OK;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static size_t parts_size(uint32_t count)
+{
+    return count * sizeof(tml_surface_part);
+}
+
+/* Gives each part its place after the ones before, and the result its sums. */
+static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_result *out)
+{
+    out->parts = tml_alloc(tml, parts_size(plan->part_count));
+    out->part_count = plan->part_count;
+    if (!out->parts && plan->part_count)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the table of parts");
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        surface_part *part = &plan->parts[p];
+        part->vertex_first = out->vertex_count;
+        part->triangle_first = out->triangle_count;
+        out->vertex_count += part->vertex_count;
+        out->triangle_count += part->triangle_count;
+        out->active_cells += part->active_cells;
+        double value = part->iso;
+        if (plan->labels)
+            value = tml_type_is_signed(plan->type)
+                        ? (double)((int64_t)(part->label << (64 - 8 * tml_type_size(plan->type))) >>
+                                   (64 - 8 * tml_type_size(plan->type)))
+                        : (double)part->label;
+        out->parts[p] = (tml_surface_part){value, part->vertex_first, part->vertex_count,
+                                           part->triangle_first, part->triangle_count};
+    }
+    return TML_OK;
+}
+
+static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
+                          tml_surface_result *out)
+{
+    tml_status status = TML_OK;
+    if (plan->labels)
+        status = run_stage(tml, plan, SURFACE_LABELS, 0.0, 0.1);
+    if (status != TML_OK)
+        return status;
+    drop_flat_parts(plan);
+    if ((status = run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
+        (status = place_parts(tml, plan, out)) != TML_OK)
+        return status;
+    bool too_many = out->vertex_count > (uint64_t)UINT32_MAX + 1;
+    if (too_many && !desc->indices64 && !desc->soup)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface: %" PRIu64
+                         " vertices need 64-bit indices; set desc.indices64",
+                         out->vertex_count);
+    plan->indices64 = desc->indices64 || too_many;
+
+    /* Filters shrink and soups grow the mesh, so those begin in buffers of their own. */
+    bool finish = desc->soup || desc->largest_component || desc->drop_degenerate;
+    output outputs[OUTPUTS];
+    tml_surface_result work = {0};
+    outputs_describe(desc, plan, finish, out->vertex_count, out->triangle_count,
+                     finish ? &work : out, plan, outputs);
+    status = outputs_make(tml, outputs, OUTPUTS);
+    if (status == TML_OK)
+        status = run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
+    if (status == TML_OK && finish)
+        status = finish_mesh(tml, desc, plan, out);
+    if (status != TML_OK || finish)
+        outputs_destroy(tml, outputs, OUTPUTS);
+    return status;
+}
+
+tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
+{
+    *out = (tml_surface_result){0};
+    surface_plan plan = {
+        .caps = desc->caps, .normals = desc->normals, .indices64 = desc->indices64, .result = out};
+    tml_grid grid;
+    tml_field_desc field;
+    tml_surface_result unused;
+    output outputs[OUTPUTS];
+    tml_status status = resolve_input(tml, desc, &grid, &field, &plan);
+    if (status == TML_OK)
+        status = resolve_axes(tml, &grid, desc->position_origin, desc->flip, &plan);
+    if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
+        status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
+    if (status == TML_OK) {
+        outputs_describe(desc, &plan, false, 0, 0, &unused, &plan, outputs);
+        status = outputs_check(tml, outputs, OUTPUTS);
+    }
+    if (status == TML_OK)
+        status = resolve_parts(tml, desc, &plan);
+    if (status == TML_OK && desc->field)
+        status = field_plan_create(tml, &field, &plan.field);
+    if (status == TML_OK)
+        status = extract(tml, desc, &plan, out);
+
+    if (plan.field)
+        field_plan_destroy(tml, plan.field);
+    tml_free(tml, plan.parts, plan.part_capacity * sizeof *plan.parts);
+    if (status != TML_OK) { /* of a result too large for its buffers, the counts remain */
+        uint64_t vertices = out->vertex_count, triangles = out->triangle_count;
+        tml_free(tml, out->parts, parts_size(out->part_count));
+        *out = (tml_surface_result){0};
+        if (status == TML_CAPACITY) {
+            out->vertex_count = vertices;
+            out->triangle_count = triangles;
+        }
+    }
+    return status;
+}
+
+void tml_surface_free(tml_context *tml, tml_surface_result *result)
+{
+    tml_buffer_destroy(tml, result->vertices);
+    tml_buffer_destroy(tml, result->vertex_normals);
+    tml_buffer_destroy(tml, result->vertex_values);
+    tml_buffer_destroy(tml, result->indices);
+    tml_free(tml, result->parts, parts_size(result->part_count));
+    *result = (tml_surface_result){0};
+}
+
+tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+{
+    *out = (tml_buffer){0, 0};
+    tml_surface_result ignored = {0};
+    surface_plan plan = {.result = &ignored};
+    uint64_t count;
+    tml_status status = check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
+                                  scalar_types, count);
+    if (status != TML_OK)
+        return status;
+    memcpy(plan.dims, desc->grid.dims, sizeof plan.dims);
+    const tml_buffer_desc buffer = {
+        .type = TML_VEC(TML_F32, 2), .count = brick_count(plan.dims), .label = "surface index"};
+    if ((status = tml_buffer_create(tml, &buffer, out)) != TML_OK)
+        return status;
+    plan.volume = tml_slot_of(tml, desc->volume);
+    plan.type = plan.volume->type;
+    plan.bricks = tml_slot_of(tml, *out);
+    status = run_stage(tml, &plan, SURFACE_INDEX, 0.0, 1.0);
+    if (status != TML_OK) {
+        tml_buffer_destroy(tml, *out);
+        *out = (tml_buffer){0, 0};
+    }
+    return status;
+}

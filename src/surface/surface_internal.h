@@ -1,0 +1,84 @@
+/* The surface program's plan: what surface.c resolves from the desc and the engine's part executes.
+ *
+ * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its sizes;
+ * EMIT writes its share of the outputs. All isovalues are counted in one reading of the volume, and
+ * their bits are kept for EMIT. Labels, which may be thousands, share one workspace: EMIT makes the bits
+ * again, inside the label's bounding box. */
+#ifndef TML_SURFACE_INTERNAL_H
+#define TML_SURFACE_INTERNAL_H
+
+#include "core/core_internal.h"
+#include "field/field_internal.h"
+
+typedef enum surface_stage {
+    SURFACE_COUNT,
+    SURFACE_EMIT,
+    SURFACE_INDEX,  /* write brick minima and maxima */
+    SURFACE_LABELS, /* find each label's bounding box, or all labels */
+} surface_stage;
+
+/* A box of samples in the whole volume. */
+typedef struct surface_box {
+    uint64_t first[3];
+    uint64_t count[3];
+} surface_box;
+
+typedef struct surface_part {
+    double iso;
+    uint64_t label;
+    surface_box box; /* samples that matter; the region, or less for a label */
+    uint64_t vertex_first, vertex_count;
+    uint64_t triangle_first, triangle_count;
+    uint64_t active_cells;
+} surface_part;
+
+typedef struct surface_plan {
+    surface_stage stage;
+    surface_part *parts; /* the parts of this run */
+    uint32_t part_count;
+
+    /* Input. */
+    const tml_slot *volume; /* NULL: field */
+    field_plan *field;
+    tml_type type;    /* of the samples; F32 for fields */
+    uint64_t dims[3]; /* of the whole volume */
+    const tml_slot *mask;
+    const tml_slot *attribute;
+    const tml_slot *index;
+    bool labels;
+    bool caps;
+
+    /* How. */
+    tml_normals normals;
+    bool flip_winding;
+    bool indices64;
+    double origin[3];        /* position of sample (0, 0, 0), less the position origin */
+    double step[3][3];       /* step[a]: one step along axis a */
+    float normal_rows[3][3]; /* to surface_normal */
+
+    /* Output of EMIT: host or device memory; NULL where not wanted. */
+    tml_slot *positions;
+    tml_slot *vertex_normals;
+    tml_slot *vertex_values;
+    tml_slot *indices;
+
+    /* Output of INDEX. */
+    tml_slot *bricks;
+
+    /* LABELS: boxes of the parts, whose labels ascend, are filled in. With all_labels the parts array has
+     * room for part_capacity; part_count is set. Beyond it: CAPACITY. */
+    bool all_labels;
+    uint32_t part_capacity;
+
+    /* Progress: this run goes from progress_first to progress_last of the whole call. */
+    double progress_first, progress_last;
+    tml_surface_result *result; /* stages are timed here */
+} surface_plan;
+
+/* Samples of a brick of the index. */
+enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
+
+/* Adds seconds to the named stage of a result. */
+void surface_time(tml_surface_result *result, const char *stage, double seconds);
+
+#endif
