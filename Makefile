@@ -1,0 +1,63 @@
+# The everyday commands, thin over CMake's presets. "make help" lists them.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+PREFIX ?= /usr/local
+# The builds that "make test" runs, in CTest's order.
+TESTED := release asan-ubsan tsan fuzz
+
+help: ## list the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup: ## install what is missing from Debian
+	@scripts/setup
+
+# One configured folder for each preset; Ninja reruns CMake when a CMakeLists.txt changes.
+build/%/build.ninja: CMakePresets.json | setup
+	@echo "Configuring $*"
+	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+
+build-%: build/%/build.ninja
+	@echo "Building $*"
+	@cmake --build build/$* $(if $(VERBOSE),--verbose,-- --quiet)
+
+$(shell mkdir -p build)
+
+build: build-release ## build the optimised libraries and the command
+
+demo: build-release ## a mesh and a picture from a CT volume and from a point cloud
+	@scripts/demo build/release/bin/trommel build/demo
+
+# All builds as one run of CTest, whose summary is the last line.
+test: $(TESTED:%=build-%) ## every test, also under sanitizers; fuzz targets for 10 s each
+	@printf 'subdirs($(TESTED))\n' >build/CTestTestfile.cmake
+	@ctest --test-dir build --output-on-failure -j $$(nproc)
+
+fuzz: build-fuzz ## every fuzz target for 60 s
+	@cmake -D TML_FUZZ_SECONDS=60 build/fuzz >/dev/null
+	@ctest --preset fuzz -j $$(nproc); status=$$?; \
+	 cmake -D TML_FUZZ_SECONDS=10 build/fuzz >/dev/null; exit $$status
+
+bench: build-release ## this library's speed, as shares of this machine's memcpy
+	@scripts/bench build/release/bin/trommel
+
+bench-peers: ## the same inputs through installed peers (VTK, TBB, numpy), side by side
+	@scripts/setup --peers
+	@$(MAKE) build-bench
+	@scripts/bench-peers build/bench
+
+format: ## clang-format every C file
+	@scripts/setup --lint
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+lint: build-release ## format check, clang-tidy, shellcheck of names
+	@scripts/setup --lint
+	@scripts/lint build/release
+
+install: build-release ## install under PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean: ## remove all that was built
+	@rm -rf build
+
+.PHONY: help setup build demo test fuzz bench bench-peers format lint install clean
