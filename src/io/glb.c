@@ -104,42 +104,64 @@ static void add_node(glb_file *file, const tml_mesh *mesh)
     add_text(file, "}]");
 }
 
-/* Lists the views, and names the accessors of the same numbers in the mesh. */
+/* Adds a view, and names its accessor, which has the same number, in the JSON. */
+static void add_view(glb_file *file, const char *json_name, const glb_view *view)
+{
+    add_text(file, "\"%s\":%u", json_name, file->view_count);
+    file->views[file->view_count++] = *view;
+}
+
 static void add_mesh(glb_file *file, const tml_mesh *mesh)
 {
-    uint64_t vertices = mesh->vertex_count, triangles = mesh->triangle_count;
-    add_text(file, ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0");
-    file->views[file->view_count++] = (glb_view){
-        vertices, 12, tml_mesh_fill_positions, "VEC3", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+    glb_view view = {.rows = mesh->vertex_count,
+                     .row_size = 12,
+                     .fill = tml_mesh_fill_positions,
+                     .type = "VEC3",
+                     .count = mesh->vertex_count,
+                     .component = GLTF_FLOAT,
+                     .target = GLTF_ARRAY_BUFFER};
+    add_text(file, ",\"meshes\":[{\"primitives\":[{\"attributes\":{");
+    add_view(file, "POSITION", &view);
     if (mesh->normals) {
-        add_text(file, ",\"NORMAL\":%u", file->view_count);
-        file->views[file->view_count++] = (glb_view){
-            vertices, 12, tml_mesh_fill_normals, "VEC3", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+        view.fill = tml_mesh_fill_normals;
+        add_text(file, ",");
+        add_view(file, "NORMAL", &view);
     }
+    view.type = "SCALAR";
     if (mesh->values) {
-        add_text(file, ",\"_VALUE\":%u", file->view_count);
-        file->views[file->view_count++] = (glb_view){
-            vertices, 4, tml_mesh_fill_values, "SCALAR", vertices, GLTF_FLOAT, GLTF_ARRAY_BUFFER};
+        view.fill = tml_mesh_fill_values;
+        view.row_size = 4;
+        add_text(file, ",");
+        add_view(file, "_VALUE", &view);
     }
-    add_text(file, "}");
+    add_text(file, "},");
     if (mesh->indices) {
-        add_text(file, ",\"indices\":%u", file->view_count);
-        file->views[file->view_count++] = (glb_view){triangles,
-                                                     12,
-                                                     fill_indices,
-                                                     "SCALAR",
-                                                     3 * triangles,
-                                                     GLTF_UNSIGNED_INT,
-                                                     GLTF_ELEMENT_ARRAY_BUFFER};
+        view = (glb_view){.rows = mesh->triangle_count,
+                          .row_size = 12,
+                          .fill = fill_indices,
+                          .type = "SCALAR",
+                          .count = 3 * mesh->triangle_count,
+                          .component = GLTF_UNSIGNED_INT,
+                          .target = GLTF_ELEMENT_ARRAY_BUFFER};
+        add_view(file, "indices", &view);
+        add_text(file, ",");
     }
     add_text(file,
-             ",\"material\":0,\"mode\":4}]}],\"materials\":[{\"pbrMetallicRoughness\":{"
+             "\"material\":0,\"mode\":4}]}],\"materials\":[{\"pbrMetallicRoughness\":{"
              "\"baseColorFactor\":[0.8,0.8,0.8,1],\"metallicFactor\":0,\"roughnessFactor\":0.6},"
              "\"doubleSided\":true}]");
 }
 
-/* Describes the views' bytes; returns how many there are. */
-static uint64_t add_buffer(glb_file *file, const float lower[3], const float upper[3])
+static uint64_t buffer_size(const tml_mesh *mesh)
+{
+    if (mesh->triangle_count == 0)
+        return 0;
+    return mesh->vertex_count * (12 + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0)) +
+           (mesh->indices ? 12 * mesh->triangle_count : 0);
+}
+
+/* Describes the views' bytes. */
+static void add_buffer(glb_file *file, const float lower[3], const float upper[3])
 {
     uint64_t size = 0;
     add_text(file, ",\"bufferViews\":[");
@@ -164,7 +186,6 @@ static uint64_t add_buffer(glb_file *file, const float lower[3], const float upp
         add_text(file, "}");
     }
     add_text(file, "],\"buffers\":[{\"byteLength\":%" PRIu64 "}]", size);
-    return size;
 }
 
 static bool find_box(const tml_mesh *mesh, float lower[3], float upper[3])
@@ -196,6 +217,14 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
 {
     glb_file file = {0};
     float lower[3], upper[3];
+    uint64_t size = buffer_size(mesh);
+    uint64_t overhead = GLB_HEADER + GLB_CHUNK_HEADER + (size > 0 ? GLB_CHUNK_HEADER : 0);
+    if (size > UINT32_MAX - overhead - GLB_JSON_MAX)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         MESH_CALL ": %s: the mesh needs %" PRIu64
+                                   " bytes, GLB holds less than 4 GiB; "
+                                   "use PLY or VTP",
+                         path, size + overhead);
     if (!find_box(mesh, lower, upper))
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids",
@@ -204,23 +233,15 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
     add_comment(&file, mesh->comment);
     add_text(&file, "}");
     add_node(&file, mesh);
-    uint64_t size = 0;
-    if (mesh->triangle_count > 0) {
+    if (size > 0) {
         add_mesh(&file, mesh);
-        size = add_buffer(&file, lower, upper);
+        add_buffer(&file, lower, upper);
     }
     add_text(&file, "}");
     while (file.json_size % 4) /* chunks begin aligned; JSON is padded with blanks */
         add_text(&file, " ");
+    uint64_t total = overhead + file.json_size + size;
 
-    uint64_t total = GLB_HEADER + GLB_CHUNK_HEADER + file.json_size;
-    total += size > 0 ? GLB_CHUNK_HEADER + size : 0;
-    if (total > UINT32_MAX)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         MESH_CALL ": %s: the mesh needs %" PRIu64
-                                   " bytes, GLB holds less than 4 GiB; "
-                                   "use PLY or VTP",
-                         path, total);
     io_writer writer;
     tml_status status = tml_io_create(tml, MESH_CALL, path, total, &writer);
     if (status != TML_OK)

@@ -96,7 +96,7 @@ static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
             (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
             (unsigned long long)(3 * mesh->triangle_count));
     uint64_t largest = 0;
-    for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++) {
+    for (uint64_t i = 0; mesh->indices && i < 3 * mesh->triangle_count; i++) {
         uint64_t vertex = mesh_corner(mesh, i);
         largest = vertex > largest ? vertex : largest;
     }
