@@ -452,8 +452,10 @@ static tml_vec3 background(const scene *s, uint32_t column, uint32_t row)
     float y = 2 * ((float)row + 0.5f) / (float)s->desc->height - 1;
     float far = fminf((x * x + (y + 0.25f) * (y + 0.25f)) / 2.2f, 1);
     float grey = background_centre + far * (background_corner - background_centre);
-    float lit = s->floor_light[(size_t)row * s->desc->width + column];
-    float light = color_to_linear(grey) * (1 - floor_shade * (1 - lit));
+    /* A shadow that runs out of the picture fades before its edge. */
+    float inside = fminf(6 * (1 - fmaxf(fabsf(x), fabsf(y))), 1);
+    float shadow = 1 - s->floor_light[(size_t)row * s->desc->width + column];
+    float light = color_to_linear(grey) * (1 - floor_shade * inside * shadow);
     return (tml_vec3){light * 0.982f, light * 0.994f, light};
 }
 
@@ -517,6 +519,28 @@ static uint8_t to_byte(float light)
     return (uint8_t)(255 * level + 0.5f);
 }
 
+/* The light of the pixel, among this one and its neighbours, whose depth is nearest to the sample's:
+ * samples behind an outline belong to another surface than the one that stands for their pixel. */
+static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, uint64_t key)
+{
+    float depth = (float)s->camera.depth_unit / raster_depth(key);
+    size_t best = (size_t)row * s->desc->width + column;
+    float nearest = fabsf(s->pixels[best].depth - depth);
+    if (nearest < 0.005f * (float)s->extent)
+        return s->visible[best];
+    for (uint32_t y = row ? row - 1 : 0; y <= row + 1 && y < s->desc->height; y++) {
+        for (uint32_t x = column ? column - 1 : 0; x <= column + 1 && x < s->desc->width; x++) {
+            size_t at = (size_t)y * s->desc->width + x;
+            float apart = fabsf(s->pixels[at].depth - depth);
+            if (s->pixels[at].depth > 0 && apart < nearest) {
+                nearest = apart;
+                best = at;
+            }
+        }
+    }
+    return s->visible[best];
+}
+
 static void color_pixels(scene *s, uint32_t first, uint32_t last)
 {
     const float weight = 1.0f / (RENDER_SAMPLES * RENDER_SAMPLES);
@@ -530,7 +554,8 @@ static void color_pixels(scene *s, uint32_t first, uint32_t last)
                 uint64_t key = key_at(s, sx, sy);
                 tml_vec3 color = behind;
                 if (!raster_is_empty(key)) {
-                    color = shade(s, key, (float)sx + 0.5f, (float)sy + 0.5f, s->visible[at]);
+                    color = shade(s, key, (float)sx + 0.5f, (float)sy + 0.5f,
+                                  visibility_at(s, column, row, key));
                     color = (tml_vec3){tone(color.x), tone(color.y), tone(color.z)};
                 }
                 sum = tml_add3(sum, color);

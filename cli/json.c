@@ -1,0 +1,137 @@
+/* Writes JSON (RFC 8259), one value after another, indented. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "json.h"
+
+/* Bytes of the well-formed UTF-8 sequence at s, or 0: overlong forms, surrogates and code points
+ * above U+10FFFF are not well formed (Unicode, table 3-7). */
+static int utf8_length(const unsigned char *s)
+{
+    int length = s[0] < 0x80                    ? 1
+                 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
+                 : (s[0] & 0xf0) == 0xe0        ? 3
+                 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                                : 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+               (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
+    return bad ? 0 : length;
+}
+
+static void print_string(FILE *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    fputc('"', out);
+    while (*s) {
+        int length = utf8_length(s);
+        if (length == 0) {
+            fputs("\\ufffd", out);
+            length = 1;
+        } else if (*s == '"' || *s == '\\') {
+            fprintf(out, "\\%c", *s);
+        } else if (*s < 0x20) {
+            fprintf(out, "\\u%04x", *s);
+        } else {
+            fwrite(s, 1, (size_t)length, out);
+        }
+        s += length;
+    }
+    fputc('"', out);
+}
+
+static void begin_value(json *j, const char *name)
+{
+    if (j->needs_comma)
+        fputc(',', j->out);
+    if (j->depth)
+        fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
+    if (name) {
+        print_string(j->out, name);
+        fputs(": ", j->out);
+    }
+    j->needs_comma = true;
+}
+
+void json_open(json *j, const char *name, char bracket)
+{
+    begin_value(j, name);
+    fputc(bracket, j->out);
+    j->depth++;
+    j->needs_comma = false;
+}
+
+void json_close(json *j, char bracket)
+{
+    j->depth--;
+    if (j->needs_comma)
+        fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
+    fputc(bracket == '{' ? '}' : ']', j->out);
+    j->needs_comma = true;
+    if (j->depth == 0)
+        fputc('\n', j->out);
+}
+
+void json_text(json *j, const char *name, const char *text)
+{
+    begin_value(j, name);
+    if (text)
+        print_string(j->out, text);
+    else
+        fputs("null", j->out);
+}
+
+/* The shortest of the usual precisions that reads back as the same number. */
+static void print_number(FILE *out, double number)
+{
+    char text[32];
+    if (!isfinite(number)) {
+        fputs("null", out);
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    fputs(text, out);
+}
+
+void json_number(json *j, const char *name, double number)
+{
+    begin_value(j, name);
+    print_number(j->out, number);
+}
+
+void json_count(json *j, const char *name, uint64_t count)
+{
+    begin_value(j, name);
+    fprintf(j->out, "%" PRIu64, count);
+}
+
+void json_integer(json *j, const char *name, int64_t number)
+{
+    begin_value(j, name);
+    fprintf(j->out, "%" PRId64, number);
+}
+
+void json_flag(json *j, const char *name, bool flag)
+{
+    begin_value(j, name);
+    fputs(flag ? "true" : "false", j->out);
+}
+
+void json_numbers(json *j, const char *name, const double *numbers, uint32_t count)
+{
+    begin_value(j, name);
+    fputc('[', j->out);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            fputs(", ", j->out);
+        print_number(j->out, numbers[i]);
+    }
+    fputc(']', j->out);
+}
