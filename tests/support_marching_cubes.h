@@ -1,0 +1,54 @@
+/* A second marching cubes, for comparison: slow, without tables, without any code of the library's.
+ *
+ * Cells are visited one by one; on each face, segments are found by walking around the face from
+ * each crossed edge; loops are what the segments form. It says which vertices a mesh has, in their
+ * order, and which directed segments bound each cell's share of it. Inside a cell, triangulations
+ * may differ; their number of triangles and their outer sides may not. */
+#ifndef SUPPORT_MARCHING_CUBES_H
+#define SUPPORT_MARCHING_CUBES_H
+
+#include <trommel/surface.h>
+
+typedef struct mc_input {
+    const void *samples;
+    tml_type type;
+    tml_grid grid;
+    tml_region region;      /* zeroed: everything */
+    const uint8_t *mask;    /* or NULL */
+    const float *attribute; /* or NULL */
+    double iso;
+    bool is_label; /* inside is sample == label */
+    uint64_t label;
+    bool caps;
+    bool flip;
+    double position_origin[3];
+} mc_input;
+
+typedef struct mc_segment {
+    uint64_t from, to; /* vertices */
+} mc_segment;
+
+/* The share of one cell that has triangles. */
+typedef struct mc_cell {
+    uint64_t segment_first, segment_count;
+    uint64_t triangle_count;
+} mc_cell;
+
+typedef struct mc_mesh {
+    float *positions; /* vertex_count x 3 */
+    float *values;    /* vertex_count, if there is an attribute; else NULL */
+    mc_cell *cells;   /* by z, then y, then x */
+    mc_segment *segments;
+    uint64_t vertex_count, triangle_count, cell_count, segment_count;
+    int64_t solid_euler; /* of the inside, made of samples, the edges and faces between them, and
+                          * cells: twice this is the Euler characteristic of a closed surface */
+} mc_mesh;
+
+mc_mesh mc_extract(const mc_input *input);
+void mc_free(mc_mesh *mesh);
+
+/* Sample i of an array of any scalar type, rounded to double. */
+double mc_sample(const void *samples, tml_type type, uint64_t i);
+float mc_half_to_float(uint16_t half);
+
+#endif

@@ -1,0 +1,2024 @@
+/* Surfaces against a second, naive marching cubes (support_marching_cubes.h), against what is known
+ * of the shapes, and against each other. */
+#include "test.h"
+
+#include <float.h>
+
+#include <trommel/trommel.h>
+
+#include "support_marching_cubes.h"
+
+/* ---- volumes -------------------------------------------------------------------------------- */
+
+/* Field values lie in -1 ... 1 and the isovalue is 0 where nothing else is said. p: place in the
+ * volume, -1 ... 1 on each axis. at: sample. */
+typedef double (*field_fn)(const double p[3], const uint64_t at[3]);
+
+/* splitmix64 of a place: the same noise whatever the order of evaluation. */
+static uint64_t hash_place(const uint64_t at[3], uint64_t seed)
+{
+    uint64_t h = seed + 0x9e3779b97f4a7c15u * (at[0] + 1009 * (at[1] + 1009 * at[2]) + 1);
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return h ^ h >> 31;
+}
+
+static double noise_at(const uint64_t at[3], uint64_t seed)
+{
+    return (double)(hash_place(at, seed) >> 11) * 0x1p-52 - 1;
+}
+
+static double field_sphere(const double p[3], const uint64_t at[3])
+{
+    (void)at;
+    return 0.7 - sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+}
+
+static double field_torus(const double p[3], const uint64_t at[3])
+{
+    (void)at;
+    double ring = sqrt(p[0] * p[0] + p[1] * p[1]) - 0.55;
+    return 0.25 - sqrt(ring * ring + p[2] * p[2]);
+}
+
+static double field_gyroid(const double p[3], const uint64_t at[3])
+{
+    (void)at;
+    double x = 6 * p[0], y = 6 * p[1], z = 6 * p[2];
+    return (sin(x) * cos(y) + sin(y) * cos(z) + sin(z) * cos(x)) / 3;
+}
+
+/* Marschner, Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. 1994. */
+static double field_marschner_lobb(const double p[3], const uint64_t at[3])
+{
+    (void)at;
+    const double pi = 3.14159265358979323846;
+    double r = sqrt(p[0] * p[0] + p[1] * p[1]);
+    double rho = cos(2 * pi * 6 * cos(pi * r / 2));
+    return (1 - sin(pi * p[2] / 2) + 0.25 * (1 + rho)) / (2 * 1.25) - 0.5;
+}
+
+static double field_noise(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    return noise_at(at, 1);
+}
+
+static double field_checkers(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    return (at[0] + at[1] + at[2]) % 2 ? 1 : -1;
+}
+
+static double field_bars(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    return (at[0] + at[1]) % 2 ? 1 : -1;
+}
+
+/* -1, 0 or 1: a third of the samples lies exactly at the isovalue. */
+static double field_plateaus(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    return (double)(hash_place(at, 2) % 3) - 1;
+}
+
+/* One layer exactly at the isovalue. */
+static double field_layer(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    return at[2] == 1 ? 0 : -1;
+}
+
+static double field_low(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    (void)at;
+    return -0.5;
+}
+
+static double field_high(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    (void)at;
+    return 0.5;
+}
+
+static double field_iso(const double p[3], const uint64_t at[3])
+{
+    (void)p;
+    (void)at;
+    return 0;
+}
+
+/* Small whole numbers in blobs: a label volume. */
+static double field_labels(const double p[3], const uint64_t at[3])
+{
+    (void)at;
+    double best = 1e9, label = 0;
+    static const double centres[5][4] = {{-0.5, -0.4, 0.1, 3},
+                                         {0.5, 0.4, -0.2, 7},
+                                         {-0.1, 0.6, 0.5, 1},
+                                         {0.4, -0.6, 0.4, 120},
+                                         {0, 0, 0, 0}};
+    for (int i = 0; i < 5; i++) {
+        double distance = 0;
+        for (int k = 0; k < 3; k++)
+            distance += (p[k] - centres[i][k]) * (p[k] - centres[i][k]);
+        if (distance < best) {
+            best = distance;
+            label = centres[i][3];
+        }
+    }
+    return best < 0.35 ? label : 0;
+}
+
+static const struct {
+    const char *name;
+    field_fn field;
+} fields[] = {
+    {"sphere", field_sphere}, {"torus", field_torus},
+    {"gyroid", field_gyroid}, {"lobb", field_marschner_lobb},
+    {"noise", field_noise},   {"checkers", field_checkers},
+    {"bars", field_bars},     {"plateaus", field_plateaus},
+    {"layer", field_layer},   {"low", field_low},
+    {"high", field_high},     {"iso", field_iso},
+};
+
+/* How a field value becomes a sample of each type: value * scale + offset. */
+static const struct {
+    double scale, offset;
+} codes[TML_SCALAR_END] = {
+    [TML_U8] = {100, 128},      [TML_I8] = {100, 0},       [TML_U16] = {30000, 32768},
+    [TML_I16] = {30000, 0},     [TML_U32] = {2e9, 0x1p31}, [TML_I32] = {2e9, 0},
+    [TML_U64] = {9e18, 0x1p63}, [TML_I64] = {9e18, 0},     [TML_F16] = {1, 0},
+    [TML_F32] = {1, 0},         [TML_F64] = {1, 0},
+};
+
+static double encode(tml_type type, double value)
+{
+    return value * codes[type].scale + codes[type].offset;
+}
+
+/* The half below a small value, towards 0. NaN stays. */
+static uint16_t to_half(double value)
+{
+    if (isnan(value))
+        return 0x7e00;
+    int exponent;
+    double mantissa = frexp(fabs(value), &exponent); /* 0.5 ... 1 */
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    if (value == 0 || exponent < -13)
+        return sign;
+    return (uint16_t)(sign | (exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
+}
+
+static void store(void *samples, tml_type type, uint64_t i, double value)
+{
+    switch (type) {
+    case TML_U8:
+        ((uint8_t *)samples)[i] = (uint8_t)value;
+        break;
+    case TML_I8:
+        ((int8_t *)samples)[i] = (int8_t)value;
+        break;
+    case TML_U16:
+        ((uint16_t *)samples)[i] = (uint16_t)value;
+        break;
+    case TML_I16:
+        ((int16_t *)samples)[i] = (int16_t)value;
+        break;
+    case TML_U32:
+        ((uint32_t *)samples)[i] = (uint32_t)value;
+        break;
+    case TML_I32:
+        ((int32_t *)samples)[i] = (int32_t)value;
+        break;
+    case TML_U64:
+        ((uint64_t *)samples)[i] = (uint64_t)value;
+        break;
+    case TML_I64:
+        ((int64_t *)samples)[i] = (int64_t)value;
+        break;
+    case TML_F16:
+        ((uint16_t *)samples)[i] = to_half(value);
+        break;
+    case TML_F32:
+        ((float *)samples)[i] = (float)value;
+        break;
+    default:
+        ((double *)samples)[i] = value;
+    }
+}
+
+/* A volume on the host and in the library, with all that a surface may take beside it. */
+typedef struct scene {
+    char name[128];
+    tml_context *tml;
+    uint64_t count;
+    void *samples;
+    uint8_t *mask;
+    float *attribute;
+    tml_surface_desc desc;
+} scene;
+
+static tml_context *open_context(uint32_t threads)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
+    return tml;
+}
+
+static tml_buffer make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+static void place_of(const uint64_t dims[3], uint64_t i, uint64_t at[3], double p[3])
+{
+    at[0] = i % dims[0];
+    at[1] = i / dims[0] % dims[1];
+    at[2] = i / dims[0] / dims[1];
+    for (int k = 0; k < 3; k++)
+        p[k] = dims[k] > 1 ? 2.0 * (double)at[k] / (double)(dims[k] - 1) - 1 : 0;
+}
+
+/* Gives the library the samples as they are now. */
+static void upload(scene *s)
+{
+    CHECK_OK(s->tml, tml_write(s->tml, s->desc.volume, 0, s->count, s->samples));
+}
+
+static scene make_scene(tml_context *tml, field_fn field, tml_type type, uint64_t nx, uint64_t ny,
+                        uint64_t nz)
+{
+    scene s = {.tml = tml, .count = nx * ny * nz};
+    uint64_t dims[3] = {nx, ny, nz};
+    memcpy(s.desc.grid.dims, dims, sizeof dims);
+    s.samples = malloc(s.count * tml_type_size(type) + 1);
+    for (uint64_t i = 0; i < s.count; i++) {
+        uint64_t at[3];
+        double p[3];
+        place_of(dims, i, at, p);
+        store(s.samples, type, i,
+              field == field_labels ? field(p, at) : encode(type, field(p, at)));
+    }
+    s.desc.iso = encode(type, 0);
+    s.desc.volume = make_buffer(tml, type, s.count, s.samples);
+    const char *name = "field";
+    for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
+        if (fields[f].field == field)
+            name = fields[f].name;
+    snprintf(s.name, sizeof s.name, "%s(%s,%" PRIu64 "x%" PRIu64 "x%" PRIu64 ")", name,
+             tml_type_name(type), nx, ny, nz);
+    return s;
+}
+
+/* Sets a share of the mask bytes to 0. */
+static void add_mask(scene *s, double share)
+{
+    s->mask = malloc(s->count);
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint64_t at[3] = {i, 0, 0};
+        s->mask[i] = noise_at(at, 5) < 1 - 2 * share ? (uint8_t)(1 + i % 255) : 0;
+    }
+    s->desc.mask = make_buffer(s->tml, TML_U8, s->count, s->mask);
+}
+
+/* A linear attribute, so that interpolation must reproduce it. */
+static void add_attribute(scene *s)
+{
+    s->attribute = malloc(s->count * sizeof *s->attribute);
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint64_t at[3];
+        double p[3];
+        place_of(s->desc.grid.dims, i, at, p);
+        s->attribute[i] =
+            (float)(3.0 + 0.5 * (double)at[0] - 0.25 * (double)at[1] + 0.125 * (double)at[2]);
+    }
+    s->desc.attribute = make_buffer(s->tml, TML_F32, s->count, s->attribute);
+}
+
+/* Makes a share of a float volume's samples NaN. */
+static void add_nans(scene *s, tml_type type, double share)
+{
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint64_t at[3] = {i, 0, 0};
+        if (noise_at(at, 6) >= 1 - 2 * share)
+            store(s->samples, type, i, NAN);
+    }
+    upload(s);
+}
+
+static void free_scene(scene *s)
+{
+    tml_buffer_destroy(s->tml, s->desc.volume);
+    tml_buffer_destroy(s->tml, s->desc.mask);
+    tml_buffer_destroy(s->tml, s->desc.attribute);
+    tml_buffer_destroy(s->tml, s->desc.index);
+    free(s->samples);
+    free(s->mask);
+    free(s->attribute);
+}
+
+/* ---- meshes on the host --------------------------------------------------------------------- */
+
+typedef struct mesh {
+    tml_surface_result result;
+    float *positions, *normals, *values;
+    uint64_t *indices; /* of soup: 0, 1, 2 ... */
+} mesh;
+
+static void *read_buffer(tml_context *tml, tml_buffer buffer, uint64_t count)
+{
+    tml_type type;
+    if (!tml_buffer_info(tml, buffer, &type, NULL))
+        return NULL;
+    void *memory = malloc(count * tml_type_size(type) + 1);
+    if (count)
+        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, memory));
+    return memory;
+}
+
+static uint64_t *read_indices(tml_context *tml, tml_buffer buffer, uint64_t triangles)
+{
+    uint64_t *wide = malloc(3 * triangles * sizeof *wide + 1);
+    tml_type type = TML_TYPE_NONE;
+    if (!tml_buffer_info(tml, buffer, &type, NULL)) {
+        for (uint64_t i = 0; i < 3 * triangles; i++)
+            wide[i] = i;
+        return wide;
+    }
+    void *raw = read_buffer(tml, buffer, triangles);
+    for (uint64_t i = 0; i < 3 * triangles; i++)
+        wide[i] = type == TML_VEC(TML_U64, 3) ? ((uint64_t *)raw)[i] : ((uint32_t *)raw)[i];
+    free(raw);
+    return wide;
+}
+
+static bool make_mesh(const scene *s, mesh *out)
+{
+    *out = (mesh){0};
+    if (!CHECK_OK(s->tml, tml_surface(s->tml, &s->desc, &out->result)))
+        return false;
+    const tml_surface_result *r = &out->result;
+    out->positions = read_buffer(s->tml, r->vertices, r->vertex_count);
+    out->normals = read_buffer(s->tml, r->vertex_normals, r->vertex_count);
+    out->values = read_buffer(s->tml, r->vertex_values, r->vertex_count);
+    out->indices = read_indices(s->tml, r->indices, r->triangle_count);
+    return true;
+}
+
+static void free_mesh(const scene *s, mesh *m)
+{
+    tml_surface_free(s->tml, &m->result);
+    free(m->positions);
+    free(m->normals);
+    free(m->values);
+    free(m->indices);
+    *m = (mesh){0};
+}
+
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return size == 0 || (a && b && memcmp(a, b, size) == 0) || (!a && !b);
+}
+
+/* Equal in every bit: counts, parts, vertices, indices. */
+static bool same_mesh(const mesh *a, const mesh *b)
+{
+    const tml_surface_result *p = &a->result, *q = &b->result;
+    if (p->vertex_count != q->vertex_count || p->triangle_count != q->triangle_count ||
+        p->part_count != q->part_count || p->active_cells != q->active_cells)
+        return false;
+    size_t vectors = 3 * p->vertex_count * sizeof(float);
+    return same_bytes(p->parts, q->parts, p->part_count * sizeof *p->parts) &&
+           same_bytes(a->positions, b->positions, vectors) &&
+           same_bytes(a->normals, b->normals, vectors) &&
+           same_bytes(a->values, b->values, vectors / 3) &&
+           same_bytes(a->indices, b->indices, 3 * p->triangle_count * sizeof(uint64_t));
+}
+
+static tml_mesh_stats examine(const scene *s, const mesh *m)
+{
+    tml_mesh_stats stats = {0};
+    CHECK_OK(s->tml,
+             tml_mesh_examine(s->tml, m->result.vertices, m->result.indices, false, &stats));
+    return stats;
+}
+
+/* ---- comparison with the reference ---------------------------------------------------------- */
+
+static bool is_plain_grid(const tml_grid *grid)
+{
+    static const tml_grid zero;
+    return memcmp(grid->spacing, zero.spacing, sizeof zero.spacing) == 0 &&
+           memcmp(grid->origin, zero.origin, sizeof zero.origin) == 0 &&
+           memcmp(grid->direction, zero.direction, sizeof zero.direction) == 0;
+}
+
+/* Positions on the unit grid have one right value. Elsewhere the header leaves open in which order
+ * the products are added in double, which may turn one rounding to float. */
+static bool is_position(const float a[3], const float b[3], bool is_exact)
+{
+    for (int k = 0; k < 3; k++) {
+        double allowed = is_exact ? 0 : fabs((double)b[k]) * FLT_EPSILON + 1e-12;
+        if (a[k] != b[k] && !(fabs((double)a[k] - (double)b[k]) <= allowed))
+            return false;
+    }
+    return true;
+}
+
+/* Do these triangles, whose inner sides cancel, leave just the reference's segments? */
+static bool cell_matches(const uint64_t *indices, uint64_t triangles, uint64_t vertex_first,
+                         const mc_segment *segments, uint64_t segment_count)
+{
+    mc_segment sides[3 * 5];
+    uint64_t count = 0;
+    if (triangles > 5)
+        return false;
+    for (uint64_t t = 0; t < triangles; t++) {
+        for (uint64_t k = 0; k < 3; k++) {
+            mc_segment side = {indices[3 * t + k] - vertex_first,
+                               indices[3 * t + (k + 1) % 3] - vertex_first};
+            uint64_t i = 0;
+            while (i < count && (sides[i].from != side.to || sides[i].to != side.from))
+                i++;
+            if (i < count)
+                sides[i] = sides[--count];
+            else
+                sides[count++] = side;
+        }
+    }
+    if (count != segment_count)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t j = 0;
+        while (j < count && (sides[j].from != segments[i].from || sides[j].to != segments[i].to))
+            j++;
+        if (j == count)
+            return false;
+    }
+    return true;
+}
+
+static mc_input reference_input(const scene *s, uint32_t part)
+{
+    const tml_surface_desc *d = &s->desc;
+    mc_input input = {.samples = s->samples,
+                      .grid = d->grid,
+                      .region = d->region,
+                      .mask = s->mask,
+                      .attribute = s->attribute,
+                      .iso = d->isovalue_count ? d->isovalues[part] : d->iso,
+                      .is_label = d->label_count > 0,
+                      .label = d->label_count ? d->labels[part] : 0,
+                      .caps = d->caps,
+                      .flip = d->flip};
+    tml_buffer_info(s->tml, d->volume, &input.type, NULL);
+    memcpy(input.position_origin, d->position_origin, sizeof input.position_origin);
+    const double *m = d->grid.direction;
+    double determinant = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+                         m[2] * (m[3] * m[7] - m[4] * m[6]);
+    input.flip ^= determinant < 0; /* the same winding in space is the other one in samples */
+    return input;
+}
+
+/* One part of a mesh against the reference. Says what differs first; NULL if nothing does. */
+static const char *part_difference(const scene *s, const mesh *m, uint32_t part, uint64_t *cells)
+{
+    mc_input input = reference_input(s, part);
+    mc_mesh expected = mc_extract(&input);
+    const tml_surface_part *p = &m->result.parts[part];
+    const char *difference = NULL;
+    bool is_exact = is_plain_grid(&s->desc.grid);
+    *cells += expected.cell_count;
+    if (p->vertex_count != expected.vertex_count)
+        difference = "count of vertices";
+    else if (p->triangle_count != expected.triangle_count)
+        difference = "count of triangles";
+    if (difference)
+        test_fail(__FILE__, __LINE__,
+                  "%" PRIu64 " vertices, not %" PRIu64 "; %" PRIu64 " triangles, not %" PRIu64,
+                  p->vertex_count, expected.vertex_count, p->triangle_count,
+                  expected.triangle_count);
+    for (uint64_t v = 0; v < expected.vertex_count && !difference; v++) {
+        const float *position = m->positions + 3 * (p->vertex_first + v);
+        if (!is_position(position, expected.positions + 3 * v, is_exact)) {
+            difference = "position";
+            test_fail(__FILE__, __LINE__,
+                      "vertex %" PRIu64 " at %.9g %.9g %.9g, not at %.9g %.9g %.9g", v,
+                      (double)position[0], (double)position[1], (double)position[2],
+                      (double)expected.positions[3 * v], (double)expected.positions[3 * v + 1],
+                      (double)expected.positions[3 * v + 2]);
+        }
+        if (expected.values &&
+            !(fabs((double)m->values[p->vertex_first + v] - (double)expected.values[v]) <=
+              4 * FLT_EPSILON * fabs((double)expected.values[v])))
+            difference = "attribute";
+    }
+    uint64_t triangle = p->triangle_first;
+    for (uint64_t c = 0; c < expected.cell_count && !difference; c++) {
+        const mc_cell *cell = &expected.cells[c];
+        if (!cell_matches(m->indices + 3 * triangle, cell->triangle_count, p->vertex_first,
+                          expected.segments + cell->segment_first, cell->segment_count))
+            difference = "triangles of a cell";
+        triangle += cell->triangle_count;
+    }
+    mc_free(&expected);
+    return difference;
+}
+
+/* A scene without filters and not soup, against the reference; its parts must follow each other. */
+static void check_scene(const scene *s)
+{
+    mesh m;
+    if (!make_mesh(s, &m)) {
+        test_fail(__FILE__, __LINE__, "%s", s->name);
+        return;
+    }
+    uint64_t cells = 0, vertices = 0, triangles = 0;
+    for (uint32_t part = 0; part < m.result.part_count; part++) {
+        const tml_surface_part *p = &m.result.parts[part];
+        const char *difference = p->vertex_first != vertices || p->triangle_first != triangles
+                                     ? "place of the part"
+                                     : part_difference(s, &m, part, &cells);
+        vertices += p->vertex_count;
+        triangles += p->triangle_count;
+        if (difference)
+            test_fail(__FILE__, __LINE__, "%s iso=%g caps=%d flip=%d part %u: %s", s->name,
+                      s->desc.iso, s->desc.caps, s->desc.flip, part, difference);
+    }
+    if (m.result.active_cells != cells || m.result.vertex_count != vertices ||
+        m.result.triangle_count != triangles)
+        test_fail(__FILE__, __LINE__,
+                  "%s caps=%d: parts do not add up to the result: %" PRIu64 " cells, not %" PRIu64,
+                  s->name, s->desc.caps, m.result.active_cells, cells);
+    uint64_t room = 0;
+    CHECK(tml_buffer_info(s->tml, m.result.vertices, NULL, &room) && room == vertices);
+    free_mesh(s, &m);
+}
+
+/* ---- shapes and sizes ----------------------------------------------------------------------- */
+
+TEST(fields_at_many_sizes)
+{
+    static const uint64_t sizes[][3] = {
+        {1, 1, 1},   {2, 1, 1},   {1, 2, 2},   {1, 7, 5},   {2, 2, 2},    {3, 3, 3},   {2, 17, 3},
+        {63, 4, 3},  {64, 4, 3},  {65, 4, 3},  {66, 5, 4},  {127, 3, 4},  {128, 3, 4}, {129, 3, 4},
+        {31, 6, 5},  {32, 6, 5},  {33, 6, 5},  {13, 11, 7}, {19, 17, 23}, {101, 7, 5}, {191, 2, 2},
+        {193, 3, 2}, {257, 2, 3}, {5, 131, 3}, {4, 3, 67},  {40, 40, 40},
+    };
+    tml_context *tml = open_context(2);
+    for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            for (int caps = 0; caps < 2; caps++) {
+                const uint64_t *n = sizes[i];
+                scene s = make_scene(tml, fields[f].field, TML_F32, n[0], n[1], n[2]);
+                s.desc.caps = caps;
+                check_scene(&s);
+                free_scene(&s);
+            }
+    tml_close(tml);
+}
+
+TEST(every_scalar_type)
+{
+    static const field_fn some[] = {field_gyroid, field_noise, field_plateaus, field_sphere};
+    tml_context *tml = open_context(2);
+    for (tml_type type = TML_U8; type < TML_SCALAR_END; type++)
+        for (size_t f = 0; f < sizeof some / sizeof some[0]; f++)
+            for (int caps = 0; caps < 2; caps++) {
+                scene s = make_scene(tml, some[f], type, 70, 11, 9);
+                s.desc.caps = caps;
+                check_scene(&s);
+                s.desc.iso = encode(type, 0.3); /* no sample's value */
+                check_scene(&s);
+                free_scene(&s);
+            }
+    tml_close(tml);
+}
+
+TEST(all_cases_of_one_cell)
+{
+    tml_context *tml = open_context(1);
+    for (unsigned c = 0; c < 256; c++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, field_low, TML_F32, 2, 2, 2);
+            for (unsigned i = 0; i < 8; i++)
+                ((float *)s.samples)[i] = c >> i & 1 ? 0.25f * (float)(i + 1) : -0.5f;
+            upload(&s);
+            snprintf(s.name, sizeof s.name, "case %u", c);
+            s.desc.caps = option & 1;
+            s.desc.flip = option >> 1;
+            check_scene(&s);
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+TEST(all_cases_next_to_each_other)
+{
+    tml_context *tml = open_context(3);
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        scene s = make_scene(tml, field_low, TML_U8, 67, 9, 8);
+        for (uint64_t i = 0; i < s.count; i++) {
+            uint64_t at[3] = {i, seed, 0};
+            /* From nearly all outside to nearly all inside. */
+            ((uint8_t *)s.samples)[i] = noise_at(at, 9) < ((double)seed - 19.5) / 20 ? 200 : 50;
+        }
+        upload(&s);
+        snprintf(s.name, sizeof s.name, "bits %" PRIu64, seed);
+        s.desc.caps = seed % 2;
+        check_scene(&s);
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+static void check_closed(const scene *s, int64_t euler, uint64_t components)
+{
+    mesh m;
+    if (!make_mesh(s, &m))
+        return;
+    tml_mesh_stats stats = examine(s, &m);
+    mc_input input = reference_input(s, 0);
+    mc_mesh expected = mc_extract(&input);
+    bool is_right = CHECK_EQ_U64(stats.boundary_edges, 0);
+    is_right = CHECK_EQ_U64(stats.nonmanifold_edges, 0) && is_right;
+    is_right = CHECK_EQ_I64(stats.euler, 2 * expected.solid_euler) && is_right;
+    is_right = CHECK(stats.volume > 0) && is_right;
+    if (components) {
+        is_right = CHECK_EQ_I64(stats.euler, euler) && is_right;
+        is_right = CHECK_EQ_U64(stats.components, components) && is_right;
+    }
+    if (!is_right)
+        test_fail(__FILE__, __LINE__, "in %s", s->name);
+    mc_free(&expected);
+    free_mesh(s, &m);
+}
+
+TEST(closed_fields_make_closed_meshes)
+{
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_sphere, TML_F32, 33, 33, 33);
+    check_closed(&s, 2, 1);
+    free_scene(&s);
+    s = make_scene(tml, field_torus, TML_U8, 48, 48, 32);
+    check_closed(&s, 0, 1);
+    free_scene(&s);
+    s = make_scene(tml, field_gyroid, TML_F32, 50, 49, 51);
+    s.desc.caps = true;
+    check_closed(&s, 0, 0);
+    free_scene(&s);
+    s = make_scene(tml, field_marschner_lobb, TML_U16, 41, 41, 41);
+    s.desc.caps = true;
+    check_closed(&s, 0, 0);
+    free_scene(&s);
+    s = make_scene(tml, field_noise, TML_F32, 67, 21, 22);
+    s.desc.caps = true;
+    check_closed(&s, 0, 0);
+    free_scene(&s);
+    s = make_scene(tml, field_checkers, TML_I8, 65, 5, 6);
+    s.desc.caps = true;
+    s.desc.iso = 0;
+    check_closed(&s, 2 * 975, 975); /* every second sample in a shell of its own */
+    free_scene(&s);
+    s = make_scene(tml, field_high, TML_F32, 5, 4, 3);
+    s.desc.caps = true;
+    check_closed(&s, 2, 1);
+    free_scene(&s);
+    s = make_scene(tml, field_plateaus, TML_F32, 30, 29, 28);
+    s.desc.caps = true;
+    check_closed(&s, 0, 0);
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(sphere_converges)
+{
+    const double pi = 3.14159265358979323846;
+    tml_context *tml = open_context(2);
+    double last_area = 1, last_volume = 1;
+    for (uint64_t n = 17; n <= 129; n = 2 * n - 1) {
+        scene s = make_scene(tml, field_sphere, TML_F32, n, n, n);
+        for (int k = 0; k < 3; k++) {
+            s.desc.grid.spacing[k] = 2.0 / (double)(n - 1);
+            s.desc.grid.origin[k] = -1;
+        }
+        mesh m;
+        if (make_mesh(&s, &m)) {
+            tml_mesh_stats stats = examine(&s, &m);
+            double area = fabs(stats.area / (4 * pi * 0.49) - 1);
+            double volume = fabs(stats.volume / (4 * pi * 0.343 / 3) - 1);
+            /* Second order: half the step, a quarter of the error; a third leaves room. */
+            CHECK(area < last_area / 3 && volume < last_volume / 3);
+            last_area = area;
+            last_volume = volume;
+            for (uint64_t v = 0; v < m.result.vertex_count; v++) {
+                const float *p = m.positions + 3 * v;
+                double radius = sqrt((double)p[0] * (double)p[0] + (double)p[1] * (double)p[1] +
+                                     (double)p[2] * (double)p[2]);
+                double step = 2.0 / (double)(n - 1);
+                CHECK_NEAR(radius, 0.7, step * step / 0.7);
+            }
+            free_mesh(&s, &m);
+        }
+        free_scene(&s);
+    }
+    CHECK(last_area < 1e-3 && last_volume < 1e-3);
+    tml_close(tml);
+}
+
+/* ---- missing samples, regions --------------------------------------------------------------- */
+
+TEST(missing_samples_leave_holes)
+{
+    static const double shares[] = {0.01, 0.2, 0.6, 1.0};
+    tml_context *tml = open_context(2);
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        for (int option = 0; option < 8; option++) {
+            bool has_nans = option & 1, has_mask = option & 2;
+            tml_type types[] = {TML_F32, TML_F64, TML_F16, TML_U16};
+            for (size_t t = 0; t < 4; t++) {
+                scene s =
+                    make_scene(tml, option & 4 ? field_noise : field_gyroid, types[t], 67, 9, 8);
+                if (has_nans && types[t] != TML_U16)
+                    add_nans(&s, types[t], shares[i]);
+                if (has_mask)
+                    add_mask(&s, shares[i]);
+                snprintf(s.name + strlen(s.name), sizeof s.name - strlen(s.name),
+                         " nans=%d mask=%d share=%g", has_nans, has_mask, shares[i]);
+                check_scene(&s);
+                s.desc.caps = true;
+                check_scene(&s);
+                free_scene(&s);
+            }
+        }
+    }
+    tml_close(tml);
+}
+
+TEST(regions)
+{
+    static const tml_region some[] = {
+        {{0, 0, 0}, {0, 0, 0}},   {{1, 0, 0}, {0, 0, 0}},   {{0, 2, 3}, {0, 4, 0}},
+        {{63, 1, 1}, {66, 5, 5}}, {{64, 0, 0}, {64, 9, 7}}, {{5, 3, 2}, {1, 3, 3}},
+        {{60, 3, 2}, {10, 3, 3}}, {{139, 8, 6}, {1, 1, 1}}, {{17, 2, 1}, {100, 2, 2}},
+        {{3, 8, 0}, {64, 1, 7}},
+    };
+    tml_context *tml = open_context(2);
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, field_noise, option & 1 ? TML_U8 : TML_F32, 140, 9, 7);
+            s.desc.region = some[i];
+            s.desc.caps = option >> 1;
+            snprintf(s.name + strlen(s.name), sizeof s.name - strlen(s.name), " region %zu", i);
+            add_attribute(&s);
+            check_scene(&s);
+            add_mask(&s, 0.1);
+            check_scene(&s);
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- where samples lie ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    tml_grid grid;
+    double position_origin[3];
+} grids[] = {
+    {"spacing", {.spacing = {0.5, 2, 0.75}}, {0}},
+    {"origin", {.origin = {-7.25, 1e3, 0.1}}, {0}},
+    {"rotated",
+     {.spacing = {1, 1, 3}, .origin = {1, 2, 3}, .direction = {0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1}},
+     {0}},
+    {"mirrored x", {.direction = {-1, 0, 0, 0, 1, 0, 0, 0, 1}}, {0}},
+    {"mirrored y",
+     {.spacing = {0.3, 0.4, 0.5}, .origin = {5, 6, 7}, .direction = {1, 0, 0, 0, -1, 0, 0, 0, 1}},
+     {0}},
+    {"axes swapped", {.direction = {0, 1, 0, 1, 0, 0, 0, 0, 1}}, {0}},
+    {"turned over", {.direction = {-1, 0, 0, 0, -1, 0, 0, 0, 1}}, {0}},
+    {"sheared", {.direction = {1, 0.3, 0.1, 0, 1, 0.2, 0, 0, 1}}, {0}},
+    {"map", {.spacing = {0.25, 0.25, 0.25}, .origin = {4.5e5, 5.4e6, 812}}, {4.5e5, 5.4e6, 800}},
+};
+
+static tml_grid with_dims(tml_grid grid, const uint64_t dims[3])
+{
+    memcpy(grid.dims, dims, sizeof grid.dims);
+    return grid;
+}
+
+TEST(grids_place_and_wind)
+{
+    tml_context *tml = open_context(2);
+    for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, option & 1 ? field_noise : field_sphere, TML_F32, 23, 24, 25);
+            s.desc.grid = with_dims(grids[g].grid, s.desc.grid.dims);
+            memcpy(s.desc.position_origin, grids[g].position_origin, sizeof s.desc.position_origin);
+            s.desc.caps = option & 1;
+            s.desc.flip = option >> 1;
+            snprintf(s.name + strlen(s.name), sizeof s.name - strlen(s.name), " %s", grids[g].name);
+            check_scene(&s);
+            mesh m;
+            if (make_mesh(&s, &m)) {
+                tml_mesh_stats stats = examine(&s, &m);
+                if (!CHECK(s.desc.flip ? stats.volume < 0 : stats.volume > 0))
+                    test_fail(__FILE__, __LINE__, "in %s: volume %g", s.name, stats.volume);
+                free_mesh(&s, &m);
+            }
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- values at the ends of types ------------------------------------------------------------ */
+
+TEST(isovalues_at_the_ends_of_types)
+{
+    static const struct {
+        tml_type type;
+        double low, high;
+    } types[] = {
+        {TML_U8, 0, 255},           {TML_I8, -128, 127},
+        {TML_U16, 0, 65535},        {TML_I16, -32768, 32767},
+        {TML_U32, 0, 4294967295.0}, {TML_I32, -2147483648.0, 2147483647.0},
+        {TML_U64, 0, 0x1p64},       {TML_I64, -0x1p63, 0x1p63},
+    };
+    tml_context *tml = open_context(1);
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        scene s = make_scene(tml, field_noise, types[t].type, 66, 5, 4);
+        size_t size = tml_type_size(types[t].type);
+        for (uint64_t i = 0; i < s.count; i++) {
+            uint64_t at[3] = {i, 0, 0}, h = hash_place(at, 12);
+            /* The lowest, the highest, zero, or any value. */
+            uint64_t bits = h % 4 == 0 ? UINT64_MAX : h % 4 == 1 ? 0 : h;
+            if (h % 4 == 2)
+                bits = h & 64 ? (uint64_t)1 << (8 * size - 1) : ((uint64_t)1 << (8 * size - 1)) - 1;
+            memcpy((uint8_t *)s.samples + i * size, &bits, size);
+        }
+        upload(&s);
+        double low = types[t].low, high = types[t].high;
+        const double isovalues[] = {low,
+                                    high,
+                                    low - 1,
+                                    high + 1,
+                                    low + 1,
+                                    high - 1,
+                                    low + 0.5,
+                                    high - 0.5,
+                                    0,
+                                    0.5,
+                                    -0.5,
+                                    high / 2,
+                                    low - 1e30,
+                                    high + 1e30,
+                                    2 * high,
+                                    nextafter(high, 0),
+                                    nextafter(low, 1),
+                                    high / 2 + 1};
+        for (size_t i = 0; i < sizeof isovalues / sizeof isovalues[0]; i++) {
+            s.desc.iso = isovalues[i];
+            check_scene(&s);
+        }
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+TEST(extreme_floats)
+{
+    static const float values[] = {-INFINITY, INFINITY, -FLT_MAX, FLT_MAX, 0.0f, -0.0f,
+                                   FLT_MIN,   -FLT_MIN, 1e-45f,   -1e-45f, 1.0f, -1.0f,
+                                   1e38f,     -3e38f,   3e38f,    0.1f,    0.7f, NAN};
+    static const double isovalues[] = {0,    -0.0,    1e-45,    -1e-45, 1e-46, 1,     0.1,   0.7,
+                                       1e38, FLT_MAX, -FLT_MAX, 3e38,   1e39,  -1e39, 1e300, 0.3};
+    enum { COUNT = sizeof values / sizeof values[0] };
+    tml_context *tml = open_context(1);
+    for (int wide = 0; wide < 2; wide++) {
+        scene s = make_scene(tml, field_low, wide ? TML_F64 : TML_F32, 65, 8, 7);
+        for (uint64_t i = 0; i < s.count; i++) {
+            uint64_t at[3] = {i, 0, 0}, h = hash_place(at, 3) % (COUNT + COUNT / 2);
+            double value = (double)values[h % (COUNT - 1)]; /* without the NaN, but ... */
+            if (h == COUNT)
+                value = NAN; /* ... here and there */
+            if (wide && fabs(value) == (double)FLT_MAX)
+                value = copysign(DBL_MAX, value);
+            store(s.samples, wide ? TML_F64 : TML_F32, i, value);
+        }
+        upload(&s);
+        for (size_t i = 0; i < sizeof isovalues / sizeof isovalues[0]; i++)
+            for (int caps = 0; caps < 2; caps++) {
+                s.desc.caps = caps;
+                s.desc.iso = isovalues[i];
+                check_scene(&s);
+            }
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+TEST(every_half)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_low, TML_F16, 64, 32, 32);
+    for (uint64_t i = 0; i < s.count; i++)
+        ((uint16_t *)s.samples)[i] = (uint16_t)(i * 40503); /* all of them, far from in order */
+    upload(&s);
+    static const double isovalues[] = {0, 1, -2.5, 65504, 6e-8, 1e-9, 70000};
+    for (size_t i = 0; i < sizeof isovalues / sizeof isovalues[0]; i++) {
+        s.desc.iso = isovalues[i];
+        check_scene(&s);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+TEST(labels)
+{
+    static const tml_type types[] = {TML_U8, TML_I16, TML_U16, TML_I32, TML_U64, TML_I64};
+    static const uint64_t labels[] = {7, 3, 120, 2, 0, 1};
+    tml_context *tml = open_context(2);
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, field_labels, types[t], 70, 20, 21);
+            s.desc.labels = labels;
+            s.desc.label_count = 6;
+            s.desc.caps = option & 1;
+            if (option & 2)
+                add_mask(&s, 0.05);
+            snprintf(s.name, sizeof s.name, "labels %s option %d", tml_type_name(types[t]), option);
+            check_scene(&s);
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+TEST(all_labels_finds_them_ascending)
+{
+    static const uint64_t labels[] = {1, 3, 7, 120};
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_labels, TML_U16, 66, 30, 31);
+    mesh found, asked;
+    s.desc.all_labels = true;
+    bool has_found = make_mesh(&s, &found);
+    s.desc.all_labels = false;
+    s.desc.labels = labels;
+    s.desc.label_count = 4;
+    bool has_asked = make_mesh(&s, &asked);
+    if (has_found && has_asked) {
+        CHECK_EQ_U64(found.result.part_count, 4);
+        for (uint32_t p = 0; p < found.result.part_count && p < 4; p++)
+            CHECK_EQ_U64(found.result.parts[p].value, labels[p]);
+        CHECK(same_mesh(&found, &asked));
+    }
+    free_mesh(&s, &found);
+    free_mesh(&s, &asked);
+    free_scene(&s);
+
+    /* Negative labels of a signed type come first. */
+    s = make_scene(tml, field_low, TML_I8, 9, 9, 9);
+    memset(s.samples, 0, s.count);
+    ((int8_t *)s.samples)[4 + 9 * (4 + 9 * 2)] = -5;
+    ((int8_t *)s.samples)[4 + 9 * (4 + 9 * 6)] = 100;
+    upload(&s);
+    s.desc.all_labels = true;
+    if (make_mesh(&s, &found)) {
+        if (CHECK_EQ_U64(found.result.part_count, 2)) {
+            CHECK_NEAR(found.result.parts[0].value, -5, 0);
+            CHECK_NEAR(found.result.parts[1].value, 100, 0);
+            CHECK_EQ_U64(found.result.parts[1].vertex_count, 6);
+            CHECK_EQ_U64(found.result.parts[1].triangle_count, 8);
+        }
+        free_mesh(&s, &found);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(several_isovalues_are_the_single_ones_in_turn)
+{
+    static const double isovalues[] = {0.25, -0.5, 0, 2, 0.25, 0.5001, -2};
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 4; option++) {
+        scene s = make_scene(tml, option & 1 ? field_noise : field_gyroid, TML_F32, 65, 12, 13);
+        s.desc.caps = option >> 1;
+        s.desc.isovalues = isovalues;
+        s.desc.isovalue_count = 7;
+        s.desc.normals = TML_NORMALS_CENTRAL;
+        add_attribute(&s);
+        check_scene(&s);
+        mesh all;
+        if (!make_mesh(&s, &all))
+            continue;
+        CHECK_EQ_U64(all.result.part_count, 7);
+        for (uint32_t p = 0; p < all.result.part_count; p++) {
+            const tml_surface_part *part = &all.result.parts[p];
+            CHECK_NEAR(part->value, isovalues[p], 0);
+            scene one = s;
+            one.desc.isovalues = NULL;
+            one.desc.isovalue_count = 0;
+            one.desc.iso = isovalues[p];
+            mesh single;
+            if (!make_mesh(&one, &single))
+                continue;
+            size_t vectors = 3 * single.result.vertex_count * sizeof(float);
+            CHECK(single.result.vertex_count == part->vertex_count &&
+                  single.result.triangle_count == part->triangle_count &&
+                  same_bytes(single.positions, all.positions + 3 * part->vertex_first, vectors) &&
+                  same_bytes(single.normals, all.normals + 3 * part->vertex_first, vectors) &&
+                  same_bytes(single.values, all.values + part->vertex_first, vectors / 3));
+            for (uint64_t i = 0; i < 3 * single.result.triangle_count; i++)
+                CHECK(single.indices[i] + part->vertex_first ==
+                      all.indices[3 * part->triangle_first + i]);
+            free_mesh(&s, &single);
+        }
+        free_mesh(&s, &all);
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+/* ---- forms of output ------------------------------------------------------------------------ */
+
+TEST(soup_is_the_welded_mesh_expanded)
+{
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 8; option++) {
+        scene s = make_scene(tml, option & 1 ? field_noise : field_torus, TML_U16, 66, 23, 17);
+        s.desc.caps = option & 2;
+        s.desc.flip = option & 4;
+        s.desc.normals = TML_NORMALS_SOBEL;
+        add_attribute(&s);
+        mesh welded, soup;
+        bool has_welded = make_mesh(&s, &welded);
+        s.desc.soup = true;
+        bool has_soup = make_mesh(&s, &soup);
+        if (has_welded && has_soup) {
+            CHECK_EQ_U64(soup.result.triangle_count, welded.result.triangle_count);
+            CHECK_EQ_U64(soup.result.vertex_count, 3 * welded.result.triangle_count);
+            CHECK_EQ_U64(soup.result.active_cells, welded.result.active_cells);
+            CHECK(tml_is_none(soup.result.indices));
+            for (uint64_t i = 0; i < soup.result.vertex_count; i++) {
+                uint64_t v = welded.indices[i];
+                size_t vector = 3 * sizeof(float);
+                if (!CHECK(memcmp(soup.positions + 3 * i, welded.positions + 3 * v, vector) == 0 &&
+                           memcmp(soup.normals + 3 * i, welded.normals + 3 * v, vector) == 0 &&
+                           memcmp(soup.values + i, welded.values + v, sizeof(float)) == 0))
+                    break;
+            }
+        }
+        free_mesh(&s, &welded);
+        free_mesh(&s, &soup);
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+TEST(wide_indices_are_the_narrow_ones)
+{
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_noise, TML_F32, 130, 13, 12);
+    s.desc.caps = true;
+    mesh narrow, wide;
+    bool has_narrow = make_mesh(&s, &narrow);
+    s.desc.indices64 = true;
+    bool has_wide = make_mesh(&s, &wide);
+    if (has_narrow && has_wide) {
+        tml_type type = TML_TYPE_NONE;
+        CHECK(tml_buffer_info(tml, wide.result.indices, &type, NULL) &&
+              type == TML_VEC(TML_U64, 3));
+        CHECK(tml_buffer_info(tml, narrow.result.indices, &type, NULL) &&
+              type == TML_VEC(TML_U32, 3));
+        CHECK(same_mesh(&narrow, &wide));
+    }
+    free_mesh(&s, &narrow);
+    free_mesh(&s, &wide);
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(threads_change_nothing)
+{
+    static const uint32_t threads[] = {1, 2, 7};
+    for (int option = 0; option < 6; option++) {
+        mesh first = {0};
+        tml_context *tml[3];
+        scene s[3];
+        for (int i = 0; i < 3; i++) {
+            tml[i] = open_context(threads[i]);
+            s[i] =
+                make_scene(tml[i], option & 1 ? field_noise : field_gyroid, TML_F32, 100, 61, 53);
+            s[i].desc.caps = option == 2;
+            s[i].desc.soup = option == 3;
+            s[i].desc.largest_component = option == 4;
+            s[i].desc.normals = TML_NORMALS_CENTRAL;
+            if (option == 5)
+                add_mask(&s[i], 0.1);
+            mesh m;
+            if (!make_mesh(&s[i], &m))
+                continue;
+            if (i == 0) {
+                first = m;
+            } else {
+                if (!CHECK(same_mesh(&first, &m)))
+                    test_fail(__FILE__, __LINE__, "option %d, %u threads", option, threads[i]);
+                free_mesh(&s[i], &m);
+            }
+        }
+        free_mesh(&s[0], &first);
+        for (int i = 0; i < 3; i++) {
+            free_scene(&s[i]);
+            tml_close(tml[i]);
+        }
+    }
+}
+
+TEST(index_changes_nothing)
+{
+    static const tml_type types[] = {TML_F32, TML_U8, TML_I16, TML_F64, TML_F16, TML_U64};
+    tml_context *tml = open_context(2);
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, option & 1 ? field_noise : field_marschner_lobb, types[t],
+                                 130, 21, 19);
+            if (option & 2 && tml_type_is_float(types[t]))
+                add_nans(&s, types[t], 0.02);
+            s.desc.caps = option & 2;
+            tml_buffer index = {0};
+            CHECK_OK(tml, tml_surface_index(tml,
+                                            &(tml_surface_index_desc){.volume = s.desc.volume,
+                                                                      .grid = s.desc.grid},
+                                            &index));
+            for (int i = 0; i < 20; i++) {
+                mesh plain, indexed;
+                s.desc.iso = encode(types[t], (i - 10) / 9.5);
+                s.desc.index = (tml_buffer){0};
+                bool has_plain = make_mesh(&s, &plain);
+                s.desc.index = index;
+                if (i % 4 == 3) { /* also in a part of the volume that is no whole brick */
+                    s.desc.region = (tml_region){{3, 2, 1}, {100, 13, 11}};
+                    free_mesh(&s, &plain);
+                    s.desc.index = (tml_buffer){0};
+                    has_plain = make_mesh(&s, &plain);
+                    s.desc.index = index;
+                }
+                bool has_indexed = make_mesh(&s, &indexed);
+                if (has_plain && has_indexed && !CHECK(same_mesh(&plain, &indexed)))
+                    test_fail(__FILE__, __LINE__, "%s iso=%g", s.name, s.desc.iso);
+                free_mesh(&s, &plain);
+                free_mesh(&s, &indexed);
+                s.desc.region = (tml_region){{0}, {0}};
+            }
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- attributes and normals ----------------------------------------------------------------- */
+
+TEST(linear_attributes_are_reproduced)
+{
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_noise, TML_F32, 65, 11, 12);
+    add_attribute(&s);
+    mesh m;
+    if (make_mesh(&s, &m)) {
+        CHECK(m.result.vertex_count > 1000);
+        for (uint64_t v = 0; v < m.result.vertex_count; v++) {
+            const float *p = m.positions + 3 * v;
+            CHECK_NEAR(m.values[v],
+                       3.0 + 0.5 * (double)p[0] - 0.25 * (double)p[1] + 0.125 * (double)p[2], 1e-4);
+        }
+        free_mesh(&s, &m);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(attributes_of_every_type)
+{
+    tml_context *tml = open_context(1);
+    for (tml_type type = TML_U8; type < TML_SCALAR_END; type++) {
+        scene s = make_scene(tml, field_torus, TML_F32, 33, 32, 31);
+        scene other = make_scene(tml, field_sphere, type, 33, 32, 31);
+        s.attribute = malloc(s.count * sizeof *s.attribute);
+        for (uint64_t i = 0; i < s.count; i++)
+            s.attribute[i] = (float)mc_sample(other.samples, type, i);
+        s.desc.attribute = other.desc.volume;
+        other.desc.volume = (tml_buffer){0};
+        check_scene(&s);
+        free_scene(&s);
+        free_scene(&other);
+    }
+    tml_close(tml);
+}
+
+static double length3_of(const float n[3])
+{
+    return sqrt((double)n[0] * (double)n[0] + (double)n[1] * (double)n[1] +
+                (double)n[2] * (double)n[2]);
+}
+
+/* A field that is linear in space has one normal, whatever the grid. */
+TEST(normals_of_linear_fields)
+{
+    static const double gradient[3] = {0.5, -0.3, 0.8};
+    tml_context *tml = open_context(2);
+    for (int kind = TML_NORMALS_FORWARD; kind <= TML_NORMALS_SOBEL; kind++) {
+        for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) {
+            for (int flip = 0; flip < 2; flip++) {
+                scene s = make_scene(tml, field_low, TML_F64, 20, 18, 16);
+                s.desc.grid = with_dims(grids[g].grid, s.desc.grid.dims);
+                const tml_grid *grid = &s.desc.grid;
+                for (uint64_t i = 0; i < s.count; i++) {
+                    uint64_t at[3];
+                    double p[3], value = 0;
+                    place_of(grid->dims, i, at, p);
+                    for (int row = 0; row < 3; row++)
+                        for (int k = 0; k < 3; k++) {
+                            double entry = grid->direction[0] != 0 || grid->direction[1] != 0
+                                               ? grid->direction[3 * row + k]
+                                               : row == k;
+                            double step = grid->spacing[0] != 0 ? grid->spacing[k] : 1;
+                            value += gradient[row] * entry * step *
+                                     ((double)at[k] - (double)grid->dims[k] / 2);
+                        }
+                    ((double *)s.samples)[i] = value;
+                }
+                upload(&s);
+                s.desc.iso = 0.0123;
+                s.desc.flip = flip;
+                s.desc.normals = (tml_normals)kind;
+                mesh m;
+                if (make_mesh(&s, &m)) {
+                    CHECK(m.result.vertex_count > 100 && m.normals);
+                    double length = sqrt(0.25 + 0.09 + 0.64), worst = 0;
+                    for (uint64_t v = 0; v < m.result.vertex_count && m.normals; v++)
+                        for (int k = 0; k < 3; k++) {
+                            double expected = (flip ? 1 : -1) * gradient[k] / length;
+                            worst = fmax(worst,
+                                         fabs((double)m.normals[3 * v + (uint64_t)k] - expected));
+                        }
+                    if (!CHECK_NEAR(worst, 0, 2e-5))
+                        test_fail(__FILE__, __LINE__, "normals kind %d, grid %s, flip %d", kind,
+                                  grids[g].name, flip);
+                    free_mesh(&s, &m);
+                }
+                free_scene(&s);
+            }
+        }
+    }
+    tml_close(tml);
+}
+
+TEST(normals_of_spheres)
+{
+    /* Degrees: forward differences are half a step off centre; the others are of second order. */
+    static const double allowed[] = {0, 6, 1, 1};
+    static const tml_type types[] = {TML_F32, TML_U8, TML_U16, TML_F64};
+    tml_context *tml = open_context(2);
+    for (int kind = TML_NORMALS_FORWARD; kind <= TML_NORMALS_SOBEL; kind++) {
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+            scene s = make_scene(tml, field_sphere, types[t], 41, 41, 41);
+            s.desc.normals = (tml_normals)kind;
+            for (int k = 0; k < 3; k++) {
+                s.desc.grid.spacing[k] = 0.05;
+                s.desc.grid.origin[k] = -1;
+            }
+            mesh m;
+            if (make_mesh(&s, &m)) {
+                double worst = 0;
+                for (uint64_t v = 0; v < m.result.vertex_count; v++) {
+                    const float *n = m.normals + 3 * v, *p = m.positions + 3 * v;
+                    double along = 0;
+                    for (int k = 0; k < 3; k++)
+                        along += (double)n[k] * (double)p[k];
+                    CHECK_NEAR(length3_of(n), 1, 1e-5);
+                    along /= length3_of(p) * length3_of(n);
+                    worst = fmax(worst, acos(fmin(along, 1)) * 180 / 3.14159265358979323846);
+                }
+                /* A byte's steps of 1/100 turn a gradient of 1/20 a sample by some degrees. */
+                if (!CHECK(worst < allowed[kind] + (types[t] == TML_U8 ? 9 : 0)))
+                    test_fail(__FILE__, __LINE__, "normals kind %d of %s: %g degrees", kind,
+                              tml_type_name(types[t]), worst);
+                free_mesh(&s, &m);
+            }
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* Unit length or zero, never NaN: at borders, beside missing samples, on caps, of labels, of
+ * extreme values. */
+TEST(normals_are_unit_or_zero)
+{
+    static const uint64_t labels[] = {7, 3};
+    tml_context *tml = open_context(2);
+    for (int kind = TML_NORMALS_FORWARD; kind <= TML_NORMALS_SOBEL; kind++) {
+        for (int option = 0; option < 8; option++) {
+            scene s = make_scene(tml,
+                                 option == 4   ? field_labels
+                                 : option == 5 ? field_plateaus
+                                               : field_noise,
+                                 option == 4 ? TML_U8 : TML_F32, 66, 9, 10);
+            s.desc.normals = (tml_normals)kind;
+            s.desc.caps = option & 1;
+            if (option == 2 || option == 3)
+                add_nans(&s, TML_F32, 0.2);
+            if (option == 4) {
+                s.desc.labels = labels;
+                s.desc.label_count = 2;
+            }
+            if (option >= 6) {
+                for (uint64_t i = 0; i < s.count; i++)
+                    ((float *)s.samples)[i] *= i % 3 ? FLT_MAX : i % 2 ? 1e-44f : INFINITY;
+                upload(&s);
+            }
+            mesh m;
+            if (make_mesh(&s, &m)) {
+                uint64_t zeros = 0;
+                for (uint64_t v = 0; v < m.result.vertex_count; v++) {
+                    double length = length3_of(m.normals + 3 * v);
+                    zeros += length == 0;
+                    if (length != 0 && !CHECK_NEAR(length, 1, 1e-5)) {
+                        test_fail(__FILE__, __LINE__, "kind %d option %d", kind, option);
+                        break;
+                    }
+                }
+                if (option < 4)
+                    CHECK(zeros < m.result.vertex_count / 10);
+                free_mesh(&s, &m);
+            }
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- buffers of the caller ------------------------------------------------------------------ */
+
+enum { GUARD = 64 };
+
+typedef struct guarded {
+    uint8_t *block;
+    size_t size;
+    tml_buffer buffer;
+} guarded;
+
+static guarded make_guarded(tml_context *tml, tml_type type, uint64_t count)
+{
+    guarded g = {.size = count * tml_type_size(type)};
+    g.block = malloc(g.size + 2 * GUARD);
+    memset(g.block, 0xa5, g.size + 2 * GUARD);
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = type, .count = count, .host = g.block + GUARD},
+                 &g.buffer));
+    return g;
+}
+
+/* Is everything outside the first used bytes as it was? */
+static bool is_untouched(const guarded *g, size_t used)
+{
+    for (size_t i = 0; i < g->size + 2 * GUARD; i++)
+        if ((i < GUARD || i >= GUARD + used) && g->block[i] != 0xa5)
+            return false;
+    return true;
+}
+
+static void free_guarded(tml_context *tml, guarded *g)
+{
+    tml_buffer_destroy(tml, g->buffer);
+    free(g->block);
+}
+
+TEST(outputs_of_the_caller)
+{
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 32; option++) {
+        scene s = make_scene(tml, field_noise, TML_F32, 67, 12, 11);
+        s.desc.normals = TML_NORMALS_CENTRAL;
+        s.desc.soup = option & 1;
+        s.desc.indices64 = option & 2;
+        s.desc.largest_component = option & 4;
+        s.desc.drop_degenerate = option & 16;
+        add_attribute(&s);
+        mesh own;
+        if (!make_mesh(&s, &own))
+            continue;
+        uint64_t vertices = own.result.vertex_count, triangles = own.result.triangle_count;
+        /* Room: none, one too few, just enough, more. Filters work inside the buffers, and so may
+         * need the room of the mesh before them. */
+        for (int room = 0; room < 4; room++) {
+            uint64_t before = s.desc.largest_component ? 2 * vertices + 1000 : vertices;
+            uint64_t v = room == 0 ? 0 : room == 1 ? vertices - 1 : room == 2 ? before : 2 * before;
+            uint64_t t = room == 3 ? 4 * triangles + 5000 : room == 0 ? 0 : triangles;
+            if (option & 8 && room == 1) {
+                v = vertices;
+                t = triangles - 1;
+            }
+            if (s.desc.largest_component && room == 2)
+                t = 2 * triangles + 5000;
+            scene lent = s;
+            guarded g[4] = {make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                            make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                            make_guarded(tml, TML_F32, v),
+                            make_guarded(tml, TML_VEC(option & 2 ? TML_U64 : TML_U32, 3), t)};
+            lent.desc.vertices = g[0].buffer;
+            lent.desc.vertex_normals = g[1].buffer;
+            lent.desc.vertex_values = g[2].buffer;
+            if (!s.desc.soup)
+                lent.desc.indices = g[3].buffer;
+            tml_surface_result r;
+            tml_status status = tml_surface(tml, &lent.desc, &r);
+            bool fits =
+                room >= 2 || (room == 1 && s.desc.soup && option & 8 && !s.desc.largest_component);
+            CHECK_STATUS(status, fits ? TML_OK : TML_CAPACITY);
+            size_t index_size = tml_type_size(TML_VEC(option & 2 ? TML_U64 : TML_U32, 3));
+            if (fits && status == TML_OK) {
+                CHECK_EQ_U64(r.vertex_count, vertices);
+                CHECK_EQ_U64(r.triangle_count, triangles);
+                CHECK(memcmp(g[0].block + GUARD, own.positions, 12 * vertices) == 0);
+                CHECK(memcmp(g[1].block + GUARD, own.normals, 12 * vertices) == 0);
+                CHECK(memcmp(g[2].block + GUARD, own.values, 4 * vertices) == 0);
+                if (!s.desc.largest_component && !s.desc.drop_degenerate)
+                    CHECK(is_untouched(&g[0], 12 * vertices) &&
+                          is_untouched(&g[1], 12 * vertices) && is_untouched(&g[2], 4 * vertices) &&
+                          is_untouched(&g[3], s.desc.soup ? 0 : index_size * triangles));
+                uint64_t *indices = read_indices(tml, r.indices, triangles);
+                CHECK(memcmp(indices, own.indices, 3 * triangles * sizeof *indices) == 0);
+                free(indices);
+                CHECK(r.parts != NULL);
+            } else if (status == TML_CAPACITY) {
+                /* With filters, the counts needed are those before them. */
+                CHECK(r.vertex_count >= vertices && r.triangle_count >= triangles);
+                if (!s.desc.largest_component && !s.desc.drop_degenerate) {
+                    CHECK_EQ_U64(r.vertex_count, vertices);
+                    CHECK_EQ_U64(r.triangle_count, triangles);
+                }
+            }
+            for (int i = 0; i < 4; i++)
+                CHECK(is_untouched(&g[i], g[i].size));
+            /* The caller's buffers are in the result, so this destroys them too. */
+            tml_surface_free(tml, &r);
+            for (int i = 0; i < 4; i++)
+                free_guarded(tml, &g[i]);
+        }
+        free_mesh(&s, &own);
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+TEST(field_input_is_the_field_as_a_volume)
+{
+    enum { POINTS = 300 };
+    float points[3 * POINTS];
+    for (uint64_t i = 0; i < 3 * POINTS; i++) {
+        uint64_t at[3] = {i, 0, 0};
+        points[i] = (float)(10 * noise_at(at, 21));
+    }
+    tml_context *tml = open_context(2);
+    tml_buffer cloud = make_buffer(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    for (int option = 0; option < 16; option++) {
+        tml_field_desc field = {.points = cloud,
+                                .radius = option & 1 ? 2.5 : 1.2,
+                                .kind = option & 2 ? TML_FIELD_DISTANCE : TML_FIELD_KERNEL_SUM,
+                                .resolution = option & 4 ? 90 : 61};
+        double iso = 0;
+        tml_field_desc resolved;
+        if (!CHECK_OK(tml, tml_field_resolve(tml, &field, &resolved, &iso)))
+            continue;
+        const tml_grid *grid = &resolved.grid;
+        uint64_t count = grid->dims[0] * grid->dims[1] * grid->dims[2];
+        scene s = {.tml = tml, .count = count, .desc = {.iso = iso, .grid = *grid}};
+        s.desc.normals = option & 8 ? TML_NORMALS_SOBEL : TML_NORMALS_CENTRAL;
+        s.desc.caps = option & 4;
+        s.desc.volume = make_buffer(tml, TML_F32, count, NULL);
+        mesh stored, direct;
+        bool has_stored =
+            CHECK_OK(tml, tml_field(tml, &resolved, s.desc.volume)) && make_mesh(&s, &stored);
+        scene f = {
+            .tml = tml,
+            .desc = {.iso = iso, .field = &field, .normals = s.desc.normals, .caps = s.desc.caps}};
+        bool has_direct = make_mesh(&f, &direct);
+        if (has_stored && has_direct) {
+            CHECK(stored.result.triangle_count > 100);
+            if (!CHECK(same_mesh(&stored, &direct)))
+                test_fail(__FILE__, __LINE__, "field option %d", option);
+        }
+        free_mesh(&s, &stored);
+        free_mesh(&f, &direct);
+        free_scene(&s);
+    }
+    tml_close(tml);
+}
+
+/* ---- clean-up ------------------------------------------------------------------------------- */
+
+/* Two spheres, of radius 8 around x = 10 and of radius small around x = 30. */
+static scene make_two_spheres(tml_context *tml, double small)
+{
+    scene s = make_scene(tml, field_low, TML_F32, 42, 21, 21);
+    for (uint64_t i = 0; i < s.count; i++) {
+        uint64_t at[3];
+        double p[3];
+        place_of(s.desc.grid.dims, i, at, p);
+        double y = (double)at[1] - 10, z = (double)at[2] - 10;
+        double a = (double)at[0] - 10, b = (double)at[0] - 30;
+        ((float *)s.samples)[i] =
+            (float)fmax(8 - sqrt(a * a + y * y + z * z), small - sqrt(b * b + y * y + z * z));
+    }
+    upload(&s);
+    return s;
+}
+
+TEST(largest_component_alone)
+{
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 8; option++) {
+        bool soup = option & 1, is_tie = option & 2;
+        scene both = make_two_spheres(tml, is_tie ? 8 : 5), big = make_two_spheres(tml, -1);
+        both.desc.iso = big.desc.iso = 0.25;
+        both.desc.soup = big.desc.soup = soup;
+        both.desc.indices64 = big.desc.indices64 = option & 4;
+        both.desc.normals = big.desc.normals = TML_NORMALS_FORWARD;
+        add_attribute(&both);
+        add_attribute(&big);
+        both.desc.largest_component = true;
+        mesh kept, alone;
+        bool has_kept = make_mesh(&both, &kept), has_alone = make_mesh(&big, &alone);
+        if (has_kept && has_alone) {
+            CHECK(kept.result.active_cells > alone.result.active_cells);
+            kept.result.active_cells = alone.result.active_cells;
+            CHECK_EQ_U64(kept.result.triangle_count, alone.result.triangle_count);
+            CHECK(same_mesh(&kept, &alone));
+        }
+        free_mesh(&both, &kept);
+        free_mesh(&big, &alone);
+        free_scene(&both);
+        free_scene(&big);
+    }
+    tml_close(tml);
+}
+
+TEST(largest_component_of_each_part)
+{
+    static const double isovalues[] = {0.25, 3.5, 7.5, 20};
+    tml_context *tml = open_context(2);
+    scene s = make_two_spheres(tml, 5);
+    s.desc.isovalues = isovalues;
+    s.desc.isovalue_count = 4;
+    s.desc.largest_component = true;
+    mesh m;
+    if (make_mesh(&s, &m)) {
+        uint64_t vertices = 0, triangles = 0;
+        for (uint32_t p = 0; p < 4; p++) {
+            const tml_surface_part *part = &m.result.parts[p];
+            CHECK_EQ_U64(part->vertex_first, vertices);
+            CHECK_EQ_U64(part->triangle_first, triangles);
+            CHECK(p == 3 ? part->triangle_count == 0
+                         : part->vertex_count == part->triangle_count / 2 + 2);
+            for (uint64_t v = 0; v < part->vertex_count; v++)
+                CHECK(m.positions[3 * (vertices + v)] < 20.0f);
+            for (uint64_t i = 0; i < 3 * part->triangle_count; i++)
+                CHECK(m.indices[3 * triangles + i] - vertices < part->vertex_count);
+            vertices += part->vertex_count;
+            triangles += part->triangle_count;
+        }
+        CHECK_EQ_U64(m.result.vertex_count, vertices);
+        CHECK_EQ_U64(m.result.triangle_count, triangles);
+        free_mesh(&s, &m);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(degenerate_triangles_go_and_no_hole_stays)
+{
+    static const field_fn some[] = {field_plateaus, field_layer, field_high, field_sphere};
+    tml_context *tml = open_context(2);
+    for (size_t f = 0; f < sizeof some / sizeof some[0]; f++) {
+        for (int option = 0; option < 4; option++) {
+            scene s = make_scene(tml, some[f], option & 1 ? TML_U8 : TML_F32, 33, 13, 12);
+            if (some[f] == field_sphere) /* whole steps, so that samples lie on the surface */
+                for (uint64_t i = 0; i < s.count; i++) {
+                    uint64_t at[3];
+                    double p[3];
+                    place_of(s.desc.grid.dims, i, at, p);
+                    double steps = 0;
+                    for (int k = 0; k < 3; k++)
+                        steps += fabs((double)at[k] - (double)(s.desc.grid.dims[k] / 2));
+                    store(s.samples, option & 1 ? TML_U8 : TML_F32, i,
+                          encode(option & 1 ? TML_U8 : TML_F32, (4 - steps) / 40));
+                }
+            upload(&s);
+            s.desc.caps = true;
+            s.desc.soup = option >> 1;
+            mesh before, after;
+            bool has_before = make_mesh(&s, &before);
+            s.desc.drop_degenerate = true;
+            bool has_after = make_mesh(&s, &after);
+            if (!has_before || !has_after)
+                continue;
+            uint64_t good = 0;
+            for (uint64_t t = 0; t < before.result.triangle_count; t++) {
+                const float *p[3];
+                for (uint64_t k = 0; k < 3; k++)
+                    p[k] = before.positions + 3 * before.indices[3 * t + k];
+                if (is_position(p[0], p[1], true) || is_position(p[1], p[2], true) ||
+                    is_position(p[2], p[0], true))
+                    continue;
+                for (uint64_t k = 0; k < 3 && good < after.result.triangle_count; k++)
+                    CHECK(
+                        is_position(p[k], after.positions + 3 * after.indices[3 * good + k], true));
+                good++;
+            }
+            CHECK_EQ_U64(after.result.triangle_count, good);
+            CHECK(good < before.result.triangle_count);
+            if (!s.desc.soup) {
+                tml_mesh_stats closed = examine(&s, &before), stats = examine(&s, &after);
+                CHECK_EQ_U64(stats.boundary_edges, 0);
+                CHECK_NEAR(stats.area, closed.area, 1e-9 * closed.area);
+                CHECK_NEAR(stats.volume, closed.volume, 1e-9 * closed.area);
+            }
+            free_mesh(&s, &before);
+            free_mesh(&s, &after);
+            free_scene(&s);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- things that go wrong ------------------------------------------------------------------- */
+
+typedef struct countdown {
+    int left;
+    double last;
+    bool is_monotonic;
+} countdown;
+
+static bool count_progress(void *user, const char *stage, double fraction)
+{
+    countdown *c = user;
+    c->is_monotonic &= stage && fraction >= c->last && fraction <= 1;
+    c->last = fraction;
+    return c->left-- > 0;
+}
+
+TEST(progress_can_cancel_anywhere)
+{
+    static const uint64_t labels[] = {7, 3};
+    for (int option = 0; option < 4; option++) {
+        int reports = 1000000;
+        for (int stop = -1; stop < reports; stop = stop < 8 ? stop + 1 : stop + 37) {
+            countdown c = {.left = stop < 0 ? 1000000 : stop, .is_monotonic = true};
+            tml_context *tml = NULL;
+            CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                                     .threads = 2,
+                                                     .progress = count_progress,
+                                                     .progress_user = &c},
+                                    &tml));
+            scene s = make_scene(tml, option == 3 ? field_labels : field_noise,
+                                 option == 3 ? TML_U8 : TML_F32, 65, 70, 60);
+            s.desc.caps = option == 1;
+            s.desc.largest_component = option == 2;
+            s.desc.drop_degenerate = option == 2;
+            if (option == 3) {
+                s.desc.labels = labels;
+                s.desc.label_count = 2;
+            }
+            tml_surface_result r;
+            tml_status status = tml_surface(tml, &s.desc, &r);
+            if (stop < 0) {
+                CHECK_OK(tml, status);
+                CHECK(c.is_monotonic);
+                reports = 1000000 - c.left;
+                CHECK(reports > 0 && reports < 1000);
+                tml_surface_free(tml, &r);
+            } else {
+                CHECK_STATUS(status, TML_CANCELLED);
+                CHECK(tml_is_cancelled(tml) && tml_last_error(tml)[0]);
+                if (status == TML_OK)
+                    tml_surface_free(tml, &r);
+            }
+            /* The context works on. */
+            tml_cancel_clear(tml);
+            c.left = 1000000;
+            c.last = 0;
+            if (CHECK_OK(tml, tml_surface(tml, &s.desc, &r)))
+                tml_surface_free(tml, &r);
+            free_scene(&s);
+            tml_close(tml);
+        }
+    }
+}
+
+/* Memory that runs out at the n-th request, and counts what is out. */
+typedef struct failing_memory {
+    int64_t left;
+    int64_t live;
+} failing_memory;
+
+static void *failing_alloc(void *user, size_t size, size_t alignment)
+{
+    failing_memory *memory = user;
+    if (memory->left-- <= 0)
+        return NULL;
+    void *block = NULL;
+    if (posix_memalign(&block, alignment, size) != 0)
+        return NULL;
+    memory->live += (int64_t)size;
+    return block;
+}
+
+static void failing_free(void *user, void *block, size_t size)
+{
+    failing_memory *memory = user;
+    memory->live -= (int64_t)size;
+    free(block);
+}
+
+static const double two_isovalues[] = {0, 0.5};
+
+/* Everything that a call may allocate for. */
+static tml_status run_option(tml_context *tml, scene *s, int option)
+{
+    tml_surface_result r = {0};
+    static const uint64_t labels[] = {7, 3};
+    s->desc.caps = option == 1;
+    s->desc.soup = option == 2;
+    s->desc.largest_component = s->desc.drop_degenerate = option == 2 || option == 3;
+    s->desc.isovalues = option == 4 ? two_isovalues : NULL;
+    s->desc.isovalue_count = option == 4 ? 2 : 0;
+    s->desc.normals = option == 5 ? TML_NORMALS_SOBEL : TML_NORMALS_NONE;
+    s->desc.labels = option == 6 ? labels : NULL;
+    s->desc.label_count = option == 6 ? 2 : 0;
+    s->desc.all_labels = option == 7;
+    tml_status status = TML_OK;
+    if (option == 8)
+        status = tml_surface_index(
+            tml, &(tml_surface_index_desc){.volume = s->desc.volume, .grid = s->desc.grid},
+            &s->desc.index);
+    if (status == TML_OK)
+        status = tml_surface(tml, &s->desc, &r);
+    tml_mesh_stats stats;
+    if (status == TML_OK && option == 0)
+        status = tml_mesh_examine(tml, r.vertices, r.indices, false, &stats);
+    tml_surface_free(tml, &r);
+    return status;
+}
+
+TEST(memory_may_run_out_anywhere)
+{
+    for (int option = 0; option < 9; option++) {
+        bool is_label = option == 6 || option == 7;
+        tml_status status = TML_OUT_OF_MEMORY;
+        for (int64_t n = 0; n < 500 && status != TML_OK; n++) {
+            failing_memory memory = {.left = INT64_MAX};
+            tml_context *tml = NULL;
+            CHECK_OK(NULL,
+                     tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                               .threads = 2,
+                                               .allocator = {failing_alloc, failing_free, &memory}},
+                              &tml));
+            scene s = make_scene(tml, is_label ? field_labels : field_plateaus,
+                                 is_label ? TML_U8 : TML_F32, 33, 20, 21);
+            add_attribute(&s);
+            memory.left = n;
+            status = run_option(tml, &s, option);
+            if (status != TML_OK && !CHECK_STATUS(status, TML_OUT_OF_MEMORY))
+                test_fail(__FILE__, __LINE__, "option %d, request %" PRId64, option, n);
+            if (status != TML_OK)
+                CHECK(tml_last_error(tml)[0]);
+            memory.left = INT64_MAX;
+            CHECK_OK(tml, run_option(tml, &s, option));
+            free_scene(&s);
+            tml_close(tml);
+            CHECK_EQ_I64(memory.live, 0);
+        }
+        CHECK_OK(NULL, status);
+    }
+}
+
+/* Asks for a surface that must be refused with this status and a message naming the field. */
+static void check_refused(const scene *s, tml_status expected, const char *word)
+{
+    tml_surface_result r;
+    memset(&r, 0, sizeof r);
+    tml_status status = tml_surface(s->tml, &s->desc, &r);
+    if (!CHECK_STATUS(status, expected) || !CHECK(strstr(tml_last_error(s->tml), word)))
+        test_fail(__FILE__, __LINE__, "\"%s\" says: %s", word, tml_last_error(s->tml));
+    if (status == TML_OK)
+        tml_surface_free(s->tml, &r);
+}
+
+TEST(bad_arguments_are_refused)
+{
+    static const double many[65];
+    static const uint64_t label = 3;
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_F32, 8, 7, 6);
+    const tml_surface_desc good = s.desc;
+
+    s.desc.volume = (tml_buffer){0};
+    check_refused(&s, TML_INVALID_HANDLE, "volume");
+    s.desc = good;
+    s.desc.grid.dims[2] = 7;
+    check_refused(&s, TML_INVALID_ARGUMENT, "volume");
+    s.desc = good;
+    s.desc.grid.dims[0] = 0;
+    check_refused(&s, TML_INVALID_ARGUMENT, "dims");
+    s.desc = good;
+    s.desc.grid.dims[0] = s.desc.grid.dims[1] = UINT64_C(1) << 40;
+    check_refused(&s, TML_INVALID_ARGUMENT, "dims");
+    s.desc = good;
+    s.desc.grid.spacing[0] = -1;
+    s.desc.grid.spacing[1] = s.desc.grid.spacing[2] = 1;
+    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    s.desc = good;
+    s.desc.grid.spacing[0] = s.desc.grid.spacing[1] = 1;
+    s.desc.grid.spacing[2] = NAN;
+    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    s.desc = good;
+    s.desc.grid.origin[1] = INFINITY;
+    check_refused(&s, TML_INVALID_ARGUMENT, "origin");
+    s.desc = good;
+    s.desc.grid.direction[0] = 1; /* the others 0: no volume is left */
+    check_refused(&s, TML_INVALID_ARGUMENT, "direction");
+    s.desc = good;
+    s.desc.iso = NAN;
+    check_refused(&s, TML_INVALID_ARGUMENT, "iso");
+    s.desc = good;
+    s.desc.isovalues = many;
+    s.desc.isovalue_count = 65;
+    check_refused(&s, TML_INVALID_ARGUMENT, "isovalue");
+    s.desc = good;
+    s.desc.region.first[1] = 7;
+    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    s.desc = good;
+    s.desc.region.first[0] = 4;
+    s.desc.region.count[0] = 5;
+    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    s.desc = good;
+    s.desc.region.first[0] = 4;
+    s.desc.region.count[0] = UINT64_MAX;
+    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    s.desc = good;
+    s.desc.labels = &label;
+    s.desc.label_count = 1;
+    check_refused(&s, TML_INVALID_ARGUMENT, "label");
+    s.desc = good;
+    s.desc.all_labels = true;
+    check_refused(&s, TML_INVALID_ARGUMENT, "label");
+    s.desc = good;
+    tml_buffer few = make_buffer(tml, TML_U8, 10, NULL);
+    s.desc.mask = few;
+    check_refused(&s, TML_INVALID_ARGUMENT, "mask");
+    s.desc = good;
+    s.desc.attribute = few;
+    check_refused(&s, TML_INVALID_ARGUMENT, "attribute");
+    s.desc = good;
+    s.desc.index = few;
+    check_refused(&s, TML_INVALID_ARGUMENT, "index");
+    s.desc = good;
+    s.desc.vertices = few;
+    check_refused(&s, TML_INVALID_ARGUMENT, "vertices");
+    s.desc = good;
+    s.desc.indices = few;
+    check_refused(&s, TML_INVALID_ARGUMENT, "indices");
+    s.desc = good;
+    s.desc.normals = (tml_normals)9;
+    check_refused(&s, TML_INVALID_ARGUMENT, "normals");
+    s.desc = good;
+    tml_buffer_destroy(tml, few);
+    s.desc.mask = few; /* stale */
+    check_refused(&s, TML_INVALID_HANDLE, "mask");
+    s.desc = good;
+    check_scene(&s);
+    free_scene(&s);
+    tml_close(tml);
+}
+
+TEST(empty_surfaces)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_low, TML_F32, 9, 9, 9);
+    s.desc.largest_component = s.desc.drop_degenerate = true;
+    s.desc.normals = TML_NORMALS_CENTRAL;
+    mesh m;
+    if (make_mesh(&s, &m)) {
+        CHECK_EQ_U64(m.result.vertex_count, 0);
+        CHECK_EQ_U64(m.result.triangle_count, 0);
+        CHECK_EQ_U64(m.result.active_cells, 0);
+        CHECK_EQ_U64(m.result.part_count, 1);
+        tml_mesh_stats stats = examine(&s, &m);
+        CHECK_EQ_U64(stats.components, 0);
+        CHECK_EQ_I64(stats.euler, 0);
+        free_mesh(&s, &m);
+    }
+    free_scene(&s);
+    s = make_scene(tml, field_low, TML_U8, 9, 9, 9);
+    memset(s.samples, 0, s.count);
+    upload(&s);
+    s.desc.all_labels = true;
+    if (make_mesh(&s, &m)) {
+        CHECK_EQ_U64(m.result.part_count, 0);
+        free_mesh(&s, &m);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+/* ---- cost and stored data ------------------------------------------------------------------- */
+
+TEST(scratch_and_stages)
+{
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_gyroid, TML_F32, 160, 160, 160);
+    mesh m;
+    if (make_mesh(&s, &m)) {
+        CHECK(m.result.scratch_size > 0 && (double)m.result.scratch_size < 0.4 * (double)s.count);
+        CHECK(m.result.stage_count > 0 && m.result.stage_count <= 8);
+        for (uint32_t i = 0; i < m.result.stage_count; i++)
+            CHECK(m.result.stages[i].name && m.result.stages[i].seconds >= 0);
+        free_mesh(&s, &m);
+        size_t reserved = tml_reserved(tml);
+        if (make_mesh(&s, &m)) /* the steady state: the arena is large enough */
+            CHECK_EQ_U64(tml_reserved(tml), reserved);
+        free_mesh(&s, &m);
+    }
+    free_scene(&s);
+    tml_close(tml);
+}
+
+/* Etiene et al.: Topology Verification for Isosurface Extraction. 2012. Cells that are hard for
+ * marching cubes, resampled: at 33 samples a side the topology is that of the samples. */
+TEST(hard_cells_resampled)
+{
+    static const char *const names[] = {"03.1", "04.1", "07.1", "10.1", "13.3", "13.5"};
+    enum { SIDE = 33 };
+    if (!test_full_data("topology/gaspar/case-03.1.raw"))
+        SKIP("TML_DATA has no topology/gaspar");
+    tml_context *tml = open_context(2);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char relative[64];
+        snprintf(relative, sizeof relative, "topology/gaspar/case-%s.raw", names[i]);
+        FILE *file = fopen(test_full_data(relative), "rb");
+        if (!CHECK(file != NULL))
+            continue;
+        for (int caps = 0; caps < 2; caps++) {
+            scene s = make_scene(tml, field_low, TML_F32, SIDE, SIDE, SIDE);
+            rewind(file);
+            for (uint64_t k = 0; k < s.count; k++) {
+                uint8_t b[4];
+                CHECK(fread(b, 1, 4, file) == 4);
+                uint32_t bits =
+                    (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+                memcpy((float *)s.samples + k, &bits, sizeof bits);
+            }
+            upload(&s);
+            snprintf(s.name, sizeof s.name, "case %s", names[i]);
+            s.desc.iso = 0;
+            s.desc.caps = caps;
+            check_scene(&s);
+            if (caps) {
+                check_closed(&s, 0, 0);
+            } else {
+                mesh m;
+                if (make_mesh(&s, &m)) {
+                    tml_mesh_stats stats = examine(&s, &m);
+                    CHECK_EQ_U64(stats.nonmanifold_edges, 0);
+                    CHECK(stats.boundary_edges > 0);
+                    free_mesh(&s, &m);
+                }
+            }
+            free_scene(&s);
+        }
+        fclose(file);
+    }
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
