@@ -105,6 +105,20 @@ static bool stays_inside(const char *name)
     return true;
 }
 
+static void path_beside(const io_file *header, const char *name, char out[2 * IO_PATH_SIZE])
+{
+    const char *slash = strrchr(header->path, '/');
+    int folder = slash ? (int)(slash + 1 - header->path) : 0;
+    snprintf(out, 2 * IO_PATH_SIZE, "%.*s%s", folder, header->path, name);
+}
+
+bool tml_io_has_beside(const io_file *header, const char *name)
+{
+    char path[2 * IO_PATH_SIZE];
+    path_beside(header, name, path);
+    return stays_inside(name) && (header->memory || access(path, R_OK) == 0);
+}
+
 tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
 {
     if (!stays_inside(name))
@@ -117,10 +131,8 @@ tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *
                            (size_t)header->size, out);
         return TML_OK;
     }
-    const char *slash = strrchr(header->path, '/');
-    int folder = slash ? (int)(slash + 1 - header->path) : 0;
     char path[2 * IO_PATH_SIZE];
-    snprintf(path, sizeof path, "%.*s%s", folder, header->path, name);
+    path_beside(header, name, path);
     return tml_io_open(header->tml, header->call, path, out);
 }
 

@@ -39,6 +39,8 @@ void tml_io_open_memory(tml_context *tml, const char *call, const char *name, co
  * climbs out by "..", is UNSUPPORTED: a downloaded header must not read the rest of the disk.
  * Beside a file in memory lies only that file itself, whatever the name. */
 TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
+/* Could it? */
+bool tml_io_has_beside(const io_file *header, const char *name);
 void tml_io_close(io_file *file);
 
 /* Records "call: path: ..." as the context's error and returns status. */

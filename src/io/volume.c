@@ -1,0 +1,255 @@
+/* Volumes: which format a file is, what the formats share in understanding a header, saving. */
+#include <inttypes.h>
+#include <math.h>
+#include <strings.h>
+
+#include "io/volume_internal.h"
+
+/* Those that a file's content tells come before those where its name must help. */
+static const volume_format *const formats[] = {&tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti,
+                                               &tml_volume_mrc, &tml_volume_metaimage};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
+
+const double tml_volume_identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/* ---- helpers for the formats ----------------------------------------------------------------- */
+
+tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t channels,
+                             uint64_t volumes, uint32_t frame, volume_header *out)
+{
+    const uint64_t *dims = out->volume.grid.dims;
+    const uint64_t factors[] = {dims[0], dims[1], dims[2], channels, volumes};
+    uint64_t samples = 1, bytes;
+    bool fits = true;
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        if (factors[i] == 0)
+            return tml_io_error(file, TML_FILE_FORMAT,
+                                "a size is 0 (%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %" PRIu64
+                                " volumes); a volume needs at least one sample",
+                                dims[0], dims[1], dims[2], channels * volumes);
+        fits = fits && !__builtin_mul_overflow(samples, factors[i], &samples);
+    }
+    fits = fits && !__builtin_mul_overflow(samples, tml_type_size(out->volume.type), &bytes);
+    if (!fits || bytes > INT64_MAX)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "sizes %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                            " are more than an address space holds",
+                            dims[0], dims[1], dims[2]);
+    if (frame >= channels * volumes)
+        return tml_io_error(file, TML_INVALID_ARGUMENT,
+                            "desc.frame is %" PRIu32 ", needs less than %" PRIu64
+                            ", the volumes in the file",
+                            frame, channels * volumes);
+    uint64_t voxels = dims[0] * dims[1] * dims[2];
+    out->samples = samples;
+    out->first = frame / channels * channels * voxels + frame % channels * inner;
+    out->run = channels == 1 ? voxels : inner;
+    out->runs = voxels / out->run;
+    out->stride = inner * channels;
+    return TML_OK;
+}
+
+tml_status tml_volume_axes(const io_file *file, const double columns[9], const double scale[3],
+                           const tml_volume_load_desc *desc, volume_header *out)
+{
+    tml_grid *grid = &out->volume.grid;
+    double *d = grid->direction;
+    for (int axis = 0; axis < 3; axis++) {
+        bool given = desc->spacing[axis] != 0;
+        double column[3], length = 0;
+        for (int row = 0; row < 3; row++) {
+            column[row] = columns[3 * row + axis] * (given ? 1 : scale[axis]);
+            length = hypot(length, column[row]);
+        }
+        if (!(length > 0 && isfinite(length)))
+            return tml_io_error(file, TML_FILE_FORMAT,
+                                "the step along axis %d is (%g, %g, %g), needs a finite length "
+                                "above 0; give desc.spacing",
+                                axis, column[0], column[1], column[2]);
+        for (int row = 0; row < 3; row++)
+            d[3 * row + axis] = column[row] / length;
+        grid->spacing[axis] = given ? desc->spacing[axis] : length;
+        if (!isfinite(grid->origin[axis]))
+            return tml_io_error(file, TML_FILE_FORMAT, "origin[%d] is %g, needs a finite number",
+                                axis, grid->origin[axis]);
+    }
+    double determinant = d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
+                         d[2] * (d[3] * d[7] - d[4] * d[6]);
+    const double flat = 1e-6; /* well below any shear in use, well above what rounding leaves */
+    if (!(fabs(determinant) > flat))
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "its three axis directions lie in one plane; mend the header");
+    return TML_OK;
+}
+
+bool tml_volume_parse_reals(io_span text, double *out, size_t count)
+{
+    io_text words = io_text_of(text);
+    io_span word;
+    for (size_t i = 0; i < count; i++)
+        if (!tml_io_word(&words, &word) || !tml_io_parse_f64(word, &out[i]))
+            return false;
+    return !tml_io_word(&words, &word);
+}
+
+bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count)
+{
+    io_text words = io_text_of(text);
+    io_span word;
+    for (size_t i = 0; i < count; i++)
+        if (!tml_io_word(&words, &word) || !tml_io_parse_u64(word, &out[i]))
+            return false;
+    return !tml_io_word(&words, &word);
+}
+
+bool tml_volume_name_ends(const char *path, const char *ending)
+{
+    size_t length = strlen(path), size = strlen(ending);
+    if (length >= 3 && strcasecmp(path + length - 3, ".gz") == 0)
+        length -= 3;
+    return length >= size && strncasecmp(path + length - size, ending, size) == 0;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static const volume_format *find_format(io_span head, const char *path)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i]->detect(head, path))
+            return formats[i];
+    return NULL;
+}
+
+/* Loads an open file. */
+static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tml_volume *out)
+{
+    for (int i = 0; i < 3; i++)
+        if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
+            return tml_io_error(file, TML_INVALID_ARGUMENT,
+                                "desc.spacing[%d] is %g, needs a length above 0, or 0 for the "
+                                "file's own",
+                                i, desc->spacing[i]);
+    uint8_t magic[3] = {0};
+    io_block block;
+    size_t magic_size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
+    tml_status status = tml_io_read(file, 0, magic, magic_size);
+    if (status != TML_OK)
+        return status;
+    bool wrapped = tml_io_is_gzip(magic, magic_size);
+    status = tml_io_read_head(file, VOLUME_HEAD_SIZE, &block);
+    if (status != TML_OK)
+        return status;
+
+    io_span head = {(const char *)block.data, block.size};
+    volume_header header = {
+        .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
+    const volume_format *format = find_format(head, file->path);
+    tml_volume_load_desc named = *desc;
+    if (format && (desc->dims[0] || desc->type))
+        status = tml_io_error(file, TML_INVALID_ARGUMENT,
+                              "desc.dims and desc.type are for raw files, but this is %s, which "
+                              "says its own; leave them 0",
+                              format->name);
+    else if (format)
+        status = format->parse(file, head, desc, &header);
+    else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
+        status = tml_volume_raw_parse(file, wrapped, &named, &header);
+    else
+        status = tml_io_error(file, TML_FILE_FORMAT,
+                              "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
+                              "MRC, NPY); for headerless samples give dims and type");
+    if (status == TML_OK && header.volume.format[0] == '\0')
+        snprintf(header.volume.format, sizeof header.volume.format, "%s",
+                 format ? format->name : "raw");
+    if (status == TML_OK)
+        status = tml_volume_read(file, wrapped, desc, &header);
+    tml_io_block_free(file, &block);
+    if (status == TML_OK)
+        *out = header.volume;
+    return status;
+}
+
+static const char load_call[] = "tml_volume_load";
+
+tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_load_desc *desc,
+                           tml_volume *out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(out, 0, sizeof *out);
+    io_file file;
+    tml_status status = tml_io_open(tml, load_call, path, &file);
+    if (status != TML_OK)
+        return status;
+    char header_name[VOLUME_NAME_SIZE];
+    io_file header;
+    if (tml_nifti_header_beside(&file, header_name)) {
+        status = tml_io_open_beside(&file, header_name, &header);
+        tml_io_close(&file);
+        if (status != TML_OK)
+            return status;
+        file = header;
+    }
+    status = load(&file, desc ? desc : &defaults, out);
+    tml_io_close(&file);
+    return status;
+}
+
+tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void *data, size_t size,
+                                  const tml_volume_load_desc *desc, tml_volume *out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(out, 0, sizeof *out);
+    io_file file;
+    tml_io_open_memory(tml, load_call, name, data, size, &file);
+    return load(&file, desc ? desc : &defaults, out);
+}
+
+void tml_volume_free(tml_context *tml, tml_volume *volume)
+{
+    if (!volume)
+        return;
+    tml_free(tml, volume->data, volume->size);
+    memset(volume, 0, sizeof *volume);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume *volume)
+{
+    static const char call[] = "tml_volume_save";
+    const uint64_t *dims = volume->grid.dims;
+    uint64_t size = tml_type_size(volume->type);
+    bool fits = tml_type_components(volume->type) == 1;
+    for (int i = 0; i < 3; i++)
+        fits = fits && !__builtin_mul_overflow(size, dims[i], &size);
+    if (!fits || size != volume->size || (size && !volume->data))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: volume has %zu bytes, needs %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         " samples of a scalar type (%s)",
+                         call, volume->size, dims[0], dims[1], dims[2],
+                         tml_type_name(volume->type));
+    bool is_nrrd = path && tml_volume_name_ends(path, ".nrrd");
+    bool is_npy = path && tml_volume_name_ends(path, ".npy");
+    bool is_gz = path && strlen(path) > 3 && strcasecmp(path + strlen(path) - 3, ".gz") == 0;
+    if (is_gz || !path || (!is_nrrd && !is_npy && !tml_volume_name_ends(path, ".raw")))
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: %s: the name's ending is not one that can be written (expected "
+                         ".nrrd, .npy or .raw)",
+                         call, path ? path : "NULL");
+    if (is_nrrd && volume->type == TML_F16)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: %s: NRRD has no 16-bit float; write .npy or .raw", call, path);
+
+    io_writer writer;
+    const uint64_t header_most = 1024; /* of NRRD and NPY headers; for the message on a full disk */
+    tml_status status = tml_io_create(tml, call, path, size + header_most, &writer);
+    if (status != TML_OK)
+        return status;
+    if (is_nrrd)
+        tml_nrrd_write_header(&writer, volume);
+    else if (is_npy)
+        tml_npy_write_header(&writer, volume->type, (uint64_t[]){dims[2], dims[1], dims[0]}, 3);
+    tml_io_write(&writer, volume->data, volume->size);
+    return tml_io_finish(&writer, TML_OK);
+}

@@ -1,0 +1,436 @@
+/* Reads a volume's samples, whatever format described them: from one file or from many slices, raw,
+ * inflated or written as text; picks one frame or component; brings byte order and axis order to
+ * the volume's. */
+#include <inttypes.h>
+
+#include "io/volume_internal.h"
+
+enum { GATHER_SIZE = 256 << 10 };
+
+/* The data files one after another, as if they were one run of samples. */
+typedef struct samples_reader {
+    const io_file *header_file;
+    const volume_header *header;
+    bool wrapped;
+    uint64_t file_size; /* bytes of samples in each data file */
+    uint64_t left;      /* in the file that is open */
+    uint64_t next;      /* number of the next file */
+    io_text names;      /* of a list */
+    io_file file;
+    io_file decoded; /* over text's numbers */
+    io_block numbers;
+    io_stream stream;
+    bool is_open;
+    io_progress progress;
+} samples_reader;
+
+/* ---- data files ------------------------------------------------------------------------------ */
+
+/* Finds '%', optional 0, optional width, then d, i or u. *width is -1 where there is none. */
+static bool find_conversion(io_span name, size_t *start, size_t *end, int *width, bool *zeros)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        if (name.text[i] != '%')
+            continue;
+        *start = i++;
+        *zeros = i < name.size && name.text[i] == '0';
+        *width = 0;
+        for (; i < name.size && name.text[i] >= '0' && name.text[i] <= '9' && *width < 10; i++)
+            *width = 10 * *width + (name.text[i] - '0');
+        *end = i + 1;
+        return i < name.size && strchr("diu", name.text[i]) && name.text[i] && *width < 20 &&
+               !memchr(name.text + *end, '%', name.size - *end);
+    }
+    return false;
+}
+
+bool tml_volume_is_pattern(io_span name)
+{
+    size_t start, end;
+    int width;
+    bool zeros;
+    return find_conversion(name, &start, &end, &width, &zeros);
+}
+
+void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step, volume_header *out)
+{
+    const int64_t files_max = 1 << 20; /* each is looked for: a lying count must not take hours */
+    int64_t span;
+    out->source = VOLUME_PATTERN;
+    out->names = name;
+    out->pattern_first = first;
+    out->pattern_step = step;
+    out->file_count = 0;
+    if (step != 0 && step != INT64_MIN && !__builtin_sub_overflow(last, first, &span) &&
+        span / step >= 0 && span / step < files_max)
+        out->file_count = (uint64_t)(span / step) + 1;
+}
+
+/* Name of the next data file; false when a list is used up or the name is too long. */
+static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
+{
+    const volume_header *header = reader->header;
+    io_span line = header->names;
+    if (header->source == VOLUME_PATTERN) {
+        size_t start, end;
+        int width;
+        bool zeros;
+        if (!find_conversion(line, &start, &end, &width, &zeros))
+            return false;
+        int64_t number = header->pattern_first + (int64_t)reader->next * header->pattern_step;
+        int length = snprintf(name, VOLUME_NAME_SIZE,
+                              zeros ? "%.*s%0*" PRId64 "%.*s" : "%.*s%*" PRId64 "%.*s", (int)start,
+                              line.text, width, number, (int)(line.size - end), line.text + end);
+        return length > 0 && length < VOLUME_NAME_SIZE;
+    }
+    if (header->source == VOLUME_LIST) {
+        do {
+            if (!tml_io_line(&reader->names, &line))
+                return false;
+            line = tml_io_trim(line);
+        } while (line.size == 0);
+    }
+    if (line.size >= VOLUME_NAME_SIZE || memchr(line.text, '\0', line.size))
+        return false;
+    tml_io_copy(name, VOLUME_NAME_SIZE, line);
+    return true;
+}
+
+/* Stored offset behind a number of lines. */
+static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offset)
+{
+    char chunk[4096];
+    while (lines) {
+        uint64_t left = *offset < file->size ? file->size - *offset : 0;
+        size_t size = left < sizeof chunk ? (size_t)left : sizeof chunk;
+        if (size == 0)
+            return tml_io_error(file, TML_FILE_FORMAT,
+                                "ends %" PRIu64 " lines before the lines to skip do", lines);
+        tml_status status = tml_io_read(file, *offset, chunk, size);
+        if (status != TML_OK)
+            return status;
+        const char *at = chunk, *newline;
+        while (lines && (newline = memchr(at, '\n', (size_t)(chunk + size - at)))) {
+            at = newline + 1;
+            lines--;
+        }
+        *offset += lines ? size : (size_t)(at - chunk);
+    }
+    return TML_OK;
+}
+
+/* One number of the text, into the sample's own type; false if it is none or does not fit. */
+static bool parse_sample(io_span word, tml_type type, void *out)
+{
+    double real;
+    uint64_t natural;
+    int64_t integer;
+    if (type == TML_F64 || type == TML_F32) {
+        if (!tml_io_parse_f64(word, &real))
+            return false;
+        float single = (float)real;
+        memcpy(out, type == TML_F64 ? (void *)&real : (void *)&single, tml_type_size(type));
+        return true;
+    }
+    size_t size = tml_type_size(type);
+    unsigned bits = 8 * (unsigned)size;
+    if (tml_type_is_signed(type)) {
+        if (!tml_io_parse_i64(word, &integer) || integer < -(INT64_MAX >> (64 - bits)) - 1 ||
+            integer > INT64_MAX >> (64 - bits))
+            return false;
+        natural = (uint64_t)integer;
+    } else if (!tml_io_parse_u64(word, &natural) || natural > UINT64_MAX >> (64 - bits)) {
+        return false;
+    }
+    uint8_t *bytes = out;
+    for (size_t i = 0; i < size; i++) /* the low bytes, in the machine's order */
+        bytes[IO_HOST_IS_BIG_ENDIAN ? size - 1 - i : i] = (uint8_t)(natural >> 8 * i);
+    return true;
+}
+
+/* Turns a text file into samples in memory, which then stand for the file. */
+static tml_status decode_text(samples_reader *reader, uint64_t offset)
+{
+    const io_file *file = &reader->file;
+    tml_type type = reader->header->volume.type;
+    size_t sample_size = tml_type_size(type);
+    io_block text = {.size = (size_t)(file->size - offset)};
+    text.data = tml_io_alloc(file, text.size);
+    reader->numbers.data = tml_io_alloc(file, reader->file_size);
+    reader->numbers.size = reader->numbers.data ? (size_t)reader->file_size : 0;
+    tml_status status = text.data && reader->numbers.data
+                            ? tml_io_read(file, offset, text.data, text.size)
+                            : TML_OUT_OF_MEMORY;
+    io_text words = {(const char *)text.data, (const char *)text.data + text.size, 1};
+    for (size_t done = 0; status == TML_OK && done < reader->numbers.size; done += sample_size) {
+        io_span word;
+        if (!tml_io_word(&words, &word))
+            status = tml_io_error(file, TML_FILE_FORMAT,
+                                  "holds %zu numbers, needs %zu; it was cut short",
+                                  done / sample_size, reader->numbers.size / sample_size);
+        else if (!parse_sample(word, type, reader->numbers.data + done))
+            status = tml_io_error(file, TML_FILE_FORMAT, "number %zu is \"%.*s\", needs a %s",
+                                  done / sample_size, (int)(word.size < 40 ? word.size : 40),
+                                  word.text, tml_type_name(type));
+    }
+    tml_io_block_free(file, &text);
+    if (status == TML_OK)
+        tml_io_open_memory(file->tml, file->call, file->path, reader->numbers.data,
+                           reader->numbers.size, &reader->decoded);
+    return status;
+}
+
+static void close_file(samples_reader *reader)
+{
+    if (!reader->is_open)
+        return;
+    tml_io_stream_close(&reader->stream);
+    tml_io_block_free(&reader->file, &reader->numbers);
+    if (reader->header->source != VOLUME_ATTACHED)
+        tml_io_close(&reader->file);
+    reader->is_open = false;
+}
+
+/* Can the open data file hold its share? Opens the stream over it and stands at the first sample;
+ * with only_check, text is not decoded yet. */
+static tml_status open_stream(samples_reader *reader, bool only_check)
+{
+    const volume_header *header = reader->header;
+    const io_file *file = &reader->file;
+    uint64_t offset = header->offset, size = reader->file_size;
+    if (header->at_end)
+        offset = file->size >= size ? file->size - size : 0;
+    tml_status status = skip_lines(file, header->line_skip, &offset);
+    if (status != TML_OK)
+        return status;
+    if (header->encoding == VOLUME_TEXT) {
+        if (__builtin_add_overflow(offset, header->byte_skip, &offset) || offset > file->size)
+            return tml_io_error(file, TML_FILE_FORMAT, "ends before the bytes to skip do");
+        uint64_t stored = file->size - offset;
+        uint64_t numbers = size / tml_type_size(header->volume.type);
+        if (numbers > stored / 2 + 1)
+            return tml_io_error(file, TML_FILE_FORMAT,
+                                "holds %" PRIu64 " characters, too few for %" PRIu64 " numbers",
+                                stored, numbers);
+        if (only_check)
+            return TML_OK;
+        status = decode_text(reader, offset);
+        return status != TML_OK ? status
+                                : tml_io_stream_open(&reader->decoded, 0, IO_RAW, size,
+                                                     &reader->progress, &reader->stream);
+    }
+    /* Within a gzip file the header comes out of the stream before the samples. */
+    uint64_t before = header->byte_skip + (reader->wrapped ? offset : 0);
+    uint64_t total;
+    if (__builtin_add_overflow(size, before, &total) || before < header->byte_skip)
+        return tml_io_error(file, TML_FILE_FORMAT, "its header skips %" PRIu64 " bytes",
+                            header->byte_skip);
+    bool inflates = reader->wrapped || header->encoding == VOLUME_DEFLATE;
+    status = tml_io_stream_open(file, reader->wrapped ? 0 : offset, inflates ? IO_DEFLATE : IO_RAW,
+                                total, &reader->progress, &reader->stream);
+    return status == TML_OK && !only_check ? tml_io_stream_read(&reader->stream, NULL, before)
+                                           : status;
+}
+
+static tml_status open_next(samples_reader *reader, bool only_check)
+{
+    const volume_header *header = reader->header;
+    tml_status status = TML_OK;
+    if (header->source == VOLUME_ATTACHED) {
+        reader->file = *reader->header_file;
+    } else {
+        char name[VOLUME_NAME_SIZE];
+        if (!next_name(reader, name))
+            return tml_io_error(reader->header_file, TML_FILE_FORMAT,
+                                "the name of data file %" PRIu64 " of %" PRIu64
+                                " is missing or longer than %d bytes",
+                                reader->next + 1, header->file_count, VOLUME_NAME_SIZE - 1);
+        status = tml_io_open_beside(reader->header_file, name, &reader->file);
+    }
+    if (status != TML_OK)
+        return status;
+    reader->is_open = true;
+    reader->next++;
+    reader->left = reader->file_size;
+    return open_stream(reader, only_check);
+}
+
+static void rewind_files(samples_reader *reader)
+{
+    close_file(reader);
+    reader->next = reader->left = 0;
+    reader->names = io_text_of(reader->header->names);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* The next size bytes of samples; out NULL: skips them. */
+static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size)
+{
+    tml_status status = TML_OK;
+    while (size && status == TML_OK) {
+        if (reader->left == 0) {
+            close_file(reader);
+            status = open_next(reader, false);
+            continue;
+        }
+        uint64_t piece = size < reader->left ? size : reader->left;
+        status = tml_io_stream_read(&reader->stream, out, piece);
+        reader->left -= piece;
+        size -= piece;
+        out = out ? out + piece : NULL;
+        if (status == TML_OK && reader->left == 0)
+            status = tml_io_stream_finish(&reader->stream);
+    }
+    return status;
+}
+
+/* Reads runs that lie close together: many strides at once, of which the runs are then copied. */
+static tml_status read_interleaved(samples_reader *reader, uint64_t sample_size, uint8_t *out)
+{
+    const volume_header *header = reader->header;
+    const io_file *file = reader->header_file;
+    uint64_t stride = header->stride * sample_size, run = header->run * sample_size;
+    uint64_t batch = GATHER_SIZE / stride, runs = header->runs;
+    uint8_t *strides = tml_io_alloc(file, batch * stride);
+    tml_status status = strides ? TML_OK : TML_OUT_OF_MEMORY;
+    while (status == TML_OK && runs) {
+        uint64_t count = runs < batch ? runs : batch;
+        /* Behind the last run its stride may be cut off: nothing lies there. */
+        uint64_t size = count == runs ? (count - 1) * stride + run : count * stride;
+        status = read_bytes(reader, strides, size);
+        if (status != TML_OK)
+            break;
+        for (uint64_t i = 0; i < count; i++, out += run)
+            memcpy(out, strides + i * stride, (size_t)run);
+        runs -= count;
+    }
+    tml_free(file->tml, strides, (size_t)(batch * stride));
+    return status;
+}
+
+static tml_status read_samples(samples_reader *reader, uint8_t *out)
+{
+    const volume_header *header = reader->header;
+    uint64_t sample_size = tml_type_size(header->volume.type);
+    uint64_t end = header->first + (header->runs - 1) * header->stride + header->run;
+    tml_status status = read_bytes(reader, NULL, header->first * sample_size);
+    if (status != TML_OK)
+        return status;
+    if (header->runs > 1 && header->stride * sample_size <= GATHER_SIZE) {
+        status = read_interleaved(reader, sample_size, out);
+    } else {
+        uint64_t run = header->run * sample_size, gap = header->stride * sample_size - run;
+        for (uint64_t i = 0; i < header->runs && status == TML_OK; i++, out += run) {
+            if (i)
+                status = read_bytes(reader, NULL, gap);
+            if (status == TML_OK)
+                status = read_bytes(reader, out, run);
+        }
+    }
+    /* To the end of the last file, so that a checksum is looked at. */
+    return status == TML_OK ? read_bytes(reader, NULL, (header->samples - end) * sample_size)
+                            : status;
+}
+
+/* ---- axis order ------------------------------------------------------------------------------ */
+
+#define PERMUTE(type)                                                                              \
+    do {                                                                                           \
+        const type *from_row = from;                                                               \
+        type *to_row = to;                                                                         \
+        for (uint64_t z = 0; z < dims[2]; z++)                                                     \
+            for (uint64_t y = 0; y < dims[1]; y++)                                                 \
+                for (uint64_t x = 0; x < dims[0]; x++)                                             \
+                    *to_row++ = from_row[x * step[0] + y * step[1] + z * step[2]];                 \
+    } while (0)
+
+/* Copies samples from the file's axis order to x fastest. */
+static void permute(const volume_header *header, const void *from, void *to)
+{
+    const uint64_t *dims = header->volume.grid.dims;
+    uint64_t step[3], product = 1; /* in from, of the volume's axes */
+    for (int k = 0; k < 3; k++) {
+        step[header->axis[k]] = product;
+        product *= dims[header->axis[k]];
+    }
+    switch (tml_type_size(header->volume.type)) {
+    case 1:
+        PERMUTE(uint8_t);
+        break;
+    case 2:
+        PERMUTE(uint16_t);
+        break;
+    case 4:
+        PERMUTE(uint32_t);
+        break;
+    default:
+        PERMUTE(uint64_t);
+        break;
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_load_desc *desc,
+                           volume_header *header)
+{
+    tml_volume *volume = &header->volume;
+    uint64_t sample_size = tml_type_size(volume->type);
+    uint64_t size = header->run * header->runs * sample_size;
+    uint64_t all = header->samples * sample_size;
+    if (desc->memory_limit && size > desc->memory_limit)
+        return tml_io_error(file, TML_OUT_OF_MEMORY,
+                            "needs %" PRIu64 " bytes, desc.memory_limit is %" PRIu64, size,
+                            desc->memory_limit);
+    if (wrapped && (header->source != VOLUME_ATTACHED || header->encoding != VOLUME_RAW ||
+                    header->line_skip || header->at_end))
+        return tml_io_error(file, TML_UNSUPPORTED,
+                            "is a gzip file whose header points outside of it or compresses again; "
+                            "gunzip it first");
+    if (header->file_count == 0 || header->samples % header->file_count != 0)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "names %" PRIu64 " data files, among which %" PRIu64
+                            " samples cannot be divided",
+                            header->file_count, header->samples);
+
+    samples_reader reader = {.header_file = file,
+                             .header = header,
+                             .wrapped = wrapped,
+                             .file_size = all / header->file_count};
+    tml_io_progress_start(&reader.progress, file->tml, "read", all);
+    rewind_files(&reader);
+    tml_status status = TML_OK;
+    for (uint64_t i = 0; i < header->file_count && status == TML_OK; i++) {
+        status = open_next(&reader, true);
+        close_file(&reader);
+    }
+    bool permuted = header->axis[0] != 0 || header->axis[1] != 1;
+    void *samples = NULL, *ordered = NULL;
+    if (status == TML_OK)
+        samples = tml_io_alloc(file, size);
+    if (samples && permuted)
+        ordered = tml_io_alloc(file, size);
+    if (status == TML_OK && (!samples || (permuted && !ordered)))
+        status = TML_OUT_OF_MEMORY;
+    if (status == TML_OK) {
+        rewind_files(&reader);
+        status = read_samples(&reader, samples);
+    }
+    close_file(&reader);
+    if (status != TML_OK) {
+        tml_free(file->tml, samples, (size_t)size);
+        tml_free(file->tml, ordered, (size_t)size);
+        return status;
+    }
+    if (header->encoding != VOLUME_TEXT)
+        tml_io_to_host(samples, sample_size, size / sample_size, header->big_endian);
+    if (permuted) {
+        permute(header, samples, ordered);
+        tml_free(file->tml, samples, (size_t)size);
+        samples = ordered;
+    }
+    volume->data = samples;
+    volume->size = (size_t)size;
+    return TML_OK;
+}

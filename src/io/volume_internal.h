@@ -1,0 +1,146 @@
+/* What the volume formats share. A format's file finds out from a header where the samples are and
+ * what they mean (volume_header); volume_data.c then reads them, the same way for every format. */
+#ifndef TML_VOLUME_INTERNAL_H
+#define TML_VOLUME_INTERNAL_H
+
+#include "io/io_internal.h"
+
+typedef enum volume_encoding {
+    VOLUME_RAW,
+    VOLUME_DEFLATE, /* gzip or zlib */
+    VOLUME_TEXT,    /* numbers between blanks */
+} volume_encoding;
+
+/* Where the data files' names come from. */
+typedef enum volume_source {
+    VOLUME_ATTACHED, /* the header's own file */
+    VOLUME_FILE,     /* names: one name */
+    VOLUME_LIST,     /* names: lines of names, file_count of them */
+    VOLUME_PATTERN, /* names: a printf pattern for one integer, from pattern_first by pattern_step */
+} volume_source;
+
+enum { VOLUME_NAME_SIZE = 1024 };
+
+typedef struct volume_header {
+    tml_volume volume; /* all but data and size */
+
+    volume_source source;
+    io_span names; /* within the head, or made_name */
+    char made_name[VOLUME_NAME_SIZE];
+    uint64_t file_count;
+    int64_t pattern_first, pattern_step;
+
+    volume_encoding encoding;
+    uint64_t offset;    /* stored bytes before everything else in a data file */
+    uint64_t line_skip; /* then so many lines */
+    uint64_t byte_skip; /* then so many bytes, after inflating */
+    bool at_end;        /* raw, instead of the three: the samples are a data file's last bytes */
+    bool big_endian;
+
+    /* All samples of all data files together, and those that are wanted: runs pieces of run
+     * samples, stride samples apart. Filled by tml_volume_layout. */
+    uint64_t samples, first, run, runs, stride;
+    /* The file's axis k (0: fastest) is axis[k] of the volume. The dims above are the volume's. */
+    uint8_t axis[3];
+} volume_header;
+
+/* A format. head is the file's start (of what it holds, if it is gzip); detect may also look at
+ * the name. parse leaves what it does not set as volume.c initialised it: an attached, raw,
+ * little-endian volume of one file, slope 1. */
+typedef struct volume_format {
+    const char *name;
+    bool (*detect)(io_span head, const char *path);
+    tml_status (*parse)(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                        volume_header *out);
+} volume_format;
+
+extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
+    tml_volume_npy;
+/* Headerless: everything is in desc. */
+TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
+                                               const tml_volume_load_desc *desc,
+                                               volume_header *out);
+/* Takes dims and type from a name such as engine_256x256x128_uint8.raw.gz; false if they are not
+ * there. */
+bool tml_volume_raw_from_name(const char *path, tml_volume_load_desc *out);
+
+/* Name of the header to a NIfTI pair's .img, if that lies beside it. */
+bool tml_nifti_header_beside(const io_file *image, char out[VOLUME_NAME_SIZE]);
+
+/* Bytes of head that volume.c reads at most: no header may be longer. */
+enum { VOLUME_HEAD_SIZE = 1 << 20 };
+
+/* ---- helpers for the formats ----------------------------------------------------------------- */
+
+/* Sets samples, first, run, runs and stride from volume.grid.dims and volume.type, and checks that
+ * dims are not 0 and that sizes fit 63 bits. Samples lie in the order: inner voxels of the first
+ * channel, of the second ..., the next inner voxels ..., then the next volume. frame counts
+ * channels first. Errors: FILE_FORMAT, INVALID_ARGUMENT (no such frame). */
+TML_MUST_CHECK tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t channels,
+                                            uint64_t volumes, uint32_t frame, volume_header *out);
+
+/* Sets volume.grid's spacing and direction from three column vectors (row-major 3x3), each to be
+ * scaled by scale[i]; where desc.spacing[i] is given it becomes the spacing instead. Errors:
+ * FILE_FORMAT when a column is zero or not finite, or when the three lie in a plane. */
+TML_MUST_CHECK tml_status tml_volume_axes(const io_file *file, const double columns[9],
+                                          const double scale[3], const tml_volume_load_desc *desc,
+                                          volume_header *out);
+
+extern const double tml_volume_identity[9];
+/* The identity's axes with these spacings. */
+static inline tml_status volume_spacings(const io_file *file, const double spacing[3],
+                                         const tml_volume_load_desc *desc, volume_header *out)
+{
+    return tml_volume_axes(file, tml_volume_identity, spacing, desc, out);
+}
+
+/* Reads exactly count numbers between blanks; false when there are more, fewer or others. */
+bool tml_volume_parse_reals(io_span text, double *out, size_t count);
+bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
+
+/* Does a path end so (in any case), perhaps followed by ".gz"? */
+bool tml_volume_name_ends(const char *path, const char *ending);
+
+/* "%03d" and the like among other characters: can it name numbered files? At most one conversion,
+ * of an integer. */
+bool tml_volume_is_pattern(io_span name);
+/* Makes it the source of the data files numbered first, first + step ... last; file_count stays 0
+ * when there is no such series, or a longer one than anybody would mean. */
+void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
+                        volume_header *out);
+
+/* ---- volume_data.c --------------------------------------------------------------------------- */
+
+/* Allocates volume.data and reads the wanted samples, in the machine's byte order and the volume's
+ * axis order. wrapped: the whole file is gzip. Everything is checked against the files' sizes
+ * before memory is allocated. */
+TML_MUST_CHECK tml_status tml_volume_read(const io_file *file, bool wrapped,
+                                          const tml_volume_load_desc *desc, volume_header *header);
+
+/* ---- for arrays and fuzzing ------------------------------------------------------------------ */
+
+/* What an NPY file says about itself. */
+enum { NPY_AXES_MAX = 32 };
+typedef struct npy_header {
+    tml_type type;
+    bool big_endian, fortran_order;
+    uint32_t axis_count;
+    uint64_t shape[NPY_AXES_MAX];
+    uint64_t count; /* product of shape */
+    uint64_t offset;
+} npy_header;
+
+/* As the public calls, over a block of memory. */
+TML_MUST_CHECK tml_status tml_volume_load_memory(tml_context *tml, const char *name,
+                                                 const void *data, size_t size,
+                                                 const tml_volume_load_desc *desc, tml_volume *out);
+TML_MUST_CHECK tml_status tml_array_load_memory(tml_context *tml, const char *name,
+                                                const void *data, size_t size, tml_array *out);
+
+/* Writes an NPY header for shape (axis_count axes, slowest first). */
+bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *shape,
+                          uint32_t axis_count);
+/* Writes an NRRD header with attached raw data. */
+bool tml_nrrd_write_header(io_writer *writer, const tml_volume *volume);
+
+#endif
