@@ -136,7 +136,7 @@ static uint64_t brick_count(const uint64_t dims[3])
 static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
                                 tml_field_desc *field, surface_plan *plan)
 {
-    uint64_t count;
+    uint64_t count = 0;
     tml_status status;
     bool has_volume = !tml_is_none(desc->volume);
     if (has_volume == (desc->field != NULL))
@@ -595,7 +595,7 @@ tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *des
     *out = (tml_buffer){0, 0};
     tml_surface_result ignored = {0};
     surface_plan plan = {.result = &ignored};
-    uint64_t count;
+    uint64_t count = 0;
     tml_status status = check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
     if (status == TML_OK)
         status = tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
