@@ -19,7 +19,8 @@
  * a row that counts: only the exact tests in the innermost loops decide. */
 static const float slack_of_reach = 0x1p-20f, slack_of_sample = 0x1p-10f;
 
-typedef float brick_samples[FIELD_BRICK][FIELD_BRICK][FIELD_BRICK];
+typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
+typedef brick_plane brick_samples[FIELD_BRICK];
 
 /* The part of a brick that is wanted, and the points of one bin as it sees them. */
 typedef struct brick_part {
@@ -38,6 +39,7 @@ typedef struct brick_frame {
     float per_yy;                 /* samples along y that a reach of 1 covers within a slice */
     float extent[3];              /* field_plan.extent */
     float margin;
+    bool sheared; /* slices differ in more than z */
 } brick_frame;
 
 /* The samples of [first, last] within half of centre, widened rather than narrowed; false if none. */
@@ -49,6 +51,27 @@ CPU_INLINE bool chord(float centre, float half, int first, int last, int *from, 
     *from = low > (float)first ? (int)low : first;
     *to = high < (float)last ? (int)high : last;
     return true;
+}
+
+/* Squared distances, in its slice, of a point from samples that start at (x0, y0) from it. */
+CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, brick_plane squares)
+{
+    float *to = &squares[0][0];
+    for (int m = 0; m < FIELD_BRICK * FIELD_BRICK; m++) {
+        float i = (float)(m % FIELD_BRICK), j = (float)(m / FIELD_BRICK);
+        float x = i * xx + j * xy + x0, y = j * yy + y0;
+        to[m] = x * x + y * y;
+    }
+}
+
+/* Adds a point to count samples, whole rows of a slice: where the time goes. One flat loop, as long
+ * as it can be, is what compilers turn into vectors best. */
+CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_square, float reach,
+                         float margin, size_t count, float *restrict samples)
+{
+    for (size_t m = 0; m < count; m++)
+        samples[m] = field_join(formula, samples[m],
+                                field_term(formula, squares[m] + z_square, reach, margin));
 }
 
 /* Adds a bin's points to a brick. */
@@ -78,37 +101,26 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
         float pz = zz * position[2];
         float per_yy = frame->per_yy * reach;
         float y_slack = support[1] * slack_of_reach + slack_of_sample;
-        float along_x[FIELD_BRICK];
-        for (int i = 0; i < FIELD_BRICK; i++)
-            along_x[i] = (float)i * xx;
 
         int k_from, k_to, j_from, j_to;
         if (!chord(position[2], support[2], brick->first[2], brick->last[2], &k_from, &k_to))
             continue;
+        brick_plane squares;
+        if (!frame->sheared)
+            square_plane(-px, -py, xx, xy, yy, squares);
         for (int k = k_from; k <= k_to; k++) {
             float z = (float)k * zz - pz;
             float in_plane = 1.0f - z * z;
             if (!(in_plane > 0.0f))
                 continue;
-            float y_centre = (py - (float)k * yz) * per_yy;
-            float y_half = sqrtf(in_plane) * per_yy + y_slack;
-            if (!chord(y_centre, y_half, brick->first[1], brick->last[1], &j_from, &j_to))
+            float x0 = (float)k * xz - px, y0 = (float)k * yz - py;
+            if (!chord(-y0 * per_yy, sqrtf(in_plane) * per_yy + y_slack, brick->first[1],
+                       brick->last[1], &j_from, &j_to))
                 continue;
-            for (int j = j_from; j <= j_to; j++) {
-                float y = (float)j * yy + (float)k * yz - py;
-                float x = (float)j * xy + (float)k * xz - px;
-                float rest = y * y + z * z;
-                float x_past = -(x + along_x[FIELD_BRICK - 1]);
-                float x_gap = TML_MAX_OF(TML_MAX_OF(x, x_past), 0.0f);
-                if (!(x_gap * x_gap + rest < 1.0f))
-                    continue;
-                float *row = samples[k][j];
-                for (int i = 0; i < FIELD_BRICK; i++) {
-                    float dx = x + along_x[i];
-                    row[i] = field_join(formula, row[i],
-                                        field_term(formula, dx * dx + rest, reach, frame->margin));
-                }
-            }
+            if (frame->sheared)
+                square_plane(x0, y0, xx, xy, yy, squares);
+            add_rows(formula, &squares[j_from][0], z * z, reach, frame->margin,
+                     (size_t)(j_to - j_from + 1) * FIELD_BRICK, &samples[k][j_from][0]);
         }
     }
 }
@@ -262,7 +274,8 @@ static brick_row row_of(const field_plan *plan)
                               .yz = (float)plan->frame.yz,
                               .zz = (float)plan->frame.zz,
                               .per_yy = (float)(1.0 / plan->frame.yy),
-                              .margin = plan->margin};
+                              .margin = plan->margin,
+                              .sheared = plan->frame.xz != 0.0 || plan->frame.yz != 0.0};
     for (int a = 0; a < 3; a++)
         row.frame.extent[a] = (float)plan->extent[a];
     return row;

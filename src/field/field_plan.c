@@ -187,6 +187,12 @@ static void plan_frame(plan_job *job, const tml_grid *grid)
     for (int a = 0; a < 3; a++)
         z[a] -= plan->frame.yz * y[a] / plan->frame.yy;
     plan->frame.zz = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    /* A rotation leaves rubbish of rounding where it is not sheared: slices then differ in z alone,
+     * which engines may use. */
+    double *off_diagonal[3] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
+    for (int i = 0; i < 3; i++)
+        if (fabs(*off_diagonal[i]) < 1e-12 * plan->frame.xx)
+            *off_diagonal[i] = 0.0;
     for (int a = 0; a < 3; a++)
         plan->extent[a] = job->extent[a];
 }

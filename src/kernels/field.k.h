@@ -42,7 +42,7 @@ FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
         return wendland_c2(q);
     if (formula == FIELD_METABALL)
         return metaball(q);
-    return (reach - margin) - reach * q;
+    return reach * max(1.0f - q, 0.0f) - margin;
 }
 
 FUNCTION(float) field_join(int formula, float sample_value, float term)
