@@ -50,7 +50,7 @@ format: ## clang-format every C file
 	@scripts/setup --lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-lint: build-release ## format check, clang-tidy, shellcheck of names
+lint: build-release ## are the files formatted, and has clang-tidy nothing to say?
 	@scripts/setup --lint
 	@scripts/lint build/release
 

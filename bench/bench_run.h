@@ -1,0 +1,45 @@
+/* Timing for benchmarks: jobs that are compared run in turn, round after round, so that a machine
+ * whose clock drifts slows them alike. */
+#ifndef BENCH_RUN_H
+#define BENCH_RUN_H
+
+#include <trommel/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bench_time {
+    double min_s, median_s;
+    uint32_t runs;
+} bench_time;
+
+typedef struct bench_job {
+    const char *name;
+    bool (*run)(void *user); /* false: failed, which ends the measurement */
+    void *user;
+    bench_time time; /* out */
+} bench_job;
+
+/* Runs each job once to warm up, then all in rounds: repeats of them, or (0) as many as give every job
+ * a second, at least five. False when a job failed or memory is short. */
+bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats);
+
+/* A job: memcpy on as many threads as the context has, reading and writing together as many bytes as
+ * some operation must move. */
+typedef struct bench_copy {
+    tml_context *tml;
+    size_t size; /* of each of the two blocks: half of the bytes that move */
+    void *from, *to;
+} bench_copy;
+bool bench_copy_create(tml_context *tml, uint64_t bytes, bench_copy *out);
+void bench_copy_destroy(bench_copy *copy);
+bool bench_copy_run(void *copy);
+
+/* Seconds on a clock that never jumps. */
+double bench_now(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

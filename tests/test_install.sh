@@ -1,0 +1,85 @@
+#!/bin/sh
+# test_install.sh BUILD EXAMPLES: installs BUILD into a folder of its own and builds and runs the
+# examples against it as strangers would: by find_package, static and shared, and by pkg-config. The
+# headers must also be readable as C++.
+set -eu
+build=$1
+examples=$2
+CC=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cd "$work"
+
+fail() { echo "FAIL $*"; exit 1; }
+
+# Runs a command quietly; shows what it said if it fails.
+quietly() {
+    "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*"; }
+}
+
+quietly cmake --install "$build" --prefix "$prefix"
+library=$(dirname "$(find "$prefix" -name trommel.pc)")/..
+PKG_CONFIG_PATH=$library/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PKG_CONFIG_PATH
+
+for shared in OFF ON; do
+    quietly cmake -S "$examples" -B "$work/package-$shared" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DBUILD_SHARED_LIBS=$shared -DCMAKE_C_COMPILER="$CC"
+    quietly cmake --build "$work/package-$shared"
+    quietly ctest --test-dir "$work/package-$shared" --output-on-failure
+    echo "ok find_package, BUILD_SHARED_LIBS=$shared"
+done
+if readelf -d "$work/package-OFF/hello_compact" | grep -q libtrommel; then
+    fail "the static package links the shared library"
+fi
+readelf -d "$work/package-ON/hello_compact" | grep -q 'libtrommel\.so\.[0-9.]*\]' ||
+    fail "the shared package links no versioned library"
+
+for source in "$examples"/*.c; do
+    name=$(basename "$source" .c)
+    # shellcheck disable=SC2046  # flags are words
+    quietly "$CC" -std=c17 "$source" $(pkg-config --cflags --libs trommel-io) -lm -pthread -o "$name"
+    quietly env LD_LIBRARY_PATH="$library" "./$name"
+    quietly "$CC" -std=c17 "$source" $(pkg-config --cflags trommel-io) -Wl,-Bstatic \
+        $(pkg-config --libs-only-L --libs-only-l trommel-io) -Wl,-Bdynamic \
+        $(pkg-config --static --libs-only-other --libs-only-l trommel-io | sed 's/-ltrommel[-a-z]*//g') \
+        -o "$name"
+    quietly "./$name"
+done
+echo "ok pkg-config, shared and static"
+
+# Nothing but the public interface leaves the shared libraries.
+for so in "$library"/libtrommel*.so; do
+    if nm -D --defined-only "$so" | grep -v ' tml_'; then
+        fail "$so exports names of its own"
+    fi
+done
+echo "ok exported names"
+
+if command -v c++ >/dev/null; then
+    cat >header.cpp <<'END'
+#include <trommel/io.h>
+#include <trommel/trommel.h>
+
+#include <trommel/kernel_begin.h>
+TML_KERNEL(bool, in_range, (float x, int i), { return abs(x) < 1.0f && min(i, 3) > 0; })
+#include <trommel/kernel_end.h>
+
+int main()
+{
+    const tml_kernel *kernel = TML_USE(in_range);
+    return kernel->param_count == 2 ? 0 : 1;
+}
+END
+    # shellcheck disable=SC2046
+    quietly c++ -std=c++11 -Wall -Wextra -Werror -Wno-unused-function $(pkg-config --cflags trommel) \
+        header.cpp -o header
+    quietly ./header
+    echo "ok C++"
+else
+    echo "skip C++: no compiler"
+fi
+
+"$prefix/bin/trommel" --version >/dev/null || fail "the installed command does not run"
+echo "ok command"
