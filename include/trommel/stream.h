@@ -190,6 +190,8 @@ TML_API size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *
 /* ---- unique and run-length ------------------------------------------------------------------ */
 
 /* Collapses runs of equal neighbours (equal bytes; so NaN equals itself and 0.0 differs from -0.0).
+ * Outputs have room for the length's bound, or less: runs past an output's count are not written, and
+ * count still tells how many there are.
  * values   optional: first element of each run, in's type; in place allowed
  * starts   optional: u32 or u64, index of each run's first element
  * lengths  optional: u32 or u64, elements in each run

@@ -252,6 +252,12 @@ static void gather(const unsigned char *in, size_t size, const tml_index *index,
                    unsigned char *out)
 {
     switch (size) { /* constant sizes make each copy one or two moves */
+    case 1:
+        GATHER(1);
+        break;
+    case 2:
+        GATHER(2);
+        break;
     case 4:
         GATHER(4);
         break;

@@ -331,23 +331,43 @@ static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool 
     return arena.size;
 }
 
-static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+/* Returns how many are kept. */
+static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partition,
+                     const cpu_keep *keep, void *scratch)
 {
     compact_job job;
     cpu_arena arena = {.memory = scratch};
     plan(tml, desc, partition, &job);
     lay_out(&job, desc, &arena);
-    cpu_keep_bind(tml, &desc->keep, &job.keep);
+    job.keep = *keep;
     job.length = cpu_length(tml, &desc->length);
-
     if (desc->method == TML_METHOD_LOOK_BACK)
         look_back(&job);
     else
         reduce_then_scan(&job);
+    return job.kept_count;
+}
+
+static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+{
+    cpu_keep keep;
+    cpu_keep_bind(tml, &desc->keep, &keep);
+    uint64_t kept = move(tml, desc, partition, &keep, scratch);
     tml_status status = cpu_finish(tml, partition ? "tml_partition" : "tml_compact");
     if (status == TML_OK)
-        cpu_store_count(tml, desc->count, job.kept_count);
+        cpu_store_count(tml, desc->count, kept);
     return status;
+}
+
+size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc)
+{
+    return scratch_size(tml, desc, false);
+}
+
+uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
+                        void *scratch)
+{
+    return move(tml, desc, false, keep, scratch);
 }
 
 static size_t compact_scratch_size(tml_context *tml, const void *desc)

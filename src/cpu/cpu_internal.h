@@ -110,6 +110,45 @@ void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_in
  * to int32_t. */
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);
 
+/* ---- folds (cpu_fold.c) --------------------------------------------------------------------- */
+
+/* A block's sum (u or i modulo 2^64, f for floats and means) or extreme (by the type: u, i or f). */
+typedef union cpu_number {
+    uint64_t u;
+    int64_t i;
+    double f;
+} cpu_number;
+
+/* Elements folded in one go. Part of the definition of float sums. */
+#define CPU_FOLD_BLOCK ((uint64_t)64 << 10)
+
+/* A tml_fold bound to a buffer of scalars. */
+typedef struct cpu_fold {
+    tml_fold kind;
+    tml_type type;
+    const unsigned char *in;
+    size_t size;
+    size_t (*find)(const void *in, size_t count, cpu_number value);
+    cpu_number (*block)(const void *in, size_t count);
+} cpu_fold;
+typedef struct cpu_total { /* begins zeroed */
+    cpu_number value;
+    uint64_t first; /* extremes: where the block that holds it begins */
+    bool started;
+} cpu_total;
+
+void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out);
+/* Folds elements [first, first + count), count <= CPU_FOLD_BLOCK. */
+cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count);
+/* Joins the result of the next block, which begins at first. */
+void cpu_fold_join(const cpu_fold *fold, cpu_total *total, uint64_t first, cpu_number value);
+/* Writes the result for elements [first, end), all joined, as one element of out_type. */
+void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first, uint64_t end,
+                    void *out, tml_type out_type);
+/* All of that for elements [first, end), in this thread. */
+void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *out,
+                    tml_type out_type);
+
 /* ---- what is kept --------------------------------------------------------------------------- */
 
 /* One bit an item, in 64-bit words, whatever says so: a kernel, byte flags or a bit mask. */
@@ -128,6 +167,12 @@ void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out);
  * bits past count are zero. */
 void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
                     uint64_t *words);
+
+/* Compaction for operations that know what they keep (cpu_compact.c): desc's payloads, indices, length
+ * and method are used, its keep and count are not. Returns how many were kept. */
+size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc);
+uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
+                        void *scratch);
 
 /* ---- bits and moves (cpu_compress.c) -------------------------------------------------------- */
 

@@ -1,0 +1,95 @@
+/* HISTOPYRAMID: a pyramid of partial sums, descended once for each output. The base level holds the
+ * sources' counts; each cell of a level above is the sum of four cells below; the apex is the number
+ * of outputs. Output j starts at the apex with key index j. On each level down it looks at the four
+ * children of its cell: while the key index is not below a child's sum, it subtracts the sum and
+ * moves on to the next. It ends on the source, and what is left of the key index is the rank.
+ *
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
+ * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+#include "cpu/cpu_locate.h"
+
+enum {
+    FAN = 4,         /* children of a cell: a GPU fetches one RGBA texel */
+    MAX_LEVELS = 33, /* 4^32 = 2^64 */
+    TASK_CELLS = 4096,
+};
+
+typedef struct pyramid {
+    uint64_t *levels[MAX_LEVELS]; /* [0]: the base level */
+    uint32_t apex;                /* number of the level that is one cell */
+} pyramid;
+
+/* Cells of a level above one of count cells, without and with the padding to whole families. */
+static uint64_t parents_of(uint64_t count)
+{
+    return (count + FAN - 1) / FAN;
+}
+
+static uint64_t padded(uint64_t count)
+{
+    return TML_ALIGN_UP(count, (uint64_t)FAN);
+}
+
+static size_t histopyramid_scratch_size(uint64_t source_count)
+{
+    uint64_t cells = FAN; /* an apex, even above no sources */
+    for (uint64_t count = source_count; count > 1; count = parents_of(count))
+        cells += padded(parents_of(count));
+    return TML_ALIGN_UP(sizeof(pyramid), (size_t)TML_ALIGNMENT) + (size_t)cells * sizeof(uint64_t);
+}
+
+typedef struct level_job {
+    const uint64_t *children;
+    uint64_t *parents;
+    uint64_t parent_count;
+} level_job;
+
+static void sum_families(void *argument, uint32_t index)
+{
+    const level_job *job = argument;
+    uint64_t first = (uint64_t)index * TASK_CELLS;
+    uint64_t end = TML_MIN_OF(first + TASK_CELLS, job->parent_count);
+    for (uint64_t cell = first; cell < end; cell++) {
+        const uint64_t *child = job->children + FAN * cell;
+        job->parents[cell] = child[0] + child[1] + child[2] + child[3];
+    }
+}
+
+static uint64_t histopyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count,
+                                   void *scratch)
+{
+    pyramid *p = scratch;
+    uint64_t *room =
+        (uint64_t *)((uint8_t *)scratch + TML_ALIGN_UP(sizeof(pyramid), (size_t)TML_ALIGNMENT));
+    p->levels[0] = counts;
+    p->apex = 0;
+    for (uint64_t count = source_count; count > 1;) {
+        level_job job = {p->levels[p->apex], room, parents_of(count)};
+        uint32_t tasks = (uint32_t)((job.parent_count + TASK_CELLS - 1) / TASK_CELLS);
+        tml_parallel_for(tml, tasks, sum_families, &job);
+        count = job.parent_count;
+        for (uint64_t cell = count; cell < padded(count); cell++)
+            room[cell] = 0;
+        p->levels[++p->apex] = room;
+        room += padded(count);
+    }
+    return source_count ? p->levels[p->apex][0] : 0;
+}
+
+static void histopyramid_locate(const void *scratch, uint64_t output, tml_index *source,
+                                tml_rank *rank)
+{
+    const pyramid *p = scratch;
+    uint64_t key_index = output, cell = 0;
+    for (uint32_t level = p->apex; level > 0; level--) {
+        const uint64_t *children = p->levels[level - 1];
+        cell *= FAN;
+        while (key_index >= children[cell])
+            key_index -= children[cell++];
+    }
+    *source = cell;
+    *rank = (tml_rank)key_index;
+}
+
+const cpu_locator cpu_histopyramid = {true, histopyramid_scratch_size, histopyramid_build,
+                                      histopyramid_locate};

@@ -1,0 +1,57 @@
+/* tml_map_stream on the CPU: tiles in parallel, the kernel run on blocks that stay in the first level
+ * cache. In place is safe because a kernel reads item i of its block before it writes item i. */
+#include "cpu/cpu_internal.h"
+
+enum { TILE_ITEMS = 16 * CPU_BLOCK };
+
+typedef struct map_job {
+    tml_context *tml;
+    cpu_tickets tickets;
+    cpu_call call;
+    cpu_call_space *spaces; /* one a worker */
+    unsigned char *out;
+    size_t out_size;
+    uint64_t count;
+} map_job;
+
+static void map_worker(void *argument, uint32_t worker)
+{
+    map_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile)) {
+        if (tml_is_cancelled(job->tml))
+            continue;
+        uint64_t end = TML_MIN_OF((tile + 1) * TILE_ITEMS, job->count);
+        for (uint64_t first = tile * TILE_ITEMS; first < end; first += CPU_BLOCK)
+            cpu_call_run(&job->call, &job->spaces[worker], first,
+                         (size_t)TML_MIN_OF(end - first, (uint64_t)CPU_BLOCK),
+                         job->out + first * job->out_size);
+    }
+}
+
+static uint64_t tiles_of(uint64_t count)
+{
+    return (count + TILE_ITEMS - 1) / TILE_ITEMS;
+}
+
+static size_t map_scratch_size(tml_context *tml, const void *desc)
+{
+    const tml_map_desc *d = desc;
+    return cpu_workers(tml, tiles_of(d->length.count)) * sizeof(cpu_call_space);
+}
+
+static tml_status map_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_map_desc *d = desc;
+    map_job job = {.tml = tml,
+                   .spaces = scratch,
+                   .out = cpu_memory(tml, d->out),
+                   .out_size = tml_type_size(d->kernel->result),
+                   .count = cpu_length(tml, &d->length)};
+    cpu_call_bind(tml, d->kernel, &d->params, d->in, &job.call);
+    cpu_run_tiles(tml, &job.tickets, tiles_of(job.count), map_worker, &job);
+    return cpu_finish(tml, "tml_map_stream");
+}
+
+const tml_engine_op cpu_op_map = {NULL, map_scratch_size, map_run};

@@ -1,0 +1,221 @@
+/* tml_unique on the CPU. One bit an element says where runs begin: it differs from the element before.
+ * With the bits, runs are a compaction (of the elements for values, of the indices for starts), and a
+ * run's length is the distance from its bit to the next one.
+ *
+ * The bits are all known before anything moves, so values may be in: no element is compared after its
+ * neighbour was overwritten. */
+#include <string.h>
+
+#include "cpu/cpu_internal.h"
+
+enum { TILE = 16 * CPU_BLOCK, TILE_WORDS = TILE / 64 };
+
+typedef struct unique_job {
+    tml_context *tml;
+    cpu_tickets tickets;
+    const unsigned char *in;
+    size_t size;
+    uint64_t count;
+    uint32_t *mask;       /* bits as compaction reads them, TILE / 32 words a tile */
+    uint64_t *runs;       /* of each tile, then before it */
+    uint64_t *last_start; /* of each tile, then before it; meaningless where there are no runs */
+    uint64_t run_count;
+    tml_buffer lengths;
+    uint64_t lengths_room;
+} unique_job;
+
+/* ---- where runs begin ------------------------------------------------------------------------ */
+
+#define DIFFER(Word, words)                                                                        \
+    for (size_t i = 0; i < count; i++, element += size) {                                          \
+        bool differs = false;                                                                      \
+        for (size_t w = 0; w < (words); w++) {                                                     \
+            Word here, before;                                                                     \
+            memcpy(&here, element + w * sizeof(Word), sizeof(Word));                               \
+            memcpy(&before, element - size + w * sizeof(Word), sizeof(Word));                      \
+            differs |= here != before;                                                             \
+        }                                                                                          \
+        out[i] = differs;                                                                          \
+    }
+
+/* out[i]: do the bytes of element i differ from the element before? Constant sizes become vector
+ * code. */
+CPU_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
+{
+    if (size == 1)
+        DIFFER(uint8_t, 1)
+    else if (size == 2)
+        DIFFER(uint16_t, 1)
+    else if (size == 4)
+        DIFFER(uint32_t, 1)
+    else if (size == 8)
+        DIFFER(uint64_t, 1)
+    else if (size % 8 == 0)
+        DIFFER(uint64_t, size / 8)
+    else if (size % 4 == 0)
+        DIFFER(uint32_t, size / 4)
+    else
+        DIFFER(uint8_t, size)
+}
+CPU_INSTANTIATE(void, differ,
+                (const unsigned char *element, size_t size, size_t count, uint8_t *out),
+                differ(element, size, count, out))
+
+typedef void (*differ_fn)(const unsigned char *element, size_t size, size_t count, uint8_t *out);
+
+/* Words of the block at first: a 1 starts a run. */
+static void mark_starts(const unique_job *job, uint64_t first, size_t count, uint64_t *words)
+{
+    static const differ_fn table[CPU_LEVELS] = CPU_EACH_LEVEL(differ);
+    uint8_t starts[CPU_BLOCK];
+    size_t done = first == 0; /* nothing is before the first of all */
+    starts[0] = 1;
+    table[cpu_simd_level()](job->in + (first + done) * job->size, job->size, count - done,
+                            starts + done);
+    cpu_bits_of_bytes(starts, count, words);
+}
+
+static size_t tile_length(const unique_job *job, uint64_t tile)
+{
+    return (size_t)TML_MIN_OF(job->count - tile * TILE, (uint64_t)TILE);
+}
+
+static void mark_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    unique_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile)) {
+        size_t n = tile_length(job, tile), word_count = (n + 63) / 64;
+        uint64_t words[TILE_WORDS];
+        for (size_t done = 0; done < n; done += CPU_BLOCK)
+            mark_starts(job, tile * TILE + done, TML_MIN_OF(n - done, (size_t)CPU_BLOCK),
+                        words + done / 64);
+        job->runs[tile] = cpu_count_bits(words, word_count);
+        job->last_start[tile] = 0;
+        uint32_t *mask = job->mask + tile * TILE_WORDS * 2;
+        for (size_t w = 0; w < word_count; w++) {
+            mask[2 * w] = (uint32_t)words[w];
+            mask[2 * w + 1] = (uint32_t)(words[w] >> 32);
+            if (words[w])
+                job->last_start[tile] =
+                    tile * TILE + w * 64 + 63 - (uint64_t)__builtin_clzll(words[w]);
+        }
+    }
+}
+
+/* Turns runs and last_start of each tile into those before it. */
+static void scan_tiles(unique_job *job, uint64_t tile_count)
+{
+    uint64_t runs = 0, start = 0;
+    for (uint64_t tile = 0; tile < tile_count; tile++) {
+        uint64_t runs_here = job->runs[tile], start_here = job->last_start[tile];
+        job->runs[tile] = runs;
+        job->last_start[tile] = start;
+        runs += runs_here;
+        start = runs_here ? start_here : start;
+    }
+    job->run_count = runs;
+    job->runs[tile_count] = runs;
+    job->last_start[tile_count] = start;
+}
+
+/* ---- lengths --------------------------------------------------------------------------------- */
+
+static void store_length(const unique_job *job, uint64_t run, uint64_t length)
+{
+    if (run < job->lengths_room)
+        cpu_store_u64(job->tml, job->lengths, run, length);
+}
+
+/* Each start ends the run before it. */
+static void lengths_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    unique_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile)) {
+        uint64_t run = job->runs[tile], start = job->last_start[tile];
+        const uint32_t *mask = job->mask + tile * TILE_WORDS * 2;
+        for (size_t w = 0; w < (tile_length(job, tile) + 31) / 32; w++)
+            for (uint32_t bits = mask[w]; bits; bits &= bits - 1) {
+                uint64_t next = tile * TILE + w * 32 + (uint64_t)__builtin_ctz(bits);
+                if (run > 0)
+                    store_length(job, run - 1, next - start);
+                start = next;
+                run++;
+            }
+    }
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static uint64_t tiles_of(uint64_t count)
+{
+    return count / TILE + (count % TILE != 0);
+}
+
+/* Runs as a compaction of elements and indices. */
+static tml_compact_desc as_compaction(const tml_unique_desc *desc)
+{
+    tml_compact_desc compact = {
+        .length = desc->length, .method = TML_METHOD_LOOK_BACK, .indices = desc->starts};
+    if (!tml_is_none(desc->values))
+        compact.payloads[0] = (tml_payload){desc->in, desc->values};
+    return compact;
+}
+
+/* Cuts the job's arrays off the arena; returns what is left for the compaction. */
+static void *lay_out(tml_context *tml, const tml_unique_desc *desc, cpu_arena *arena,
+                     unique_job *job)
+{
+    uint64_t tile_count = tiles_of(desc->length.count);
+    job->mask = cpu_arena_take(arena, tile_count, TILE / 8);
+    job->runs = cpu_arena_take(arena, tile_count + 1, sizeof *job->runs);
+    job->last_start = cpu_arena_take(arena, tile_count + 1, sizeof *job->last_start);
+    tml_compact_desc compact = as_compaction(desc);
+    return cpu_arena_take(arena, cpu_compact_by_scratch_size(tml, &compact), 1);
+}
+
+static size_t unique_scratch_size(tml_context *tml, const void *desc)
+{
+    cpu_arena arena = {NULL, 0};
+    unique_job job;
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_unique_desc *d = desc;
+    const tml_slot *lengths = tml_slot_of(tml, d->lengths);
+    cpu_arena arena = {scratch, 0};
+    unique_job job = {.tml = tml,
+                      .in = cpu_memory(tml, d->in),
+                      .size = tml_slot_of(tml, d->in)->element_size,
+                      .count = cpu_length(tml, &d->length),
+                      .lengths = d->lengths,
+                      .lengths_room = lengths ? lengths->count : 0};
+    void *compact_scratch = lay_out(tml, d, &arena, &job);
+    uint64_t tile_count = tiles_of(job.count);
+    cpu_run_tiles(tml, &job.tickets, tile_count, mark_worker, &job);
+    scan_tiles(&job, tile_count);
+
+    if (lengths) {
+        cpu_run_tiles(tml, &job.tickets, tile_count, lengths_worker, &job);
+        if (job.run_count > 0)
+            store_length(&job, job.run_count - 1, job.count - job.last_start[tile_count]);
+    }
+    if (!tml_is_none(d->values) || !tml_is_none(d->starts)) {
+        tml_compact_desc compact = as_compaction(d);
+        cpu_keep keep = {.mask = (const unsigned char *)job.mask};
+        cpu_compact_by(tml, &compact, &keep, compact_scratch);
+    }
+    tml_status status = cpu_finish(tml, "tml_unique");
+    if (status == TML_OK)
+        cpu_store_count(tml, d->count, job.run_count);
+    return status;
+}
+
+const tml_engine_op cpu_op_unique = {NULL, unique_scratch_size, unique_run};

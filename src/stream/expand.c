@@ -1,0 +1,96 @@
+/* tml_expand: any number of outputs for each source. Checks and defaults; the work is the engine's. */
+#include "stream/stream_internal.h"
+
+static const char call[] = "tml_expand";
+
+/* Checks a kernel against as many of the inputs as it takes: the count and the emit kernel share
+ * in[], and one may look at fewer of them. */
+static tml_status check_shared_kernel(tml_context *tml, const tml_expand_desc *d, const char *field,
+                                      const tml_kernel *kernel, tml_type result, bool rank)
+{
+    tml_buffer in[TML_MAX_INPUTS] = {{0, 0}};
+    uint32_t arrays = 0;
+    for (uint32_t p = 0; p < TML_MIN_OF(kernel->param_count, (uint32_t)TML_MAX_INPUTS); p++)
+        if (kernel->params[p] < TML_PARAM_INDEX) {
+            in[arrays] = d->in[arrays];
+            arrays++;
+        }
+    return stream_check_kernel(tml, call, field, kernel, result, rank, "in", in, d->length.count);
+}
+
+static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
+{
+    static const tml_type count_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
+    if (tml_is_none(d->counts) == !d->count_kernel)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s of counts and count_kernel given, needs exactly one", call,
+                         d->count_kernel ? "both" : "none");
+    tml_buffer measure = d->count_kernel ? d->in[0] : d->counts;
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d->length);
+    if (status)
+        return status;
+    if (d->count_kernel)
+        status = check_shared_kernel(tml, d, "count_kernel", d->count_kernel, TML_U32, false);
+    else
+        status = tml_check_buffer(tml, call, "counts", d->counts, count_types, d->length.count);
+    if (status == TML_OK && d->emit_kernel)
+        status = check_shared_kernel(tml, d, "emit_kernel", d->emit_kernel, TML_TYPE_NONE, true);
+    return status;
+}
+
+static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
+{
+    static const tml_type rank_types[] = {TML_U32, TML_TYPE_NONE};
+    if (tml_is_none(d->out) != !d->emit_kernel)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s, needs both or neither", call,
+                         d->emit_kernel ? "emit_kernel is given and out is not"
+                                        : "out is given and emit_kernel is not");
+    uint64_t last = d->length.count ? d->length.count - 1 : 0;
+    tml_status status = stream_check_indices(tml, call, "source", d->source, 0, last);
+    if (status == TML_OK && !tml_is_none(d->rank))
+        status = tml_check_buffer(tml, call, "rank", d->rank, rank_types, 0);
+    if (status == TML_OK && d->emit_kernel) {
+        const tml_type out_types[] = {d->emit_kernel->result, TML_TYPE_NONE};
+        status = tml_check_buffer(tml, call, "out", d->out, out_types, 0);
+    }
+    if (status == TML_OK && !tml_is_none(d->total))
+        status = tml_check_buffer(tml, call, "total", d->total, stream_count_types, 1);
+
+    const stream_field outputs[] = {
+        {"source", d->source}, {"rank", d->rank}, {"out", d->out}, {"total", d->total}};
+    for (size_t o = 0; status == TML_OK && o < TML_ARRAY_SIZE(outputs); o++) {
+        const stream_field inputs[] = {{"counts", d->counts}, {"in[0]", d->in[0]},
+                                       {"in[1]", d->in[1]},   {"in[2]", d->in[2]},
+                                       {"in[3]", d->in[3]},   {"length.device", d->length.device}};
+        for (size_t i = 0; status == TML_OK && i < TML_ARRAY_SIZE(inputs); i++)
+            status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
+                                        inputs[i].name, inputs[i].buffer, false);
+    }
+    return status ? status : stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
+}
+
+/* Checks and completes a copy of the caller's desc. */
+static tml_status resolve(tml_context *tml, tml_expand_desc *d)
+{
+    static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                            TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
+    tml_status status = check_sources(tml, d);
+    if (status == TML_OK)
+        status = check_outputs(tml, d);
+    if (status)
+        return status;
+    return stream_choose_method(tml, call, TML_OP_EXPAND, d, &d->method, preference);
+}
+
+tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
+{
+    tml_expand_desc d = *desc;
+    tml_status status = resolve(tml, &d);
+    return status ? status : stream_run(tml, call, TML_OP_EXPAND, &d, d.scratch);
+}
+
+size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
+{
+    tml_expand_desc d = *desc;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_EXPAND, &d) : 0;
+}

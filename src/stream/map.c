@@ -1,0 +1,35 @@
+/* tml_map_stream: one output for each element of the inputs. Checks and defaults; the work is the
+ * engine's. */
+#include "stream/stream_internal.h"
+
+static const char call[] = "tml_map_stream";
+
+tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
+{
+    tml_map_desc d = *desc;
+    if (!d.kernel)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: kernel is NULL, needs one made by TML_KERNEL", call);
+    /* A kernel of the index alone has no input: then out says how many. */
+    tml_buffer measure = tml_is_none(d.in[0]) ? d.out : d.in[0];
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d.length);
+    if (status)
+        return status;
+    status = stream_check_kernel(tml, call, "kernel", d.kernel, TML_TYPE_NONE, false, "in", d.in,
+                                 d.length.count);
+    if (status)
+        return status;
+    const tml_type out_types[] = {d.kernel->result, TML_TYPE_NONE};
+    status = tml_check_buffer(tml, call, "out", d.out, out_types, d.length.count);
+    for (int i = 0; status == TML_OK && i < TML_MAX_INPUTS; i++) {
+        const tml_slot *in = tml_slot_of(tml, d.in[i]);
+        bool in_place = in && in->element_size == tml_type_size(d.kernel->result);
+        status = stream_check_apart(tml, call, "out", d.out, "in", d.in[i], in_place);
+    }
+    if (status == TML_OK)
+        status =
+            stream_check_apart(tml, call, "out", d.out, "length.device", d.length.device, false);
+    if (status)
+        return status;
+    return stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});
+}

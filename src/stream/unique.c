@@ -1,0 +1,50 @@
+/* tml_unique: runs of equal neighbours, each collapsed to one. Checks and defaults; the work is the
+ * engine's. */
+#include "stream/stream_internal.h"
+
+static const char call[] = "tml_unique";
+
+static tml_status resolve(tml_context *tml, tml_unique_desc *d)
+{
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "in", d->in, NULL, d->length.count);
+    if (status)
+        return status;
+    uint64_t bound = d->length.count;
+    if (!tml_is_none(d->values)) {
+        const tml_type value_types[] = {tml_slot_of(tml, d->in)->type, TML_TYPE_NONE};
+        status = tml_check_buffer(tml, call, "values", d->values, value_types, 0);
+    }
+    if (status == TML_OK)
+        status = stream_check_indices(tml, call, "starts", d->starts, 0, bound ? bound - 1 : 0);
+    if (status == TML_OK)
+        status = stream_check_indices(tml, call, "lengths", d->lengths, 0, bound);
+    if (status == TML_OK)
+        status = stream_check_count(tml, call, "count", d->count, bound);
+
+    const stream_field outputs[] = {
+        {"values", d->values}, {"starts", d->starts}, {"lengths", d->lengths}, {"count", d->count}};
+    for (size_t o = 0; status == TML_OK && o < TML_ARRAY_SIZE(outputs); o++) {
+        bool is_values = o == 0;
+        status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer, "in", d->in,
+                                    is_values);
+        if (status == TML_OK)
+            status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
+                                        "length.device", d->length.device, false);
+    }
+    return status ? status : stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
+}
+
+tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
+{
+    tml_unique_desc d = *desc;
+    tml_status status = resolve(tml, &d);
+    return status ? status : stream_run(tml, call, TML_OP_UNIQUE, &d, d.scratch);
+}
+
+size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
+{
+    tml_unique_desc d = *desc;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_UNIQUE, &d) : 0;
+}
