@@ -118,6 +118,12 @@ void json_integer(json *j, const char *name, int64_t number)
     fprintf(j->out, "%" PRId64, number);
 }
 
+void json_literal(json *j, const char *name, const char *number)
+{
+    begin_value(j, name);
+    fputs(isfinite(strtod(number, NULL)) ? number : "null", j->out);
+}
+
 void json_flag(json *j, const char *name, bool flag)
 {
     begin_value(j, name);

@@ -19,6 +19,8 @@ void json_text(json *j, const char *name, const char *text); /* NULL: null; bad 
 void json_number(json *j, const char *name, double number);  /* not finite: null */
 void json_count(json *j, const char *name, uint64_t count);
 void json_integer(json *j, const char *name, int64_t number);
+/* A number that is already text; what JSON has no number for (nan, inf) becomes null. */
+void json_literal(json *j, const char *name, const char *number);
 void json_flag(json *j, const char *name, bool flag);
 void json_numbers(json *j, const char *name, const double *numbers, uint32_t count);
 

@@ -191,7 +191,9 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
         *(uint32_t *)member = choice < 0 ? 0 : (uint32_t)choice;
         return choice >= 0;
     case OPT_NUMBERS:
-        snprintf(expected, OPT_TEXT_SIZE, "numbers separated by commas: %s", option->argument);
+        snprintf(expected, OPT_TEXT_SIZE, "%s %s",
+                 option->count_most == 1 ? "a number:" : "numbers separated by commas:",
+                 option->argument);
         if (!parse_numbers(option, text, member))
             break;
         return true;

@@ -1,0 +1,300 @@
+/* trommel info: what is in a file, and which isovalue would divide it well. */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "histogram.h"
+#include "input.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct info_args {
+    cli_common common;
+    input_options input;
+    bool ascii;
+} info_args;
+
+static const opt info_options[] = {
+    INPUT_OPTIONS(info_args),
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FLAG, "ascii",
+     .help = "draw the histogram in ASCII (default where the locale is not UTF-8)",
+     .offset = offsetof(info_args, ascii)},
+    {0},
+};
+
+enum { SPARK_COLUMNS = 64, LABEL_WIDTH = 10 };
+
+static void print_label(const char *label)
+{
+    printf("  %-*s ", LABEL_WIDTH, label);
+}
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+static double to_physical(const tml_volume *v, double sample)
+{
+    return v->slope * sample + v->intercept;
+}
+
+/* A negative slope turns the range round. */
+static void physical_range(const tml_volume *v, const histogram *h, double *lower, double *upper)
+{
+    double a = to_physical(v, h->lower), b = to_physical(v, h->upper);
+    *lower = fmin(a, b);
+    *upper = fmax(a, b);
+}
+
+static bool is_identity(const double m[9])
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const double zero[9];
+    return memcmp(m, identity, sizeof identity) == 0 || memcmp(m, zero, sizeof zero) == 0;
+}
+
+static void print_volume(const input *in, const histogram *h, bool ascii)
+{
+    const tml_volume *v = &in->volume;
+    const double *d = v->grid.direction;
+    bool is_scaled = v->slope != 1 || v->intercept != 0;
+    char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
+    double lower, upper;
+
+    physical_range(v, h, &lower, &upper);
+    printf("%s: volume, %s\n", text_file_name(in->path), v->format);
+    print_label("samples");
+    printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " = %s", v->grid.dims[0], v->grid.dims[1],
+           v->grid.dims[2], text_count(text, input_sample_count(v)));
+    printf(" of %s, %s\n", tml_type_name(v->type), text_bytes(text, v->size));
+    print_label("spacing");
+    printf("%s\n", text_triple(text, v->grid.spacing));
+    print_label("origin");
+    printf("%g, %g, %g\n", v->grid.origin[0], v->grid.origin[1], v->grid.origin[2]);
+    if (!is_identity(d)) {
+        print_label("axes");
+        printf("x (%g, %g, %g)  y (%g, %g, %g)  z (%g, %g, %g)\n", d[0], d[3], d[6], d[1], d[4],
+               d[7], d[2], d[5], d[8]);
+    }
+    if (v->space[0]) {
+        print_label("space");
+        printf("%s\n", v->space);
+    }
+    if (v->comment[0]) {
+        print_label("comment");
+        printf("%s\n", v->comment);
+    }
+    if (h->lower > h->upper) {
+        print_label("values");
+        printf("none that is a number\n");
+        return;
+    }
+    print_label("values");
+    printf("%.8g to %.8g, mean %.6g", lower, upper, to_physical(v, h->mean));
+    if (is_scaled)
+        printf(" (%g x sample %+g)", v->slope, v->intercept);
+    if (h->nans)
+        printf("; %s missing (NaN)", text_count(text, h->nans));
+    if (h->infinities)
+        printf("; %s infinite", text_count(text, h->infinities));
+    putchar('\n');
+    histogram_sparkline(h, SPARK_COLUMNS, ascii, spark);
+    print_label("histogram");
+    printf("|%s|\n", spark);
+    print_label("isovalue");
+    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, histogram_otsu(h)));
+}
+
+static void json_volume(json *j, const input *in, const histogram *h)
+{
+    const tml_volume *v = &in->volume;
+    double lower, upper;
+    physical_range(v, h, &lower, &upper);
+    json_text(j, "kind", "volume");
+    json_text(j, "format", v->format);
+    json_open(j, "dims", '[');
+    for (int i = 0; i < 3; i++)
+        json_count(j, NULL, v->grid.dims[i]);
+    json_close(j, '[');
+    json_text(j, "type", tml_type_name(v->type));
+    json_numbers(j, "spacing", v->grid.spacing, 3);
+    json_numbers(j, "origin", v->grid.origin, 3);
+    json_numbers(j, "direction", v->grid.direction, 9);
+    json_text(j, "space", v->space);
+    json_text(j, "comment", v->comment);
+    json_number(j, "slope", v->slope);
+    json_number(j, "intercept", v->intercept);
+    json_number(j, "min", lower);
+    json_number(j, "max", upper);
+    json_number(j, "mean", to_physical(v, h->mean));
+    json_count(j, "nans", h->nans);
+    json_count(j, "infinities", h->infinities);
+    json_number(j, "suggested_iso", to_physical(v, histogram_otsu(h)));
+    json_open(j, "histogram", '{');
+    json_number(j, "first", to_physical(v, h->first));
+    json_number(j, "step", v->slope * h->step);
+    json_open(j, "bins", '[');
+    for (uint32_t i = 0; i < h->bin_count; i++)
+        json_count(j, NULL, h->bins[i]);
+    json_close(j, '[');
+    json_close(j, '{');
+}
+
+static int describe_volume(tml_context *tml, const input *in, const info_args *args)
+{
+    histogram h;
+    const tml_volume *v = &in->volume;
+    tml_status status = histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
+    if (status != TML_OK)
+        return cli_fail("info", tml, status);
+    progress_clear();
+    if (args->common.json) {
+        json j = {.out = stdout};
+        json_open(&j, NULL, '{');
+        json_text(&j, "file", in->path);
+        json_volume(&j, in, &h);
+        json_close(&j, '{');
+    } else {
+        print_volume(in, &h, args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    }
+    histogram_free(tml, &h);
+    return CLI_OK;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+typedef struct points_facts {
+    double lower[3], upper[3];
+    double spacing, radius;
+    double value_lower, value_upper;
+} points_facts;
+
+static tml_status find_points_facts(tml_context *tml, const tml_points *p, points_facts *out)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        out->lower[axis] = INFINITY;
+        out->upper[axis] = -INFINITY;
+        for (uint64_t i = 0; i < p->count; i++) {
+            double at = p->origin[axis] + (double)p->positions[3 * i + (uint64_t)axis];
+            out->lower[axis] = fmin(out->lower[axis], at);
+            out->upper[axis] = fmax(out->upper[axis], at);
+        }
+    }
+    out->value_lower = INFINITY;
+    out->value_upper = -INFINITY;
+    for (uint64_t i = 0; p->values && i < p->count; i++) {
+        out->value_lower = fmin(out->value_lower, (double)p->values[i]);
+        out->value_upper = fmax(out->value_upper, (double)p->values[i]);
+    }
+
+    tml_buffer points;
+    tml_buffer_desc desc = {
+        .type = TML_VEC(TML_F32, 3), .count = p->count, .data = p->positions, .label = "points"};
+    tml_status status = tml_buffer_create(tml, &desc, &points);
+    if (status != TML_OK)
+        return status;
+    /* For distances the automatic radius is the median spacing itself, for sums twice that. */
+    tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE};
+    tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM};
+    status = tml_field_resolve(tml, &spacing, &spacing, NULL);
+    if (status == TML_OK)
+        status = tml_field_resolve(tml, &radius, &radius, NULL);
+    out->spacing = spacing.radius;
+    out->radius = radius.radius;
+    tml_buffer_destroy(tml, points);
+    return status;
+}
+
+static void print_points(const input *in, const points_facts *f)
+{
+    const tml_points *p = &in->points;
+    char text[TEXT_SIZE];
+    printf("%s: points, %s\n", text_file_name(in->path), p->format);
+    print_label("points");
+    printf("%s", text_count(text, p->count));
+    if (p->dropped)
+        printf(" (%s with a coordinate that is no number left out)", text_count(text, p->dropped));
+    putchar('\n');
+    print_label("bounds");
+    for (int axis = 0; axis < 3; axis++)
+        printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis], f -> lower[axis],
+               f -> upper[axis]);
+    putchar('\n');
+    print_label("spacing");
+    printf("%.6g, the median distance to the nearest neighbour\n", f->spacing);
+    print_label("radius");
+    printf("%s; %.6g suggested\n", p->radii ? "one a point" : "none in the file", f->radius);
+    if (p->values) {
+        print_label("values");
+        printf("%s, %.6g to %.6g\n", p->value_name, f->value_lower, f->value_upper);
+    }
+}
+
+static void json_points(const input *in, const points_facts *f)
+{
+    const tml_points *p = &in->points;
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", in->path);
+    json_text(&j, "kind", "points");
+    json_text(&j, "format", p->format);
+    json_count(&j, "points", p->count);
+    json_count(&j, "dropped", p->dropped);
+    json_numbers(&j, "lower", f->lower, 3);
+    json_numbers(&j, "upper", f->upper, 3);
+    json_number(&j, "median_spacing", f->spacing);
+    json_number(&j, "suggested_radius", f->radius);
+    json_flag(&j, "has_radii", p->radii != NULL);
+    json_text(&j, "value_name", p->values ? p->value_name : NULL);
+    json_number(&j, "value_min", f->value_lower);
+    json_number(&j, "value_max", f->value_upper);
+    json_close(&j, '{');
+}
+
+static int describe_points(tml_context *tml, const input *in, const info_args *args)
+{
+    points_facts facts;
+    tml_status status = find_points_facts(tml, &in->points, &facts);
+    if (status != TML_OK)
+        return cli_fail("info", tml, status);
+    progress_clear();
+    if (args->common.json)
+        json_points(in, &facts);
+    else
+        print_points(in, &facts);
+    return CLI_OK;
+}
+
+static int info_run(void *args, char **operands, uint32_t operand_count)
+{
+    const info_args *a = args;
+    input in;
+    (void)operand_count;
+    tml_context *tml = cli_open("info", &a->common);
+    if (!tml)
+        return CLI_FAILED;
+    int code = input_load("info", tml, operands[0], &a->input, &a->common, &in);
+    if (code == CLI_OK)
+        code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
+    input_free(tml, &in);
+    cli_close(tml);
+    return code;
+}
+
+const cli_command cmd_info = {
+    .options = {.name = "info",
+                .operands = "FILE",
+                .summary = "Tells what is in a volume or point file",
+                .about =
+                    "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
+                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. The format "
+                    "is found by content. The histogram's height is logarithmic.",
+                .options = info_options,
+                .shared = cli_shared_options,
+                .least_operands = 1,
+                .most_operands = 1},
+    .args_size = sizeof(info_args),
+    .run = info_run,
+};

@@ -1,0 +1,109 @@
+/* Loads volumes and points, telling them apart by content. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "input.h"
+
+const char *input_parse_dims(const char *text, void *member)
+{
+    static const char expected[] = "three whole numbers above 0, such as 256,256,128";
+    uint64_t *dims = member;
+    double numbers[3];
+    if (opt_numbers_split(text, strchr(text, ',') ? ',' : 'x', numbers, 3) != 3)
+        return expected;
+    for (int i = 0; i < 3; i++) {
+        if (!(numbers[i] >= 1 && numbers[i] < 0x1p53))
+            return expected;
+        dims[i] = (uint64_t)numbers[i];
+        if ((double)dims[i] != numbers[i])
+            return expected;
+    }
+    return NULL;
+}
+
+const char *input_parse_spacing(const char *text, void *member)
+{
+    static const char expected[] = "three lengths above 0, such as 0.5,0.5,2";
+    double *spacing = member;
+    if (opt_numbers_split(text, ',', spacing, 3) != 3)
+        return expected;
+    return spacing[0] > 0 && spacing[1] > 0 && spacing[2] > 0 ? NULL : expected;
+}
+
+uint64_t input_sample_count(const tml_volume *volume)
+{
+    const uint64_t *dims = volume->grid.dims;
+    return dims[0] * dims[1] * dims[2];
+}
+
+/* Does the name promise points? Then a volume reader's complaint about it would only mislead. */
+static bool is_named_like_points(const char *path)
+{
+    static const char *const endings[] = {".ply", ".xyz", ".txt", ".csv",
+                                          ".pcd", ".las", ".laz", ".vtk"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+int input_load(const char *command, tml_context *tml, const char *path,
+               const input_options *options, const cli_common *common, input *out)
+{
+    memset(out, 0, sizeof *out);
+    out->path = path;
+    struct stat file;
+    out->file_size = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+
+    tml_volume_load_desc desc = {
+        .type = options->type ? tml_type_from_name(options->type) : TML_TYPE_NONE,
+        .big_endian = options->big_endian,
+        .skip = options->skip,
+        .frame = (uint32_t)options->frame,
+        .memory_limit = common->memory,
+    };
+    memcpy(desc.dims, options->dims, sizeof desc.dims);
+    memcpy(desc.spacing, options->spacing, sizeof desc.spacing);
+    if (!desc.dims[0] != !desc.type)
+        return cli_usage(command, "--dims and --type belong together: %s is missing",
+                         desc.type ? "--dims" : "--type");
+
+    tml_status status = tml_volume_load(tml, path, &desc, &out->volume);
+    if (status == TML_OK)
+        return CLI_OK;
+    /* Only a file that is no volume, or one that no reader knows, may still be points. */
+    if (desc.type || (status != TML_FILE_FORMAT && status != TML_UNSUPPORTED))
+        return cli_fail(command, tml, status);
+    char complaint[768];
+    snprintf(complaint, sizeof complaint, "%s", tml_last_error(tml));
+    status = tml_points_load(tml, path, &out->points);
+    out->is_points = status == TML_OK;
+    if (status == TML_OK || status == TML_CANCELLED || is_named_like_points(path))
+        return cli_fail(command, tml, status);
+    return cli_error(command, "%s", complaint);
+}
+
+int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
+                    const tml_volume *of, tml_volume *out)
+{
+    tml_status status = tml_volume_load(tml, path, NULL, out);
+    if (status != TML_OK)
+        return cli_fail(command, tml, status);
+    const uint64_t *a = out->grid.dims, *b = of->grid.dims;
+    if (memcmp(a, b, sizeof of->grid.dims) == 0)
+        return CLI_OK;
+    return cli_error(command,
+                     "--%s: %s has %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, needs %" PRIu64
+                     " x %" PRIu64 " x %" PRIu64 " as the input",
+                     option, path, a[0], a[1], a[2], b[0], b[1], b[2]);
+}
+
+void input_free(tml_context *tml, input *in)
+{
+    tml_volume_free(tml, &in->volume);
+    tml_points_free(tml, &in->points);
+}

@@ -1,0 +1,72 @@
+/* Inputs of surface and info: a volume or points, told apart by content, and the options that say
+ * what a headerless file holds. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include <trommel/io.h>
+
+#include "cli.h"
+
+typedef struct input_options {
+    uint64_t dims[3];
+    const char *type;
+    bool big_endian;
+    uint64_t skip;
+    double spacing[3];
+    uint64_t frame;
+} input_options;
+
+#define INPUT_TYPES "u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64"
+
+/* The rows of an option table for the member input of args. */
+#define INPUT_OPTIONS(args)                                                                        \
+    {OPT_SECTION, .help = "Input"},                                                                \
+        {OPT_CUSTOM,                                                                               \
+         "dims",                                                                                   \
+         .argument = "X,Y,Z",                                                                      \
+         .parse = input_parse_dims,                                                                \
+         .help = "samples along x (fastest), y and z of a headerless file; also read from a name " \
+                 "such as engine_256x256x128_uint8.raw.gz",                                        \
+         .offset = offsetof(args, input.dims)},                                                    \
+        {OPT_TEXT, "type", .choices = INPUT_TYPES, .help = "type of a headerless file's samples",  \
+         .offset = offsetof(args, input.type)},                                                    \
+        {OPT_FLAG, "big-endian",                                                                   \
+         .help = "byte order of a headerless file (default: little-endian)",                       \
+         .offset = offsetof(args, input.big_endian)},                                              \
+        {OPT_COUNT, "skip", .argument = "BYTES",                                                   \
+         .help = "bytes before a headerless file's first sample, after unzipping",                 \
+         .offset = offsetof(args, input.skip)},                                                    \
+        {OPT_CUSTOM,                                                                               \
+         "spacing",                                                                                \
+         .argument = "A,B,C",                                                                      \
+         .parse = input_parse_spacing,                                                             \
+         .help = "distance of samples along x, y and z, in place of the file's own",               \
+         .offset = offsetof(args, input.spacing)},                                                 \
+    {                                                                                              \
+        OPT_COUNT, "frame", .argument = "N", .least = 0, .most = UINT32_MAX,                       \
+                            .help = "which volume of a 4-D file, or component of a vector file",   \
+                            .fallback = "0", .offset = offsetof(args, input.frame)                 \
+    }
+
+const char *input_parse_dims(const char *text, void *member);
+const char *input_parse_spacing(const char *text, void *member);
+
+typedef struct input {
+    const char *path;
+    uint64_t file_size;
+    bool is_points;
+    tml_volume volume;
+    tml_points points;
+} input;
+
+/* Loads path as a volume, or else as points. On failure prints why and returns an exit code. */
+int input_load(const char *command, tml_context *tml, const char *path,
+               const input_options *options, const cli_common *common, input *out);
+/* Loads a volume of the same size as of, for a mask or an attribute. */
+int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
+                    const tml_volume *of, tml_volume *out);
+void input_free(tml_context *tml, input *in);
+
+uint64_t input_sample_count(const tml_volume *volume);
+
+#endif

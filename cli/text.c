@@ -1,0 +1,60 @@
+/* Numbers as people read them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+
+char *text_count(char *text, uint64_t count)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+char *text_bytes(char *text, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)bytes / 1024;
+    int unit = 0;
+    while (size >= 999.5 && unit < 5) {
+        size /= 1024;
+        unit++;
+    }
+    if (bytes < 1024)
+        snprintf(text, TEXT_SIZE, "%" PRIu64 " bytes", bytes);
+    else
+        snprintf(text, TEXT_SIZE, "%.*f %s", size < 9.95 ? 1 : 0, size, units[unit]);
+    return text;
+}
+
+char *text_seconds(char *text, double seconds)
+{
+    if (seconds < 1)
+        snprintf(text, TEXT_SIZE, "%.*f ms",
+                 seconds < 0.00995  ? 2
+                 : seconds < 0.0995 ? 1
+                                    : 0,
+                 1e3 * seconds);
+    else
+        snprintf(text, TEXT_SIZE, "%.*f s", seconds < 9.95 ? 2 : 1, seconds);
+    return text;
+}
+
+char *text_triple(char *text, const double v[3])
+{
+    snprintf(text, TEXT_SIZE, "%g x %g x %g", v[0], v[1], v[2]);
+    return text;
+}
+
+const char *text_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

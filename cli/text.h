@@ -1,0 +1,17 @@
+/* Numbers as people read them. Each writes into text (TEXT_SIZE bytes) and returns it. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdint.h>
+
+enum { TEXT_SIZE = 128 };
+
+char *text_count(char *text, uint64_t count);     /* 1,234,567 */
+char *text_bytes(char *text, uint64_t bytes);     /* 3.2 MiB */
+char *text_seconds(char *text, double seconds);   /* 12.3 ms */
+char *text_triple(char *text, const double v[3]); /* 0.5 x 0.5 x 2 */
+
+/* The part of path after its last slash. */
+const char *text_file_name(const char *path);
+
+#endif
