@@ -75,6 +75,15 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
 /* Bytes that desc->scratch must have for stream_run; 0 where the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
 
+/* Folds (reduce.c): the types that a result of folding in may have, and the check of both buffers. */
+const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);
+tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
+                             uint64_t in_count, tml_buffer out, uint64_t out_count);
+
+/* Scans (scan.c): in and out of matching types and sizes, apart or in place. */
+tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
+                                   uint64_t in_count, tml_buffer out, uint64_t out_count);
+
 /* compact and partition: checks desc and resolves its zeros in place (compact.c). */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
                                   const tml_method *preference, tml_compact_desc *desc);

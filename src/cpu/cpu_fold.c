@@ -1,0 +1,280 @@
+/* Folds of one block: sums, extremes, and where a value stands, for each scalar type and SIMD level.
+ *
+ * Integer sums and extremes may be taken in any order, so compilers vectorise the plain loops. Sums of
+ * floats and extremes that skip NaN go through a fixed number of lanes and then a fixed tree, which
+ * gives the same bits at every level. */
+#include "cpu/cpu_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
+
+enum {
+    LANES = 32,         /* enough independent additions to hide their latency at AVX-512 */
+    PREFETCH = 2 << 10, /* bytes; hardware prefetchers stop at every page */
+};
+
+/* Fills lanes (of type A, beginning as `start`) by UPDATE(lane, value), then halves them by JOIN. */
+#define FOLD_LANES(T, A, start, LOAD, UPDATE, JOIN)                                                \
+    const T *x = in;                                                                               \
+    A lane[LANES];                                                                                 \
+    size_t i = 0;                                                                                  \
+    for (size_t l = 0; l < LANES; l++)                                                             \
+        lane[l] = start;                                                                           \
+    for (; i + LANES <= count; i += LANES)                                                         \
+        for (size_t l = 0; l < LANES; l++)                                                         \
+            lane[l] = UPDATE(lane[l], LOAD(x[i + l]));                                             \
+    for (size_t l = 0; i + l < count; l++)                                                         \
+        lane[l] = UPDATE(lane[l], LOAD(x[i + l]));                                                 \
+    for (size_t width = LANES / 2; width > 0; width /= 2)                                          \
+        for (size_t l = 0; l < width; l++)                                                         \
+    lane[l] = JOIN(lane[l], lane[l + width])
+
+#define ADD(a, b)      ((a) + (b))
+#define SMALLER(a, b)  ((b) < (a) ? (b) : (a)) /* false for a NaN b: it is skipped */
+#define LARGER(a, b)   ((b) > (a) ? (b) : (a))
+#define AS_IS(x)       (x)
+#define TO_DOUBLE(x)   ((double)(x))
+#define HALF(x)        tml_half_to_float(x)
+#define HALF_DOUBLE(x) ((double)tml_half_to_float(x))
+
+/* The index of the first element equal to value, or count. */
+#define FIND(name, T, member, LOAD)                                                                \
+    static size_t find_##name(const void *in, size_t count, cpu_number value)                      \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        size_t i = 0;                                                                              \
+        while (i < count && !(LOAD(x[i]) == value.member))                                         \
+            i++;                                                                                   \
+        return i;                                                                                  \
+    }
+
+#define LEVELS(fold, name)                                                                         \
+    CPU_INSTANTIATE(cpu_number, fold##_##name, (const void *in, size_t count),                     \
+                    return fold##_##name(in, count))
+
+/* The mean is a sum of doubles for every type: 64-bit integers would overflow their own. */
+#define REAL_SUM(fold, name, T, LOAD)                                                              \
+    CPU_INLINE cpu_number fold##_##name(const void *in, size_t count)                              \
+    {                                                                                              \
+        FOLD_LANES(T, double, 0.0, LOAD, ADD, ADD);                                                \
+        return (cpu_number){.f = lane[0]};                                                         \
+    }                                                                                              \
+    LEVELS(fold, name)
+
+/* Partial: wide enough for CPU_FOLD_BLOCK elements. Member: u or i. */
+#define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
+    CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        Partial sum = 0;                                                                           \
+        for (size_t i = 0; i < count; i++)                                                         \
+            sum += (Partial)x[i];                                                                  \
+        return (cpu_number){.member = sum};                                                        \
+    }                                                                                              \
+    CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        T least = highest;                                                                         \
+        for (size_t i = 0; i < count; i++)                                                         \
+            least = SMALLER(least, x[i]);                                                          \
+        return (cpu_number){.member = least};                                                      \
+    }                                                                                              \
+    CPU_INLINE cpu_number max_##name(const void *in, size_t count)                                 \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        T largest = lowest;                                                                        \
+        for (size_t i = 0; i < count; i++)                                                         \
+            largest = LARGER(largest, x[i]);                                                       \
+        return (cpu_number){.member = largest};                                                    \
+    }                                                                                              \
+    LEVELS(sum, name)                                                                              \
+    LEVELS(min, name)                                                                              \
+    LEVELS(max, name)                                                                              \
+    REAL_SUM(real, name, T, TO_DOUBLE)                                                             \
+    FIND(name, T, member, AS_IS)
+
+#define REAL_FOLDS(name, T, A, LOAD, LOAD_DOUBLE)                                                  \
+    REAL_SUM(sum, name, T, LOAD_DOUBLE)                                                            \
+    CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
+    {                                                                                              \
+        FOLD_LANES(T, A, (A)INFINITY, LOAD, SMALLER, SMALLER);                                     \
+        return (cpu_number){.f = lane[0]};                                                         \
+    }                                                                                              \
+    CPU_INLINE cpu_number max_##name(const void *in, size_t count)                                 \
+    {                                                                                              \
+        FOLD_LANES(T, A, (A)-INFINITY, LOAD, LARGER, LARGER);                                      \
+        return (cpu_number){.f = lane[0]};                                                         \
+    }                                                                                              \
+    LEVELS(min, name)                                                                              \
+    LEVELS(max, name)                                                                              \
+    FIND(name, T, f, LOAD_DOUBLE)
+
+INTEGER_FOLDS(u8, uint8_t, uint32_t, u, 0, UINT8_MAX)
+INTEGER_FOLDS(i8, int8_t, int32_t, i, INT8_MIN, INT8_MAX)
+INTEGER_FOLDS(u16, uint16_t, uint32_t, u, 0, UINT16_MAX)
+INTEGER_FOLDS(i16, int16_t, int32_t, i, INT16_MIN, INT16_MAX)
+INTEGER_FOLDS(u32, uint32_t, uint64_t, u, 0, UINT32_MAX)
+INTEGER_FOLDS(i32, int32_t, int64_t, i, INT32_MIN, INT32_MAX)
+INTEGER_FOLDS(u64, uint64_t, uint64_t, u, 0, UINT64_MAX)
+INTEGER_FOLDS(i64, int64_t, uint64_t, i, INT64_MIN, INT64_MAX)
+REAL_FOLDS(f16, uint16_t, float, HALF, HALF_DOUBLE)
+REAL_FOLDS(f32, float, float, AS_IS, TO_DOUBLE)
+REAL_FOLDS(f64, double, double, AS_IS, AS_IS)
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+typedef cpu_number (*fold_fn)(const void *in, size_t count);
+typedef struct fold_row {
+    fold_fn sum[CPU_LEVELS], real[CPU_LEVELS], min[CPU_LEVELS], max[CPU_LEVELS];
+    size_t (*find)(const void *in, size_t count, cpu_number value);
+} fold_row;
+
+#define INTEGER_ROW(name)                                                                          \
+    {                                                                                              \
+        CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(real_##name), CPU_EACH_LEVEL(min_##name),       \
+            CPU_EACH_LEVEL(max_##name), find_##name                                                \
+    }
+#define REAL_ROW(name)                                                                             \
+    {                                                                                              \
+        CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(min_##name),        \
+            CPU_EACH_LEVEL(max_##name), find_##name                                                \
+    }
+
+static const fold_row rows[TML_SCALAR_END] = {
+    [TML_U8] = INTEGER_ROW(u8),   [TML_I8] = INTEGER_ROW(i8),   [TML_U16] = INTEGER_ROW(u16),
+    [TML_I16] = INTEGER_ROW(i16), [TML_U32] = INTEGER_ROW(u32), [TML_I32] = INTEGER_ROW(i32),
+    [TML_U64] = INTEGER_ROW(u64), [TML_I64] = INTEGER_ROW(i64), [TML_F16] = REAL_ROW(f16),
+    [TML_F32] = REAL_ROW(f32),    [TML_F64] = REAL_ROW(f64),
+};
+
+/* ---- a fold over blocks --------------------------------------------------------------------- */
+
+static bool is_sum(const cpu_fold *fold)
+{
+    return fold->kind == TML_SUM || fold->kind == TML_MEAN;
+}
+
+static bool is_real(const cpu_fold *fold)
+{
+    return fold->kind == TML_MEAN || tml_type_is_float(fold->type);
+}
+
+void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out)
+{
+    const tml_slot *slot = tml_slot_of(tml, in);
+    const fold_row *row = &rows[slot->type];
+    const fold_fn *levels = kind == TML_SUM                         ? row->sum
+                            : kind == TML_MEAN                      ? row->real
+                            : kind == TML_MIN || kind == TML_ARGMIN ? row->min
+                                                                    : row->max;
+    *out = (cpu_fold){
+        kind, slot->type, slot->memory, slot->element_size, row->find, levels[cpu_simd_level()]};
+}
+
+cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count)
+{
+    return fold->block(fold->in + first * fold->size, count);
+}
+
+/* Is a strictly nearer to what the fold looks for than b? */
+static bool better(const cpu_fold *fold, cpu_number a, cpu_number b)
+{
+    if (fold->kind == TML_MAX || fold->kind == TML_ARGMAX) {
+        cpu_number swap = a;
+        a = b;
+        b = swap;
+    }
+    if (is_real(fold))
+        return a.f < b.f;
+    return tml_type_is_signed(fold->type) ? a.i < b.i : a.u < b.u;
+}
+
+void cpu_fold_join(const cpu_fold *fold, cpu_total *total, uint64_t first, cpu_number value)
+{
+    if (is_sum(fold) && is_real(fold)) {
+        total->value.f += value.f;
+    } else if (is_sum(fold)) {
+        total->value.u += value.u;
+    } else if (!total->started || better(fold, value, total->value)) {
+        total->value = value;
+        total->first = first;
+    }
+    total->started = true;
+}
+
+static void store_real(void *out, tml_type type, double value)
+{
+    if (type == TML_F32)
+        *(float *)out = (float)value;
+    else
+        *(double *)out = value;
+}
+
+static void store_index(void *out, tml_type type, uint64_t value)
+{
+    if (type == TML_U32)
+        *(uint32_t *)out = (uint32_t)value;
+    else
+        *(uint64_t *)out = value;
+}
+
+/* MIN of nothing is the type's largest value, MAX its smallest. */
+static void store_limit(void *out, tml_type type, bool largest)
+{
+#define LIMIT(name, T, low, high)                                                                  \
+    case TML_##name:                                                                               \
+        *(T *)out = largest ? (T)(high) : (T)(low);                                                \
+        break
+    switch (type) {
+        LIMIT(U8, uint8_t, 0, UINT8_MAX);
+        LIMIT(I8, int8_t, INT8_MIN, INT8_MAX);
+        LIMIT(U16, uint16_t, 0, UINT16_MAX);
+        LIMIT(I16, int16_t, INT16_MIN, INT16_MAX);
+        LIMIT(U32, uint32_t, 0, UINT32_MAX);
+        LIMIT(I32, int32_t, INT32_MIN, INT32_MAX);
+        LIMIT(U64, uint64_t, 0, UINT64_MAX);
+        LIMIT(I64, int64_t, INT64_MIN, INT64_MAX);
+        LIMIT(F16, uint16_t, 0xfc00, 0x7c00);
+        LIMIT(F32, float, -INFINITY, INFINITY);
+        LIMIT(F64, double, -INFINITY, INFINITY);
+    }
+#undef LIMIT
+}
+
+void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first, uint64_t end,
+                    void *out, tml_type out_type)
+{
+    if (fold->kind == TML_MEAN) {
+        store_real(out, out_type, end > first ? total->value.f / (double)(end - first) : NAN);
+    } else if (fold->kind == TML_SUM && is_real(fold)) {
+        store_real(out, out_type, total->value.f);
+    } else if (fold->kind == TML_SUM) {
+        *(uint64_t *)out = total->value.u; /* u64 or i64 */
+    } else {
+        /* Where the best stands: in the first block that has it, unless that one was all NaN and so
+         * reported the worst there is; then in a later one, or nowhere. */
+        uint64_t at = end;
+        if (end > first)
+            at = total->first + fold->find(fold->in + total->first * fold->size,
+                                           (size_t)(end - total->first), total->value);
+        if (fold->kind == TML_ARGMIN || fold->kind == TML_ARGMAX)
+            store_index(out, out_type, at < end ? at : UINT64_MAX);
+        else if (end == first)
+            store_limit(out, out_type, fold->kind == TML_MIN);
+        else /* all NaN: any of them */
+            memcpy(out, fold->in + (at < end ? at : first) * fold->size, fold->size);
+    }
+}
+
+void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *out,
+                    tml_type out_type)
+{
+    cpu_total total = {0};
+    for (uint64_t at = first; at < end; at += CPU_FOLD_BLOCK)
+        cpu_fold_join(fold, &total, at,
+                      cpu_fold_block(fold, at, (size_t)TML_MIN_OF(end - at, CPU_FOLD_BLOCK)));
+    cpu_fold_store(fold, &total, first, end, out, out_type);
+}

@@ -1,0 +1,59 @@
+/* Reduce on the CPU: blocks of fixed size in parallel, then their results joined in order. Neither the
+ * lanes within a block (cpu_fold.c) nor the order of the blocks depends on the number of threads. */
+#include "cpu/cpu_internal.h"
+
+typedef struct reduce_job {
+    tml_context *tml;
+    cpu_fold fold;
+    uint64_t length;
+    cpu_tickets tickets;
+    cpu_number *results; /* one a block */
+} reduce_job;
+
+static uint64_t blocks_of(uint64_t length)
+{
+    return (length + CPU_FOLD_BLOCK - 1) / CPU_FOLD_BLOCK;
+}
+
+static void reduce_worker(void *argument, uint32_t index)
+{
+    reduce_job *job = argument;
+    uint64_t block;
+    (void)index;
+    while (cpu_take_tile(&job->tickets, &block) && !tml_is_cancelled(job->tml)) {
+        uint64_t first = block * CPU_FOLD_BLOCK;
+        size_t count = (size_t)TML_MIN_OF(job->length - first, CPU_FOLD_BLOCK);
+        job->results[block] = cpu_fold_block(&job->fold, first, count);
+    }
+}
+
+static size_t reduce_scratch_size(tml_context *tml, const void *argument)
+{
+    const tml_reduce_desc *desc = argument;
+    cpu_arena arena = {0};
+    (void)tml;
+    cpu_arena_take(&arena, blocks_of(desc->length.count), sizeof(cpu_number));
+    return arena.size;
+}
+
+static tml_status reduce_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    const tml_reduce_desc *desc = argument;
+    reduce_job job = {.tml = tml, .length = cpu_length(tml, &desc->length), .results = scratch};
+    (void)size;
+    cpu_fold_bind(tml, desc->fold, desc->in, &job.fold);
+    uint64_t block_count = blocks_of(job.length);
+    cpu_run_tiles(tml, &job.tickets, block_count, reduce_worker, &job);
+    tml_status status = cpu_finish(tml, "tml_reduce");
+    if (status)
+        return status;
+
+    cpu_total total = {0};
+    for (uint64_t block = 0; block < block_count; block++)
+        cpu_fold_join(&job.fold, &total, block * CPU_FOLD_BLOCK, job.results[block]);
+    const tml_slot *out = tml_slot_of(tml, desc->out);
+    cpu_fold_store(&job.fold, &total, 0, job.length, out->memory, out->type);
+    return TML_OK;
+}
+
+const tml_engine_op cpu_op_reduce = {.scratch_size = reduce_scratch_size, .run = reduce_run};

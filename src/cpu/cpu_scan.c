@@ -1,0 +1,360 @@
+/* Scan on the CPU. A worker scans a tile from zero into its staging memory, learns the sum of all that
+ * comes before the tile, and adds it while it writes the tile out.
+ *
+ *   LOOK_BACK         one pass. Integers look back over the tiles before (Merrill, Garland 2016); floats
+ *                     wait for the tile before alone, so that the tiles are added in order.
+ *   REDUCE_THEN_SCAN  the tiles' sums, a scan of the sums, and the tiles again.
+ *
+ * Groups of eight elements are scanned as Sklansky's network does (step 1 within pairs, step 2 within
+ * quads, step 3 from the lower quad to the upper), in the compilers' vector types, so that every level
+ * adds in the same order. The result of a group is added to the running sum of the tile; both sums of
+ * non-negative floats never fall.
+ *
+ * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel Prefix
+ * Scan with Decoupled Look-back. 2016. SCAN_SEARCH's scan is in cpu_scan_search.c. */
+#include "cpu/cpu_internal.h"
+#include "cpu/cpu_locate.h"
+
+#include <string.h>
+
+enum {
+    GROUP = 8,
+    TILE = 4096, /* items: a tile of doubles stays near the first level cache */
+};
+
+/* ---- a tile from zero ----------------------------------------------------------------------- */
+
+#define VECTOR(T, n) T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
+
+typedef VECTOR(uint8_t, 4) u8x4;
+typedef VECTOR(uint16_t, 4) u16x4;
+typedef VECTOR(uint32_t, 4) u32x4;
+typedef VECTOR(int32_t, 4) i32x4;
+typedef VECTOR(uint64_t, 4) u64x4;
+typedef VECTOR(float, 4) f32x4;
+typedef VECTOR(double, 4) f64x4;
+typedef VECTOR(uint8_t, 8) u8x8;
+typedef VECTOR(uint16_t, 8) u16x8;
+typedef VECTOR(uint32_t, 8) u32x8;
+typedef VECTOR(uint64_t, 8) u64x8;
+
+/* One group of x, of Load, into out, of Sum. 32-bit sums: one vector of eight lanes. */
+#define GROUP_OF_32(Load8, Load4, Sum8, Sum4)                                                      \
+    Sum8 v = __builtin_convertvector(*(const Load8 *)(const void *)x, Sum8);                       \
+    const Sum8 zero = {0};                                                                         \
+    v += __builtin_shufflevector(v, zero, 8, 0, 8, 2, 8, 4, 8, 6);                                 \
+    v += __builtin_shufflevector(v, zero, 8, 8, 1, 1, 8, 8, 5, 5);                                 \
+    v += __builtin_shufflevector(v, zero, 8, 8, 8, 8, 3, 3, 3, 3);                                 \
+    *(Sum8 *)(void *)out = running + v;                                                            \
+    running += __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+
+/* 64-bit sums: two vectors of four. */
+#define GROUP_OF_64(Load8, Load4, Sum8, Sum4)                                                      \
+    Sum4 low = __builtin_convertvector(((const Load4 *)(const void *)x)[0], Sum4);                 \
+    Sum4 high = __builtin_convertvector(((const Load4 *)(const void *)x)[1], Sum4);                \
+    const Sum4 zero = {0};                                                                         \
+    low += __builtin_shufflevector(low, zero, 4, 0, 4, 2);                                         \
+    high += __builtin_shufflevector(high, zero, 4, 0, 4, 2);                                       \
+    low += __builtin_shufflevector(low, zero, 4, 4, 1, 1);                                         \
+    high += __builtin_shufflevector(high, zero, 4, 4, 1, 1);                                       \
+    high += __builtin_shufflevector(low, low, 3, 3, 3, 3);                                         \
+    ((Sum4 *)(void *)out)[0] = running + low;                                                      \
+    ((Sum4 *)(void *)out)[1] = running + high;                                                     \
+    running += __builtin_shufflevector(high, high, 3, 3, 3, 3)
+
+/* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 more. */
+#define SCAN_TILE(name, T, Load8, Load4, A, Sum8, Sum4, Running, GROUP_SCAN)                       \
+    CPU_INLINE void tile_##name(const void *in, size_t count, void *sums)                          \
+    {                                                                                              \
+        const T *x = in;                                                                           \
+        A *out = sums;                                                                             \
+        Running running = {0};                                                                     \
+        *out++ = 0;                                                                                \
+        for (const T *end = x + count / GROUP * GROUP; x < end; x += GROUP, out += GROUP) {        \
+            GROUP_SCAN(Load8, Load4, Sum8, Sum4);                                                  \
+        }                                                                                          \
+        if (count % GROUP) {                                                                       \
+            T rest[GROUP] = {0};                                                                   \
+            memcpy(rest, x, count % GROUP * sizeof(T));                                            \
+            x = rest;                                                                              \
+            GROUP_SCAN(Load8, Load4, Sum8, Sum4);                                                  \
+        }                                                                                          \
+    }                                                                                              \
+    CPU_INSTANTIATE(void, tile_##name, (const void *in, size_t count, void *sums),                 \
+                    tile_##name(in, count, sums))
+
+#define SCAN_TILE_32(name, T, Load8)                                                               \
+    SCAN_TILE(name, T, Load8, , uint32_t, u32x8, , u32x8, GROUP_OF_32)
+#define SCAN_TILE_64(name, T, Load4, A, Sum4)                                                      \
+    SCAN_TILE(name, T, , Load4, A, , Sum4, Sum4, GROUP_OF_64)
+
+SCAN_TILE_32(u8_to_32, uint8_t, u8x8)
+SCAN_TILE_32(u16_to_32, uint16_t, u16x8)
+SCAN_TILE_32(u32_to_32, uint32_t, u32x8)
+SCAN_TILE_32(u64_to_32, uint64_t, u64x8)
+SCAN_TILE_64(u8_to_64, uint8_t, u8x4, uint64_t, u64x4)
+SCAN_TILE_64(u16_to_64, uint16_t, u16x4, uint64_t, u64x4)
+SCAN_TILE_64(u32_to_64, uint32_t, u32x4, uint64_t, u64x4)
+SCAN_TILE_64(i32_to_64, int32_t, i32x4, uint64_t, u64x4) /* sign-extends */
+SCAN_TILE_64(u64_to_64, uint64_t, u64x4, uint64_t, u64x4)
+SCAN_TILE_64(f32_to_real, float, f32x4, double, f64x4)
+SCAN_TILE_64(f64_to_real, double, f64x4, double, f64x4)
+
+/* ---- the tile written out ------------------------------------------------------------------- */
+
+/* out[i] = before + sums[i], rounded to T. */
+#define ADD_BEFORE(name, T, A, member)                                                             \
+    CPU_INLINE void add_##name(const void *sums, cpu_number before, size_t count, void *out)       \
+    {                                                                                              \
+        const A *x = sums, add = (A)before.member;                                                 \
+        T *restrict y = out;                                                                       \
+        for (size_t i = 0; i < count; i++)                                                         \
+            y[i] = (T)(add + x[i]);                                                                \
+    }                                                                                              \
+    CPU_INSTANTIATE(void, add_##name,                                                              \
+                    (const void *sums, cpu_number before, size_t count, void *out),                \
+                    add_##name(sums, before, count, out))
+
+ADD_BEFORE(32, uint32_t, uint32_t, u)
+ADD_BEFORE(64, uint64_t, uint64_t, u)
+ADD_BEFORE(f32, float, double, f)
+ADD_BEFORE(f64, double, double, f)
+
+/* ---- one stream ----------------------------------------------------------------------------- */
+
+typedef void (*tile_fn)(const void *in, size_t count, void *sums);
+typedef void (*add_fn)(const void *sums, cpu_number before, size_t count, void *out);
+
+/* What a worker keeps to itself. */
+typedef struct workspace {
+    _Alignas(64) uint64_t sums[TILE + GROUP + 1]; /* of the sums' type */
+    _Alignas(64) uint64_t ready[CPU_BLOCK];       /* of out's type, on its way out */
+} workspace;
+
+typedef struct scan_job {
+    tml_context *tml;
+    tile_fn tile;
+    add_fn add;
+    bool inclusive, is_real, stream;
+    const unsigned char *in;
+    unsigned char *out;
+    size_t in_size, out_size, sum_size;
+    uint64_t length;
+    cpu_tickets tickets;
+    workspace *workers;
+    cpu_link *links;    /* LOOK_BACK: one a tile */
+    cpu_number *before; /* REDUCE_THEN_SCAN: a tile's sum, then the sum of the tiles before */
+    cpu_number total;
+} scan_job;
+
+static uint64_t tiles_of(uint64_t length)
+{
+    return (length + TILE - 1) / TILE;
+}
+
+static cpu_number sum_of(const scan_job *job, cpu_number a, cpu_number b)
+{
+    if (job->is_real)
+        return (cpu_number){.f = a.f + b.f};
+    return (cpu_number){.u = a.u + b.u};
+}
+
+static size_t tile_count_of(const scan_job *job, uint64_t tile)
+{
+    return (size_t)TML_MIN_OF((uint64_t)TILE, job->length - tile * TILE);
+}
+
+/* Scans a tile into the workspace; returns its sum. */
+static cpu_number scan_tile(const scan_job *job, workspace *work, uint64_t tile)
+{
+    size_t count = tile_count_of(job, tile);
+    job->tile(job->in + tile * TILE * job->in_size, count, work->sums);
+    const unsigned char *last = (const unsigned char *)work->sums + count * job->sum_size;
+    cpu_number sum = {0};
+    if (job->sum_size == sizeof(uint32_t)) {
+        uint32_t small;
+        memcpy(&small, last, sizeof small);
+        sum.u = small;
+    } else {
+        memcpy(&sum, last, sizeof sum);
+    }
+    return sum;
+}
+
+static void write_tile(const scan_job *job, workspace *work, uint64_t tile, cpu_number before)
+{
+    const unsigned char *sums =
+        (const unsigned char *)work->sums + (job->inclusive ? job->sum_size : 0);
+    unsigned char *out = job->out + tile * TILE * job->out_size;
+    size_t count = tile_count_of(job, tile);
+    for (size_t i = 0; i < count; i += CPU_BLOCK) {
+        size_t here = TML_MIN_OF(count - i, (size_t)CPU_BLOCK);
+        job->add(sums + i * job->sum_size, before, here, work->ready);
+        cpu_copy_out(out + i * job->out_size, work->ready, here * job->out_size, job->stream);
+    }
+}
+
+/* ---- LOOK_BACK ------------------------------------------------------------------------------ */
+
+static cpu_number find_before(const scan_job *job, uint64_t tile, cpu_number sum)
+{
+    if (!job->is_real)
+        return (cpu_number){.u = cpu_look_back(job->links, tile, sum.u)};
+    cpu_number before = {.u = cpu_chain_wait(job->links, tile)};
+    cpu_chain_publish(job->links, tile, sum_of(job, before, sum).u);
+    return before;
+}
+
+static void scan_worker(void *argument, uint32_t index)
+{
+    scan_job *job = argument;
+    workspace *work = &job->workers[index];
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile)) {
+        bool skip = tml_is_cancelled(job->tml); /* but let the successors go on */
+        cpu_number sum = skip ? (cpu_number){0} : scan_tile(job, work, tile);
+        cpu_number before = find_before(job, tile, sum);
+        if (!skip)
+            write_tile(job, work, tile, before);
+    }
+    cpu_stream_fence();
+}
+
+static void look_back(scan_job *job)
+{
+    uint64_t tile_count = tiles_of(job->length);
+    memset(job->links, 0, tile_count * sizeof(*job->links));
+    cpu_run_tiles(job->tml, &job->tickets, tile_count, scan_worker, job);
+    if (tile_count > 0)
+        job->total.u = job->links[tile_count - 1].prefix;
+}
+
+/* ---- REDUCE_THEN_SCAN ----------------------------------------------------------------------- */
+
+static void sum_worker(void *argument, uint32_t index)
+{
+    scan_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml))
+        job->before[tile] = scan_tile(job, &job->workers[index], tile);
+}
+
+static void write_worker(void *argument, uint32_t index)
+{
+    scan_job *job = argument;
+    workspace *work = &job->workers[index];
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
+        scan_tile(job, work, tile);
+        write_tile(job, work, tile, job->before[tile]);
+    }
+    cpu_stream_fence();
+}
+
+static void reduce_then_scan(scan_job *job)
+{
+    uint64_t tile_count = tiles_of(job->length);
+    cpu_run_tiles(job->tml, &job->tickets, tile_count, sum_worker, job);
+    for (uint64_t tile = 0; tile < tile_count && !tml_is_cancelled(job->tml); tile++) {
+        cpu_number sum = job->before[tile];
+        job->before[tile] = job->total;
+        job->total = sum_of(job, job->total, sum);
+    }
+    cpu_run_tiles(job->tml, &job->tickets, tile_count, write_worker, job);
+}
+
+/* ---- operation ------------------------------------------------------------------------------ */
+
+/* The loops for a pair of types, or NULL. The sums have the size of out, but double for floats. */
+static tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
+{
+    static const tile_fn to_32[TML_SCALAR_END][CPU_LEVELS] = {
+        [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_32),   [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_32),
+        [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_32), [TML_I32] = CPU_EACH_LEVEL(tile_u32_to_32),
+        [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_32), [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_32),
+    };
+    static const tile_fn to_64[TML_SCALAR_END][CPU_LEVELS] = {
+        [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_64),     [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_64),
+        [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_64),   [TML_I32] = CPU_EACH_LEVEL(tile_i32_to_64),
+        [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_64),   [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_64),
+        [TML_F32] = CPU_EACH_LEVEL(tile_f32_to_real), [TML_F64] = CPU_EACH_LEVEL(tile_f64_to_real),
+    };
+    bool narrow = out_size == sizeof(uint32_t) && !is_real;
+    return (narrow ? to_32 : to_64)[in][cpu_simd_level()];
+}
+
+static add_fn find_add(tml_type out)
+{
+    static const add_fn table[TML_SCALAR_END][CPU_LEVELS] = {
+        [TML_U32] = CPU_EACH_LEVEL(add_32),  [TML_I32] = CPU_EACH_LEVEL(add_32),
+        [TML_U64] = CPU_EACH_LEVEL(add_64),  [TML_I64] = CPU_EACH_LEVEL(add_64),
+        [TML_F32] = CPU_EACH_LEVEL(add_f32), [TML_F64] = CPU_EACH_LEVEL(add_f64),
+    };
+    return table[out][cpu_simd_level()];
+}
+
+static void lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena, scan_job *job)
+{
+    uint64_t tile_count = tiles_of(desc->length.count);
+    job->workers = cpu_arena_take(arena, cpu_workers(tml, tile_count), sizeof(*job->workers));
+    if (desc->method == TML_METHOD_LOOK_BACK)
+        job->links = cpu_arena_take(arena, tile_count, sizeof(*job->links));
+    else
+        job->before = cpu_arena_take(arena, tile_count, sizeof(*job->before));
+}
+
+static bool scan_supports(tml_context *tml, const void *argument)
+{
+    const tml_scan_desc *desc = argument;
+    (void)tml;
+    return desc->method == TML_METHOD_LOOK_BACK || desc->method == TML_METHOD_REDUCE_THEN_SCAN ||
+           desc->method == TML_METHOD_SCAN_SEARCH;
+}
+
+static size_t scan_scratch_size(tml_context *tml, const void *argument)
+{
+    const tml_scan_desc *desc = argument;
+    if (desc->method == TML_METHOD_SCAN_SEARCH)
+        return cpu_hillis_steele_scan_scratch_size(tml, desc);
+    cpu_arena arena = {0};
+    scan_job job;
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    const tml_scan_desc *desc = argument;
+    (void)size;
+    if (desc->method == TML_METHOD_SCAN_SEARCH)
+        return cpu_hillis_steele_scan(tml, desc, scratch);
+
+    const tml_slot *in = tml_slot_of(tml, desc->in), *out = tml_slot_of(tml, desc->out);
+    bool is_real = tml_type_is_float(out->type);
+    scan_job job = {
+        .tml = tml,
+        .tile = find_tile(in->type, out->element_size, is_real),
+        .add = find_add(out->type),
+        .inclusive = desc->inclusive,
+        .is_real = is_real,
+        .stream = cpu_worth_streaming(out->size),
+        .in = in->memory,
+        .out = out->memory,
+        .in_size = in->element_size,
+        .out_size = out->element_size,
+        .sum_size = is_real ? sizeof(double) : out->element_size,
+        .length = cpu_length(tml, &desc->length),
+    };
+    lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);
+    if (desc->method == TML_METHOD_LOOK_BACK)
+        look_back(&job);
+    else
+        reduce_then_scan(&job);
+    tml_status status = cpu_finish(tml, "tml_scan");
+    const uint64_t zero = 0; /* of any sum's type */
+    if (status == TML_OK && !tml_is_none(desc->total))
+        job.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
+    return status;
+}
+
+const tml_engine_op cpu_op_scan = {scan_supports, scan_scratch_size, scan_run};

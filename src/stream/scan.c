@@ -1,0 +1,74 @@
+/* tml_scan: checks, defaults and dispatch. */
+#include "stream/stream_internal.h"
+
+static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML_I32,
+                                    TML_I64, TML_F32, TML_F64, TML_TYPE_NONE};
+
+/* What sums of this type may be written as. */
+static const tml_type *out_types(tml_type in)
+{
+    static const tml_type integers[] = {TML_U32, TML_U64, TML_I32, TML_I64, TML_TYPE_NONE};
+    static const tml_type f32[] = {TML_F32, TML_TYPE_NONE};
+    static const tml_type f64[] = {TML_F64, TML_TYPE_NONE};
+    return in == TML_F32 ? f32 : in == TML_F64 ? f64 : integers;
+}
+
+tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
+                                   uint64_t in_count, tml_buffer out, uint64_t out_count)
+{
+    tml_status status = tml_check_buffer(tml, call, "in", in, in_types, in_count);
+    if (!status)
+        status = tml_check_buffer(tml, call, "out", out, out_types(tml_slot_of(tml, in)->type),
+                                  out_count);
+    if (!status)
+        status = stream_check_apart(tml, call, "out", out, "in", in,
+                                    tml_slot_of(tml, in)->type ==
+                                        tml_slot_of(tml, out)->type); /* in place */
+    return status;
+}
+
+static tml_status check_total(tml_context *tml, const char *call, const tml_scan_desc *desc)
+{
+    if (tml_is_none(desc->total))
+        return TML_OK;
+    const tml_type types[] = {tml_slot_of(tml, desc->out)->type, TML_TYPE_NONE};
+    return tml_check_buffer(tml, call, "total", desc->total, types, 1);
+}
+
+static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *desc)
+{
+    static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                            TML_METHOD_SCAN_SEARCH, TML_METHOD_AUTO};
+    tml_status status =
+        stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
+    uint64_t count = desc->length.count;
+    if (!status)
+        status = stream_check_scan_types(tml, call, desc->in, count, desc->out, count);
+    if (!status)
+        status = check_total(tml, call, desc);
+    const stream_field outputs[] = {
+        {"out", desc->out}, {"total", desc->total}, {"scratch", desc->scratch}};
+    if (!status)
+        status = stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
+    for (size_t o = 1; o < TML_ARRAY_SIZE(outputs) && !status; o++)
+        status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer, "in", desc->in,
+                                    false);
+    if (!status)
+        status = stream_choose_method(tml, call, TML_OP_SCAN, desc, &desc->method, preference);
+    return status;
+}
+
+tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
+{
+    tml_scan_desc resolved = *desc;
+    tml_status status = resolve(tml, "tml_scan", &resolved);
+    return status ? status : stream_run(tml, "tml_scan", TML_OP_SCAN, &resolved, resolved.scratch);
+}
+
+size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
+{
+    tml_scan_desc resolved = *desc;
+    if (resolve(tml, "tml_scan_scratch_size", &resolved))
+        return 0;
+    return stream_scratch_size(tml, TML_OP_SCAN, &resolved);
+}
