@@ -86,8 +86,56 @@ static size_t cpu_surface_scratch_size(tml_context *tml, const void *desc)
     return arena.size;
 }
 
-static void masks_fill(workspace *space)
+/* ---- thresholds ------------------------------------------------------------------------------ */
+
+static threshold threshold_of(tml_type type, double iso)
 {
+    threshold out = {.kind = THRESHOLD_VALUE};
+    double up = ceil(iso);
+/* limit is the first value beyond the type, which a double holds exactly. */
+#define INTEGER_THRESHOLD(TYPE, member, ctype, lowest, limit)                                      \
+    case TYPE:                                                                                     \
+        if (up <= (double)(lowest))                                                                \
+            out.kind = THRESHOLD_ALL;                                                              \
+        else if (up >= (limit))                                                                    \
+            out.kind = THRESHOLD_NONE;                                                             \
+        else                                                                                       \
+            out.value.member = (ctype)up;                                                          \
+        break;
+    switch (type) {
+        INTEGER_THRESHOLD(TML_U8, u8, uint8_t, 0, 0x1p8)
+        INTEGER_THRESHOLD(TML_I8, i8, int8_t, INT8_MIN, 0x1p7)
+        INTEGER_THRESHOLD(TML_U16, u16, uint16_t, 0, 0x1p16)
+        INTEGER_THRESHOLD(TML_I16, i16, int16_t, INT16_MIN, 0x1p15)
+        INTEGER_THRESHOLD(TML_U32, u32, uint32_t, 0, 0x1p32)
+        INTEGER_THRESHOLD(TML_I32, i32, int32_t, INT32_MIN, 0x1p31)
+        INTEGER_THRESHOLD(TML_U64, u64, uint64_t, 0, 0x1p64)
+        INTEGER_THRESHOLD(TML_I64, i64, int64_t, INT64_MIN, 0x1p63)
+    case TML_F64:
+        out.value.f64 = iso;
+        break;
+    default: /* f32, and f16 compared as float */
+        out.value.f32 = (float)iso;
+        if ((double)out.value.f32 < iso)
+            out.value.f32 = nextafterf(out.value.f32, INFINITY);
+    }
+#undef INTEGER_THRESHOLD
+    return out;
+}
+
+static threshold part_threshold(const surface_plan *plan, const surface_part *part)
+{
+    if (!plan->labels)
+        return threshold_of(plan->type, part->iso);
+    threshold out = {.kind = THRESHOLD_VALUE};
+    out.value.u64 = part->label; /* the low bytes are the value in any integer type */
+    return out;
+}
+
+/* What every task of a workspace relies on. */
+static void workspace_begin(const surface_plan *plan, workspace *space)
+{
+    space->limit = part_threshold(plan, space->part);
     uint64_t n = space->size[0];
     for (uint64_t w = 0; w < space->words; w++) {
         space->sample_mask[w] = n - 64 * w >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n % 64) - 1;
@@ -174,58 +222,6 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 
 /* ---- sign bits ------------------------------------------------------------------------------- */
 
-/* A threshold as the type's own: samples >= it are those >= the isovalue. */
-typedef struct threshold {
-    enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
-    union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-        float f32;
-        double f64;
-    } value;
-} threshold;
-
-static threshold threshold_of(tml_type type, double iso)
-{
-    threshold out = {.kind = THRESHOLD_VALUE};
-    double up = ceil(iso);
-/* limit is the first value beyond the type, which a double holds exactly. */
-#define INTEGER_THRESHOLD(TYPE, member, ctype, lowest, limit)                                      \
-    case TYPE:                                                                                     \
-        if (up <= (double)(lowest))                                                                \
-            out.kind = THRESHOLD_ALL;                                                              \
-        else if (up >= (limit))                                                                    \
-            out.kind = THRESHOLD_NONE;                                                             \
-        else                                                                                       \
-            out.value.member = (ctype)up;                                                          \
-        break;
-    switch (type) {
-        INTEGER_THRESHOLD(TML_U8, u8, uint8_t, 0, 0x1p8)
-        INTEGER_THRESHOLD(TML_I8, i8, int8_t, INT8_MIN, 0x1p7)
-        INTEGER_THRESHOLD(TML_U16, u16, uint16_t, 0, 0x1p16)
-        INTEGER_THRESHOLD(TML_I16, i16, int16_t, INT16_MIN, 0x1p15)
-        INTEGER_THRESHOLD(TML_U32, u32, uint32_t, 0, 0x1p32)
-        INTEGER_THRESHOLD(TML_I32, i32, int32_t, INT32_MIN, 0x1p31)
-        INTEGER_THRESHOLD(TML_U64, u64, uint64_t, 0, 0x1p64)
-        INTEGER_THRESHOLD(TML_I64, i64, int64_t, INT64_MIN, 0x1p63)
-    case TML_F64:
-        out.value.f64 = iso;
-        break;
-    default: /* f32, and f16 compared as float */
-        out.value.f32 = (float)iso;
-        if ((double)out.value.f32 < iso)
-            out.value.f32 = nextafterf(out.value.f32, INFINITY);
-    }
-#undef INTEGER_THRESHOLD
-    return out;
-}
-
 /* Moves a row of bits one column on, into the pad's frame. */
 static void shift_into_pad(surface_word *row, uint64_t words)
 {
@@ -252,8 +248,9 @@ static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uin
 
 /* Sign bits of one row of the box, in words of the box (no pad). */
 static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_t y, uint64_t z,
-                         const threshold *limit, surface_word *out)
+                         surface_word *out)
 {
+    const threshold *limit = &space->limit;
     const surface_plan *plan = job->plan;
     const surface_part *part = space->part;
     uint64_t n = part->box.count[0];
@@ -284,15 +281,6 @@ static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_
     return flags;
 }
 
-static threshold part_threshold(const surface_plan *plan, const surface_part *part)
-{
-    if (!plan->labels)
-        return threshold_of(plan->type, part->iso);
-    threshold out = {.kind = THRESHOLD_VALUE};
-    out.value.u64 = part->label; /* the low bytes are the value in any integer type */
-    return out;
-}
-
 /* Bits of a chunk's rows, for every part of the job that is counted together. */
 static void bits_task(void *argument, uint32_t index)
 {
@@ -314,10 +302,9 @@ static void bits_task(void *argument, uint32_t index)
                 *flags = ROW_OUTSIDE;
                 continue;
             }
-            threshold limit = part_threshold(job->plan, space->part);
             out[space->words - 1] = 0; /* the pad may have a word of its own */
-            uint32_t found = row_bits(job, space, box_index(space, 1, y),
-                                      box_index(space, 2, place.z), &limit, out);
+            uint32_t found =
+                row_bits(job, space, box_index(space, 1, y), box_index(space, 2, place.z), out);
             if (space->pad) {
                 shift_into_pad(out, space->words);
                 found |= ROW_OUTSIDE;
@@ -552,7 +539,7 @@ static tml_status count_part(surface_job *job, double from, double to)
     workspace *spaces = plan->labels ? job->space : job->spaces;
     double span = (to - from) / (3.0 * together);
     for (uint32_t p = 0; p < together; p++)
-        masks_fill(&spaces[p]);
+        workspace_begin(plan, &spaces[p]);
     atomic_store_explicit(&job->nan, false, memory_order_relaxed);
     job->space = spaces;
     tml_status status = make_bits(job, from, from + span * together);

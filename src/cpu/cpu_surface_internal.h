@@ -22,6 +22,23 @@ typedef struct chunk_entry {
     uint64_t cells;
 } chunk_entry;
 
+/* A threshold as the type's own: samples >= it are those >= the isovalue. */
+typedef struct threshold {
+    enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
+    union {
+        uint8_t u8;
+        int8_t i8;
+        uint16_t u16;
+        int16_t i16;
+        uint32_t u32;
+        int32_t i32;
+        uint64_t u64;
+        int64_t i64;
+        float f32;
+        double f64;
+    } value;
+} threshold;
+
 typedef struct workspace {
     surface_part *part;
     uint64_t pad;        /* 1 with caps */
@@ -31,6 +48,7 @@ typedef struct workspace {
     uint64_t chunk_rows; /* rows in a chunk; the last of a slice may have fewer */
     uint64_t chunks_per_slice;
     uint64_t chunk_count;
+    threshold limit;
     surface_word *bits;        /* rows * words, and one more */
     surface_word *sample_mask; /* words each: samples, x-edges, no cells */
     surface_word *x_mask;

@@ -36,6 +36,14 @@ static inline uint64_t low_bits(uint64_t n)
     return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
 }
 
+/* Asks for the next lines of a stream of samples, some way ahead: one loop reads too little at a time for
+ * the processor's own prefetching to reach the memory's speed (63 to 44 ms for 512 MiB). */
+static inline void prefetch_ahead(const void *samples, size_t size)
+{
+    for (size_t line = 0; line < size; line += 64)
+        __builtin_prefetch((const char *)samples + 2048 + line);
+}
+
 /* ROW_ flags of a word of n samples. */
 static inline uint32_t word_flags(uint64_t word, uint64_t n)
 {

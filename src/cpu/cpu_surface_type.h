@@ -46,6 +46,7 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
     if (TYPE == TML_F32) { /* through bytes this would be slower than memory */
         for (; i + 64 <= n; i += 64) {
             uint64_t word = 0, nan = 0;
+            prefetch_ahead(v + i, 64 * sizeof(T));
 #    if defined(SURFACE_AVX512)
             __m512 wide = _mm512_set1_ps((float)limit);
             for (int k = 0; k < 4; k++) {
@@ -70,6 +71,7 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
 #endif
     for (; i < n; i += 64) {
         uint64_t left = n - i;
+        prefetch_ahead(v + i, 64 * sizeof(T));
         uint64_t word = FN(word_inside)(v + i, left, limit);
 #if FLOAT
         if (FN(word_present)(v + i, left, limit) != low_bits(left))
