@@ -5,6 +5,7 @@
  *   - the midpoints of two floats are exact doubles, and rounding is monotonic, so the rounded decimal
  *     lies strictly between them only if the decimal itself does;
  *   - nine digits always suffice (Matula: In-and-Out Conversions. 1968).
+ * Decimals that lie just on a midpoint are left out; there are none below 2^24.
  * Six digits always survive the way from decimal to float and back, so fewer need no trial of their
  * own: they come out of the six as trailing zeros. */
 #include <assert.h>

@@ -10,7 +10,8 @@ enum { NUMBER_TEXT_MAX = 32 };
 
 /* Decimal digits of value. Returns how many characters. */
 size_t tml_format_u64(char *out, uint64_t value);
-/* The shortest decimal that reads back as the same float: "0.1", "-1.5e-30", "nan". */
+/* The shortest decimal that reads back as the same float: "0.1", "-1.5e-12", "nan". Nine digits
+ * below 1e-13 and from 1e22 on. */
 size_t tml_format_f32(char *out, float value);
 /* value rounded to so many decimals, without trailing zeros. */
 size_t tml_format_fixed(char *out, double value, int decimals);

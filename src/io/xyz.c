@@ -19,7 +19,8 @@ typedef struct xyz_reader {
     bool has_names; /* columns come from a header */
     point_columns columns;
     bool has_count;
-    uint64_t count; /* rows that the count line promises */
+    bool is_chemical; /* symbols before x, frames of count rows */
+    uint64_t count;   /* rows that the count line promises */
     uint64_t rows;
 } xyz_reader;
 
@@ -129,14 +130,6 @@ static bool next_content(xyz_reader *reader, io_span *line)
     return false;
 }
 
-static bool is_row(io_span line, uint32_t first)
-{
-    io_span fields[XYZ_FIELDS_MAX];
-    uint32_t count = split(line, find_separator(line), fields);
-    return count >= first + 3 && is_number(fields[first]) && is_number(fields[first + 1]) &&
-           is_number(fields[first + 2]);
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -145,7 +138,10 @@ static bool is_letter(char c)
 /* A chemical row: an element's symbol, then three numbers. */
 static bool is_atom(io_span line)
 {
-    return line.size > 0 && is_letter(line.text[0]) && is_row(line, 1);
+    io_span fields[XYZ_FIELDS_MAX];
+    uint32_t count = split(line, find_separator(line), fields);
+    return count >= 4 && is_letter(fields[0].text[0]) && is_number(fields[1]) &&
+           is_number(fields[2]) && is_number(fields[3]);
 }
 
 /* After the count line: a comment line and atoms, or points at once. */
@@ -153,13 +149,23 @@ static void look_for_atoms(xyz_reader *reader)
 {
     io_text ahead = reader->text;
     io_span comment, row;
-    if (tml_io_line(&ahead, &comment) && !is_row(comment, 0)) {
-        io_text rows = ahead;
-        if (tml_io_line(&ahead, &row) && is_atom(tml_io_trim(row))) {
-            reader->columns = (point_columns){{1, 2, 3}, -1, -1};
-            reader->text = rows;
-        }
+    if (!tml_io_line(&ahead, &comment))
+        return;
+    io_text rows = ahead;
+    reader->is_chemical = tml_io_line(&ahead, &row) && is_atom(tml_io_trim(row));
+    if (reader->is_chemical) {
+        reader->columns = (point_columns){{1, 2, 3}, -1, -1};
+        reader->text = rows;
     }
+}
+
+/* Does a line of fields name columns? Its first that is not empty is then a word. */
+static bool are_names(const io_span *fields, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (fields[i].size > 0)
+            return is_letter(fields[i].text[0]) && !is_number(fields[i]);
+    return false;
 }
 
 /* Reads the lines before the first point; *line is then the first point's line. */
@@ -178,8 +184,7 @@ static tml_status read_head(xyz_reader *reader, io_span *line)
     reader->separator = find_separator(*line);
     io_span fields[XYZ_FIELDS_MAX];
     uint32_t count = split(*line, reader->separator, fields);
-    bool is_data = is_row(*line, reader->columns.position[0] == 1 ? 1 : 0);
-    if (!is_data && !reader->has_names && !is_number(fields[0])) {
+    if (!reader->is_chemical && !reader->has_names && are_names(fields, count)) {
         take_names(reader, fields, count);
         if (!next_content(reader, line))
             *line = (io_span){line->text, 0};
@@ -241,11 +246,10 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
         return status;
     sink->expected = reader.has_count ? reader.count : size / (line.size + 1);
 
-    bool is_chemical = reader.columns.position[0] == 1 && !reader.has_names;
     bool has_row = line.size > 0;
     while (has_row && status == TML_OK) {
         status = read_row(&reader, line);
-        if (is_chemical && reader.rows == reader.count)
+        if (reader.is_chemical && reader.rows == reader.count)
             break; /* another frame may follow */
         has_row = next_content(&reader, &line);
     }

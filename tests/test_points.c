@@ -1,0 +1,994 @@
+/* Point files: real files against values that other programs read from them (numpy, VTK), every
+ * encoding of each format against one cloud that the test writes itself, and damaged files. */
+#include <stdarg.h>
+
+#include "io/lzf.h"
+#include "io/points_internal.h"
+#include "test.h"
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+static tml_context *open_context(void)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.threads = 1}, &tml));
+    return tml;
+}
+
+/* A file in the making. */
+typedef struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+} bytes;
+
+static void put(bytes *out, const void *data, size_t size)
+{
+    if (out->size + size > out->capacity) {
+        out->capacity = 2 * (out->size + size);
+        out->data = realloc(out->data, out->capacity);
+    }
+    if (size > 0)
+        memcpy(out->data + out->size, data, size);
+    out->size += size;
+}
+
+static void put_text(bytes *out, const char *format, ...) TML_FORMAT(2, 3);
+static void put_text(bytes *out, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    put(out, text, (size_t)length);
+}
+
+/* value as a scalar of that type and byte order. */
+static void put_number(bytes *out, double value, tml_type type, bool big_endian)
+{
+    uint8_t raw[8] = {0};
+    size_t size = tml_type_size(type);
+    float single = (float)value;
+    if (type == TML_F64) {
+        memcpy(raw, &value, 8);
+    } else if (type == TML_F32) {
+        memcpy(raw, &single, 4);
+    } else {
+        uint64_t bits = (uint64_t)(int64_t)value;
+        memcpy(raw, &bits, size); /* the test machine is little-endian */
+    }
+    for (size_t i = 0; i < size; i++)
+        put(out, &raw[big_endian ? size - 1 - i : i], 1);
+}
+
+/* Reads from a copy of just the right size, so that a byte too far is found by the sanitizer. */
+static tml_status parse(tml_context *tml, const void *data, size_t size, tml_points *out)
+{
+    io_file file;
+    void *copy = malloc(size ? size : 1);
+    memcpy(copy, data, size);
+    tml_io_open_memory(tml, "tml_points_load", "test", copy, size, &file);
+    tml_status status = tml_points_read(&file, out);
+    tml_io_close(&file);
+    free(copy);
+    return status;
+}
+
+/* ---- the cloud that the test writes ---------------------------------------------------------- */
+
+/* Whole numbers within [-100, 100]: every type of signed number holds them exactly. */
+static double cloud_position(uint64_t i, int axis)
+{
+    return (double)((i * 37 + (uint64_t)axis * 59 + i * i % 7) % 201) - 100.0;
+}
+
+static double cloud_radius(uint64_t i)
+{
+    return (double)(i % 5 + 1);
+}
+
+static double cloud_value(uint64_t i)
+{
+    return (double)(i % 100);
+}
+
+enum { HAS_RADII = 1, HAS_VALUES = 2 };
+
+/* Parses a file that holds the first count points of the cloud. */
+static void check_cloud(const char *what, const bytes *file, uint64_t count, int has,
+                        const char *value_name)
+{
+    tml_context *tml = open_context();
+    tml_points points;
+    if (CHECK_OK(tml, parse(tml, file->data, file->size, &points))) {
+        CHECK_EQ_U64(points.count, count);
+        CHECK_EQ_U64(points.dropped, 0);
+        CHECK(!points.radii == !(has & HAS_RADII && count > 0));
+        CHECK(!points.values == !(has & HAS_VALUES && count > 0));
+        CHECK_STR(points.value_name, value_name);
+        for (uint64_t i = 0; i < points.count; i++) {
+            bool same = true;
+            for (int axis = 0; axis < 3; axis++)
+                same &= (double)points.positions[3 * i + (uint64_t)axis] == cloud_position(i, axis);
+            same &= !points.radii || (double)points.radii[i] == cloud_radius(i);
+            same &= !points.values || (double)points.values[i] == cloud_value(i);
+            if (!CHECK(same)) {
+                printf("    %s: point %" PRIu64 "\n", what, i);
+                break;
+            }
+        }
+        tml_points_free(tml, &points);
+        CHECK(!points.positions && points.count == 0);
+    } else {
+        printf("    %s\n", what);
+    }
+    tml_close(tml);
+}
+
+/* ---- writers of each format, for the test ---------------------------------------------------- */
+
+static const struct {
+    tml_type type;
+    const char *ply, *vtk;
+} scalar_names[] = {
+    {TML_I8, "char", "char"},    {TML_I16, "short", "short"},   {TML_I32, "int32", "int"},
+    {TML_F32, "float", "float"}, {TML_F64, "double", "double"},
+};
+enum { SCALAR_NAMES = sizeof scalar_names / sizeof scalar_names[0] };
+
+static void put_value(bytes *out, double value, tml_type type, points_encoding encoding)
+{
+    if (encoding == POINTS_TEXT)
+        put_text(out, " %.17g", value);
+    else
+        put_number(out, value, type, encoding == POINTS_BIG_ENDIAN);
+}
+
+/* Properties out of order, lists among them, an element before the vertices and one after. */
+static void make_ply(bytes *out, uint64_t count, points_encoding encoding, int scalar,
+                     const char *eol)
+{
+    static const char *const encodings[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    const char *type = scalar_names[scalar].ply;
+    put_text(out, "ply%sformat %s 1.0%scomment test%s", eol, encodings[encoding], eol, eol);
+    put_text(out, "element camera 2%sproperty list uchar double view%s", eol, eol);
+    put_text(out, "element vertex %" PRIu64 "%s", count, eol);
+    put_text(out, "property uchar red%sproperty %s z%sproperty list ushort int links%s", eol, type,
+             eol, eol);
+    put_text(out, "property %s x%sproperty %s radius%sproperty %s y%s", type, eol, type, eol, type,
+             eol);
+    put_text(out, "property float nx%sproperty %s density%sproperty int more%s", eol, type, eol,
+             eol);
+    put_text(out, "element face 0%sproperty list uchar int vertex_indices%send_header%s", eol, eol,
+             eol);
+    for (uint64_t i = 0; i < 2; i++) {
+        put_value(out, (double)i, TML_U8, encoding);
+        for (uint64_t k = 0; k < i; k++)
+            put_value(out, 0.5, TML_F64, encoding);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        tml_type t = scalar_names[scalar].type;
+        put_value(out, 200.0, TML_U8, encoding);
+        put_value(out, cloud_position(i, 2), t, encoding);
+        put_value(out, (double)(i % 3), TML_U16, encoding);
+        for (uint64_t k = 0; k < i % 3; k++)
+            put_value(out, -1.0, TML_I32, encoding);
+        put_value(out, cloud_position(i, 0), t, encoding);
+        put_value(out, cloud_radius(i), t, encoding);
+        put_value(out, cloud_position(i, 1), t, encoding);
+        put_value(out, 0.25, TML_F32, encoding);
+        put_value(out, cloud_value(i), t, encoding);
+        put_value(out, 7.0, TML_I32, encoding);
+        if (encoding == POINTS_TEXT)
+            put_text(out, "%s", eol);
+    }
+}
+
+/* LZF by search of everything in reach: slow and small. */
+static void pack_lzf(bytes *out, const uint8_t *in, size_t size)
+{
+    size_t at = 0, literals = 0;
+    while (at <= size) {
+        size_t best = 0, distance = 0;
+        for (size_t back = 1; at < size && back <= at && back <= 8192; back++) {
+            size_t length = 0;
+            while (at + length < size && length < 264 && in[at + length] == in[at + length - back])
+                length++;
+            if (length > best) {
+                best = length;
+                distance = back;
+            }
+        }
+        bool is_match = best >= 3;
+        if (literals > 0 && (is_match || literals == 32 || at == size)) {
+            uint8_t control = (uint8_t)(literals - 1);
+            put(out, &control, 1);
+            put(out, in + at - literals, literals);
+            literals = 0;
+        }
+        if (is_match) {
+            uint8_t code[3] = {(uint8_t)((distance - 1) >> 8 | (best >= 9 ? 7 : best - 2) << 5)};
+            size_t used = 1;
+            if (best >= 9)
+                code[used++] = (uint8_t)(best - 9);
+            code[used++] = (uint8_t)(distance - 1);
+            put(out, code, used);
+            at += best;
+        } else {
+            at++;
+            literals++;
+        }
+    }
+}
+
+enum { PCD_TEXT, PCD_ROWS, PCD_PACKED };
+
+/* Fields: padding, y, a vector, z, x, value, radius. */
+static double pcd_field(uint64_t i, int field)
+{
+    return field == 0   ? 1.0
+           : field == 1 ? cloud_position(i, 1)
+           : field == 2 ? 0.5
+           : field == 3 ? cloud_position(i, 2)
+           : field == 4 ? cloud_position(i, 0)
+           : field == 5 ? cloud_value(i)
+                        : cloud_radius(i);
+}
+
+static void make_pcd(bytes *out, uint64_t count, int encoding, const char *version)
+{
+    static const char *const encodings[] = {"ascii", "binary", "binary_compressed"};
+    static const tml_type types[] = {TML_U8, TML_F32, TML_F32, TML_I16, TML_F64, TML_U32, TML_I8};
+    static const int elements[] = {3, 1, 2, 1, 1, 1, 1};
+    enum { FIELDS = 7 };
+    bool is_new = strcmp(version, "0.7") == 0;
+    put_text(out, "# .PCD v%s - Point Cloud Data file format\nVERSION %s\n", version, version);
+    put_text(out, "%s _ y normal_x z x curvature radius\n", is_new ? "FIELDS" : "COLUMNS");
+    put_text(out, "SIZE 1 4 4 2 8 4 1\nTYPE U F F I F U I\nCOUNT 3 1 2 1 1 1 1\n");
+    put_text(out, "WIDTH %" PRIu64 "\n", count);
+    if (is_new)
+        put_text(out, "HEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %" PRIu64 "\n", count);
+    put_text(out, "DATA %s\n", encodings[encoding]);
+    bytes packed = {0}, columns = {0};
+    if (encoding == PCD_PACKED) {
+        for (int field = 0; field < FIELDS; field++)
+            for (uint64_t i = 0; i < count; i++)
+                for (int e = 0; e < elements[field]; e++)
+                    put_number(&columns, pcd_field(i, field), types[field], false);
+        pack_lzf(&packed, columns.data, columns.size);
+        put_number(out, (double)packed.size, TML_U32, false);
+        put_number(out, (double)columns.size, TML_U32, false);
+        put(out, packed.data, packed.size);
+    }
+    for (uint64_t i = 0; encoding != PCD_PACKED && i < count; i++) {
+        for (int field = 0; field < FIELDS; field++)
+            for (int e = 0; e < elements[field]; e++)
+                put_value(out, pcd_field(i, field), types[field],
+                          encoding == PCD_TEXT ? POINTS_TEXT : POINTS_LITTLE_ENDIAN);
+        if (encoding == PCD_TEXT)
+            put_text(out, "\n");
+    }
+    free(packed.data);
+    free(columns.data);
+}
+
+static void set_number(bytes *out, size_t at, double value, tml_type type)
+{
+    bytes number = {0};
+    put_number(&number, value, type, false);
+    memcpy(out->data + at, number.data, number.size);
+    free(number.data);
+}
+
+/* Coordinates in quarters with an offset; two variable length records; extra bytes in each point. */
+static void make_las(bytes *out, uint64_t count, int minor, int format)
+{
+    static const int record_sizes[] = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
+    const int header_size = minor >= 4 ? 375 : minor == 3 ? 235 : 227;
+    const int record_size = record_sizes[format] + 3;
+    uint8_t zeros[400] = {0};
+    put(out, zeros, (size_t)header_size);
+    memcpy(out->data, "LASF", 4);
+    out->data[24] = 1;
+    out->data[25] = (uint8_t)minor;
+    set_number(out, 94, header_size, TML_U16);
+    set_number(out, 96, header_size + 54 + 10 + 54, TML_U32);
+    set_number(out, 100, 2, TML_U32);
+    out->data[104] = (uint8_t)format;
+    set_number(out, 105, record_size, TML_U16);
+    set_number(out, 107, minor >= 4 && format >= 6 ? 0.0 : (double)count, TML_U32);
+    for (int axis = 0; axis < 3; axis++) {
+        set_number(out, (size_t)(131 + 8 * axis), 0.25, TML_F64);
+        set_number(out, (size_t)(155 + 8 * axis), 50.0 * axis, TML_F64);
+    }
+    if (minor >= 4)
+        memcpy(out->data + 247, &count, sizeof count);
+    uint8_t record[54] = {0};
+    memcpy(record + 2, "LASF_Projection", 15);
+    record[20] = 10;
+    put(out, record, sizeof record);
+    put(out, zeros, 10);
+    record[20] = 0;
+    put(out, record, sizeof record);
+    for (uint64_t i = 0; i < count; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            put_number(out, (cloud_position(i, axis) - 50.0 * axis) * 4.0, TML_I32, false);
+        put_number(out, cloud_value(i), TML_U16, false);
+        put(out, zeros, (size_t)(record_size - 14));
+    }
+}
+
+static void put_vtk_array(bytes *out, uint64_t count, int which, int scalar,
+                          points_encoding encoding)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_value(out, which == 0 ? cloud_radius(i) : cloud_value(i), scalar_names[scalar].type,
+                  encoding);
+    put_text(out, "\n");
+}
+
+/* Points, cells in the old or the new form, and attributes of every kind. */
+static void make_vtk(bytes *out, uint64_t count, bool binary, int scalar, bool is_new)
+{
+    points_encoding encoding = binary ? POINTS_BIG_ENDIAN : POINTS_TEXT;
+    const char *type = scalar_names[scalar].vtk;
+    put_text(out, "# vtk DataFile Version %s\ntest\n%s\nDATASET %s\n", is_new ? "5.1" : "3.0",
+             binary ? "BINARY" : "ASCII", is_new ? "UNSTRUCTURED_GRID" : "POLYDATA");
+    put_text(out, "FIELD FieldData 1\nTIME 1 1 double\n");
+    put_value(out, 0.5, TML_F64, encoding);
+    put_text(out, "\nPOINTS %" PRIu64 " %s\n", count, type);
+    for (uint64_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3; axis++)
+            put_value(out, cloud_position(i, axis), scalar_names[scalar].type, encoding);
+    put_text(out, "\nMETADATA\nINFORMATION 1\nNAME L2 LOCATION vtk\nDATA 2 0 1\n\n");
+    if (is_new) {
+        put_text(out, "CELLS %" PRIu64 " %" PRIu64 "\nOFFSETS vtktypeint64\n", count + 1, count);
+        for (uint64_t i = 0; i <= count; i++)
+            put_value(out, (double)i, TML_I64, encoding);
+        put_text(out, "\nCONNECTIVITY vtktypeint64\n");
+        for (uint64_t i = 0; i < count; i++)
+            put_value(out, (double)i, TML_I64, encoding);
+        put_text(out, "\nCELL_TYPES %" PRIu64 "\n", count);
+        for (uint64_t i = 0; i < count; i++)
+            put_value(out, 1.0, TML_I32, encoding);
+    } else {
+        put_text(out, "VERTICES %" PRIu64 " %" PRIu64 "\n", count, 2 * count);
+        for (uint64_t i = 0; i < 2 * count; i++)
+            put_value(out, i % 2 ? (double)(i / 2) : 1.0, TML_I32, encoding);
+    }
+    /* A cell array of the same length must not be taken for the points'. */
+    put_text(out, "\nCELL_DATA %" PRIu64 "\nSCALARS cells %s 1\nLOOKUP_TABLE default\n", count,
+             type);
+    put_vtk_array(out, count, 0, scalar, encoding);
+    put_text(out, "POINT_DATA %" PRIu64 "\nVECTORS velocity float\n", count);
+    for (uint64_t i = 0; i < 3 * count; i++)
+        put_value(out, 1.0, TML_F32, encoding);
+    put_text(out, "\nCOLOR_SCALARS tint 2\n");
+    for (uint64_t i = 0; i < 2 * count; i++)
+        put_value(out, 1.0, TML_U8, encoding);
+    put_text(out, "\nTEXTURE_COORDINATES uv 2 double\n");
+    for (uint64_t i = 0; i < 2 * count; i++)
+        put_value(out, 0.25, TML_F64, encoding);
+    put_text(out, "\nSCALARS density %s\nLOOKUP_TABLE default\n", type);
+    put_vtk_array(out, count, 1, scalar, encoding);
+    put_text(out, "FIELD more 2\npscale 1 %" PRIu64 " %s\n", count, type);
+    put_vtk_array(out, count, 0, scalar, encoding);
+    put_text(out, "other 1 %" PRIu64 " %s\n", count, type);
+    put_vtk_array(out, count, 0, scalar, encoding);
+}
+
+/* ---- every encoding -------------------------------------------------------------------------- */
+
+TEST(ply_of_every_encoding_and_type)
+{
+    static const char *const eols[] = {"\n", "\r\n", "\r"};
+    for (int encoding = 0; encoding < 3; encoding++) {
+        for (int scalar = 0; scalar < SCALAR_NAMES; scalar++) {
+            for (int eol = 0; eol < 3; eol++) {
+                bytes file = {0};
+                make_ply(&file, 101, (points_encoding)encoding, scalar, eols[eol]);
+                check_cloud(scalar_names[scalar].ply, &file, 101, HAS_RADII | HAS_VALUES,
+                            "density");
+                free(file.data);
+            }
+        }
+    }
+}
+
+TEST(pcd_of_every_encoding_and_version)
+{
+    static const char *const versions[] = {".5", ".6", "0.7"};
+    for (int encoding = 0; encoding < 3; encoding++) {
+        for (int version = 0; version < 3; version++) {
+            bytes file = {0};
+            make_pcd(&file, 127, encoding, versions[version]);
+            check_cloud(versions[version], &file, 127, HAS_RADII | HAS_VALUES, "curvature");
+            free(file.data);
+        }
+    }
+}
+
+TEST(las_of_every_version_and_format)
+{
+    for (int minor = 0; minor <= 4; minor++) {
+        for (int format = 0; format <= (minor < 2   ? 1
+                                        : minor < 3 ? 3
+                                        : minor < 4 ? 5
+                                                    : 10);
+             format++) {
+            bytes file = {0};
+            make_las(&file, 97, minor, format);
+            check_cloud("LAS", &file, 97, HAS_VALUES, "intensity");
+            free(file.data);
+        }
+    }
+}
+
+TEST(vtk_of_every_encoding_and_type)
+{
+    for (int scalar = 0; scalar < SCALAR_NAMES; scalar++) {
+        for (int kind = 0; kind < 4; kind++) {
+            bytes file = {0};
+            make_vtk(&file, 89, kind & 1, scalar, kind & 2);
+            check_cloud(scalar_names[scalar].vtk, &file, 89, HAS_RADII | HAS_VALUES, "density");
+            free(file.data);
+        }
+    }
+}
+
+/* The sink keeps points in blocks of 65536. */
+TEST(counts_on_the_seams)
+{
+    static const uint64_t counts[] = {0, 1, 2, 65535, 65536, 65537, 131072, 131101};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        bytes file = {0};
+        make_pcd(&file, counts[k], PCD_ROWS, "0.7");
+        check_cloud("seam", &file, counts[k], HAS_RADII | HAS_VALUES, "curvature");
+        free(file.data);
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+TEST(text_in_every_guise)
+{
+    static const struct {
+        const char *text;
+        uint64_t count;
+        double last[3], value; /* value NAN: none */
+        const char *value_name;
+    } cases[] = {
+        {"1 2 3\n4 5 6\n", 2, {4, 5, 6}, NAN, ""},
+        {"1 2 3\n4 5 6", 2, {4, 5, 6}, NAN, ""},
+        {"\xef\xbb\xbf"
+         "1 2 3\r\n4 5 6\r\n",
+         2,
+         {4, 5, 6},
+         NAN,
+         ""},
+        {"# comment\n\n  1\t2\t3\t9\n// comment\n4 5 6 8 7\n", 2, {4, 5, 6}, 8, "column 4"},
+        {"1,2,3,9\n4, 5 ,6, 8\n", 2, {4, 5, 6}, 8, "column 4"},
+        {"1;2;3;9\n4;5;6;8\n", 2, {4, 5, 6}, 8, "column 4"},
+        {"x,y,z\n1,2,3\n", 1, {1, 2, 3}, NAN, ""},
+        {"\"id\",\"Z\",\"Y\",\"X\",\"density\"\n7,3,2,1,5\n", 1, {1, 2, 3}, 5, "density"},
+        {"X Y Z R G B Intensity\n1 2 3 0 0 0 4\n", 1, {1, 2, 3}, 4, "Intensity"},
+        {"//X;Y;Z;Scalar field\n1;2;3;4\n", 1, {1, 2, 3}, 4, "Scalar field"},
+        {"# x y z\n1 2 3 4\n", 1, {1, 2, 3}, NAN, ""},
+        {"# the x of y and z\n1 2 3 4\n", 1, {1, 2, 3}, 4, "column 4"},
+        {"2\n1 2 3\n4 5 6\n", 2, {4, 5, 6}, NAN, ""},
+        {"2\nwater 1 2 3\nO 1 2 3\nH 4 5 6\n", 2, {4, 5, 6}, NAN, ""},
+        {"1\n\nC 1e1 -2.5 +3 0.5\n1\n\nC 7 7 7 7\n", 1, {10, -2.5, 3}, 0.5, "column 5"},
+        {"1\n1 2 3 is what we want\nFe 4 5 6\n", 1, {4, 5, 6}, NAN, ""},
+        {"x,y,z\n", 0, {0}, NAN, ""},
+    };
+    tml_context *tml = open_context();
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        tml_points points;
+        bool good = CHECK_OK(tml, parse(tml, cases[k].text, strlen(cases[k].text), &points));
+        good = good && CHECK_EQ_U64(points.count, cases[k].count) &&
+               CHECK_STR(points.value_name, cases[k].value_name) && CHECK_STR(points.format, "XYZ");
+        for (int axis = 0; good && points.count && axis < 3; axis++)
+            good = CHECK_NEAR(points.positions[3 * points.count - 3 + (uint64_t)axis],
+                              cases[k].last[axis], 0.0);
+        if (good && points.count && CHECK(!points.values == !!isnan(cases[k].value)) &&
+            points.values)
+            good = CHECK_NEAR(points.values[points.count - 1], cases[k].value, 0.0);
+        if (!good)
+            printf("    in \"%s\"\n", cases[k].text);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
+/* ---- the finish ------------------------------------------------------------------------------ */
+
+TEST(points_without_a_place_are_dropped_and_counted)
+{
+    const char *text = "1 2 3 1\nnan 0 0 2\n0 inf 0 3\n0 0 -Infinity 4\n1e39 0 0 5\n4 5 6 nan\n7,";
+    tml_context *tml = open_context();
+    tml_points points;
+    if (CHECK_OK(tml, parse(tml, text, strlen(text) - 2, &points))) {
+        CHECK_EQ_U64(points.count, 2);
+        CHECK_EQ_U64(points.dropped, 4);
+        CHECK_NEAR(points.positions[3], 4.0, 0.0);
+        CHECK_NEAR(points.values[0], 1.0, 0.0);
+        CHECK(isnan(points.values[1])); /* a value may be missing */
+        tml_points_free(tml, &points);
+    }
+    const char *table = "x,y,z\n1,,3\n1,2,3\n";
+    if (CHECK_OK(tml, parse(tml, table, strlen(table), &points))) {
+        CHECK_EQ_U64(points.count, 1);
+        CHECK_EQ_U64(points.dropped, 1);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
+TEST(origin_moves_only_when_floats_would_lose)
+{
+    static const struct {
+        const char *text;
+        double origin[3];
+    } cases[] = {
+        {"0.1 0.2 0.3\n1.7 0.2 0.3\n", {0, 0, 0}},
+        {"100.1 0 0\n103.3 0 0\n", {0, 0, 0}}, /* 5 bits */
+        {"665187.522077 5648349.895035 241.767693\n665171.3 5648381.899 233.5\n",
+         {665180, 5648370, 240}},
+        {"-665187.522077 5648349.895035 0\n-665171.3 5648381.899 0\n", {-665180, 5648370, 0}},
+        {"4194304.5 0 0\n4194305.5 0 0\n", {0, 0, 0}}, /* far away, but floats hold it exactly */
+        {"1234.5671 0 0\n1234.5672 0 0\n", {1234.56715, 0, 0}},
+        {"0.1 0.2 0.3\n", {0, 0, 0}},
+        {"1000000.1 0 0\n", {1000000, 0, 0}},
+        {"nan 0 0\n", {0, 0, 0}},
+    };
+    tml_context *tml = open_context();
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        tml_points points;
+        if (!CHECK_OK(tml, parse(tml, cases[k].text, strlen(cases[k].text), &points)))
+            continue;
+        for (int axis = 0; axis < 3; axis++)
+            CHECK_NEAR(points.origin[axis], cases[k].origin[axis], 1e-4 * (k == 5));
+        double x;
+        if (points.count && CHECK(sscanf(cases[k].text, "%lf", &x) == 1))
+            CHECK_NEAR(points.origin[0] + (double)points.positions[0], x, 1e-5);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+TEST(damaged_files_are_refused_with_a_reason)
+{
+#define PLY            "ply\nformat ascii 1.0\n"
+#define XYZ_PROPERTIES "property float x\nproperty float y\nproperty float z\n"
+#define PCD            "# .PCD v0.7\nVERSION 0.7\n"
+#define PCD_XYZ        PCD "FIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\n"
+#define VTK            "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n"
+    static const struct {
+        const char *text, *word;
+        tml_status status;
+    } cases[] = {
+        {"", "empty", TML_FILE_FORMAT},
+        {"\n# nothing\n", "no points", TML_FILE_FORMAT},
+        {"hello world\n", "needs x, y and z", TML_FILE_FORMAT},
+        {"1 2 3\n1 2\n", "line 2 has 2 columns", TML_FILE_FORMAT},
+        {"1 2 3\n1 two 3\n", "\"two\"", TML_FILE_FORMAT},
+        {"1,5;2,5;3,5\n", "\"1,5\"", TML_FILE_FORMAT},
+        {"3\n1 2 3\n4 5 6\n", "says 3 points, the file has 2", TML_FILE_FORMAT},
+        {"2\nc\nC 1 2 3\n", "says 2 points, the file has 1", TML_FILE_FORMAT},
+        {"\x01\x02\x03", "none of PLY", TML_FILE_FORMAT},
+        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", ".vtu", TML_UNSUPPORTED},
+        {"BgeoV\x05", ".bgeo", TML_UNSUPPORTED},
+        {"\x1f\x8b\x08", "gunzip", TML_UNSUPPORTED},
+        {"glTF\x02", "glTF", TML_UNSUPPORTED},
+        {PLY, "end_header", TML_FILE_FORMAT},
+        {PLY "end_header\n", "no element vertex", TML_FILE_FORMAT},
+        {"ply\nend_header\n", "no format", TML_FILE_FORMAT},
+        {"ply\nformat ascii 2.0\nend_header\n", "format ascii 2.0", TML_FILE_FORMAT},
+        {PLY "element vertex many\nend_header\n", "element vertex many", TML_FILE_FORMAT},
+        {PLY "property float x\nend_header\n", "property float x", TML_FILE_FORMAT},
+        {PLY "element vertex 1\nproperty half x\nend_header\n", "property half", TML_FILE_FORMAT},
+        {PLY "element vertex 1\nproperty list float int a\nend_header\n", "list float",
+         TML_FILE_FORMAT},
+        {PLY "element vertex 1\nproperty float x\nend_header\n1\n", "no \"y\"", TML_FILE_FORMAT},
+        {PLY "element vertex 18446744073709551615\n" XYZ_PROPERTIES "end_header\n1 2 3\n",
+         "truncated", TML_FILE_FORMAT},
+        {PLY "element vertex 2\n" XYZ_PROPERTIES "end_header\n1 2 3 4 x 6\n", "row 1 of 2",
+         TML_FILE_FORMAT},
+        {PLY "element a 1\nproperty list int int b\nelement vertex 1\n" XYZ_PROPERTIES
+             "end_header\n-1 1 2 3\n",
+         "row 0 of 1 of element a", TML_FILE_FORMAT},
+        {PLY "element a 1\nproperty list int int b\nelement vertex 1\n" XYZ_PROPERTIES
+             "end_header\n9000000 1 2 3\n",
+         "row 0 of 1 of element a", TML_FILE_FORMAT},
+        {"ply\nformat binary_little_endian 1.0\nelement a 1\nproperty list int int b\nend_header\n"
+         "\xff\xff\xff\x7f",
+         "element a", TML_FILE_FORMAT},
+        {PCD, "no DATA", TML_FILE_FORMAT},
+        {PCD "DATA ascii\n", "no FIELDS", TML_FILE_FORMAT},
+        {PCD "FIELDS x y z\nSIZE 4 4\nDATA ascii\n", "SIZE 4 4", TML_FILE_FORMAT},
+        {PCD "FIELDS x y z\nSIZE 2 4 4\nTYPE F F F\nDATA ascii\n", "TYPE F and SIZE 2",
+         TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 2\nHEIGHT 2\nPOINTS 3\nDATA ascii\n", "WIDTH 2 x HEIGHT 2",
+         TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 5000000000\nHEIGHT 5000000000\nDATA ascii\n", "POINTS", TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 5000000000\nDATA binary\n1234", "truncated", TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA ascii\n1 2 three\n", "point 0 of 1", TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA zip\n", "DATA zip", TML_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA binary_compressed\n1234", "sizes", TML_FILE_FORMAT},
+        {PCD "FIELDS x y\nSIZE 4 4\nTYPE F F\nWIDTH 1\nDATA ascii\n1 2\n", "no \"z\"",
+         TML_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\n", "first three lines", TML_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\nt\nTEXT\n", "ASCII nor BINARY", TML_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\nt\nASCII\nPOINTS 0 float\n", "DATASET", TML_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n", "a volume",
+         TML_UNSUPPORTED},
+        {VTK, "no POINTS", TML_FILE_FORMAT},
+        {VTK "POINTS 2 float\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
+        {VTK "POINTS 1 float\n1 2 x\n", "point 0 of 1", TML_FILE_FORMAT},
+        {VTK "POINTS 1 half\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
+        {VTK "POINTS 6148914691236517206 float\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
+        {VTK "POINTS 1 float\n1 2 3\nWHAT 1\n", "section WHAT", TML_FILE_FORMAT},
+        {"LASF", "header needs 227", TML_FILE_FORMAT},
+    };
+    tml_context *tml = open_context();
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        tml_points points;
+        bool good = CHECK_STATUS(parse(tml, cases[k].text, strlen(cases[k].text), &points),
+                                 cases[k].status) &&
+                    CHECK(strstr(tml_last_error(tml), cases[k].word)) && CHECK(!points.positions);
+        if (!good)
+            printf("    in \"%s\": %s\n", cases[k].text, tml_last_error(tml));
+    }
+    tml_close(tml);
+}
+
+TEST(damaged_las_is_refused_with_a_reason)
+{
+    static const struct {
+        size_t at;
+        double value;
+        tml_type type;
+        const char *word;
+        tml_status status;
+    } cases[] = {
+        {104, 0x83, TML_U8, "las2las", TML_UNSUPPORTED}, /* the compressed bit */
+        {104, 11, TML_U8, "point format is 11", TML_UNSUPPORTED},
+        {24, 2, TML_U8, "version is 2.2", TML_UNSUPPORTED},
+        {94, 100, TML_U16, "header size is 100", TML_FILE_FORMAT},
+        {96, 100, TML_U32, "offset to point data is 100", TML_FILE_FORMAT},
+        {96, 4e9, TML_U32, "offset to point data", TML_FILE_FORMAT},
+        {105, 33, TML_U16, "record length is 33", TML_FILE_FORMAT},
+        {107, 4e9, TML_U32, "truncated", TML_FILE_FORMAT},
+    };
+    tml_context *tml = open_context();
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        bytes file = {0};
+        make_las(&file, 5, 2, 3);
+        set_number(&file, cases[k].at, cases[k].value, cases[k].type);
+        tml_points points;
+        CHECK_STATUS(parse(tml, file.data, file.size, &points), cases[k].status);
+        if (!CHECK(strstr(tml_last_error(tml), cases[k].word)))
+            printf("    %s\n", tml_last_error(tml));
+        free(file.data);
+    }
+    bytes file = {0};
+    make_las(&file, 5, 2, 3);
+    memcpy(file.data + 227 + 54 + 10 + 2, "laszip encoded", 14); /* the second record's user */
+    tml_points points;
+    CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "las2las"));
+    free(file.data);
+    tml_close(tml);
+}
+
+TEST(lzf_refuses_what_is_no_stream_of_that_size)
+{
+    uint8_t out[300];
+    CHECK(tml_lzf_unpack((const uint8_t *)"\x02"
+                                          "abc",
+                         4, out, 3) &&
+          memcmp(out, "abc", 3) == 0);
+    /* A copy that overlaps itself: "ab", then 264 bytes from two back. */
+    CHECK(tml_lzf_unpack((const uint8_t *)"\x01"
+                                          "ab\xe0\xff\x01",
+                         6, out, 266) &&
+          out[265] == 'b');
+    CHECK(tml_lzf_unpack((const uint8_t *)"", 0, out, 0));
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x02"
+                                           "abc",
+                          4, out, 2)); /* more than promised */
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x02"
+                                           "abc",
+                          4, out, 4)); /* less */
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x03"
+                                           "abc",
+                          4, out, 4)); /* literals cut off */
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x00"
+                                           "a\x20\x01",
+                          4, out, 4)); /* from before the start */
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x00"
+                                           "a\x20",
+                          3, out, 4)); /* copy cut off */
+    CHECK(!tml_lzf_unpack((const uint8_t *)"\x00"
+                                           "a\xe0\x01",
+                          4, out, 11)); /* long copy cut off */
+}
+
+/* Whatever the length, a beginning of a file is refused or holds no more than the file. */
+TEST(every_prefix_is_safe)
+{
+    tml_context *tml = open_context();
+    for (int kind = 0; kind < 11; kind++) {
+        bytes file = {0};
+        if (kind < 3)
+            make_ply(&file, 9, (points_encoding)kind, 4, "\n");
+        else if (kind < 6)
+            make_pcd(&file, 9, kind - 3, "0.7");
+        else if (kind < 10)
+            make_vtk(&file, 9, kind & 1, 3, kind & 2);
+        else
+            make_las(&file, 9, 4, 7);
+        for (size_t size = 0; size <= file.size; size++) {
+            tml_points points;
+            if (parse(tml, file.data, size, &points) == TML_OK)
+                CHECK(points.count <= 9);
+            else
+                CHECK(tml_last_error(tml)[0]);
+            tml_points_free(tml, &points);
+        }
+        free(file.data);
+    }
+    tml_close(tml);
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+/* Fails one allocation, and keeps count of what is alive. */
+typedef struct failing_allocator {
+    int64_t until_failure, alive;
+} failing_allocator;
+
+static void *failing_alloc(void *user, size_t size, size_t alignment)
+{
+    failing_allocator *state = user;
+    void *memory = NULL;
+    if (state->until_failure-- == 0 || posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    state->alive++;
+    return memory;
+}
+
+static void failing_free(void *user, void *memory, size_t size)
+{
+    (void)size;
+    ((failing_allocator *)user)->alive--;
+    free(memory);
+}
+
+TEST(failed_allocations_are_reported_and_leak_nothing)
+{
+    bytes file = {0};
+    make_pcd(&file, 70000, PCD_ROWS, "0.7");
+    bytes packed = {0};
+    make_pcd(&packed, 100, PCD_PACKED, "0.7");
+    for (int which = 0; which < 2; which++) {
+        const bytes *chosen = which ? &packed : &file;
+        tml_status status = TML_OUT_OF_MEMORY;
+        int failures = 0;
+        for (int64_t nth = 0; nth < 100 && status != TML_OK; nth++) {
+            failing_allocator state = {.until_failure = INT64_MAX};
+            tml_context *tml = NULL;
+            tml_open_desc desc = {.threads = 1, .allocator = {failing_alloc, failing_free, &state}};
+            if (!CHECK_OK(NULL, tml_open(&desc, &tml)))
+                break;
+            int64_t alive = state.alive;
+            state.until_failure = nth;
+            tml_points points;
+            status = parse(tml, chosen->data, chosen->size, &points);
+            failures += status != TML_OK;
+            if (status != TML_OK)
+                CHECK_STATUS(status, TML_OUT_OF_MEMORY);
+            tml_points_free(tml, &points);
+            CHECK_EQ_I64(state.alive, alive);
+            tml_close(tml);
+            CHECK_EQ_I64(state.alive, 0);
+        }
+        CHECK_OK(NULL, status);
+        CHECK(failures >= 3);
+    }
+    free(file.data);
+    free(packed.data);
+}
+
+static bool cancel_in_points(void *user, const char *stage, double fraction)
+{
+    (void)user;
+    return strcmp(stage, "points") != 0 || fraction < 0.4;
+}
+
+TEST(cancel)
+{
+    bytes file = {0};
+    make_pcd(&file, 131072, PCD_ROWS, "0.7");
+    tml_context *tml = NULL;
+    tml_open_desc desc = {.threads = 1, .progress = cancel_in_points};
+    if (CHECK_OK(NULL, tml_open(&desc, &tml))) {
+        tml_points points;
+        CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_CANCELLED);
+        CHECK(!points.positions);
+        tml_close(tml);
+    }
+    free(file.data);
+}
+
+/* ---- real files ------------------------------------------------------------------------------ */
+
+/* Bounds, sums and first points as numpy and VTK read them. */
+typedef struct real_file {
+    const char *name, *format;
+    uint64_t count;
+    double lower[3], upper[3], sum[3], first[3];
+    double value_sum; /* 0: no values */
+} real_file;
+
+static void check_real(const char *path, const real_file *expected)
+{
+    tml_context *tml = open_context();
+    tml_points points;
+    if (CHECK_OK(tml, tml_points_load(tml, path, &points))) {
+        CHECK_STR(points.format, expected->format);
+        CHECK_EQ_U64(points.count, expected->count);
+        CHECK_EQ_U64(points.dropped, 0);
+        for (int axis = 0; axis < 3; axis++) {
+            double lower = INFINITY, upper = -INFINITY, sum = 0.0;
+            for (uint64_t i = 0; i < points.count; i++) {
+                double x = points.origin[axis] + (double)points.positions[3 * i + (uint64_t)axis];
+                lower = fmin(lower, x);
+                upper = fmax(upper, x);
+                sum += x;
+            }
+            /* Half a float's last bit, relative to the cloud's own size. */
+            double error = (expected->upper[axis] - expected->lower[axis]) / (1 << 22);
+            CHECK_NEAR(lower, expected->lower[axis], error);
+            CHECK_NEAR(upper, expected->upper[axis], error);
+            CHECK_NEAR(sum, expected->sum[axis], error * (double)points.count);
+            CHECK_NEAR(points.origin[axis] + (double)points.positions[axis], expected->first[axis],
+                       error);
+        }
+        double value_sum = 0.0;
+        for (uint64_t i = 0; points.values && i < points.count; i++)
+            value_sum += (double)points.values[i];
+        CHECK_NEAR(value_sum, expected->value_sum, 0.0);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
+/* clang-format off: one paragraph a file */
+static const real_file shipped_files[] = {
+    {"points/bunny397.pcd",
+     "PCD",
+     397,
+     {-0.093938001, 0.037420001, -0.055025999},
+     {0.059562001, 0.18449999, 0.057803001},
+     {-11.545135008399994, 40.75310295699996, 10.83887706789201},
+     {0.0054215998, 0.11349, 0.040748999},
+     0.0},
+    {"points/points_cloudcompare.xyz",
+     "XYZ",
+     101,
+     {665171.37498, 5648298.096676, 228.049194},
+     {665187.870931, 5648381.899135, 245.90329},
+     {67183565.33200102, 570483336.1980717, 24474.772400999987},
+     {665187.522077, 5648349.895035, 241.767693},
+     8806.0},
+    {"points/points_zero_faces.ply",
+     "PLY",
+     1024,
+     {-138.55677795, -107.85254669, -42.19145966},
+     {126.95053101, 101.54319, 125.62607574},
+     {2253.1081026399975, 4035.7919974899964, 192.61063918000238},
+     {-86.01312256, 39.38998413, -32.02719879},
+     0.0},
+    {"points/simple_1065.las",
+     "LAS",
+     1065,
+     {635619.85, 848899.70, 406.59},
+     {638982.55, 853535.43, 586.38},
+     {678721022.97, 906580758.4899988, 462314.20},
+     {637012.24, 849028.31, 431.66},
+     81361.0},
+    {"dam_break_4732.vtk",
+     "VTK",
+     4732,
+     {-1.5152689218521118, -0.015251494012773037, -1.5150896310806274},
+     {1.5152132511138916, 1.0168471336364746, 1.515228271484375},
+     {-0.12150707351975143, 170.65269374502532, 1.7941075030830689},
+     {0.002692208159714937, 0.2675342559814453, 0.03149385750293732},
+     0.0},
+};
+/* clang-format on */
+
+/* clang-format off: one paragraph a file */
+static const real_file further_files[] = {
+    {"points/lamppost1771.pcd",
+     "PCD",
+     1771,
+     {-11.171875, -0.375, -5.447998},
+     {-9.765625, 0.59375, 0.46699905},
+     {-17894.46875, 131.0625, -3798.350834680798},
+     {-10, 0, 0},
+     0.0},
+    {"points/points_agisoft.xyz",
+     "XYZ",
+     100,
+     {665171.37498, 5648340.499471, 233.514072},
+     {665187.870931, 5648381.899135, 245.90329},
+     {66518380.618110016, 564835038.1013957, 24246.723206999988},
+     {665187.522077, 5648349.895035, 241.767693},
+     8699.0},
+    {"points/sph_free_particles_125.vtk",
+     "VTK",
+     125,
+     {154.84652709960938, 28.37706184387207, 128.5403594970703},
+     {164.5175018310547, 35.465904235839844, 136.75938415527344},
+     {19885.208129882812, 3976.464921951294, 16525.58458488},
+     {158.80352783203125, 29.653087615966797, 131.12979125976562},
+     0.0},
+};
+/* clang-format on */
+
+TEST(shipped_files)
+{
+    for (size_t i = 0; i < sizeof shipped_files / sizeof shipped_files[0]; i++)
+        check_real(test_data(shipped_files[i].name), &shipped_files[i]);
+}
+
+TEST(further_files)
+{
+    if (!test_full_data("points/lamppost1771.pcd"))
+        SKIP("TML_DATA names no collection");
+    for (size_t i = 0; i < sizeof further_files / sizeof further_files[0]; i++)
+        check_real(test_full_data(further_files[i].name), &further_files[i]);
+}
+
+TEST(files_that_are_refused)
+{
+    static const struct {
+        const char *name, *word;
+        tml_status status;
+    } cases[] = {
+        {"points/sph_dam_break_09.bgeo", ".bgeo", TML_UNSUPPORTED},
+        {"points/sph_fluid_250.vtu", ".vtu", TML_UNSUPPORTED},
+        {"malformed/assimp_empty.ply", "empty", TML_FILE_FORMAT},
+        {"malformed/trimesh_ply_empty_header.ply", "no element vertex", TML_FILE_FORMAT},
+        {"malformed/assimp_malformed.obj", "OBJ", TML_UNSUPPORTED},
+        {"malformed/trimesh_stl_empty_bin.stl", "STL", TML_UNSUPPORTED},
+        {"malformed/assimp_invalid.off", "OFF", TML_UNSUPPORTED},
+    };
+    if (!test_full_data(cases[0].name))
+        SKIP("TML_DATA names no collection");
+    tml_context *tml = open_context();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tml_points points;
+        CHECK_STATUS(tml_points_load(tml, test_full_data(cases[i].name), &points), cases[i].status);
+        CHECK(strstr(tml_last_error(tml), cases[i].word));
+    }
+    tml_close(tml);
+}
+
+TEST(a_missing_file_is_an_access_error)
+{
+    tml_context *tml = open_context();
+    tml_points points;
+    CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", &points), TML_FILE_ACCESS);
+    CHECK(strstr(tml_last_error(tml), "/nowhere/cloud.ply"));
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
