@@ -26,12 +26,7 @@ static const opt info_options[] = {
     {0},
 };
 
-enum { SPARK_COLUMNS = 64, LABEL_WIDTH = 10 };
-
-static void print_label(const char *label)
-{
-    printf("  %-*s ", LABEL_WIDTH, label);
-}
+enum { SPARK_COLUMNS = 64 };
 
 /* ---- volumes --------------------------------------------------------------------------------- */
 
@@ -65,33 +60,33 @@ static void print_volume(const input *in, const histogram *h, bool ascii)
 
     physical_range(v, h, &lower, &upper);
     printf("%s: volume, %s\n", text_file_name(in->path), v->format);
-    print_label("samples");
+    text_label("samples");
     printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " = %s", v->grid.dims[0], v->grid.dims[1],
            v->grid.dims[2], text_count(text, input_sample_count(v)));
     printf(" of %s, %s\n", tml_type_name(v->type), text_bytes(text, v->size));
-    print_label("spacing");
+    text_label("spacing");
     printf("%s\n", text_triple(text, v->grid.spacing));
-    print_label("origin");
+    text_label("origin");
     printf("%g, %g, %g\n", v->grid.origin[0], v->grid.origin[1], v->grid.origin[2]);
     if (!is_identity(d)) {
-        print_label("axes");
+        text_label("axes");
         printf("x (%g, %g, %g)  y (%g, %g, %g)  z (%g, %g, %g)\n", d[0], d[3], d[6], d[1], d[4],
                d[7], d[2], d[5], d[8]);
     }
     if (v->space[0]) {
-        print_label("space");
+        text_label("space");
         printf("%s\n", v->space);
     }
     if (v->comment[0]) {
-        print_label("comment");
+        text_label("comment");
         printf("%s\n", v->comment);
     }
     if (h->lower > h->upper) {
-        print_label("values");
+        text_label("values");
         printf("none that is a number\n");
         return;
     }
-    print_label("values");
+    text_label("values");
     printf("%.8g to %.8g, mean %.6g", lower, upper, to_physical(v, h->mean));
     if (is_scaled)
         printf(" (%g x sample %+g)", v->slope, v->intercept);
@@ -101,9 +96,9 @@ static void print_volume(const input *in, const histogram *h, bool ascii)
         printf("; %s infinite", text_count(text, h->infinities));
     putchar('\n');
     histogram_sparkline(h, SPARK_COLUMNS, ascii, spark);
-    print_label("histogram");
+    text_label("histogram");
     printf("|%s|\n", spark);
-    print_label("isovalue");
+    text_label("isovalue");
     printf("%.6g (suggested by Otsu's method)\n", to_physical(v, histogram_otsu(h)));
 }
 
@@ -212,22 +207,22 @@ static void print_points(const input *in, const points_facts *f)
     const tml_points *p = &in->points;
     char text[TEXT_SIZE];
     printf("%s: points, %s\n", text_file_name(in->path), p->format);
-    print_label("points");
+    text_label("points");
     printf("%s", text_count(text, p->count));
     if (p->dropped)
         printf(" (%s with a coordinate that is no number left out)", text_count(text, p->dropped));
     putchar('\n');
-    print_label("bounds");
+    text_label("bounds");
     for (int axis = 0; axis < 3; axis++)
         printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis], f -> lower[axis],
                f -> upper[axis]);
     putchar('\n');
-    print_label("spacing");
+    text_label("spacing");
     printf("%.6g, the median distance to the nearest neighbour\n", f->spacing);
-    print_label("radius");
+    text_label("radius");
     printf("%s; %.6g suggested\n", p->radii ? "one a point" : "none in the file", f->radius);
     if (p->values) {
-        print_label("values");
+        text_label("values");
         printf("%s, %.6g to %.6g\n", p->value_name, f->value_lower, f->value_upper);
     }
 }

@@ -130,7 +130,8 @@ static const opt compact_options[] = {
     {OPT_FLAG, "nonzero", .help = "those that are not 0 (NaN is not 0)",
      .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', "FILE.npy", "where to write", offsetof(compact_args, output)},
+    {OPT_FILE, "output", 'o', "FILE.npy", .help = "where to write",
+     .offset = offsetof(compact_args, output)},
     {OPT_FLAG, "indices",
      .help = "write the positions of the kept elements (u64), not the elements",
      .offset = offsetof(compact_args, indices)},
@@ -259,7 +260,8 @@ static const opt scan_options[] = {
     {OPT_SECTION, .help = "Scan"},
     {OPT_FLAG, "inclusive", .help = "let each sum include its own element (default: exclude it)",
      .offset = offsetof(scan_args, inclusive)},
-    {OPT_FILE, "output", 'o', "FILE.npy", "where to write", offsetof(scan_args, output)},
+    {OPT_FILE, "output", 'o', "FILE.npy", .help = "where to write",
+     .offset = offsetof(scan_args, output)},
     {0},
 };
 

@@ -58,3 +58,8 @@ const char *text_file_name(const char *path)
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
+
+void text_label(const char *label)
+{
+    printf("  %-*s ", TEXT_LABEL_WIDTH, label);
+}

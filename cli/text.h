@@ -11,6 +11,10 @@ char *text_bytes(char *text, uint64_t bytes);     /* 3.2 MiB */
 char *text_seconds(char *text, double seconds);   /* 12.3 ms */
 char *text_triple(char *text, const double v[3]); /* 0.5 x 0.5 x 2 */
 
+/* Prints "  label      " to stdout: the left column of what info and surface report. */
+enum { TEXT_LABEL_WIDTH = 10 };
+void text_label(const char *label);
+
 /* The part of path after its last slash. */
 const char *text_file_name(const char *path);
 

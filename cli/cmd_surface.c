@@ -1,0 +1,632 @@
+/* trommel surface: the mesh of an isosurface, from a volume or from points, and its picture. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli.h"
+#include "histogram.h"
+#include "input.h"
+#include "progress.h"
+#include "render.h"
+#include "stream_kernels.h"
+#include "summary.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef struct label_list {
+    bool all;
+    uint32_t count;
+    uint64_t labels[OPT_MAX_NUMBERS];
+} label_list;
+
+typedef struct picture_size {
+    uint32_t width, height;
+} picture_size;
+
+typedef struct surface_args {
+    cli_common common;
+    input_options input;
+    const char *output, *png;
+    opt_numbers iso;
+    label_list labels;
+    tml_region region;
+    const char *mask, *attribute;
+    uint32_t normals; /* tml_normals */
+    bool soup, caps, flip, indices64, drop_degenerate, largest;
+    uint32_t points_kind; /* tml_field_kind */
+    uint32_t kernel;      /* tml_field_kernel */
+    double radius;
+    uint64_t resolution;
+    picture_size size;
+    opt_numbers view;
+    uint32_t up; /* render_up */
+    float color[3];
+} surface_args;
+
+static const char *parse_labels(const char *text, void *member)
+{
+    static const char expected[] = "all, or whole numbers separated by commas such as 1,4";
+    label_list *list = member;
+    double numbers[OPT_MAX_NUMBERS];
+    list->all = strcmp(text, "all") == 0;
+    list->count = list->all ? 0 : opt_numbers_split(text, ',', numbers, OPT_MAX_NUMBERS);
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!(numbers[i] >= 0 && numbers[i] < 0x1p53) || numbers[i] != floor(numbers[i]))
+            return expected;
+        list->labels[i] = (uint64_t)numbers[i];
+    }
+    return list->all || list->count ? NULL : expected;
+}
+
+/* "0:64,10:,:" : the samples from the first up to, not including, the second number. */
+static const char *parse_region(const char *text, void *member)
+{
+    static const char expected[] = "three ranges of samples such as 0:64,10:,:";
+    tml_region *region = member;
+    for (int axis = 0; axis < 3; axis++) {
+        char word[64];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof word || (text[length] == ',') != (axis < 2))
+            return expected;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        char *end = strchr(word, ':');
+        uint64_t first = 0, last = UINT64_MAX;
+        if (!end)
+            return expected;
+        *end++ = '\0';
+        if ((*word && !opt_count(word, &first)) || (*end && !opt_count(end, &last)) ||
+            last <= first)
+            return expected;
+        region->first[axis] = first;
+        region->count[axis] = last == UINT64_MAX ? 0 : last - first;
+        text += length + 1;
+    }
+    return NULL;
+}
+
+static const char *parse_size(const char *text, void *member)
+{
+    static const char expected[] = "width x height, each from 16 to 8192, such as 1200x900";
+    picture_size *size = member;
+    double sides[2];
+    if (opt_numbers_split(text, 'x', sides, 2) != 2)
+        return expected;
+    for (int i = 0; i < 2; i++)
+        if (!(sides[i] >= 16 && sides[i] <= RENDER_MAX_SIDE) || sides[i] != floor(sides[i]))
+            return expected;
+    *size = (picture_size){(uint32_t)sides[0], (uint32_t)sides[1]};
+    return NULL;
+}
+
+/* "#rrggbb", with or without the mark. */
+static const char *parse_color(const char *text, void *member)
+{
+    float *color = member;
+    text += *text == '#';
+    if (strlen(text) != 6 || strspn(text, "0123456789abcdefABCDEF") != 6)
+        return "a colour of six hexadecimal digits such as #d9c7a8";
+    unsigned long bits = strtoul(text, NULL, 16);
+    for (int c = 0; c < 3; c++)
+        color[c] = (float)(bits >> (16 - 8 * c) & 0xff) / 255;
+    return NULL;
+}
+
+static const opt surface_options[] = {
+    {OPT_SECTION, .help = "Which surface"},
+    {OPT_NUMBERS, "iso", .argument = "V[,V...]", .offset = offsetof(surface_args, iso),
+     .help = "isovalues in the file's physical units; inside is at or above "
+             "(default: Otsu's method for volumes, half a lone point's height for points)"},
+    {OPT_CUSTOM, "labels", .argument = "all|N[,N...]", .parse = parse_labels,
+     .offset = offsetof(surface_args, labels),
+     .help = "surfaces of these stored values of an integer volume instead, a part each"},
+    {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
+     .offset = offsetof(surface_args, region),
+     .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
+    {OPT_FILE, "mask", .argument = "FILE", .offset = offsetof(surface_args, mask),
+     .help = "a volume of the same size; where it is 0, samples count as missing"},
+    {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
+     .help = "close the surface where it leaves the volume"},
+    {OPT_FLAG, "flip", .offset = offsetof(surface_args, flip),
+     .help = "inside is below the isovalue: turn triangles and normals round"},
+    {OPT_FLAG, "largest", .offset = offsetof(surface_args, largest),
+     .help = "keep each part's component with the most triangles"},
+    {OPT_FLAG, "drop-degenerate", .offset = offsetof(surface_args, drop_degenerate),
+     .help = "leave out triangles with two equal corners"},
+
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(surface_args, output),
+     .help = "the mesh: .ply .stl .obj .glb .vtp"},
+    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(surface_args, png),
+     .help = "a picture of it"},
+    {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
+     .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
+    {OPT_FILE, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
+     .help = "a volume of the same size whose values are put on the vertices"},
+    {OPT_FLAG, "soup", .offset = offsetof(surface_args, soup),
+     .help = "three vertices for each triangle, no indices"},
+    {OPT_FLAG, "indices64", .offset = offsetof(surface_args, indices64),
+     .help = "64-bit indices, for more than 2^32 vertices"},
+
+    INPUT_OPTIONS(surface_args),
+
+    {OPT_SECTION, .help = "Points"},
+    {OPT_CHOICE, "points-kind", .choices = "sum|distance", .fallback = "sum",
+     .offset = offsetof(surface_args, points_kind),
+     .help = "sum of a kernel around each point, or distance to spheres around them"},
+    {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
+     .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
+    {OPT_NUMBER, "radius", .argument = "R", .least = 0, .most = 1e30, .fallback = "0",
+     .offset = offsetof(surface_args, radius),
+     .help = "reach of a point; 0: the file's, or from the points' median spacing"},
+    {OPT_COUNT, "resolution", .argument = "N", .least = 2, .most = 16384, .fallback = "128",
+     .offset = offsetof(surface_args, resolution),
+     .help = "samples along the field's longest side"},
+
+    {OPT_SECTION, .help = "Picture"},
+    {OPT_CUSTOM, "size", .argument = "WxH", .parse = parse_size, .fallback = "1200x900",
+     .offset = offsetof(surface_args, size), .help = "in pixels"},
+    {OPT_NUMBERS, "view", .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20",
+     .count_least = 2, .count_most = 2, .offset = offsetof(surface_args, view),
+     .help = "turn about the vertical and height of the viewer, in degrees"},
+    {OPT_CHOICE, "up", .choices = "z|y|x|-z|-y|-x", .fallback = "z",
+     .offset = offsetof(surface_args, up), .help = "the axis that points up"},
+    {OPT_CUSTOM, "color", .argument = "RRGGBB", .parse = parse_color, .fallback = "d9c7a8",
+     .offset = offsetof(surface_args, color),
+     .help = "of the surface; several parts and attributes bring their own"},
+    {0},
+};
+
+/* ---- checks before any work ------------------------------------------------------------------ */
+
+/* A long run must not end in an unknown ending. */
+static bool ends_with_one_of(const char *path, const char *const *endings)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && endings[i]; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_args(const surface_args *args)
+{
+    static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
+    static const char *const pictures[] = {".png", NULL};
+    if (!args->output && !args->png)
+        return cli_usage("surface", "nothing to write; give --output or --png");
+    if (args->output && !ends_with_one_of(args->output, meshes))
+        return cli_usage("surface",
+                         "--output: %s ends in no known format; use .ply, .stl, .obj, "
+                         ".glb or .vtp",
+                         args->output);
+    if (args->png && !ends_with_one_of(args->png, pictures))
+        return cli_usage("surface", "--png: %s does not end in .png", args->png);
+    if (args->iso.count && (args->labels.all || args->labels.count))
+        return cli_usage("surface", "--iso and --labels exclude each other; choose one");
+    return CLI_OK;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    tml_context *tml;
+    const surface_args *args;
+    input in;
+    tml_volume mask, attribute;
+    tml_surface_desc desc;
+    tml_field_desc field;
+    double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
+    double range_lower, range_upper;   /* physical; lower > upper: not known */
+    tml_surface_result result;
+    tml_mesh mesh;
+    summary summary;
+} run;
+
+static int fail(const run *r, tml_status status)
+{
+    return cli_fail("surface", r->tml, status);
+}
+
+/* A buffer on the memory of a volume or array, which outlives it. */
+static tml_status lend(tml_context *tml, tml_type type, uint64_t count, void *data,
+                       const char *label, tml_buffer *out)
+{
+    tml_buffer_desc desc = {
+        .type = type, .count = count, .host = count ? data : NULL, .label = label};
+    return tml_buffer_create(tml, &desc, out);
+}
+
+/* A mask volume as bytes that are 0 or 1. */
+static int make_mask(run *r)
+{
+    if (!r->args->mask)
+        return CLI_OK;
+    int code = input_load_like("surface", r->tml, "mask", r->args->mask, &r->in.volume, &r->mask);
+    if (code != CLI_OK)
+        return code;
+    tml_buffer samples;
+    uint64_t count = input_sample_count(&r->mask);
+    tml_status status = lend(r->tml, r->mask.type, count, r->mask.data, "mask file", &samples);
+    if (status != TML_OK)
+        return fail(r, status);
+    status = tml_buffer_create(
+        r->tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .label = "mask"}, &r->desc.mask);
+    if (status == TML_OK)
+        status = tml_map_stream(r->tml, &(tml_map_desc){.kernel = stream_nonzero(r->mask.type),
+                                                        .in = {samples},
+                                                        .out = r->desc.mask});
+    tml_buffer_destroy(r->tml, samples);
+    return fail(r, status);
+}
+
+static int make_attribute(run *r)
+{
+    if (!r->args->attribute)
+        return CLI_OK;
+    int code = input_load_like("surface", r->tml, "attribute", r->args->attribute, &r->in.volume,
+                               &r->attribute);
+    if (code != CLI_OK)
+        return code;
+    return fail(r, lend(r->tml, r->attribute.type, input_sample_count(&r->attribute),
+                        r->attribute.data, "attribute", &r->desc.attribute));
+}
+
+/* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
+static int choose_isovalues(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    const opt_numbers *iso = &r->args->iso;
+    r->summary.origin = "given";
+    r->desc.iso = r->isovalues[0];
+    if (iso->count == 0) {
+        histogram h;
+        double start = cli_now();
+        tml_status status = histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+        if (status != TML_OK)
+            return fail(r, status);
+        bool is_empty = h.lower > h.upper;
+        r->isovalues[0] = histogram_otsu(&h);
+        histogram_free(r->tml, &h);
+        if (is_empty)
+            return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
+                             r->in.path);
+        r->summary.origin = "Otsu's method";
+        summary_add_stage(&r->summary, "isovalue", cli_now() - start);
+    }
+    for (uint32_t i = 0; i < iso->count; i++)
+        r->isovalues[i] = (iso->values[i] - v->intercept) / v->slope;
+    r->desc.isovalues = r->isovalues;
+    r->desc.isovalue_count = iso->count ? iso->count : 1;
+    r->desc.flip = r->args->flip != (v->slope < 0);
+    return CLI_OK;
+}
+
+/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a
+ * thousandth of a step: map coordinates, say. */
+static bool is_far_from_origin(const tml_grid *grid)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (fabs(grid->origin[axis]) > 0x1p14 * grid->spacing[axis])
+            return true;
+    return false;
+}
+
+static int prepare_volume(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    const label_list *labels = &r->args->labels;
+    r->summary.grid = r->desc.grid = v->grid;
+    r->summary.slope = v->slope;
+    r->summary.intercept = v->intercept;
+    r->summary.bytes_in = v->size;
+    if (!(v->slope != 0))
+        return cli_error("surface", "%s: its values have slope 0; there is no surface", r->in.path);
+    if (is_far_from_origin(&v->grid))
+        memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
+    tml_status status =
+        lend(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
+    if (status != TML_OK)
+        return fail(r, status);
+    int code = make_mask(r);
+    if (code == CLI_OK)
+        code = make_attribute(r);
+    if (code != CLI_OK)
+        return code;
+    if (!labels->all && !labels->count)
+        return choose_isovalues(r);
+    r->summary.slope = 1; /* labels are stored values */
+    r->summary.intercept = 0;
+    r->desc.labels = labels->count ? labels->labels : NULL;
+    r->desc.label_count = labels->count;
+    r->desc.all_labels = labels->all;
+    return CLI_OK;
+}
+
+static int prepare_points(run *r)
+{
+    const surface_args *a = r->args;
+    const tml_points *p = &r->in.points;
+    if (a->labels.all || a->labels.count || a->mask || a->attribute)
+        return cli_usage("surface",
+                         "--labels, --mask and --attribute are for volumes; %s holds "
+                         "points",
+                         r->in.path);
+    tml_field_desc field = {.radius = a->radius,
+                            .kind = (tml_field_kind)a->points_kind,
+                            .kernel = (tml_field_kernel)a->kernel,
+                            .resolution = (uint32_t)a->resolution};
+    tml_status status =
+        lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &r->field.points);
+    field.points = r->field.points;
+    if (status == TML_OK && p->radii && a->radius == 0) {
+        status = lend(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
+        field.radii = r->field.radii;
+    }
+    double start = cli_now();
+    if (status == TML_OK)
+        status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
+    if (status != TML_OK)
+        return fail(r, status);
+    summary_add_stage(&r->summary, "spacing", cli_now() - start);
+    r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
+    if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
+        r->summary.origin = "the spheres' surface";
+    for (uint32_t i = 0; i < a->iso.count; i++)
+        r->isovalues[i] = a->iso.values[i];
+    r->summary.grid = r->field.grid;
+    r->summary.radius = r->field.radius;
+    r->summary.slope = 1;
+    r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
+    r->desc.field = &r->field;
+    r->desc.isovalues = r->isovalues;
+    r->desc.isovalue_count = a->iso.count ? a->iso.count : 1;
+    r->desc.flip = a->flip;
+    return CLI_OK;
+}
+
+static int load_input(run *r, const char *path)
+{
+    double start = cli_now();
+    int code = input_load("surface", r->tml, path, &r->args->input, &r->args->common, &r->in);
+    r->summary.in = &r->in;
+    summary_add_stage(&r->summary, "load", cli_now() - start);
+    if (code != CLI_OK)
+        return code;
+    return r->in.is_points ? prepare_points(r) : prepare_volume(r);
+}
+
+static void count_cells(run *r)
+{
+    r->summary.cells = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t dim = r->summary.grid.dims[axis];
+        uint64_t first = r->desc.region.first[axis], count = r->desc.region.count[axis];
+        uint64_t samples = first >= dim ? 0 : dim - first;
+        samples = count && count < samples ? count : samples;
+        r->summary.cells *= samples > 1 ? samples - 1 : 0;
+    }
+}
+
+/* Nothing found: says what the samples hold, which is what the user needs to choose again. */
+static int explain_empty(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    histogram h = {.lower = 1};
+    if (r->in.is_points || r->args->labels.all || r->args->labels.count)
+        return cli_error("surface", "the surface is empty, nothing was written; choose other "
+                                    "values (" CLI_PROGRAM " info shows what the file holds)");
+    tml_status status = histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+    if (status != TML_OK)
+        return fail(r, status);
+    double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
+    histogram_free(r->tml, &h);
+    return cli_error("surface",
+                     "the surface is empty, nothing was written; the values run from %g to %g, "
+                     "so choose --iso between them",
+                     fmin(a, b), fmax(a, b));
+}
+
+static int extract(run *r)
+{
+    const surface_args *a = r->args;
+    r->desc.region = a->region;
+    r->desc.normals = (tml_normals)a->normals;
+    r->desc.soup = a->soup;
+    r->desc.caps = a->caps;
+    r->desc.indices64 = a->indices64;
+    r->desc.drop_degenerate = a->drop_degenerate;
+    r->desc.largest_component = a->largest;
+    count_cells(r);
+    double start = cli_now();
+    tml_status status = tml_surface(r->tml, &r->desc, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    r->summary.result = &r->result;
+    if (status != TML_OK)
+        return fail(r, status);
+    double known = 0;
+    for (uint32_t i = 0; i < r->result.stage_count; i++) {
+        summary_add_stage(&r->summary, r->result.stages[i].name, r->result.stages[i].seconds);
+        known += r->result.stages[i].seconds;
+    }
+    summary_add_stage(&r->summary, "other", fmax(r->summary.surface_seconds - known, 0));
+    return r->result.triangle_count ? CLI_OK : explain_empty(r);
+}
+
+static int count_components(run *r)
+{
+    tml_mesh_stats stats;
+    if (r->args->soup || (r->args->common.quiet && !r->args->common.json))
+        return CLI_OK;
+    double start = cli_now();
+    tml_status status =
+        tml_mesh_examine(r->tml, r->result.vertices, r->result.indices, true, &stats);
+    summary_add_stage(&r->summary, "components", cli_now() - start);
+    r->summary.has_components = status == TML_OK;
+    r->summary.components = stats.components;
+    return fail(r, status);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+/* Host memory of a result's buffer; none for a buffer that the settings left out. */
+static tml_status map_if_any(tml_context *tml, tml_buffer buffer, void **out)
+{
+    *out = NULL;
+    return tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, out);
+}
+
+static int map_mesh(run *r)
+{
+    void *positions, *normals, *values, *indices;
+    const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
+    tml_status status = map_if_any(r->tml, r->result.vertices, &positions);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, r->result.vertex_normals, &normals);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, r->result.vertex_values, &values);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, r->result.indices, &indices);
+    if (status != TML_OK)
+        return fail(r, status);
+    float *value = values;
+    const tml_volume *v = &r->attribute;
+    for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
+        value[i] = (float)(v->slope * (double)value[i] + v->intercept);
+    r->mesh = (tml_mesh){.positions = positions,
+                         .normals = normals,
+                         .values = values,
+                         .indices = indices,
+                         .vertex_count = r->result.vertex_count,
+                         .triangle_count = r->result.triangle_count,
+                         .indices64 = r->args->indices64,
+                         .comment = "made by " CLI_PROGRAM};
+    memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
+    return CLI_OK;
+}
+
+static void unmap_mesh(run *r)
+{
+    const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
+                                  r->result.vertex_values, r->result.indices};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (!tml_is_none(buffers[i]))
+            tml_unmap(r->tml, buffers[i]);
+}
+
+static int save_mesh(run *r)
+{
+    if (!r->args->output)
+        return CLI_OK;
+    double start = cli_now();
+    tml_status status = tml_mesh_save(r->tml, r->args->output, &r->mesh);
+    summary_add_stage(&r->summary, "save", cli_now() - start);
+    r->summary.outputs[r->summary.output_count++] = r->args->output;
+    return fail(r, status);
+}
+
+static int save_picture(run *r)
+{
+    const surface_args *a = r->args;
+    if (!a->png)
+        return CLI_OK;
+    double start = cli_now();
+    render_desc desc = {.width = a->size.width,
+                        .height = a->size.height,
+                        .azimuth = a->view.values[0],
+                        .elevation = a->view.values[1],
+                        .up = (render_up)a->up,
+                        .parts = r->result.parts,
+                        .part_count = r->result.part_count,
+                        .color_by_value = r->mesh.values != NULL};
+    memcpy(desc.color, a->color, sizeof desc.color);
+    size_t size = (size_t)4 * desc.width * desc.height;
+    uint8_t *rgba = tml_alloc(r->tml, size);
+    if (!rgba)
+        return cli_error("surface", "no memory for a picture of %" PRIu32 " x %" PRIu32 " pixels",
+                         desc.width, desc.height);
+    tml_status status = render_mesh(r->tml, &r->mesh, &desc, rgba);
+    if (status == TML_OK)
+        status = tml_png_save(r->tml, a->png, rgba, desc.width, desc.height);
+    tml_free(r->tml, rgba, size);
+    summary_add_stage(&r->summary, "picture", cli_now() - start);
+    r->summary.outputs[r->summary.output_count++] = a->png;
+    return fail(r, status);
+}
+
+static int write_outputs(run *r)
+{
+    int code = map_mesh(r);
+    if (code == CLI_OK)
+        code = save_mesh(r);
+    if (code == CLI_OK)
+        code = save_picture(r);
+    unmap_mesh(r);
+    return code;
+}
+
+static void release(run *r)
+{
+    tml_surface_free(r->tml, &r->result);
+    tml_buffer_destroy(r->tml, r->desc.volume);
+    tml_buffer_destroy(r->tml, r->desc.mask);
+    tml_buffer_destroy(r->tml, r->desc.attribute);
+    tml_buffer_destroy(r->tml, r->field.points);
+    tml_buffer_destroy(r->tml, r->field.radii);
+    tml_volume_free(r->tml, &r->mask);
+    tml_volume_free(r->tml, &r->attribute);
+    input_free(r->tml, &r->in);
+}
+
+static int surface_run(void *args, char **operands, uint32_t operand_count)
+{
+    const surface_args *a = args;
+    (void)operand_count;
+    int code = check_args(a);
+    if (code != CLI_OK)
+        return code;
+    run r = {.args = a, .tml = cli_open("surface", &a->common)};
+    if (!r.tml)
+        return CLI_FAILED;
+    code = load_input(&r, operands[0]);
+    if (code == CLI_OK)
+        code = extract(&r);
+    if (code == CLI_OK)
+        code = count_components(&r);
+    if (code == CLI_OK)
+        code = write_outputs(&r);
+    progress_clear();
+    if (code == CLI_OK && a->common.json)
+        summary_print_json(&r.summary);
+    else if (code == CLI_OK && !a->common.quiet)
+        summary_print(&r.summary);
+    release(&r);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_surface = {
+    .options =
+        {.name = "surface",
+         .operands = "IN",
+         .summary = "Makes the mesh of an isosurface from a volume or from points",
+         .about = "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, headerless samples) "
+                  "or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; either may be "
+                  "gzipped where its format allows.\n\n"
+                  "Isovalues are physical: where a file has slope and intercept, they are applied. "
+                  "Outputs are written beside their targets and renamed when complete.",
+         .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
+                     "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
+                     "  trommel surface particles.vtk --resolution 256 -o water.ply\n"
+                     "  trommel surface atlas.nrrd --labels all -o organs.vtp\n",
+         .options = surface_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1},
+    .args_size = sizeof(surface_args),
+    .run = surface_run,
+};
