@@ -581,7 +581,7 @@ TEST(damaged_files_are_refused_with_a_reason)
         {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", ".vtu", TML_UNSUPPORTED},
         {"BgeoV\x05", ".bgeo", TML_UNSUPPORTED},
         {"\x1f\x8b\x08", "gunzip", TML_UNSUPPORTED},
-        {"glTF\x02", "glTF", TML_UNSUPPORTED},
+        {"glTF\x02", "a mesh", TML_UNSUPPORTED},
         {PLY, "end_header", TML_FILE_FORMAT},
         {PLY "end_header\n", "no element vertex", TML_FILE_FORMAT},
         {"ply\nend_header\n", "no format", TML_FILE_FORMAT},
@@ -964,9 +964,9 @@ TEST(files_that_are_refused)
         {"points/sph_fluid_250.vtu", ".vtu", TML_UNSUPPORTED},
         {"malformed/assimp_empty.ply", "empty", TML_FILE_FORMAT},
         {"malformed/trimesh_ply_empty_header.ply", "no element vertex", TML_FILE_FORMAT},
-        {"malformed/assimp_malformed.obj", "OBJ", TML_UNSUPPORTED},
-        {"malformed/trimesh_stl_empty_bin.stl", "STL", TML_UNSUPPORTED},
-        {"malformed/assimp_invalid.off", "OFF", TML_UNSUPPORTED},
+        {"malformed/assimp_malformed.obj", "a mesh", TML_UNSUPPORTED},
+        {"malformed/trimesh_stl_empty_bin.stl", "a mesh", TML_UNSUPPORTED},
+        {"malformed/assimp_invalid.off", "a mesh", TML_UNSUPPORTED},
     };
     if (!test_full_data(cases[0].name))
         SKIP("TML_DATA names no collection");

@@ -113,8 +113,10 @@ typedef struct tml_mesh {
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
- * STL. Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown,
- * or counts that the format cannot hold), INVALID_ARGUMENT, CANCELLED. */
+ * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. An empty
+ * mesh makes a valid, empty file.
+ * Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown, or
+ * counts that the format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
 

@@ -250,32 +250,33 @@ static const points_format formats[] = {
 };
 static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
 
-/* Formats that people may well try, with the way out. */
+#define MESH_MESSAGE "the file holds a mesh, not points; use PLY, XYZ, PCD, LAS or legacy VTK"
+
+/* Formats that people may well try, known by their first bytes or their ending, with the way out. */
 static const struct {
-    const char *magic, *ending, *message;
+    const char *magics[2]; /* NULL: none */
+    const char *ending;
+    const char *message;
 } refused[] = {
-    {"BgeoV", ".bgeo",
-     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK, for example with "
-     "Partio's partconvert"},
-    {"\x7fNSJ", ".bgeo",
-     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK from Houdini"},
-    {"<?xml", ".vtu",
-     "VTK XML (.vtu) is not read; save as legacy VTK (.vtk) or PLY, for example with "
+    {{"BgeoV", "\x7fNSJ"},
+     ".bgeo",
+     "Houdini geometry (.bgeo) is not read; export PLY or legacy VTK, for example with Partio's "
+     "partconvert"},
+    {{"<?xml", "<VTKFile"},
+     ".vtu",
+     "VTK XML (.vtu, .vtp) is not read; save as legacy VTK (.vtk) or PLY, for example with "
      "ParaView"},
-    {"<VTKFile", ".vtu",
-     "VTK XML (.vtu) is not read; save as legacy VTK (.vtk) or PLY, for example "
-     "with ParaView"},
-    {"\x1f\x8b", ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
-    {"glTF", ".glb", "glTF holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
-    {NULL, ".obj", "OBJ holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
-    {NULL, ".stl", "STL holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
-    {NULL, ".off", "OFF holds meshes, not points; use PLY, XYZ, PCD, LAS or legacy VTK"},
+    {{"\x1f\x8b"}, ".gz", "the file is compressed with gzip; unpack it with gunzip first"},
+    {{"glTF"}, ".glb", MESH_MESSAGE},
+    {{NULL}, ".obj", MESH_MESSAGE},
+    {{NULL}, ".stl", MESH_MESSAGE},
+    {{NULL}, ".off", MESH_MESSAGE},
 };
 
 static bool begins_with(const uint8_t *data, size_t size, const char *magic)
 {
-    size_t length = strlen(magic);
-    return size >= length && memcmp(data, magic, length) == 0;
+    size_t length = magic ? strlen(magic) : 0;
+    return length > 0 && size >= length && memcmp(data, magic, length) == 0;
 }
 
 static bool has_ending(const char *name, const char *ending)
@@ -305,7 +306,8 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
         }
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        if ((refused[i].magic && begins_with(data, size, refused[i].magic)) ||
+        if (begins_with(data, size, refused[i].magics[0]) ||
+            begins_with(data, size, refused[i].magics[1]) ||
             has_ending(sink->file->path, refused[i].ending))
             return tml_io_error(sink->file, TML_UNSUPPORTED, "%s", refused[i].message);
     if (!looks_like_text(data, size))
