@@ -1,0 +1,416 @@
+/* Mesh statistics and clean-up on meshes small enough to count by hand, and on random ones against
+ * slow but plain code. */
+#include "test.h"
+
+#include <trommel/trommel.h>
+
+#include "surface/mesh_internal.h"
+
+static tml_context *open_context(void)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
+    return tml;
+}
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t n)
+{
+    random_state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    uint64_t h = random_state;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return (h ^ h >> 31) % n;
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static tml_buffer make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+/* Examines with 32-bit and with 64-bit indices, which must agree. */
+static tml_mesh_stats examine(const float *positions, uint64_t vertices, const uint32_t *indices,
+                              uint64_t triangles)
+{
+    tml_context *tml = open_context();
+    uint64_t *wide = malloc(3 * triangles * sizeof *wide + 1);
+    for (uint64_t i = 0; i < 3 * triangles; i++)
+        wide[i] = indices[i];
+    tml_buffer v = make_buffer(tml, TML_VEC(TML_F32, 3), vertices, positions);
+    tml_buffer i32 = make_buffer(tml, TML_VEC(TML_U32, 3), triangles, indices);
+    tml_buffer i64 = make_buffer(tml, TML_VEC(TML_U64, 3), triangles, wide);
+    tml_mesh_stats a = {0}, b = {0};
+    CHECK_OK(tml, tml_mesh_examine(tml, v, i32, false, &a));
+    CHECK_OK(tml, tml_mesh_examine(tml, v, i64, false, &b));
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
+    CHECK_OK(tml, tml_mesh_examine(tml, v, i32, true, &b));
+    CHECK_EQ_U64(a.components, b.components);
+    CHECK_NEAR(a.area, b.area, 0);
+    tml_close(tml);
+    free(wide);
+    return a;
+}
+
+/* The corner of a cube, seen from far away: volume must not drown in the distance. */
+static const float tetrahedron[] = {1000, 1000, 1000, 1001, 1000, 1000,
+                                    1000, 1001, 1000, 1000, 1000, 1001};
+static const uint32_t tetrahedron_faces[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+
+TEST(tetrahedron_is_closed)
+{
+    tml_mesh_stats s = examine(tetrahedron, 4, tetrahedron_faces, 4);
+    CHECK_EQ_U64(s.components, 1);
+    CHECK_EQ_U64(s.boundary_edges, 0);
+    CHECK_EQ_U64(s.nonmanifold_edges, 0);
+    CHECK_EQ_I64(s.euler, 2);
+    CHECK_NEAR(s.area, 1.5 + sqrt(3) / 2, 1e-12);
+    CHECK_NEAR(s.volume, 1.0 / 6, 1e-12);
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(s.lower[k], 1000, 0);
+        CHECK_NEAR(s.upper[k], 1001, 0);
+    }
+}
+
+TEST(open_and_twisted_edges)
+{
+    tml_mesh_stats s = examine(tetrahedron, 4, tetrahedron_faces, 3); /* one face is missing */
+    CHECK_EQ_U64(s.boundary_edges, 3);
+    CHECK_EQ_U64(s.nonmanifold_edges, 0);
+    CHECK_EQ_I64(s.euler, 1);
+    static const uint32_t twisted[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 3, 2}; /* one face turned */
+    s = examine(tetrahedron, 4, twisted, 4);
+    CHECK_EQ_U64(s.boundary_edges, 0);
+    CHECK_EQ_U64(s.nonmanifold_edges, 3);
+    CHECK_EQ_I64(s.euler, 2);
+    static const uint32_t fins[] = {0, 1, 2, 1, 0, 3, 0, 1, 3}; /* three at the edge 0 1 */
+    s = examine(tetrahedron, 4, fins, 3);
+    CHECK_EQ_U64(s.nonmanifold_edges, 1);
+    CHECK_EQ_U64(s.boundary_edges, 2);
+}
+
+TEST(components_share_vertices)
+{
+    static const uint32_t indices[] = {0, 1, 2, 3, 4, 5, 5, 6, 7, 9, 8, 0};
+    static const float positions[3 * 12] = {0}; /* 10 and 11 are in no triangle */
+    tml_mesh_stats s = examine(positions, 12, indices, 4);
+    CHECK_EQ_U64(s.components, 2);
+    CHECK_EQ_U64(s.boundary_edges, 12);
+    CHECK_EQ_I64(s.euler, 10 - 12 + 4);
+}
+
+TEST(edges_to_themselves_are_none)
+{
+    static const uint32_t indices[] = {0, 0, 1, 2, 2, 2};
+    tml_mesh_stats s = examine(tetrahedron, 4, indices, 2);
+    CHECK_EQ_U64(s.components, 2);
+    CHECK_EQ_U64(s.boundary_edges, 0);
+    CHECK_EQ_I64(s.euler, 3 - 1 + 2);
+}
+
+/* The hub of a large fan lies in a bin too long for the short sort. */
+TEST(fan_of_many)
+{
+    enum { SPOKES = 1000 };
+    static float positions[3 * (SPOKES + 1)];
+    static uint32_t indices[3 * SPOKES];
+    for (uint32_t i = 0; i < SPOKES; i++) {
+        positions[3 * (i + 1)] = cosf((float)i * 6.2831853f / SPOKES);
+        positions[3 * (i + 1) + 1] = sinf((float)i * 6.2831853f / SPOKES);
+        indices[3 * i + 1] = i + 1;
+        indices[3 * i + 2] = (i + 1) % SPOKES + 1;
+    }
+    tml_mesh_stats s = examine(positions, SPOKES + 1, indices, SPOKES);
+    CHECK_EQ_U64(s.components, 1);
+    CHECK_EQ_U64(s.boundary_edges, SPOKES);
+    CHECK_EQ_U64(s.nonmanifold_edges, 0);
+    CHECK_EQ_I64(s.euler, 1);
+    CHECK_NEAR(s.area, 3.14159265, 1e-4);
+}
+
+TEST(empty_mesh)
+{
+    tml_mesh_stats s = examine(NULL, 0, NULL, 0);
+    static const tml_mesh_stats none;
+    CHECK(memcmp(&s, &none, sizeof s) == 0);
+    s = examine(tetrahedron, 4, NULL, 0);
+    CHECK(memcmp(&s, &none, sizeof s) == 0);
+}
+
+TEST(examine_refuses_bad_meshes)
+{
+    static const uint32_t indices[] = {0, 1, 2, 0, 1, 4};
+    tml_context *tml = open_context();
+    tml_buffer v = make_buffer(tml, TML_VEC(TML_F32, 3), 4, tetrahedron);
+    tml_buffer i = make_buffer(tml, TML_VEC(TML_U32, 3), 2, indices);
+    tml_mesh_stats s = {.components = 77};
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "triangle 1 ") && strstr(tml_last_error(tml), "vertex 4"));
+    CHECK_EQ_U64(s.components, 77);
+    CHECK_STATUS(tml_mesh_examine(tml, v, v, false, &s), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, i, i, false, &s), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, v, (tml_buffer){0}, false, &s), TML_INVALID_HANDLE);
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_INVALID_ARGUMENT);
+    tml_cancel(tml);
+    tml_buffer_destroy(tml, i);
+    i = make_buffer(tml, TML_VEC(TML_U32, 3), 1, indices);
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_CANCELLED);
+    tml_close(tml);
+}
+
+/* ---- clean-up ------------------------------------------------------------------------------- */
+
+/* A random mesh with many degenerate triangles and components, in parts. */
+typedef struct sample_mesh {
+    mesh_arrays arrays;
+    float *positions, *normals, *values;
+    void *indices;
+    tml_surface_part parts[8];
+} sample_mesh;
+
+static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool indices64, bool soup)
+{
+    sample_mesh *m = calloc(1, sizeof *m);
+    uint64_t per_part = soup ? 3 * triangles : 2 * triangles + 3, total = part_count * per_part;
+    m->positions = malloc((3 * total + 1) * sizeof(float));
+    m->normals = malloc((3 * total + 1) * sizeof(float));
+    m->values = malloc((total + 1) * sizeof(float));
+    for (uint64_t v = 0; v < total; v++) {
+        for (uint64_t k = 0; k < 3; k++) {
+            /* Few places for soup, so that corners meet. */
+            m->positions[3 * v + k] = (float)random_below(soup ? 6 + triangles / 30 : 3);
+            if (m->positions[3 * v + k] == 0 && random_below(2))
+                m->positions[3 * v + k] = -0.0f;
+            m->normals[3 * v + k] = (float)(3 * v + k);
+        }
+        m->values[v] = (float)v;
+    }
+    m->indices = malloc(3 * part_count * triangles * 8 + 1);
+    for (uint32_t p = 0; p < part_count; p++) {
+        m->parts[p] = (tml_surface_part){p, p * per_part, per_part, p * triangles, triangles};
+        for (uint64_t i = 0; i < 3 * triangles; i++) {
+            uint64_t vertex = p * per_part + random_below(per_part), place = 3 * p * triangles + i;
+            if (indices64)
+                ((uint64_t *)m->indices)[place] = vertex;
+            else
+                ((uint32_t *)m->indices)[place] = (uint32_t)vertex;
+        }
+    }
+    m->arrays = (mesh_arrays){.positions = m->positions,
+                              .normals = m->normals,
+                              .values = m->values,
+                              .indices = soup ? NULL : m->indices,
+                              .indices64 = indices64,
+                              .vertex_count = total,
+                              .triangle_count = part_count * triangles,
+                              .parts = m->parts,
+                              .part_count = part_count};
+    return m;
+}
+
+static void free_sample(sample_mesh *m)
+{
+    free(m->positions);
+    free(m->normals);
+    free(m->values);
+    free(m->indices);
+    free(m);
+}
+
+static bool equal_places(const mesh_arrays *m, uint64_t a, uint64_t b)
+{
+    for (uint64_t k = 0; k < 3; k++)
+        if (m->positions[3 * a + k] != m->positions[3 * b + k])
+            return false;
+    return true;
+}
+
+/* Plain filter: what is left, as original vertex numbers. Labels are spread until nothing changes. */
+static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, bool *kept)
+{
+    uint64_t corners = 3 * m->triangle_count;
+    uint64_t *vertex = malloc(corners * sizeof *vertex + 1);
+    for (uint64_t i = 0; i < corners; i++)
+        vertex[i] = m->indices ? mesh_index(m->indices, m->indices64, i) : i;
+    for (uint64_t t = 0; t < m->triangle_count; t++)
+        kept[t] = true;
+    for (bool is_changing = drop; is_changing;) {
+        is_changing = false;
+        for (uint64_t i = 0; i < corners; i++) {
+            uint64_t a = vertex[i], b = vertex[i % 3 == 2 ? i - 2 : i + 1];
+            if (!equal_places(m, a, b))
+                continue;
+            kept[i / 3] = false;
+            uint64_t low = a < b ? a : b, high = a < b ? b : a;
+            for (uint64_t j = 0; j < corners && m->indices && a != b; j++)
+                if (vertex[j] == high) {
+                    vertex[j] = low;
+                    is_changing = true;
+                }
+        }
+    }
+    if (!largest)
+        return vertex;
+    uint64_t *label = malloc(m->triangle_count * sizeof *label + 1);
+    for (uint64_t t = 0; t < m->triangle_count; t++)
+        label[t] = t;
+    for (uint32_t p = 0; p < m->part_count; p++) {
+        uint64_t first = m->parts[p].triangle_first, end = first + m->parts[p].triangle_count;
+        for (bool is_changing = true; is_changing;) {
+            is_changing = false;
+            for (uint64_t i = 3 * first; i < 3 * end; i++)
+                for (uint64_t j = 3 * first; j < i; j++) {
+                    if (label[i / 3] == label[j / 3] || !kept[i / 3] || !kept[j / 3])
+                        continue;
+                    if (m->indices ? vertex[i] != vertex[j]
+                                   : !equal_places(m, vertex[i], vertex[j]))
+                        continue;
+                    uint64_t *higher = label[i / 3] > label[j / 3] ? &label[i / 3] : &label[j / 3];
+                    *higher = label[i / 3] < label[j / 3] ? label[i / 3] : label[j / 3];
+                    is_changing = true;
+                }
+        }
+        uint64_t best = UINT64_MAX, best_size = 0;
+        for (uint64_t t = first; t < end; t++) {
+            uint64_t size = 0;
+            for (uint64_t u = first; u < end; u++)
+                size += kept[u] && label[u] == t;
+            if (size > best_size) {
+                best = t;
+                best_size = size;
+            }
+        }
+        for (uint64_t t = first; t < end; t++)
+            kept[t] = kept[t] && label[t] == best;
+    }
+    free(label);
+    return vertex;
+}
+
+/* The filtered mesh must be the plainly filtered one, its vertices renumbered in order. */
+static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, int option)
+{
+    bool largest = option & 1, drop = option & 2, soup = option & 4, indices64 = option & 8;
+    random_state = triangles * 64 + parts * 16 + (uint64_t)(option & 4);
+    sample_mesh *m = make_sample(triangles, parts, indices64, soup);
+    random_state = triangles * 64 + parts * 16 + (uint64_t)(option & 4);
+    sample_mesh *original = make_sample(triangles, parts, indices64, soup);
+    uint64_t before = m->arrays.triangle_count;
+    bool *kept = malloc(before + 1);
+    uint64_t *vertex = filter_plainly(&original->arrays, largest, drop, kept);
+    CHECK_OK(tml, mesh_filter(tml, &m->arrays, largest, drop));
+
+    uint64_t *number = malloc(original->arrays.vertex_count * sizeof *number + 1), next = 0;
+    bool is_same = true, is_any_gone = memchr(kept, 0, before) != NULL;
+    for (uint64_t v = 0; v < original->arrays.vertex_count; v++) {
+        bool is_used = !is_any_gone;
+        for (uint64_t i = 0; i < 3 * before && !is_used; i++)
+            is_used = kept[i / 3] && vertex[i] == v;
+        number[v] = is_used ? next++ : UINT64_MAX;
+        if (!is_used || next > m->arrays.vertex_count)
+            continue;
+        is_same &= memcmp(m->positions + 3 * number[v], original->positions + 3 * v, 12) == 0;
+        is_same &= memcmp(m->normals + 3 * number[v], original->normals + 3 * v, 12) == 0;
+        is_same &= m->values[number[v]] == original->values[v];
+    }
+    CHECK(is_same);
+    CHECK_EQ_U64(m->arrays.vertex_count, next);
+    uint64_t t = 0, first_vertex = 0;
+    for (uint32_t p = 0; p < parts; p++) {
+        const tml_surface_part *was = &original->parts[p], *is = &m->parts[p];
+        uint64_t start = t;
+        CHECK_EQ_U64(is->triangle_first, t);
+        CHECK_EQ_U64(is->vertex_first, first_vertex);
+        for (uint64_t u = was->triangle_first; u < was->triangle_first + was->triangle_count; u++) {
+            if (!kept[u])
+                continue;
+            for (uint64_t k = 0; k < 3; k++) {
+                uint64_t now = soup ? 3 * t + k : mesh_index(m->indices, indices64, 3 * t + k);
+                is_same &= now == number[vertex[3 * u + k]];
+            }
+            t++;
+        }
+        CHECK_EQ_U64(is->triangle_count, t - start);
+        first_vertex += is->vertex_count;
+    }
+    CHECK_EQ_U64(m->arrays.triangle_count, t);
+    CHECK_EQ_U64(m->arrays.vertex_count, first_vertex);
+    if (!CHECK(is_same))
+        test_fail(__FILE__, __LINE__, "triangles=%d parts=%u option=%d", (int)triangles, parts,
+                  option);
+    free(number);
+    free(vertex);
+    free(kept);
+    free_sample(m);
+    free_sample(original);
+}
+
+TEST(filter_is_the_plain_filter)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 5, 31, 64, 97};
+    tml_context *tml = open_context();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (uint32_t parts = 1; parts <= 4; parts += 3)
+            for (int option = 0; option < 16; option++)
+                check_filter(tml, sizes[i], parts, option);
+    tml_close(tml);
+}
+
+/* Enough triangles for several parallel tasks: a long strip, every third triangle flat. */
+TEST(filter_of_a_long_strip)
+{
+    enum { TRIANGLES = 300000 };
+    tml_context *tml = open_context();
+    float *positions = malloc(3 * (TRIANGLES + 2) * sizeof *positions);
+    uint32_t *indices = malloc(3 * TRIANGLES * sizeof *indices);
+    uint64_t x = 0, good = 0;
+    for (uint32_t v = 0; v < TRIANGLES + 2; v++) {
+        x += v % 3 != 2; /* every third vertex stands where the one before stands */
+        positions[3 * v] = (float)x;
+        positions[3 * v + 1] = (float)(x % 2);
+        positions[3 * v + 2] = 0;
+    }
+    for (uint32_t t = 0; t < TRIANGLES; t++) {
+        for (uint32_t k = 0; k < 3; k++)
+            indices[3 * t + k] = t + k;
+        good += t % 3 == 2;
+    }
+    tml_surface_part part = {0, 0, TRIANGLES + 2, 0, TRIANGLES};
+    mesh_arrays mesh = {.positions = positions,
+                        .indices = indices,
+                        .vertex_count = TRIANGLES + 2,
+                        .triangle_count = TRIANGLES,
+                        .parts = &part,
+                        .part_count = 1};
+    CHECK_OK(tml, mesh_filter(tml, &mesh, true, true));
+    CHECK_EQ_U64(mesh.triangle_count, good);
+    CHECK_EQ_U64(mesh.vertex_count, 2 * good + 1); /* chained by their merged corners */
+    for (uint64_t t = 0; t < mesh.triangle_count; t++)
+        for (uint64_t k = 0; k < 3; k++)
+            if (!CHECK_EQ_U64(indices[3 * t + k], 2 * t + k))
+                t = mesh.triangle_count - 1;
+    free(positions);
+    free(indices);
+    tml_close(tml);
+}
+
+TEST(filter_can_be_cancelled)
+{
+    tml_context *tml = open_context();
+    sample_mesh *m = make_sample(40, 2, false, false);
+    tml_cancel(tml);
+    CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_CANCELLED);
+    free_sample(m);
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
