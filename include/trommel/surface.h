@@ -58,7 +58,8 @@ typedef struct tml_surface_desc {
     const double *isovalues; /* NULL: iso alone. Parts come in this order. At most 64 */
     uint32_t isovalue_count;
     const uint64_t *labels; /* instead of isovalues, for integer volumes: inside is value == label
-                             * and t is 1/2; one part for each. At most 65536 */
+                             * and t is 1/2; one part for each. Ascending, without repeats, at most
+                             * 65536; negative ones as (uint64_t)(int64_t)label */
     uint32_t label_count;
     bool all_labels; /* one part for each value but 0 that occurs, ascending */
 

@@ -78,12 +78,12 @@ static uint64_t label_at(const unsigned char *row, uint64_t x, size_t size)
 }
 
 /* First part whose label is not below the value. */
-static uint32_t part_lower_bound(const surface_part *parts, uint32_t count, uint64_t label)
+static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
 {
-    uint32_t low = 0, high = count;
+    uint32_t low = 0, high = plan->part_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (parts[middle].label < label)
+        if (surface_label_less(plan->type, plan->parts[middle].label, label))
             low = middle + 1;
         else
             high = middle;
@@ -124,11 +124,12 @@ tml_status surface_labels_run(surface_job *job)
             const unsigned char *row = sample_row(job, y, z);
             uint64_t end = region.first[0] + region.count[0];
             for (uint64_t x = region.first[0], next; x < end; x = next) {
-                uint64_t label = label_at(row, x, job->sample_size);
-                for (next = x + 1; next < end && label_at(row, next, job->sample_size) == label;)
+                uint64_t bits = label_at(row, x, job->sample_size);
+                for (next = x + 1; next < end && label_at(row, next, job->sample_size) == bits;)
                     next++;
+                uint64_t label = surface_label(plan->type, bits);
                 if (last >= plan->part_count || plan->parts[last].label != label)
-                    last = part_lower_bound(plan->parts, plan->part_count, label);
+                    last = part_lower_bound(plan, label);
                 bool known = last < plan->part_count && plan->parts[last].label == label;
                 if (!known && (!plan->all_labels || label == 0))
                     continue;

@@ -230,7 +230,12 @@ static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, 
         *part = (surface_part){.box = region};
         if (desc->label_count) {
             part->label = desc->labels[p];
-            if (p && part->label <= part[-1].label)
+            if (surface_label(plan->type, part->label) != part->label)
+                return tml_error(tml, TML_INVALID_ARGUMENT,
+                                 "tml_surface: desc.labels[%" PRIu32 "] is %" PRIu64
+                                 ", which is no value of type %s",
+                                 p, part->label, tml_type_name(plan->type));
+            if (p && !surface_label_less(plan->type, part[-1].label, part->label))
                 return invalid(tml, "desc.labels must ascend, without repeats");
         } else if (!labels) {
             part->iso = desc->isovalues ? desc->isovalues[p] : desc->iso;
@@ -494,10 +499,8 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
         out->active_cells += part->active_cells;
         double value = part->iso;
         if (plan->labels)
-            value = tml_type_is_signed(plan->type)
-                        ? (double)((int64_t)(part->label << (64 - 8 * tml_type_size(plan->type))) >>
-                                   (64 - 8 * tml_type_size(plan->type)))
-                        : (double)part->label;
+            value = tml_type_is_signed(plan->type) ? (double)(int64_t)part->label
+                                                   : (double)part->label;
         out->parts[p] = (tml_surface_part){value, part->vertex_first, part->vertex_count,
                                            part->triangle_first, part->triangle_count};
     }

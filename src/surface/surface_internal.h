@@ -25,7 +25,7 @@ typedef struct surface_box {
 
 typedef struct surface_part {
     double iso;
-    uint64_t label;
+    uint64_t label;  /* surface_label */
     surface_box box; /* samples that matter; the region, or less for a label */
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
@@ -77,6 +77,19 @@ typedef struct surface_plan {
 
 /* Samples of a brick of the index. */
 enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
+
+/* The number of a volume's type whose low bytes are bits, as 64 bits with its sign. */
+static inline uint64_t surface_label(tml_type type, uint64_t bits)
+{
+    unsigned unused = 64 - 8 * (unsigned)tml_type_size(type);
+    return tml_type_is_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused)
+                                    : bits << unused >> unused;
+}
+
+static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
+{
+    return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
+}
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);
