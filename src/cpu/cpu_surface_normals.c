@@ -64,6 +64,12 @@ ALWAYS_INLINE float at(tml_type type, const gradient_source *source, uint64_t x,
     return load(type, row, x);
 }
 
+/* Can a loaded sample be NaN? Known to the compiler for each type. */
+ALWAYS_INLINE bool may_be_missing(tml_type type, const gradient_source *source)
+{
+    return (type == TML_F16 || type == TML_F32 || type == TML_F64) && !source->labels;
+}
+
 /* Of a position on an axis: the neighbours that exist, as offsets, and how far they are apart. */
 typedef struct neighbours {
     int low, high;
@@ -98,6 +104,25 @@ ALWAYS_INLINE float plane9(tml_type type, const gradient_source *source, int axi
     return surface_smooth9(corners, edges, centre);
 }
 
+/* Difference along one axis. A missing neighbour is left out: the difference is then one-sided, to
+ * whichever side has a sample. */
+ALWAYS_INLINE float difference(tml_type type, const gradient_source *source, int axis, neighbours n,
+                               neighbours all, const uint64_t columns[3], int dy, int dz)
+{
+    int ax = axis == 0, ay = axis == 1, az = axis == 2;
+    float low = at(type, source, columns[1 + ax * n.low], dy + ay * n.low, dz + az * n.low);
+    float high = at(type, source, columns[1 + ax * n.high], dy + ay * n.high, dz + az * n.high);
+    if (may_be_missing(type, source) && is_nan(high - low)) {
+        float here = at(type, source, columns[1], dy, dz);
+        low = at(type, source, columns[1 + ax * all.low], dy + ay * all.low, dz + az * all.low);
+        high = at(type, source, columns[1 + ax * all.high], dy + ay * all.high, dz + az * all.high);
+        if (!is_nan(high))
+            return high - here;
+        return is_nan(low) ? 0.0f : here - low;
+    }
+    return surface_difference(low, high, n.steps);
+}
+
 /* Gradient at sample (x, y, z), which is row (dy, dz) of the task. */
 ALWAYS_INLINE tml_vec3 gradient(tml_type type, tml_normals kind, const gradient_source *source,
                                 uint64_t x, uint64_t y, uint64_t z, int dy, int dz)
@@ -107,17 +132,16 @@ ALWAYS_INLINE tml_vec3 gradient(tml_type type, tml_normals kind, const gradient_
     const uint64_t columns[3] = {x > 0 ? x - 1 : x, x, x + 1 < source->dims[0] ? x + 1 : x};
     float g[3];
     for (int axis = 0; axis < 3; axis++) {
-        neighbours n = neighbours_of(position[axis], source->dims[axis], forward);
-        float low, high;
+        neighbours all = neighbours_of(position[axis], source->dims[axis], false);
+        neighbours n = forward ? neighbours_of(position[axis], source->dims[axis], true) : all;
         if (kind == TML_NORMALS_SOBEL) {
-            low = plane9(type, source, axis, n.low, columns, dy, dz);
-            high = plane9(type, source, axis, n.high, columns, dy, dz);
-        } else {
-            int ax = axis == 0, ay = axis == 1, az = axis == 2;
-            low = at(type, source, columns[1 + ax * n.low], dy + ay * n.low, dz + az * n.low);
-            high = at(type, source, columns[1 + ax * n.high], dy + ay * n.high, dz + az * n.high);
+            float low = plane9(type, source, axis, n.low, columns, dy, dz);
+            float high = plane9(type, source, axis, n.high, columns, dy, dz);
+            g[axis] = surface_difference(low, high, n.steps);
+            if (!may_be_missing(type, source) || !is_nan(g[axis]))
+                continue; /* else without smoothing */
         }
-        g[axis] = surface_difference(low, high, n.steps);
+        g[axis] = difference(type, source, axis, n, all, columns, dy, dz);
     }
     return VEC3(g[0], g[1], g[2]);
 }
