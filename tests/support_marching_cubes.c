@@ -307,7 +307,8 @@ static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
         t = isinf(length) ? 0.5f : (iso - pf) / length;
     }
     }
-    return t < 0 ? 0 : t > 1 ? 1 : t;
+    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. */
+    return !(t > 0) ? 0 : t > 1 ? 1 : t;
 }
 
 static double matrix_entry(const double m[9], int row, int column)
