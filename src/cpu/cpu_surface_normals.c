@@ -83,65 +83,61 @@ ALWAYS_INLINE neighbours neighbours_of(uint64_t i, uint64_t count, bool forward)
     return (neighbours){has_low ? -1 : 0, has_high ? 1 : 0, (uint32_t)has_low + (uint32_t)has_high};
 }
 
-/* The 3x3 of a plane across an axis, smoothed. The plane lies at offset d from (x, dy, dz). */
+/* The 3x3 of a plane across an axis, smoothed; the plane lies at offset d from (x, dy, dz). A missing
+ * sample counts as the plane's centre; a missing centre makes the plane missing. */
 ALWAYS_INLINE float plane9(tml_type type, const gradient_source *source, int axis, int d,
                            const uint64_t columns[3], int dy, int dz)
 {
-    float corners = 0.0f, edges = 0.0f, centre = 0.0f;
+    int ax = axis == 0, ay = axis == 1, az = axis == 2;
+    float centre = at(type, source, columns[1 + ax * d], dy + ay * d, dz + az * d);
+    float corners = 0.0f, edges = 0.0f;
     for (int v = -1; v <= 1; v++)
         for (int u = -1; u <= 1; u++) {
+            if (!u && !v)
+                continue;
             int dx = axis == 0 ? d : u;
             int ey = axis == 1 ? d : axis == 0 ? u : v;
             int ez = axis == 2 ? d : v;
             float s = at(type, source, columns[1 + dx], dy + ey, dz + ez);
+            s = s == s ? s : centre;
             if (u && v)
                 corners += s;
-            else if (u || v)
-                edges += s;
             else
-                centre = s;
+                edges += s;
         }
     return surface_smooth9(corners, edges, centre);
 }
 
-/* Difference along one axis. A missing neighbour is left out: the difference is then one-sided, to
- * whichever side has a sample. */
-ALWAYS_INLINE float difference(tml_type type, const gradient_source *source, int axis, neighbours n,
-                               neighbours all, const uint64_t columns[3], int dy, int dz)
+/* What is differenced along an axis: the sample at offset d, or the smoothed plane there. */
+ALWAYS_INLINE float tap(tml_type type, tml_normals kind, const gradient_source *source, int axis,
+                        int d, const uint64_t columns[3], int dy, int dz)
 {
-    int ax = axis == 0, ay = axis == 1, az = axis == 2;
-    float low = at(type, source, columns[1 + ax * n.low], dy + ay * n.low, dz + az * n.low);
-    float high = at(type, source, columns[1 + ax * n.high], dy + ay * n.high, dz + az * n.high);
-    if (may_be_missing(type, source) && is_nan(high - low)) {
-        float here = at(type, source, columns[1], dy, dz);
-        low = at(type, source, columns[1 + ax * all.low], dy + ay * all.low, dz + az * all.low);
-        high = at(type, source, columns[1 + ax * all.high], dy + ay * all.high, dz + az * all.high);
-        if (!is_nan(high))
-            return high - here;
-        return is_nan(low) ? 0.0f : here - low;
-    }
-    return surface_difference(low, high, n.steps);
+    if (kind == TML_NORMALS_SOBEL)
+        return plane9(type, source, axis, d, columns, dy, dz);
+    return at(type, source, columns[axis == 0 ? 1 + d : 1], axis == 1 ? dy + d : dy,
+              axis == 2 ? dz + d : dz);
 }
 
-/* Gradient at sample (x, y, z), which is row (dy, dz) of the task. */
+/* Gradient at sample (x, y, z), which is row (dy, dz) of the task; one-sided where a neighbour is
+ * missing. */
 ALWAYS_INLINE tml_vec3 gradient(tml_type type, tml_normals kind, const gradient_source *source,
                                 uint64_t x, uint64_t y, uint64_t z, int dy, int dz)
 {
-    bool forward = kind == TML_NORMALS_FORWARD;
     const uint64_t position[3] = {x, y, z};
     const uint64_t columns[3] = {x > 0 ? x - 1 : x, x, x + 1 < source->dims[0] ? x + 1 : x};
     float g[3];
     for (int axis = 0; axis < 3; axis++) {
-        neighbours all = neighbours_of(position[axis], source->dims[axis], false);
-        neighbours n = forward ? neighbours_of(position[axis], source->dims[axis], true) : all;
-        if (kind == TML_NORMALS_SOBEL) {
-            float low = plane9(type, source, axis, n.low, columns, dy, dz);
-            float high = plane9(type, source, axis, n.high, columns, dy, dz);
-            g[axis] = surface_difference(low, high, n.steps);
-            if (!may_be_missing(type, source) || !is_nan(g[axis]))
-                continue; /* else without smoothing */
+        neighbours n =
+            neighbours_of(position[axis], source->dims[axis], kind == TML_NORMALS_FORWARD);
+        float low = tap(type, kind, source, axis, n.low, columns, dy, dz);
+        float high = tap(type, kind, source, axis, n.high, columns, dy, dz);
+        if (low != low || high != high) {
+            float here = tap(type, kind, source, axis, 0, columns, dy, dz);
+            n.steps -= (uint32_t)(low != low) + (uint32_t)(high != high);
+            low = low == low ? low : here;
+            high = high == high ? high : here;
         }
-        g[axis] = difference(type, source, axis, n, all, columns, dy, dz);
+        g[axis] = surface_difference(low, high, n.steps);
     }
     return VEC3(g[0], g[1], g[2]);
 }
