@@ -278,6 +278,7 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
     const int window_bits = 15 + 32; /* the largest window; gzip or zlib by their first bytes */
     if (inflateInit2(&out->inflater, window_bits) != Z_OK) {
         tml_free(file->tml, out->input, STREAM_INPUT + STREAM_SKIP);
+        out->input = NULL;
         return tml_io_error(file, TML_OUT_OF_MEMORY, "no memory to inflate with");
     }
     return TML_OK;

@@ -191,9 +191,7 @@ bool tml_io_parse_f64(io_span span, double *out)
     return true;
 }
 
-/* precision is the least that may do, most the one that always does. */
-static size_t format_real(char out[IO_NUMBER_SIZE], double value, int precision, int most,
-                          bool single)
+size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
 {
     if (value - value != 0) {
         strcpy(out, value != value ? "nan" : value > 0 ? "inf" : "-inf");
@@ -201,26 +199,15 @@ static size_t format_real(char out[IO_NUMBER_SIZE], double value, int precision,
     }
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c_locale);
-    int length;
-    for (;; precision++) {
-        double back;
+    int length = 0;
+    double back = 0;
+    for (int precision = 15; precision <= 17; precision++) { /* 15 always fit, 17 always do */
         length = snprintf(out, IO_NUMBER_SIZE, "%.*g", precision, value);
-        if (precision >= most || !tml_io_parse_f64((io_span){out, (size_t)length}, &back) ||
-            (single ? (float)back == (float)value : back == value))
+        if (tml_io_parse_f64((io_span){out, (size_t)length}, &back) && back == value)
             break;
     }
     uselocale(before);
     if (c_locale)
         freelocale(c_locale);
     return (size_t)length;
-}
-
-size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
-{
-    return format_real(out, value, 15, 17, false);
-}
-
-size_t tml_io_format_f32(char out[IO_NUMBER_SIZE], float value)
-{
-    return format_real(out, (double)value, 6, 9, true);
 }

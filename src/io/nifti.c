@@ -203,7 +203,7 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
 static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
                         volume_header *out)
 {
-    bool single;
+    bool single = false;
     nifti_header nifti = {0};
     tml_volume *volume = &out->volume;
     int version = version_of(head, &out->big_endian, &single);

@@ -62,7 +62,7 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
     out->pattern_step = step;
     out->file_count = 0;
     if (step != 0 && step != INT64_MIN && !__builtin_sub_overflow(last, first, &span) &&
-        span / step >= 0 && span / step < files_max)
+        (span == 0 || (span > 0) == (step > 0)) && span / step < files_max)
         out->file_count = (uint64_t)(span / step) + 1;
 }
 
