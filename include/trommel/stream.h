@@ -165,9 +165,9 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * parameters take in[]) source, rank optional: u32 or u64 / u32, for each output its source and its
  * k emit         optional kernel: out[j] = emit(in[...][s], tml_index s, tml_rank k); its array
  *              parameters take in[] in order, gathered at s
- * total        optional: one u32 or u64; outputs that the counts ask for. The capacity is the
- * smallest count of source, rank and out: nothing is written past it, and a total above it is how
- *              an overflow shows.
+ * total        optional: one u32 or u64; outputs that the counts ask for (a u32 stays at its largest
+ *              value when they are more). The capacity is the smallest count of source, rank and
+ *              out: nothing is written past it, and a total above it is how an overflow shows.
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008;
  * Baxter: moderngpu, load-balancing search. 2013. */
 typedef struct tml_expand_desc {
@@ -213,7 +213,10 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
 /* Folds each segment. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
  * most in's count); segment s is [offsets[s], offsets[s + 1]). out: segment_count elements of the
  * types that tml_reduce gives; empty segments as its empty stream. An offset out of order or range
- * makes that segment empty. ARG results are positions in the whole stream. */
+ * makes that segment empty. ARG results are positions in the whole stream. Work is balanced over
+ * elements: one giant segment among millions of empty ones is shared out. A float result depends on
+ * the segment's elements alone: it is the one that tml_reduce gives for them as a stream of their
+ * own. */
 typedef struct tml_reduce_segments_desc {
     tml_fold fold;
     tml_buffer in;
@@ -226,7 +229,10 @@ TML_API TML_MUST_CHECK tml_status tml_reduce_segments(tml_context *tml,
 TML_API size_t tml_reduce_segments_scratch_size(tml_context *tml,
                                                 const tml_reduce_segments_desc *desc);
 
-/* Scans each segment from zero. Types as tml_scan; elements in no segment are left as they were. */
+/* Scans each segment from zero, as tml_scan would as a stream of its own (types, in place, and floats
+ * to the bit). Elements in no segment are left as they were. Offsets and balance as in
+ * tml_reduce_segments; where wrong offsets make segments overlap they are done in order, so that the
+ * last one stays. */
 typedef struct tml_scan_segments_desc {
     tml_buffer in;
     tml_buffer offsets;

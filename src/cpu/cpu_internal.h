@@ -149,6 +149,39 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
 void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *out,
                     tml_type out_type);
 
+/* ---- scans (cpu_scan.c) --------------------------------------------------------------------- */
+
+/* Items scanned in one go: a tile of doubles stays near the first level cache. Part of the definition
+ * of float sums. */
+enum { CPU_SCAN_TILE = 4096 };
+
+/* A scan bound to its buffers. sums: as out for integers, double for floats; sums[0] is 0. */
+typedef void (*cpu_scan_tile_fn)(const void *in, size_t count, void *sums);
+typedef void (*cpu_scan_add_fn)(const void *sums, cpu_number before, size_t count, void *out);
+typedef struct cpu_scan {
+    cpu_scan_tile_fn tile;
+    cpu_scan_add_fn add;
+    bool inclusive, is_real, stream;
+    const unsigned char *in;
+    unsigned char *out;
+    size_t in_size, out_size, sum_size;
+} cpu_scan;
+/* Room for one worker's tile. */
+typedef struct cpu_scan_space {
+    _Alignas(64) uint64_t sums[CPU_SCAN_TILE + 9]; /* one more, and a whole group past the end */
+    _Alignas(64) uint64_t ready[CPU_BLOCK];        /* of out's type, on its way out */
+} cpu_scan_space;
+
+void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,
+                   cpu_scan *scan);
+/* Scans elements [first, first + count), count <= CPU_SCAN_TILE, from zero into space; the sum. */
+cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count);
+/* Writes what cpu_scan_read left in space, with before added. */
+void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count,
+                    cpu_number before);
+/* a + b, as the scan adds. */
+cpu_number cpu_scan_join(const cpu_scan *scan, cpu_number a, cpu_number b);
+
 /* ---- what is kept --------------------------------------------------------------------------- */
 
 /* One bit an item, in 64-bit words, whatever says so: a kernel, byte flags or a bit mask. */

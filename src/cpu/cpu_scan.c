@@ -19,7 +19,7 @@
 
 enum {
     GROUP = 8,
-    TILE = 4096, /* items: a tile of doubles stays near the first level cache */
+    TILE = CPU_SCAN_TILE,
 };
 
 /* ---- a tile from zero ----------------------------------------------------------------------- */
@@ -122,26 +122,12 @@ ADD_BEFORE(f64, double, double, f)
 
 /* ---- one stream ----------------------------------------------------------------------------- */
 
-typedef void (*tile_fn)(const void *in, size_t count, void *sums);
-typedef void (*add_fn)(const void *sums, cpu_number before, size_t count, void *out);
-
-/* What a worker keeps to itself. */
-typedef struct workspace {
-    _Alignas(64) uint64_t sums[TILE + GROUP + 1]; /* of the sums' type */
-    _Alignas(64) uint64_t ready[CPU_BLOCK];       /* of out's type, on its way out */
-} workspace;
-
 typedef struct scan_job {
     tml_context *tml;
-    tile_fn tile;
-    add_fn add;
-    bool inclusive, is_real, stream;
-    const unsigned char *in;
-    unsigned char *out;
-    size_t in_size, out_size, sum_size;
+    cpu_scan scan;
     uint64_t length;
     cpu_tickets tickets;
-    workspace *workers;
+    cpu_scan_space *workers;
     cpu_link *links;    /* LOOK_BACK: one a tile */
     cpu_number *before; /* REDUCE_THEN_SCAN: a tile's sum, then the sum of the tiles before */
     cpu_number total;
@@ -152,26 +138,24 @@ static uint64_t tiles_of(uint64_t length)
     return (length + TILE - 1) / TILE;
 }
 
-static cpu_number sum_of(const scan_job *job, cpu_number a, cpu_number b)
-{
-    if (job->is_real)
-        return (cpu_number){.f = a.f + b.f};
-    return (cpu_number){.u = a.u + b.u};
-}
-
 static size_t tile_count_of(const scan_job *job, uint64_t tile)
 {
     return (size_t)TML_MIN_OF((uint64_t)TILE, job->length - tile * TILE);
 }
 
-/* Scans a tile into the workspace; returns its sum. */
-static cpu_number scan_tile(const scan_job *job, workspace *work, uint64_t tile)
+cpu_number cpu_scan_join(const cpu_scan *scan, cpu_number a, cpu_number b)
 {
-    size_t count = tile_count_of(job, tile);
-    job->tile(job->in + tile * TILE * job->in_size, count, work->sums);
-    const unsigned char *last = (const unsigned char *)work->sums + count * job->sum_size;
+    if (scan->is_real)
+        return (cpu_number){.f = a.f + b.f};
+    return (cpu_number){.u = a.u + b.u};
+}
+
+cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count)
+{
+    scan->tile(scan->in + first * scan->in_size, count, space->sums);
+    const unsigned char *last = (const unsigned char *)space->sums + count * scan->sum_size;
     cpu_number sum = {0};
-    if (job->sum_size == sizeof(uint32_t)) {
+    if (scan->sum_size == sizeof(uint32_t)) {
         uint32_t small;
         memcpy(&small, last, sizeof small);
         sum.u = small;
@@ -181,34 +165,45 @@ static cpu_number scan_tile(const scan_job *job, workspace *work, uint64_t tile)
     return sum;
 }
 
-static void write_tile(const scan_job *job, workspace *work, uint64_t tile, cpu_number before)
+void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count,
+                    cpu_number before)
 {
     const unsigned char *sums =
-        (const unsigned char *)work->sums + (job->inclusive ? job->sum_size : 0);
-    unsigned char *out = job->out + tile * TILE * job->out_size;
-    size_t count = tile_count_of(job, tile);
+        (const unsigned char *)space->sums + (scan->inclusive ? scan->sum_size : 0);
+    unsigned char *out = scan->out + first * scan->out_size;
     for (size_t i = 0; i < count; i += CPU_BLOCK) {
         size_t here = TML_MIN_OF(count - i, (size_t)CPU_BLOCK);
-        job->add(sums + i * job->sum_size, before, here, work->ready);
-        cpu_copy_out(out + i * job->out_size, work->ready, here * job->out_size, job->stream);
+        scan->add(sums + i * scan->sum_size, before, here, space->ready);
+        cpu_copy_out(out + i * scan->out_size, space->ready, here * scan->out_size, scan->stream);
     }
+}
+
+/* Scans a tile into the workspace; returns its sum. */
+static cpu_number scan_tile(const scan_job *job, cpu_scan_space *work, uint64_t tile)
+{
+    return cpu_scan_read(&job->scan, work, tile * TILE, tile_count_of(job, tile));
+}
+
+static void write_tile(const scan_job *job, cpu_scan_space *work, uint64_t tile, cpu_number before)
+{
+    cpu_scan_write(&job->scan, work, tile * TILE, tile_count_of(job, tile), before);
 }
 
 /* ---- LOOK_BACK ------------------------------------------------------------------------------ */
 
 static cpu_number find_before(const scan_job *job, uint64_t tile, cpu_number sum)
 {
-    if (!job->is_real)
+    if (!job->scan.is_real)
         return (cpu_number){.u = cpu_look_back(job->links, tile, sum.u)};
     cpu_number before = {.u = cpu_chain_wait(job->links, tile)};
-    cpu_chain_publish(job->links, tile, sum_of(job, before, sum).u);
+    cpu_chain_publish(job->links, tile, cpu_scan_join(&job->scan, before, sum).u);
     return before;
 }
 
 static void scan_worker(void *argument, uint32_t index)
 {
     scan_job *job = argument;
-    workspace *work = &job->workers[index];
+    cpu_scan_space *work = &job->workers[index];
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile)) {
         bool skip = tml_is_cancelled(job->tml); /* but let the successors go on */
@@ -242,7 +237,7 @@ static void sum_worker(void *argument, uint32_t index)
 static void write_worker(void *argument, uint32_t index)
 {
     scan_job *job = argument;
-    workspace *work = &job->workers[index];
+    cpu_scan_space *work = &job->workers[index];
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
         scan_tile(job, work, tile);
@@ -258,7 +253,7 @@ static void reduce_then_scan(scan_job *job)
     for (uint64_t tile = 0; tile < tile_count && !tml_is_cancelled(job->tml); tile++) {
         cpu_number sum = job->before[tile];
         job->before[tile] = job->total;
-        job->total = sum_of(job, job->total, sum);
+        job->total = cpu_scan_join(&job->scan, job->total, sum);
     }
     cpu_run_tiles(job->tml, &job->tickets, tile_count, write_worker, job);
 }
@@ -266,14 +261,14 @@ static void reduce_then_scan(scan_job *job)
 /* ---- operation ------------------------------------------------------------------------------ */
 
 /* The loops for a pair of types, or NULL. The sums have the size of out, but double for floats. */
-static tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
+static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
-    static const tile_fn to_32[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_tile_fn to_32[TML_SCALAR_END][CPU_LEVELS] = {
         [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_32),   [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_32),
         [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_32), [TML_I32] = CPU_EACH_LEVEL(tile_u32_to_32),
         [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_32), [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_32),
     };
-    static const tile_fn to_64[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_tile_fn to_64[TML_SCALAR_END][CPU_LEVELS] = {
         [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_64),     [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_64),
         [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_64),   [TML_I32] = CPU_EACH_LEVEL(tile_i32_to_64),
         [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_64),   [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_64),
@@ -283,14 +278,33 @@ static tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
     return (narrow ? to_32 : to_64)[in][cpu_simd_level()];
 }
 
-static add_fn find_add(tml_type out)
+static cpu_scan_add_fn find_add(tml_type out)
 {
-    static const add_fn table[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_add_fn table[TML_SCALAR_END][CPU_LEVELS] = {
         [TML_U32] = CPU_EACH_LEVEL(add_32),  [TML_I32] = CPU_EACH_LEVEL(add_32),
         [TML_U64] = CPU_EACH_LEVEL(add_64),  [TML_I64] = CPU_EACH_LEVEL(add_64),
         [TML_F32] = CPU_EACH_LEVEL(add_f32), [TML_F64] = CPU_EACH_LEVEL(add_f64),
     };
     return table[out][cpu_simd_level()];
+}
+
+void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,
+                   cpu_scan *scan)
+{
+    const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
+    bool is_real = tml_type_is_float(to->type);
+    *scan = (cpu_scan){
+        .tile = find_tile(from->type, to->element_size, is_real),
+        .add = find_add(to->type),
+        .inclusive = inclusive,
+        .is_real = is_real,
+        .stream = cpu_worth_streaming(to->size),
+        .in = from->memory,
+        .out = to->memory,
+        .in_size = from->element_size,
+        .out_size = to->element_size,
+        .sum_size = is_real ? sizeof(double) : to->element_size,
+    };
 }
 
 static void lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena, scan_job *job)
@@ -329,22 +343,8 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     if (desc->method == TML_METHOD_SCAN_SEARCH)
         return cpu_hillis_steele_scan(tml, desc, scratch);
 
-    const tml_slot *in = tml_slot_of(tml, desc->in), *out = tml_slot_of(tml, desc->out);
-    bool is_real = tml_type_is_float(out->type);
-    scan_job job = {
-        .tml = tml,
-        .tile = find_tile(in->type, out->element_size, is_real),
-        .add = find_add(out->type),
-        .inclusive = desc->inclusive,
-        .is_real = is_real,
-        .stream = cpu_worth_streaming(out->size),
-        .in = in->memory,
-        .out = out->memory,
-        .in_size = in->element_size,
-        .out_size = out->element_size,
-        .sum_size = is_real ? sizeof(double) : out->element_size,
-        .length = cpu_length(tml, &desc->length),
-    };
+    scan_job job = {.tml = tml, .length = cpu_length(tml, &desc->length)};
+    cpu_scan_bind(tml, desc->in, desc->out, desc->inclusive, &job.scan);
     lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);
     if (desc->method == TML_METHOD_LOOK_BACK)
         look_back(&job);
@@ -353,7 +353,7 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     tml_status status = cpu_finish(tml, "tml_scan");
     const uint64_t zero = 0; /* of any sum's type */
     if (status == TML_OK && !tml_is_none(desc->total))
-        job.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
+        job.scan.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
     return status;
 }
 

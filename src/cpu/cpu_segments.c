@@ -1,0 +1,313 @@
+/* Segmented reduce and scan on the CPU, balanced over elements. Segments are handed out in groups; a
+ * segment that is too long for one worker is put aside, and those few are then done one by one, each
+ * by all workers, in blocks of the same size as tml_reduce and tml_scan use. Blocks count from a
+ * segment's start, so a float result is the one that those would give for the segment alone. */
+#include "cpu/cpu_internal.h"
+
+enum {
+    LONG = 1 << 18,         /* elements that keep several workers busy long enough to pay off */
+    MAX_GROUP = 1024,       /* segments handed out at a time */
+    GROUPS_PER_WORKER = 64, /* so that uneven groups even out */
+};
+
+typedef struct segments {
+    tml_context *tml;
+    cpu_tickets tickets;
+    const tml_slot *offsets;
+    uint64_t count;         /* segments */
+    uint64_t element_count; /* of in */
+    uint64_t group;
+    uint64_t *long_ones, long_capacity;
+    _Atomic uint64_t long_count;
+} segments;
+
+typedef struct segment {
+    uint64_t first, end;
+} segment;
+
+static uint64_t offset_at(const segments *all, uint64_t s)
+{
+    return all->offsets->type == TML_U32 ? ((const uint32_t *)all->offsets->memory)[s]
+                                         : ((const uint64_t *)all->offsets->memory)[s];
+}
+
+/* An offset out of order or range leaves its segment empty. */
+static segment segment_at(const segments *all, uint64_t s)
+{
+    segment span = {offset_at(all, s), offset_at(all, s + 1)};
+    bool valid = span.first <= span.end && span.end <= all->element_count;
+    return valid ? span : (segment){0, 0};
+}
+
+static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, segments *all)
+{
+    const tml_slot *slot = tml_slot_of(tml, offsets);
+    *all = (segments){.tml = tml,
+                      .offsets = slot,
+                      .count = slot->count - 1,
+                      .element_count = tml_slot_of(tml, in)->count};
+    uint64_t group = all->count / ((uint64_t)tml_concurrency(tml) * GROUPS_PER_WORKER);
+    all->group = TML_MIN_OF(TML_MAX_OF(group, (uint64_t)1), (uint64_t)MAX_GROUP);
+    all->long_capacity = all->element_count / LONG;
+}
+
+/* Puts a long segment aside. Only offsets out of order, with segments that overlap, can make more of
+ * them than there is room for: then the worker that found it does it alone. */
+static bool put_aside(segments *all, uint64_t s, segment span)
+{
+    if (span.end - span.first < LONG)
+        return false;
+    uint64_t place = atomic_fetch_add_explicit(&all->long_count, 1, memory_order_relaxed);
+    if (place >= all->long_capacity)
+        return false;
+    all->long_ones[place] = s;
+    return true;
+}
+
+static uint64_t long_ones(segments *all)
+{
+    uint64_t count = atomic_load_explicit(&all->long_count, memory_order_relaxed);
+    return TML_MIN_OF(count, all->long_capacity);
+}
+
+static void run_groups(segments *all, tml_task_fn worker, void *job)
+{
+    uint64_t groups = all->count / all->group + (all->count % all->group != 0);
+    cpu_run_tiles(all->tml, &all->tickets, groups, worker, job);
+}
+
+/* The next group's segments, [first, end). */
+static bool take_group(segments *all, uint64_t *first, uint64_t *end)
+{
+    uint64_t group;
+    if (!cpu_take_tile(&all->tickets, &group) || tml_is_cancelled(all->tml))
+        return false;
+    *first = group * all->group;
+    *end = TML_MIN_OF(*first + all->group, all->count);
+    return true;
+}
+
+static uint64_t blocks_in(uint64_t count, uint64_t block)
+{
+    return count / block + (count % block != 0);
+}
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+typedef struct reduce_job {
+    segments all;
+    cpu_fold fold;
+    unsigned char *out;
+    size_t out_size;
+    tml_type out_type;
+    segment now;         /* the long one that is being done */
+    cpu_number *results; /* of its blocks */
+} reduce_job;
+
+static void reduce_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    reduce_job *job = argument;
+    uint64_t s, end;
+    while (take_group(&job->all, &s, &end))
+        for (; s < end; s++) {
+            segment span = segment_at(&job->all, s);
+            if (!put_aside(&job->all, s, span))
+                cpu_fold_range(&job->fold, span.first, span.end, job->out + s * job->out_size,
+                               job->out_type);
+        }
+}
+
+static void reduce_block_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    reduce_job *job = argument;
+    uint64_t block;
+    while (cpu_take_tile(&job->all.tickets, &block) && !tml_is_cancelled(job->all.tml)) {
+        uint64_t first = job->now.first + block * CPU_FOLD_BLOCK;
+        job->results[block] = cpu_fold_block(
+            &job->fold, first, (size_t)TML_MIN_OF(job->now.end - first, CPU_FOLD_BLOCK));
+    }
+}
+
+static void reduce_long(reduce_job *job, uint64_t s)
+{
+    job->now = segment_at(&job->all, s);
+    uint64_t blocks = blocks_in(job->now.end - job->now.first, CPU_FOLD_BLOCK);
+    cpu_run_tiles(job->all.tml, &job->all.tickets, blocks, reduce_block_worker, job);
+    if (tml_is_cancelled(job->all.tml))
+        return;
+    cpu_total total = {0};
+    for (uint64_t block = 0; block < blocks; block++)
+        cpu_fold_join(&job->fold, &total, job->now.first + block * CPU_FOLD_BLOCK,
+                      job->results[block]);
+    cpu_fold_store(&job->fold, &total, job->now.first, job->now.end, job->out + s * job->out_size,
+                   job->out_type);
+}
+
+static void reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, cpu_arena *arena,
+                           reduce_job *job)
+{
+    *job = (reduce_job){.out = NULL};
+    bind_segments(tml, desc->offsets, desc->in, &job->all);
+    job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
+    job->results = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_FOLD_BLOCK),
+                                  sizeof *job->results);
+}
+
+static size_t reduce_segments_scratch_size(tml_context *tml, const void *desc)
+{
+    cpu_arena arena = {NULL, 0};
+    reduce_job job;
+    reduce_lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *scratch,
+                                      size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_reduce_segments_desc *d = desc;
+    cpu_arena arena = {scratch, 0};
+    reduce_job job;
+    reduce_lay_out(tml, d, &arena, &job);
+    cpu_fold_bind(tml, d->fold, d->in, &job.fold);
+    const tml_slot *out = tml_slot_of(tml, d->out);
+    job.out = out->memory;
+    job.out_size = out->element_size;
+    job.out_type = out->type;
+    run_groups(&job.all, reduce_worker, &job);
+    for (uint64_t i = 0; i < long_ones(&job.all); i++)
+        reduce_long(&job, job.all.long_ones[i]);
+    return cpu_finish(tml, "tml_reduce_segments");
+}
+
+const tml_engine_op cpu_op_reduce_segments = {NULL, reduce_segments_scratch_size,
+                                              reduce_segments_run};
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+typedef struct scan_job {
+    segments all;
+    cpu_scan scan;
+    cpu_scan_space *spaces; /* one a worker */
+    _Atomic bool in_order;
+    segment now;        /* the long one that is being done */
+    cpu_number *before; /* of its tiles: their sums, then the sums before them */
+} scan_job;
+
+static void order_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    scan_job *job = argument;
+    uint64_t s, end;
+    while (take_group(&job->all, &s, &end))
+        for (; s < end; s++)
+            if (offset_at(&job->all, s) > offset_at(&job->all, s + 1))
+                atomic_store_explicit(&job->in_order, false, memory_order_relaxed);
+}
+
+static size_t tile_at(segment span, uint64_t first)
+{
+    return (size_t)TML_MIN_OF(span.end - first, (uint64_t)CPU_SCAN_TILE);
+}
+
+static void scan_worker(void *argument, uint32_t worker)
+{
+    scan_job *job = argument;
+    cpu_scan_space *space = &job->spaces[worker];
+    uint64_t s, end;
+    while (take_group(&job->all, &s, &end))
+        for (; s < end; s++) {
+            segment span = segment_at(&job->all, s);
+            if (put_aside(&job->all, s, span))
+                continue;
+            cpu_number before = {0};
+            for (uint64_t at = span.first; at < span.end; at += CPU_SCAN_TILE) {
+                cpu_number sum = cpu_scan_read(&job->scan, space, at, tile_at(span, at));
+                cpu_scan_write(&job->scan, space, at, tile_at(span, at), before);
+                before = cpu_scan_join(&job->scan, before, sum);
+            }
+        }
+    cpu_stream_fence();
+}
+
+static void tile_sum_worker(void *argument, uint32_t worker)
+{
+    scan_job *job = argument;
+    uint64_t tile;
+    while (cpu_take_tile(&job->all.tickets, &tile)) {
+        uint64_t first = job->now.first + tile * CPU_SCAN_TILE;
+        job->before[tile] =
+            cpu_scan_read(&job->scan, &job->spaces[worker], first, tile_at(job->now, first));
+    }
+}
+
+static void tile_write_worker(void *argument, uint32_t worker)
+{
+    scan_job *job = argument;
+    cpu_scan_space *space = &job->spaces[worker];
+    uint64_t tile;
+    while (cpu_take_tile(&job->all.tickets, &tile) && !tml_is_cancelled(job->all.tml)) {
+        uint64_t first = job->now.first + tile * CPU_SCAN_TILE;
+        cpu_scan_read(&job->scan, space, first, tile_at(job->now, first));
+        cpu_scan_write(&job->scan, space, first, tile_at(job->now, first), job->before[tile]);
+    }
+    cpu_stream_fence();
+}
+
+/* Reduce, then scan: see cpu_scan.c. */
+static void scan_long(scan_job *job, uint64_t s)
+{
+    job->now = segment_at(&job->all, s);
+    uint64_t tiles = blocks_in(job->now.end - job->now.first, CPU_SCAN_TILE);
+    cpu_run_tiles(job->all.tml, &job->all.tickets, tiles, tile_sum_worker, job);
+    cpu_number before = {0};
+    for (uint64_t tile = 0; tile < tiles; tile++) {
+        cpu_number sum = job->before[tile];
+        job->before[tile] = before;
+        before = cpu_scan_join(&job->scan, before, sum);
+    }
+    cpu_run_tiles(job->all.tml, &job->all.tickets, tiles, tile_write_worker, job);
+}
+
+static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, cpu_arena *arena,
+                         scan_job *job)
+{
+    *job = (scan_job){.in_order = true};
+    bind_segments(tml, desc->offsets, desc->in, &job->all);
+    job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
+    job->before = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_SCAN_TILE),
+                                 sizeof *job->before);
+    job->spaces = cpu_arena_take(arena, tml_concurrency(tml), sizeof *job->spaces);
+}
+
+static size_t scan_segments_scratch_size(tml_context *tml, const void *desc)
+{
+    cpu_arena arena = {NULL, 0};
+    scan_job job;
+    scan_lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status scan_segments_run(tml_context *tml, const void *desc, void *scratch,
+                                    size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_scan_segments_desc *d = desc;
+    cpu_arena arena = {scratch, 0};
+    scan_job job;
+    scan_lay_out(tml, d, &arena, &job);
+    cpu_scan_bind(tml, d->in, d->out, d->inclusive, &job.scan);
+    run_groups(&job.all, order_worker, &job);
+    if (!job.in_order) { /* segments may overlap: one after the other, by one worker */
+        job.all.group = job.all.count;
+        job.all.long_capacity = 0;
+    }
+    run_groups(&job.all, scan_worker, &job);
+    for (uint64_t i = 0; i < long_ones(&job.all); i++)
+        scan_long(&job, job.all.long_ones[i]);
+    return cpu_finish(tml, "tml_scan_segments");
+}
+
+const tml_engine_op cpu_op_scan_segments = {NULL, scan_segments_scratch_size, scan_segments_run};

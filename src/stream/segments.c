@@ -1,0 +1,67 @@
+/* tml_reduce_segments and tml_scan_segments. Checks and defaults; the work is the engine's. */
+#include "stream/stream_internal.h"
+
+/* The offsets, one more than there are segments. */
+static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)
+{
+    return tml_check_buffer(tml, call, "offsets", offsets, stream_count_types, 1);
+}
+
+static tml_status check_apart(tml_context *tml, const char *call, tml_buffer out, tml_buffer in,
+                              bool in_place, tml_buffer offsets)
+{
+    tml_status status = stream_check_apart(tml, call, "out", out, "in", in, in_place);
+    return status ? status : stream_check_apart(tml, call, "out", out, "offsets", offsets, false);
+}
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+static tml_status resolve_reduce(tml_context *tml, const tml_reduce_segments_desc *d)
+{
+    static const char call[] = "tml_reduce_segments";
+    tml_status status = check_offsets(tml, call, d->offsets);
+    if (status == TML_OK)
+        status = stream_check_fold(tml, call, d->fold, d->in, stream_count_of(tml, d->in), d->out,
+                                   stream_count_of(tml, d->offsets) - 1);
+    return status ? status : check_apart(tml, call, d->out, d->in, false, d->offsets);
+}
+
+tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
+{
+    tml_status status = resolve_reduce(tml, desc);
+    return status ? status
+                  : stream_run(tml, "tml_reduce_segments", TML_OP_REDUCE_SEGMENTS, desc,
+                               desc->scratch);
+}
+
+size_t tml_reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
+{
+    return resolve_reduce(tml, desc) == TML_OK
+               ? stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, desc)
+               : 0;
+}
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+static tml_status resolve_scan(tml_context *tml, const tml_scan_segments_desc *d)
+{
+    static const char call[] = "tml_scan_segments";
+    uint64_t count = stream_count_of(tml, d->in);
+    tml_status status = check_offsets(tml, call, d->offsets);
+    if (status == TML_OK)
+        status = stream_check_scan_types(tml, call, d->in, count, d->out, count);
+    return status ? status : check_apart(tml, call, d->out, d->in, true, d->offsets);
+}
+
+tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    tml_status status = resolve_scan(tml, desc);
+    return status ? status
+                  : stream_run(tml, "tml_scan_segments", TML_OP_SCAN_SEGMENTS, desc, desc->scratch);
+}
+
+size_t tml_scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    return resolve_scan(tml, desc) == TML_OK ? stream_scratch_size(tml, TML_OP_SCAN_SEGMENTS, desc)
+                                             : 0;
+}
