@@ -1,0 +1,1690 @@
+/* Every stream operation on every engine, against references that are plain loops over plain arrays.
+ * cases.h says how cases are named, chosen and rerun; what is special here is at the end: results that
+ * must not drift between compilers, allocations that fail, and calls that may not allocate. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "cpu/cpu_simd.h"
+
+#include <trommel/kernel_begin.h>
+
+/* Sizes on the seams of words, blocks and tiles (64; 1024; 4096, 16384, 65536), primes, and one that
+ * many tiles share. */
+#define SEAMS                                                                                      \
+    "1025 0 1 2 31 32 33 63 64 65 1023 1024 4095 4096 4097 7919 16383 16384 16385 65537 1000003"
+#define THREADS "2 1 7"
+#define METHODS "auto look_back reduce_then_scan histopyramid scan_search bitonic"
+/* The length by the host's word, by an element on the device, and by one that is above the bound. */
+#define LENGTHS "host u32 u64 over"
+
+/* ---- shared by the operations ---------------------------------------------------------------- */
+
+/* Resolves the axis length: how many elements of bound there are, and the desc's field. */
+static uint64_t choose_length(case_run *c, uint64_t bound, tml_length *length)
+{
+    *length = (tml_length){.count = bound};
+    if (case_is(c, "length", "host"))
+        return bound;
+    uint64_t n = case_is(c, "length", "over") ? bound + 5 : bound - bound / 3;
+    length->device_index = 2;
+    if (case_is(c, "length", "u64")) {
+        case_array *device = case_array_new(c, TML_U64, 3);
+        memcpy(device->data, (uint64_t[]){1, 1, n}, 3 * sizeof(uint64_t));
+        length->device = case_input(c, device, TML_U64, 3);
+    } else {
+        case_array *device = case_array_new(c, TML_U32, 3);
+        memcpy(device->data, (uint32_t[]){1, 1, (uint32_t)n}, 3 * sizeof(uint32_t));
+        length->device = case_input(c, device, TML_U32, 3);
+        length->count = 0; /* the first input's */
+    }
+    return n < bound ? n : bound;
+}
+
+static uint64_t choose_count(const case_run *c)
+{
+    return case_number(c, "count");
+}
+
+/* A type with elements of this size. */
+static tml_type type_of_size(uint64_t size)
+{
+    switch (size) {
+    case 1:
+        return TML_U8;
+    case 2:
+        return TML_I16;
+    case 4:
+        return TML_F32;
+    case 8:
+        return TML_U64;
+    case 12:
+        return TML_VEC(TML_F32, 3);
+    case 16:
+        return TML_VEC(TML_F32, 4);
+    default:
+        return TML_RECORD(size);
+    }
+}
+
+static void fill_random(case_run *c, void *out, size_t size)
+{
+    uint8_t *bytes = out;
+    for (; size >= 8; size -= 8, bytes += 8) {
+        uint64_t x = case_random(c);
+        memcpy(bytes, &x, 8);
+    }
+    uint64_t x = case_random(c);
+    memcpy(bytes, &x, size);
+}
+
+/* Which of n are chosen, by a distribution's name. */
+#define DISTRIBUTIONS "half none all alternate first last sparse most blocks"
+static uint8_t *choose_flags(case_run *c, uint64_t n)
+{
+    uint8_t *flags = calloc(n + 1, 1);
+    if (!flags)
+        abort();
+    const char *dist = case_text(c, "dist");
+    bool in_block = false;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t x = case_random(c) >> 40;
+        if (x % 97 == 0)
+            in_block = !in_block;
+        flags[i] = strcmp(dist, "all") == 0         ? 1
+                   : strcmp(dist, "alternate") == 0 ? i & 1
+                   : strcmp(dist, "first") == 0     ? i == 0
+                   : strcmp(dist, "last") == 0      ? i == n - 1
+                   : strcmp(dist, "sparse") == 0    ? x % 100 == 0
+                   : strcmp(dist, "half") == 0      ? x % 2 == 0
+                   : strcmp(dist, "most") == 0      ? x % 10 != 0
+                   : strcmp(dist, "blocks") == 0    ? in_block
+                                                    : 0;
+    }
+    return flags;
+}
+
+static uint64_t sum_flags(const uint8_t *flags, uint64_t n)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < n; i++)
+        sum += flags[i];
+    return sum;
+}
+
+/* An optional output of numbers, by the axis that says none, u32 or u64. */
+static case_array *number_output(case_run *c, const char *axis, uint64_t count)
+{
+    if (case_is(c, axis, "none"))
+        return NULL;
+    return case_output(c, tml_type_from_name(case_text(c, axis)), count);
+}
+
+static tml_buffer handle(const case_array *array)
+{
+    return array ? array->buffer : (tml_buffer){0, 0};
+}
+
+/* Checks an output of numbers against n expected ones. */
+static void check_numbers(case_run *c, const char *what, case_array *array, const char *axis,
+                          const uint64_t *expected, uint64_t n)
+{
+    if (!array)
+        return;
+    if (case_is(c, axis, "u64")) {
+        case_check(c, what, array, expected, n * sizeof *expected);
+        return;
+    }
+    uint32_t *narrow = malloc(n * sizeof *narrow + 1);
+    if (!narrow)
+        abort();
+    for (uint64_t i = 0; i < n; i++)
+        narrow[i] = (uint32_t)expected[i];
+    case_check(c, what, array, narrow, n * sizeof *narrow);
+    free(narrow);
+}
+
+static tml_method method_of(const case_run *c)
+{
+    for (int m = TML_METHOD_AUTO; m <= TML_METHOD_BITONIC; m++)
+        if (case_is(c, "method", tml_method_name((tml_method)m)))
+            return (tml_method)m;
+    return TML_METHOD_AUTO;
+}
+
+/* ---- numbers of any type --------------------------------------------------------------------- */
+
+/* binary16 by its definition: sign, 5 bits of exponent, 10 of fraction. */
+static double half_value(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    double fraction = h & 1023;
+    double value = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return h >> 15 ? -value : value;
+}
+
+typedef struct number {
+    double real;      /* of float types */
+    uint64_t integer; /* of integer types, sign-extended */
+} number;
+
+static number load(tml_type type, const void *elements, uint64_t i)
+{
+    const uint8_t *p = (const uint8_t *)elements + i * tml_type_size(type);
+    number x = {0, 0};
+#define LOAD(ctype, field, cast)                                                                   \
+    {                                                                                              \
+        ctype value;                                                                               \
+        memcpy(&value, p, sizeof value);                                                           \
+        x.field = (cast)value;                                                                     \
+    }                                                                                              \
+    break
+    switch (type) {
+    case TML_U8:
+        LOAD(uint8_t, integer, uint64_t);
+    case TML_I8:
+        LOAD(int8_t, integer, uint64_t);
+    case TML_U16:
+        LOAD(uint16_t, integer, uint64_t);
+    case TML_I16:
+        LOAD(int16_t, integer, uint64_t);
+    case TML_U32:
+        LOAD(uint32_t, integer, uint64_t);
+    case TML_I32:
+        LOAD(int32_t, integer, uint64_t);
+    case TML_U64:
+    case TML_I64:
+        LOAD(uint64_t, integer, uint64_t);
+    case TML_F16: {
+        uint16_t h;
+        memcpy(&h, p, sizeof h);
+        x.real = half_value(h);
+        break;
+    }
+    case TML_F32:
+        LOAD(float, real, double);
+    case TML_F64:
+        LOAD(double, real, double);
+    default:
+        abort();
+    }
+    return x;
+}
+
+static bool less(tml_type type, number a, number b)
+{
+    if (tml_type_is_float(type))
+        return a.real < b.real;
+    return tml_type_is_signed(type) ? (int64_t)a.integer < (int64_t)b.integer
+                                    : a.integer < b.integer;
+}
+
+static double as_double(tml_type type, number x)
+{
+    return tml_type_is_float(type)    ? x.real
+           : tml_type_is_signed(type) ? (double)(int64_t)x.integer
+                                      : (double)x.integer;
+}
+
+/* Random elements: any bits for integers, moderate values for floats. data: random, ties (four
+ * values), and for floats nan, inf (some such among the rest), and allnan. */
+#define NUMBER_DATA "random ties nan inf allnan"
+static void fill_numbers(case_run *c, tml_type type, void *out, uint64_t n)
+{
+    size_t size = tml_type_size(type);
+    uint8_t *p = out;
+    bool ties = case_is(c, "data", "ties");
+    for (uint64_t i = 0; i < n; i++, p += size) {
+        uint64_t x = case_random(c);
+        if (!tml_type_is_float(type)) {
+            if (ties)
+                x = x % 4 - 1;
+            memcpy(p, &x, size); /* little-endian: the low bytes */
+            continue;
+        }
+        double value = ties ? (double)(x % 4) - 1 : (double)(int64_t)x * 0x1p-53;
+        bool hit = x % 211 == 5;
+        if ((case_is(c, "data", "nan") && hit) || case_is(c, "data", "allnan"))
+            value = NAN;
+        if (case_is(c, "data", "inf") && hit)
+            value = x >> 63 ? INFINITY : -INFINITY;
+        if (type == TML_F32) {
+            float f = (float)value;
+            memcpy(p, &f, size);
+        } else if (type == TML_F64) {
+            memcpy(p, &value, size);
+        } else {
+            uint16_t h = isnan(value)   ? 0x7e00
+                         : isinf(value) ? (value > 0 ? 0x7c00 : 0xfc00)
+                         : ties         ? (uint16_t[]){0xbc00, 0, 0x3c00, 0x4000}[x % 4]
+                                        : (uint16_t)(x >> 48 & 0xbfff); /* exponents below 16 */
+            memcpy(p, &h, size);
+        }
+    }
+}
+
+/* ---- map ------------------------------------------------------------------------------------- */
+
+TML_KERNEL(float, map_square, (float x), { return x * x; })
+TML_KERNEL(uint, map_bump, (uint x, tml_params p), { return x * 3u + p.u[1]; })
+TML_KERNEL(int, map_negate, (int x), { return -x; })
+TML_KERNEL(bool, map_is_big, (double x), { return x > 0.25; })
+TML_KERNEL(vec3, map_scale, (vec3 v, float s), { return scale3(v, s); })
+TML_KERNEL(uint64, map_position, (tml_index i), { return i * 7u; })
+TML_KERNEL(double, map_mix, (float a, double b, int c, uint d),
+           { return b * 2.0 + (a - F(c)) * F(d); })
+TML_KERNEL(int64, map_shift, (int64 x), { return x >> 3; })
+
+TML_KERNEL(bool, keep_positive, (float x), { return x > 0.0f; })
+TML_KERNEL(bool, keep_odd, (uint x), { return (x & 1u) == 1u; })
+TML_KERNEL(bool, keep_negative, (int x), { return x < 0; })
+TML_KERNEL(bool, keep_double, (double x), { return x > 0.0; })
+TML_KERNEL(bool, keep_int64, (int64 x), { return x < 0; })
+TML_KERNEL(bool, keep_uphill, (vec3 v), { return dot3(v, VEC3(0.0f, 1.0f, 0.0f)) > 0.0f; })
+TML_KERNEL(bool, keep_by_index, (uint x, tml_index i, tml_params p),
+           { return ((x + U(i)) & p.u[2]) == 1u; })
+
+TML_KERNEL(uint, count_itself, (uint x), { return x; })
+TML_KERNEL(uint, emit_code, (uint x, tml_rank k), { return x * 4096u + k; })
+TML_KERNEL(float, emit_mixed, (uint x, float y, tml_index s, tml_rank k),
+           { return y * F(x) + F(k) - F(U(s)); })
+TML_KERNEL(vec3, emit_vec3, (uint x, vec3 v, tml_rank k, tml_params p),
+           { return add3(v, VEC3(F(x), F(k), p.f[3])); })
+
+#include <trommel/kernel_end.h>
+
+/* A kernel, its inputs, and the reference: the C function on element i. */
+typedef struct map_row {
+    const char *name;
+    const tml_kernel *kernel;
+    tml_type in[4];
+    void (*apply)(const void *const in[4], uint64_t i, const tml_params *params, void *out);
+} map_row;
+
+#define MAP_REFERENCE(name)                                                                        \
+    static void name(const void *const in[4], uint64_t i, const tml_params *params, void *out)
+#define REAL(k, type)    ((float)load(type, in[k], i).real)
+#define INTEGER(k, type) (load(type, in[k], i).integer)
+#define STORE(ctype, value)                                                                        \
+    ctype result = (value);                                                                        \
+    memcpy(out, &result, sizeof result);                                                           \
+    (void)in, (void)params, (void)i
+
+MAP_REFERENCE(ref_square_f32)
+{
+    STORE(float, map_square(REAL(0, TML_F32)));
+}
+MAP_REFERENCE(ref_square_f16)
+{
+    STORE(float, map_square(REAL(0, TML_F16)));
+}
+MAP_REFERENCE(ref_bump_u8)
+{
+    STORE(uint32_t, map_bump((uint32_t)INTEGER(0, TML_U8), *params));
+}
+MAP_REFERENCE(ref_bump_u16)
+{
+    STORE(uint32_t, map_bump((uint32_t)INTEGER(0, TML_U16), *params));
+}
+MAP_REFERENCE(ref_bump_u32)
+{
+    STORE(uint32_t, map_bump((uint32_t)INTEGER(0, TML_U32), *params));
+}
+MAP_REFERENCE(ref_negate_i8)
+{
+    STORE(int32_t, map_negate((int32_t)INTEGER(0, TML_I8)));
+}
+MAP_REFERENCE(ref_negate_i16)
+{
+    STORE(int32_t, map_negate((int32_t)INTEGER(0, TML_I16)));
+}
+MAP_REFERENCE(ref_is_big)
+{
+    STORE(uint8_t, map_is_big(load(TML_F64, in[0], i).real));
+}
+MAP_REFERENCE(ref_scale)
+{
+    tml_vec3 v;
+    memcpy(&v, (const uint8_t *)in[0] + i * sizeof v, sizeof v);
+    STORE(tml_vec3, map_scale(v, REAL(1, TML_F16)));
+}
+MAP_REFERENCE(ref_position)
+{
+    STORE(uint64_t, map_position(i));
+}
+MAP_REFERENCE(ref_mix)
+{
+    STORE(double, map_mix(REAL(0, TML_F16), load(TML_F64, in[1], i).real,
+                          (int32_t)INTEGER(2, TML_I8), (uint32_t)INTEGER(3, TML_U16)));
+}
+MAP_REFERENCE(ref_shift)
+{
+    STORE(int64_t, map_shift((int64_t)INTEGER(0, TML_I64)));
+}
+
+static const map_row map_rows[] = {
+    {"square_f32", TML_USE(map_square), {TML_F32}, ref_square_f32},
+    {"square_f16", TML_USE(map_square), {TML_F16}, ref_square_f16},
+    {"bump_u8", TML_USE(map_bump), {TML_U8}, ref_bump_u8},
+    {"bump_u16", TML_USE(map_bump), {TML_U16}, ref_bump_u16},
+    {"bump_u32", TML_USE(map_bump), {TML_U32}, ref_bump_u32},
+    {"negate_i8", TML_USE(map_negate), {TML_I8}, ref_negate_i8},
+    {"negate_i16", TML_USE(map_negate), {TML_I16}, ref_negate_i16},
+    {"is_big", TML_USE(map_is_big), {TML_F64}, ref_is_big},
+    {"scale", TML_USE(map_scale), {TML_VEC(TML_F32, 3), TML_F16}, ref_scale},
+    {"position", TML_USE(map_position), {0}, ref_position},
+    {"mix", TML_USE(map_mix), {TML_F16, TML_F64, TML_I8, TML_U16}, ref_mix},
+    {"shift", TML_USE(map_shift), {TML_I64}, ref_shift},
+};
+#define MAP_KERNELS                                                                                \
+    "square_f32 square_f16 bump_u8 bump_u16 bump_u32 negate_i8 negate_i16 is_big scale position "  \
+    "mix shift"
+
+static const map_row *map_row_of(const case_run *c)
+{
+    for (size_t r = 0; r < sizeof map_rows / sizeof *map_rows; r++)
+        if (case_is(c, "kernel", map_rows[r].name))
+            return &map_rows[r];
+    abort();
+}
+
+static bool map_is_sensible(const case_run *c)
+{
+    const map_row *row = map_row_of(c);
+    return case_is(c, "in_place", "no") ||
+           (row->in[0] && tml_type_size(row->in[0]) == tml_type_size(row->kernel->result));
+}
+
+static void fill_by_type(case_run *c, tml_type type, void *out, uint64_t n)
+{
+    tml_type scalar = tml_type_scalar(type);
+    fill_numbers(c, scalar, out, n * tml_type_components(type));
+}
+
+static void map_test(case_run *c)
+{
+    const map_row *row = map_row_of(c);
+    uint64_t bound = choose_count(c);
+    tml_map_desc desc = {.kernel = row->kernel, .params = {.u = {0, 17, 0, 0}}};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    case_array *in[4] = {0};
+    const void *saved[4] = {0};
+    for (int i = 0; i < 4 && row->in[i]; i++) {
+        in[i] = case_array_new(c, row->in[i], bound);
+        fill_by_type(c, row->in[i], in[i]->data, bound);
+        void *copy = malloc(in[i]->size + 1);
+        if (!copy)
+            abort();
+        saved[i] = memcpy(copy, in[i]->data, in[i]->size);
+        desc.in[i] = case_input(c, in[i], row->in[i], bound);
+    }
+    tml_type type = row->kernel->result;
+    size_t size = tml_type_size(type);
+    bool in_place = case_is(c, "in_place", "yes");
+    case_array *out = in_place ? in[0] : case_output(c, type, bound);
+    desc.out = handle(out);
+    if (in_place && row->in[0] != type) { /* the same memory under two types */
+        tml_buffer_desc alias = {.type = type, .count = bound, .host = out->data};
+        case_call(c, c->engine == TML_ENGINE_CPU
+                         ? tml_buffer_create(c->tml, &alias, &desc.out)
+                         : tml_error(c->tml, TML_UNSUPPORTED, "no memory under two types"));
+    }
+    if (!row->in[0])
+        desc.length.count = bound;
+    c->bytes = n * size;
+    for (int i = 0; i < 4; i++)
+        c->bytes += row->in[i] ? n * tml_type_size(row->in[i]) : 0;
+
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_map_stream(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status)) {
+        uint8_t *expected = malloc(bound * size + 1);
+        if (!expected)
+            abort();
+        if (in_place)
+            memcpy(expected, saved[0], bound * size);
+        for (uint64_t i = 0; i < n; i++)
+            row->apply(saved, i, &desc.params, expected + i * size);
+        case_check(c, "out", out, expected, (in_place ? bound : n) * size);
+        free(expected);
+    }
+    if (in_place && row->in[0] != type)
+        tml_buffer_destroy(c->tml, desc.out);
+    for (int i = 0; i < 4; i++)
+        free((void *)(uintptr_t)saved[i]);
+}
+
+static const char *const map_perf[] = {"map(count=16777216,kernel=square_f32)",
+                                       "map(count=16777216,kernel=bump_u8)", NULL};
+static const case_op map_op = {"map",
+                               {{"count", SEAMS, true},
+                                {"kernel", MAP_KERNELS, false},
+                                {"data", "random ties", false},
+                                {"in_place", "no yes", false},
+                                {"length", LENGTHS, false},
+                                {"threads", THREADS, true}},
+                               map_is_sensible,
+                               map_test,
+                               map_perf};
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+#define SCALARS "f32 u8 i8 u16 i16 u32 i32 u64 i64 f16 f64"
+#define FOLDS   "sum min max argmin argmax mean"
+
+static tml_fold fold_of(const case_run *c)
+{
+    static const char *const names[] = {"sum", "min", "max", "argmin", "argmax", "mean"};
+    for (int f = 0; f < 6; f++)
+        if (case_is(c, "fold", names[f]))
+            return (tml_fold)f;
+    abort();
+}
+
+/* What a fold of type is stored as; narrow: the smaller of the two choices where there are two. */
+static tml_type fold_type(tml_fold fold, tml_type type, bool narrow)
+{
+    switch (fold) {
+    case TML_MIN:
+    case TML_MAX:
+        return type;
+    case TML_ARGMIN:
+    case TML_ARGMAX:
+        return narrow ? TML_U32 : TML_U64;
+    case TML_SUM:
+        if (!tml_type_is_float(type))
+            return tml_type_is_signed(type) ? TML_I64 : TML_U64;
+        return narrow ? TML_F32 : TML_F64;
+    default:
+        return narrow ? TML_F32 : TML_F64;
+    }
+}
+
+static bool is_nan(tml_type type, number x)
+{
+    return tml_type_is_float(type) && isnan(x.real);
+}
+
+/* The number that stands for nothing: largest for a minimum, smallest for a maximum. */
+static number fold_neutral(tml_type type, bool is_min)
+{
+    unsigned bits = 8 * (unsigned)tml_type_size(type);
+    number x = {is_min ? INFINITY : -INFINITY, 0};
+    if (tml_type_is_signed(type)) {
+        uint64_t largest = UINT64_MAX >> (65 - bits);
+        x.integer = is_min ? largest : ~largest;
+    } else if (is_min) {
+        x.integer = UINT64_MAX >> (64 - bits);
+    }
+    return x;
+}
+
+/* Two floats agree: both NaN, equal, or within tolerance. */
+static bool agree(double a, double b, double tolerance)
+{
+    return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= tolerance;
+}
+
+static double rounding_of(tml_type out_type, double value)
+{
+    return (out_type == TML_F32 ? 0x1p-24 : 0x1p-53) * fabs(value);
+}
+
+/* Checks element at of out, the fold of in[first, end). */
+static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in, uint64_t first,
+                       uint64_t end, tml_type out_type, const case_array *out, uint64_t at)
+{
+    if (c->result != CASE_PASSED)
+        return;
+    number got = load(out_type, out->data, at);
+    if (fold == TML_SUM || fold == TML_MEAN) {
+        uint64_t exact = 0;
+        long double sum = 0, size = 0;
+        for (uint64_t i = first; i < end; i++) {
+            number x = load(type, in, i);
+            exact += x.integer;
+            sum += (long double)as_double(type, x);
+            size += fabsl((long double)as_double(type, x));
+        }
+        if (fold == TML_SUM && !tml_type_is_float(type)) {
+            if (got.integer != exact)
+                case_fail(c, "sum %" PRIu64 " is %" PRIu64 ", expected %" PRIu64, at, got.integer,
+                          exact);
+            return;
+        }
+        uint64_t n = end - first;
+        long double divisor = fold == TML_MEAN ? (long double)n : 1; /* 0 / 0 is NaN */
+        double expected = (double)(sum / divisor);
+        double bound = (double)((long double)(n + 1) * 0x1p-53L * size / (n ? divisor : 1));
+        bound += 2 * rounding_of(out_type, expected);
+        if (!agree(got.real, expected, bound))
+            case_fail(c, "fold %" PRIu64 " of %" PRIu64 " is %.17g, expected %.17g within %g", at,
+                      n, got.real, expected, bound);
+        return;
+    }
+    bool is_min = fold == TML_MIN || fold == TML_ARGMIN, any = false, all_nan = first < end;
+    number best = fold_neutral(type, is_min);
+    uint64_t best_index = out_type == TML_U32 ? UINT32_MAX : UINT64_MAX;
+    for (uint64_t i = first; i < end; i++) {
+        number x = load(type, in, i);
+        if (is_nan(type, x))
+            continue;
+        all_nan = false;
+        if (!any || (is_min ? less(type, x, best) : less(type, best, x))) {
+            best = x;
+            best_index = i;
+            any = true;
+        }
+    }
+    if (fold == TML_ARGMIN || fold == TML_ARGMAX) {
+        if (got.integer != best_index)
+            case_fail(c, "index %" PRIu64 " is %" PRIu64 ", expected %" PRIu64, at, got.integer,
+                      best_index);
+    } else if (all_nan && tml_type_is_float(type)
+                   ? !isnan(got.real)
+                   : less(type, got, best) || less(type, best, got) || is_nan(type, got)) {
+        case_fail(c, "fold %" PRIu64 " is %.17g, expected %.17g", at, as_double(type, got),
+                  all_nan ? (double)NAN : as_double(type, best));
+    }
+}
+
+static bool numbers_are_sensible(const case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    return tml_type_is_float(type) || case_is(c, "data", "random") || case_is(c, "data", "ties");
+}
+
+static void reduce_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_fold fold = fold_of(c);
+    tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
+    uint64_t bound = choose_count(c);
+    tml_reduce_desc desc = {.fold = fold};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    case_array *in = case_array_new(c, type, bound);
+    fill_numbers(c, type, in->data, bound);
+    desc.in = case_input(c, in, type, bound);
+    case_array *out = case_output(c, out_type, 1);
+    desc.out = handle(out);
+    c->bytes = n * tml_type_size(type);
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_reduce(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out))
+        check_fold(c, fold, type, in->data, 0, n, out_type, out, 0);
+}
+
+static const char *const reduce_perf[] = {"reduce(count=67108864,type=f32,fold=sum)",
+                                          "reduce(count=67108864,type=u32,fold=sum)",
+                                          "reduce(count=67108864,type=f32,fold=argmin)", NULL};
+static const case_op reduce_op = {"reduce",
+                                  {{"count", SEAMS, true},
+                                   {"type", SCALARS, false},
+                                   {"fold", FOLDS, false},
+                                   {"out", "wide narrow", false},
+                                   {"data", NUMBER_DATA, false},
+                                   {"length", LENGTHS, false},
+                                   {"threads", THREADS, true}},
+                                  numbers_are_sensible,
+                                  reduce_test,
+                                  reduce_perf};
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+#define SCAN_TYPES "u32 u8 u16 u64 i32 i64 f32 f64"
+
+/* Integers of any kind go into any integer that is offered; floats stay what they are. */
+static bool scan_is_sensible(const case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type out = tml_type_from_name(case_text(c, "out"));
+    if (tml_type_is_float(type) || tml_type_is_float(out))
+        return type == out;
+    return case_is(c, "in_place", "no") || type == out;
+}
+
+/* Checks out against the running sum of in[first, end), and optionally the sum of all. */
+static void check_scan(case_run *c, tml_type type, const void *in, uint64_t first, uint64_t end,
+                       bool inclusive, tml_type out_type, const case_array *out,
+                       const case_array *total)
+{
+    size_t out_size = tml_type_size(out_type);
+    uint64_t exact = 0;
+    long double sum = 0, size = 0;
+    for (uint64_t i = first; i <= end && c->result == CASE_PASSED; i++) {
+        bool is_total = i == end;
+        if (is_total && !total)
+            return;
+        number x = is_total ? (number){0, 0} : load(type, in, i);
+        number got = load(out_type, is_total ? total->data : out->data, is_total ? 0 : i);
+        if (inclusive && !is_total) {
+            exact += x.integer;
+            sum += (long double)x.real;
+            size += fabsl((long double)x.real);
+        }
+        if (!tml_type_is_float(type)) {
+            if (memcmp(&got.integer, &exact, out_size) != 0)
+                case_fail(c, "scan %" PRIu64 ": %" PRIu64 ", expected %" PRIu64, i, got.integer,
+                          exact);
+        } else {
+            double bound = (double)((long double)(i - first + 1) * 0x1p-53L * size) +
+                           2 * rounding_of(out_type, (double)sum);
+            if (!agree(got.real, (double)sum, bound))
+                case_fail(c, "scan %" PRIu64 ": %.17g, expected %.17g within %g", i, got.real,
+                          (double)sum, bound);
+        }
+        if (!inclusive) {
+            exact += x.integer;
+            sum += (long double)x.real;
+            size += fabsl((long double)x.real);
+        }
+    }
+}
+
+static void scan_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type out_type = tml_type_from_name(case_text(c, "out"));
+    uint64_t bound = choose_count(c);
+    bool in_place = case_is(c, "in_place", "yes");
+    tml_scan_desc desc = {.inclusive = case_is(c, "kind", "inclusive"), .method = method_of(c)};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    case_array *in = case_array_new(c, type, bound);
+    fill_numbers(c, type, in->data, bound);
+    uint8_t *saved = malloc(in->size + 1);
+    if (!saved)
+        abort();
+    memcpy(saved, in->data, in->size);
+    desc.in = case_input(c, in, type, bound);
+    case_array *out = in_place ? in : case_output(c, out_type, bound);
+    desc.out = handle(out);
+    case_array *total = case_is(c, "total", "yes") ? case_output(c, out_type, 1) : NULL;
+    desc.total = handle(total);
+    c->bytes = n * (tml_type_size(type) + tml_type_size(out_type));
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_scan(c->tml, &desc);
+    size_t written = (size_t)n * tml_type_size(out_type);
+    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out) &&
+        (!total || case_fetch(c, total)) && !(c->is_timed && in_place)) {
+        check_scan(c, type, saved, 0, n, desc.inclusive, out_type, out, total);
+        if (!in_place)
+            case_check_rest(c, "out", out, written);
+        else if (memcmp(out->data + written, saved + written, out->size - written) != 0)
+            case_fail(c, "out: the elements past the length changed");
+    }
+    free(saved);
+}
+
+static const char *const scan_perf[] = {"scan(count=67108864)", "scan(count=67108864,type=u8)",
+                                        "scan(count=67108864,type=f32,out=f32)",
+                                        "scan(count=16777216,method=scan_search)", NULL};
+static const case_op scan_op = {"scan",
+                                {{"count", SEAMS, true},
+                                 {"type", SCAN_TYPES, false},
+                                 {"out", "u32 u64 i32 i64 f32 f64", false},
+                                 {"kind", "exclusive inclusive", false},
+                                 {"total", "no yes", false},
+                                 {"in_place", "no yes", false},
+                                 {"data", "random ties", false},
+                                 {"length", LENGTHS, false},
+                                 {"method", "auto look_back reduce_then_scan scan_search", false},
+                                 {"threads", THREADS, true}},
+                                scan_is_sensible,
+                                scan_test,
+                                scan_perf};
+
+/* ---- compact and partition ------------------------------------------------------------------- */
+
+/* Where the keep bits come from. A kernel looks at data of its own that is made to fit the bits;
+ * payload: at the first payload, because keep.in is zeroed. */
+#define KEEP_SOURCES                                                                               \
+    "flags mask kernel_f32 kernel_f16 kernel_u8 kernel_u16 kernel_u32 kernel_i8 kernel_i16 "       \
+    "kernel_i32 kernel_f64 kernel_i64 kernel_vec3 kernel_index payload"
+
+static const tml_kernel *keep_kernel_of(tml_type type)
+{
+    switch (type) {
+    case TML_F32:
+    case TML_F16:
+        return TML_USE(keep_positive);
+    case TML_U8:
+    case TML_U16:
+    case TML_U32:
+        return TML_USE(keep_odd);
+    case TML_F64:
+        return TML_USE(keep_double);
+    case TML_I64:
+        return TML_USE(keep_int64);
+    case TML_VEC(TML_F32, 3):
+        return TML_USE(keep_uphill);
+    default:
+        return TML_USE(keep_negative);
+    }
+}
+
+/* Random elements that the type's keep kernel answers with flags. */
+static void fill_keys(case_run *c, tml_type type, const uint8_t *flags, void *out, uint64_t n)
+{
+    size_t size = tml_type_size(type);
+    uint8_t *p = out;
+    for (uint64_t i = 0; i < n; i++, p += size) {
+        uint64_t x = case_random(c);
+        double value = (double)(x >> 11) * 0x1p-40 + 1;
+        if (type == TML_F32 || type == TML_VEC(TML_F32, 3)) {
+            float f[3] = {(float)value, (float)value, -(float)value};
+            f[type == TML_F32 ? 0 : 1] *= flags[i] ? 1.0f : -1.0f;
+            memcpy(p, f, size);
+        } else if (type == TML_F64) {
+            value = flags[i] ? value : -value;
+            memcpy(p, &value, size);
+        } else if (type == TML_F16) {
+            uint16_t h = (uint16_t)((x & 0x7bff) | 1 | (flags[i] ? 0 : 0x8000));
+            memcpy(p, &h, size);
+        } else {
+            uint64_t sign = (uint64_t)1 << (8 * size - 1);
+            if (tml_type_is_signed(type))
+                x = flags[i] ? x | sign : x & ~sign;
+            else
+                x = (x & ~(uint64_t)1) | flags[i];
+            memcpy(p, &x, size);
+        }
+    }
+}
+
+static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep *keep)
+{
+    const char *src = case_text(c, "src");
+    if (strcmp(src, "flags") == 0) {
+        case_array *array = case_array_new(c, TML_U8, n);
+        for (uint64_t i = 0; i < n; i++)
+            array->data[i] = flags[i] ? (uint8_t)(case_random(c) % 255 + 1) : 0;
+        keep->flags = case_input(c, array, TML_U8, n);
+    } else if (strcmp(src, "mask") == 0) {
+        uint64_t words = (n + 31) / 32;
+        case_array *array = case_array_new(c, TML_U32, words);
+        fill_random(c, array->data, array->size); /* bits past the length mean nothing */
+        for (uint64_t i = 0; i < n; i++) {
+            uint8_t bit = (uint8_t)(1 << i % 8); /* little-endian words */
+            array->data[i / 8] =
+                (uint8_t)(flags[i] ? array->data[i / 8] | bit : array->data[i / 8] & ~bit);
+        }
+        keep->mask = case_input(c, array, TML_U32, words);
+    } else if (strcmp(src, "kernel_index") == 0) {
+        case_array *array = case_array_new(c, TML_U8, n);
+        for (uint64_t i = 0; i < n; i++)
+            array->data[i] = (uint8_t)((case_random(c) & 0xfe) + ((flags[i] ^ i) & 1));
+        keep->kernel = TML_USE(keep_by_index);
+        keep->params.u[2] = 1;
+        keep->in[0] = case_input(c, array, TML_U8, n);
+    } else if (strcmp(src, "payload") == 0) {
+        keep->kernel = TML_USE(keep_positive);
+    } else {
+        const char *name = src + strlen("kernel_");
+        tml_type type = strcmp(name, "vec3") == 0 ? TML_VEC(TML_F32, 3) : tml_type_from_name(name);
+        case_array *array = case_array_new(c, type, n);
+        fill_keys(c, type, flags, array->data, n);
+        keep->kernel = keep_kernel_of(type);
+        keep->in[0] = case_input(c, array, type, n);
+    }
+}
+
+static bool compact_is_sensible(const case_run *c)
+{
+    uint64_t payloads = case_number(c, "payloads"), n = choose_count(c);
+    if (case_is(c, "src", "payload") && (payloads == 0 || !case_is(c, "elem", "4")))
+        return false;
+    bool in_place = case_is(c, "in_place", "yes"), is_short = case_is(c, "room", "short");
+    if (in_place && (payloads == 0 || is_short))
+        return false;
+    if (in_place && !case_is(c, "method", "auto") && !case_is(c, "method", "look_back"))
+        return false;
+    /* One case of a million elements is as good as another: keep the big ones light. */
+    return n < 100000 || (payloads <= 2 && case_number(c, "elem") <= 16);
+}
+
+typedef struct payload_case {
+    case_array *in, *out;
+    size_t size;
+    uint8_t *expected; /* the whole output in place, else what compaction writes */
+    size_t expected_size;
+} payload_case;
+
+/* Runs compact or partition, which differ in what comes after the kept. */
+static void compact_or_partition(case_run *c, bool partition)
+{
+    uint64_t bound = choose_count(c);
+    tml_compact_desc desc = {.method = method_of(c)};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    uint8_t *flags = choose_flags(c, bound);
+    uint64_t kept = sum_flags(flags, n);
+
+    /* Where each output comes from. */
+    uint64_t *sources = malloc(n * sizeof *sources + 1), moved = 0;
+    if (!sources)
+        abort();
+    for (uint64_t i = 0; i < n; i++)
+        if (flags[i])
+            sources[moved++] = i;
+    for (uint64_t i = 0; i < n && partition; i++)
+        if (!flags[i])
+            sources[moved++] = i;
+
+    bool in_place = case_is(c, "in_place", "yes");
+    uint64_t room = case_is(c, "room", "short") ? kept / 2 : bound;
+    uint64_t written = moved < room ? moved : room;
+    int payload_count = (int)case_number(c, "payloads");
+    payload_case payloads[TML_MAX_PAYLOADS] = {0};
+    c->bytes = 0;
+    for (int p = 0; p < payload_count; p++) {
+        payload_case *payload = &payloads[p];
+        static const uint64_t other_sizes[] = {0, 4, 1, 12, 8, 2, 16, 3};
+        tml_type type = type_of_size(p == 0 ? case_number(c, "elem") : other_sizes[p]);
+        size_t size = payload->size = tml_type_size(type);
+        payload->in = case_array_new(c, type, bound);
+        fill_random(c, payload->in->data, payload->in->size);
+        if (p == 0 && case_is(c, "src", "payload"))
+            fill_keys(c, TML_F32, flags, payload->in->data, bound);
+        payload->expected_size = in_place ? payload->in->size : written * size;
+        payload->expected = malloc(payload->expected_size + 1);
+        if (!payload->expected)
+            abort();
+        if (in_place)
+            memcpy(payload->expected, payload->in->data, payload->in->size);
+        for (uint64_t j = 0; j < written; j++)
+            memcpy(payload->expected + j * size, payload->in->data + sources[j] * size, size);
+        desc.payloads[p].in = case_input(c, payload->in, type, bound);
+        payload->out = in_place ? payload->in : case_output(c, type, room);
+        desc.payloads[p].out = handle(payload->out);
+        c->bytes += (n + moved) * size;
+    }
+    choose_keep(c, flags, bound, &desc.keep);
+    if (payload_count == 0)
+        desc.length.count = bound; /* a mask has no exact count to default to */
+    c->bytes += case_is(c, "src", "flags") ? n : case_is(c, "src", "mask") ? n / 8 : 0;
+    case_array *indices = number_output(c, "indices", room);
+    case_array *count = number_output(c, "counter", 1);
+    desc.indices = handle(indices);
+    desc.count = handle(count);
+
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = partition ? tml_partition(c->tml, &desc) : tml_compact(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status)) {
+        check_numbers(c, "count", count, "counter", &kept, 1);
+        check_numbers(c, "indices", indices, "indices", sources, written);
+        for (int p = 0; p < payload_count; p++)
+            case_check(c, "payload", payloads[p].out, payloads[p].expected,
+                       payloads[p].expected_size);
+    }
+    for (int p = 0; p < payload_count; p++)
+        free(payloads[p].expected);
+    free(sources);
+    free(flags);
+}
+
+static void compact_test(case_run *c)
+{
+    compact_or_partition(c, false);
+}
+
+static void partition_test(case_run *c)
+{
+    compact_or_partition(c, true);
+}
+
+#define SIZES "4 1 2 3 6 8 12 16 24 32 63 64"
+
+static const char *const compact_perf[] = {
+    "compact(count=16777216,src=kernel_u32,dist=half)",
+    "compact(count=16777216,src=flags,dist=half)",
+    "compact(count=16777216,src=mask,dist=half)",
+    "compact(count=16777216,src=payload,dist=half)",
+    "compact(count=16777216,src=payload,dist=sparse)",
+    "compact(count=16777216,src=payload,dist=most)",
+    "compact(count=4194304,src=flags,dist=half,method=histopyramid)",
+    "compact(count=4194304,src=flags,dist=half,method=scan_search)",
+    "compact(count=4194304,src=flags,dist=half,method=bitonic)",
+    NULL};
+static const case_op compact_op = {"compact",
+                                   {{"count", SEAMS, true},
+                                    {"elem", SIZES, true},
+                                    {"dist", DISTRIBUTIONS, false},
+                                    {"src", KEEP_SOURCES, false},
+                                    {"payloads", "1 0 2 3 8", true},
+                                    {"indices", "none u32 u64", false},
+                                    {"counter", "u32 none u64", false},
+                                    {"in_place", "no yes", false},
+                                    {"room", "full short", false},
+                                    {"length", LENGTHS, false},
+                                    {"method", METHODS, false},
+                                    {"threads", THREADS, true}},
+                                   compact_is_sensible,
+                                   compact_test,
+                                   compact_perf};
+
+static const char *const partition_perf[] = {"partition(count=16777216,src=flags,dist=half)", NULL};
+static const case_op partition_op = {"partition",
+                                     {{"count", SEAMS, true},
+                                      {"elem", SIZES, true},
+                                      {"dist", DISTRIBUTIONS, false},
+                                      {"src", KEEP_SOURCES, false},
+                                      {"payloads", "1 0 2 3 8", true},
+                                      {"indices", "none u32 u64", false},
+                                      {"counter", "u32 none u64", false},
+                                      {"length", LENGTHS, false},
+                                      {"method", METHODS, false},
+                                      {"threads", THREADS, true}},
+                                     compact_is_sensible,
+                                     partition_test,
+                                     partition_perf};
+
+/* ---- expand ---------------------------------------------------------------------------------- */
+
+#define COUNT_DATA "few none one alternate sparse giant tens mixed"
+
+/* counts: few 0 ... 7; tens 0 ... 60; giant: one source in the middle has nearly all; mixed: zeros, few
+ * and now and then some hundreds. largest: what the type holds. */
+static uint64_t choose_source_count(case_run *c, uint64_t i, uint64_t n, uint64_t largest)
+{
+    uint64_t x = case_random(c) >> 20, count = 0;
+    if (case_is(c, "dist", "few"))
+        count = x % 8;
+    else if (case_is(c, "dist", "one"))
+        count = 1;
+    else if (case_is(c, "dist", "alternate"))
+        count = i & 1 ? 8 : 0;
+    else if (case_is(c, "dist", "sparse"))
+        count = x % 1000 == 0 ? 5 : 0;
+    else if (case_is(c, "dist", "giant"))
+        count = i == n / 2 ? 300000 : x % 64 == 0;
+    else if (case_is(c, "dist", "tens"))
+        count = x % 61;
+    else if (case_is(c, "dist", "mixed"))
+        count = x % 3 == 0 ? 0 : x % 500 == 1 ? 700 : x % 11;
+    return count < largest ? count : largest;
+}
+
+static bool expand_is_sensible(const case_run *c)
+{
+    return choose_count(c) < 100000 || !case_is(c, "dist", "tens");
+}
+
+static void expand_test(case_run *c)
+{
+    uint64_t bound = choose_count(c);
+    bool by_kernel = case_is(c, "counts", "kernel");
+    tml_type count_type = by_kernel ? TML_U32 : tml_type_from_name(case_text(c, "counts"));
+    size_t count_size = tml_type_size(count_type);
+    tml_expand_desc desc = {.method = method_of(c), .params = {.f = {0, 0, 0, 0.5f}}};
+    uint64_t n = choose_length(c, bound, &desc.length);
+
+    case_array *counts = case_array_new(c, count_type, bound);
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < bound; i++) {
+        uint64_t x = choose_source_count(c, i, n, UINT64_MAX >> (64 - 8 * count_size));
+        memcpy(counts->data + i * count_size, &x, count_size);
+        total += i < n ? x : 0;
+    }
+    tml_buffer counts_buffer = case_input(c, counts, count_type, bound);
+    if (by_kernel)
+        desc.count_kernel = TML_USE(count_itself);
+    else
+        desc.counts = counts_buffer;
+
+    bool has_emit = !case_is(c, "emit", "none");
+    bool is_code = case_is(c, "emit", "code"), is_mixed = case_is(c, "emit", "mixed");
+    case_array *second = NULL;
+    if (has_emit || by_kernel)
+        desc.in[0] = counts_buffer;
+    if (has_emit && !is_code) {
+        tml_type type = is_mixed ? TML_F16 : TML_VEC(TML_F32, 3);
+        second = case_array_new(c, type, bound);
+        fill_by_type(c, type, second->data, bound);
+        desc.in[1] = case_input(c, second, type, bound);
+    }
+    desc.emit_kernel = !has_emit  ? NULL
+                       : is_code  ? TML_USE(emit_code)
+                       : is_mixed ? TML_USE(emit_mixed)
+                                  : TML_USE(emit_vec3);
+
+    uint64_t room = case_is(c, "room", "exact")   ? total
+                    : case_is(c, "room", "short") ? total / 2 + 1
+                                                  : total + 100;
+    uint64_t written = total < room ? total : room;
+    case_array *source = number_output(c, "source", room);
+    case_array *rank = number_output(c, "rank", room + 3);
+    tml_type out_type = has_emit ? desc.emit_kernel->result : TML_U32;
+    case_array *out = has_emit ? case_output(c, out_type, room + 1) : NULL;
+    case_array *total_out = number_output(c, "total", 1);
+    desc.source = handle(source);
+    desc.rank = handle(rank);
+    desc.out = handle(out);
+    desc.total = handle(total_out);
+    /* Room is the smallest of those that are there. */
+    uint64_t capacity = source ? room : out ? room + 1 : rank ? room + 3 : 0;
+    written = total < capacity ? total : capacity;
+
+    size_t number_size = source ? tml_type_size(tml_type_from_name(case_text(c, "source"))) : 0;
+    c->bytes = n * count_size +
+               written * (number_size + (rank ? 4 : 0) + (has_emit ? tml_type_size(out_type) : 0));
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_expand(c->tml, &desc);
+    if (c->result != CASE_PASSED || !case_call(c, status))
+        return;
+
+    uint64_t *sources = malloc(written * sizeof *sources + 1);
+    uint64_t *ranks = malloc(written * sizeof *ranks + 1);
+    size_t out_size = tml_type_size(out_type);
+    uint8_t *emitted = malloc(written * out_size + 1);
+    if (!sources || !ranks || !emitted)
+        abort();
+    uint64_t j = 0;
+    for (uint64_t s = 0; s < n; s++) {
+        uint64_t x = load(count_type, counts->data, s).integer;
+        for (uint64_t k = 0; k < x && j < written; k++, j++) {
+            sources[j] = s;
+            ranks[j] = k;
+            uint8_t *p = emitted + j * out_size;
+            if (is_code) {
+                uint32_t value = emit_code((uint32_t)x, (uint32_t)k);
+                memcpy(p, &value, sizeof value);
+            } else if (is_mixed) {
+                float y = (float)load(TML_F16, second->data, s).real;
+                float value = emit_mixed((uint32_t)x, y, s, (uint32_t)k);
+                memcpy(p, &value, sizeof value);
+            } else if (has_emit) {
+                tml_vec3 v;
+                memcpy(&v, second->data + s * sizeof v, sizeof v);
+                v = emit_vec3((uint32_t)x, v, (uint32_t)k, desc.params);
+                memcpy(p, &v, sizeof v);
+            }
+        }
+    }
+    check_numbers(c, "total", total_out, "total", &total, 1);
+    check_numbers(c, "source", source, "source", sources, written);
+    check_numbers(c, "rank", rank, "rank", ranks, written);
+    if (out)
+        case_check(c, "out", out, emitted, written * out_size);
+    free(sources);
+    free(ranks);
+    free(emitted);
+}
+
+static const char *const expand_perf[] = {
+    "expand(count=16777216,counts=u8)",
+    "expand(count=16777216,counts=u8,threads=1)",
+    "expand(count=16777216,counts=u32)",
+    "expand(count=16777216,counts=u8,source=u64)",
+    "expand(count=16777216,counts=u8,source=none,rank=none,emit=code)",
+    "expand(count=67108864,counts=u8,dist=sparse)",
+    "expand(count=1048576,counts=u8,dist=tens)",
+    "expand(count=100,counts=u32,dist=giant)",
+    "expand(count=1048576,counts=u8,method=histopyramid)",
+    "expand(count=1048576,counts=u8,method=scan_search)",
+    NULL};
+static const case_op expand_op = {
+    "expand",
+    {{"count", SEAMS, true},
+     {"counts", "u8 u16 u32 kernel", false},
+     {"dist", COUNT_DATA, false},
+     {"source", "u32 none u64", false},
+     {"rank", "u32 none", false},
+     {"emit", "none code mixed vec3", false},
+     {"room", "exact short more", false},
+     {"total", "u64 none u32", false},
+     {"length", LENGTHS, false},
+     {"method", "auto reduce_then_scan histopyramid scan_search", false},
+     {"threads", THREADS, true}},
+    expand_is_sensible,
+    expand_test,
+    expand_perf};
+
+/* ---- unique ---------------------------------------------------------------------------------- */
+
+static bool unique_is_sensible(const case_run *c)
+{
+    return choose_count(c) < 100000 || case_number(c, "elem") <= 16;
+}
+
+static void unique_test(case_run *c)
+{
+    uint64_t bound = choose_count(c);
+    tml_unique_desc desc = {0};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    tml_type type = type_of_size(case_number(c, "elem"));
+    size_t size = tml_type_size(type);
+
+    /* A flag starts a run: there one byte, any one, differs from the element before. */
+    uint8_t *flags = choose_flags(c, bound);
+    case_array *in = case_array_new(c, type, bound);
+    uint64_t *starts = malloc(n * sizeof *starts + 1), *lengths = malloc(n * sizeof *lengths + 1);
+    uint64_t runs = 0;
+    if (!starts || !lengths)
+        abort();
+    for (uint64_t i = 0; i < bound; i++) {
+        uint8_t *element = in->data + i * size;
+        if (i > 0)
+            memcpy(element, element - size, size);
+        else
+            fill_random(c, element, size);
+        if (flags[i] && i > 0) {
+            uint64_t x = case_random(c);
+            element[x % size] ^= (uint8_t)(1 << (x >> 32) % 8);
+        }
+        if (i < n && (i == 0 || flags[i]))
+            starts[runs++] = i;
+    }
+    for (uint64_t r = 0; r < runs; r++)
+        lengths[r] = (r + 1 < runs ? starts[r + 1] : n) - starts[r];
+
+    bool in_place = case_is(c, "values", "in_place"), any = !case_is(c, "values", "none");
+    size_t expected_size = in_place ? in->size : runs * size;
+    uint8_t *expected = malloc(expected_size + 1);
+    if (!expected)
+        abort();
+    if (in_place)
+        memcpy(expected, in->data, in->size);
+    for (uint64_t r = 0; r < runs; r++)
+        memcpy(expected + r * size, in->data + starts[r] * size, size);
+    desc.in = case_input(c, in, type, bound);
+    case_array *values = in_place ? in : any ? case_output(c, type, bound) : NULL;
+    case_array *starts_out = number_output(c, "starts", bound);
+    case_array *lengths_out = number_output(c, "lengths", bound);
+    case_array *count = number_output(c, "counter", 1);
+    desc.values = handle(values);
+    desc.starts = handle(starts_out);
+    desc.lengths = handle(lengths_out);
+    desc.count = handle(count);
+    c->bytes = (n + runs) * size;
+
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_unique(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status)) {
+        check_numbers(c, "count", count, "counter", &runs, 1);
+        check_numbers(c, "starts", starts_out, "starts", starts, runs);
+        check_numbers(c, "lengths", lengths_out, "lengths", lengths, runs);
+        if (values)
+            case_check(c, "values", values, expected, expected_size);
+    }
+    free(expected);
+    free(starts);
+    free(lengths);
+    free(flags);
+}
+
+static const char *const unique_perf[] = {"unique(count=16777216,dist=half)",
+                                          "unique(count=16777216,dist=sparse)",
+                                          "unique(count=16777216,dist=half,lengths=u32)", NULL};
+static const case_op unique_op = {"unique",
+                                  {{"count", SEAMS, true},
+                                   {"elem", SIZES, true},
+                                   {"dist", DISTRIBUTIONS, false},
+                                   {"values", "yes none in_place", false},
+                                   {"starts", "none u32 u64", false},
+                                   {"lengths", "none u32 u64", false},
+                                   {"counter", "u32 none u64", false},
+                                   {"length", LENGTHS, false},
+                                   {"threads", THREADS, true}},
+                                  unique_is_sensible,
+                                  unique_test,
+                                  unique_perf};
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+#define SHAPES "tens one empty singles giant mixed gaps backwards beyond"
+
+/* Offsets over n elements, of a shape: one segment with all; only empty ones; one element each; a
+ * giant one between thousands of empty ones; short ones of all lengths; elements before the first and
+ * after the last segment; and offsets that are wrong. Returns how many segments. */
+static uint64_t choose_offsets(case_run *c, uint64_t n, uint64_t **offsets)
+{
+    uint64_t capacity = n + 5000, count = 0;
+    uint64_t *o = malloc((capacity + 1) * sizeof *o);
+    if (!o)
+        abort();
+    const char *shape = case_text(c, "shape");
+    uint64_t at = strcmp(shape, "gaps") == 0 ? n / 5 : 0;
+    uint64_t stop = strcmp(shape, "gaps") == 0 ? n - n / 4 : n;
+    o[0] = at;
+    if (strcmp(shape, "one") == 0) {
+        o[++count] = n;
+    } else if (strcmp(shape, "empty") == 0) {
+        while (count < 3000)
+            o[++count] = n / 2;
+        o[0] = n / 2;
+    } else if (strcmp(shape, "giant") == 0) {
+        while (count < 2000)
+            o[++count] = n / 10;
+        while (count < 4000)
+            o[++count] = n - n / 10;
+        o[0] = n / 10;
+    } else {
+        while (at < stop) {
+            uint64_t x = case_random(c) >> 30, length = x % 30;
+            if (strcmp(shape, "singles") == 0)
+                length = 1;
+            else if (strcmp(shape, "mixed") == 0)
+                length = x % 7 == 0 ? 1 + x % 5000 : x % 3 == 0 ? 0 : 1 + x % 40;
+            length += length == 0 && x % 2; /* some empty ones, but not without end */
+            at = at + length < stop ? at + length : stop;
+            if (count == capacity - 1)
+                at = stop;
+            o[++count] = at;
+        }
+    }
+    if (strcmp(shape, "backwards") == 0 && count > 3) {
+        o[count / 2] = 0;
+        o[count / 3] = n;
+    }
+    if (strcmp(shape, "beyond") == 0 && count > 3) {
+        o[count / 2] = n + 7;
+        o[count] = n + 1;
+    }
+    *offsets = o;
+    return count;
+}
+
+/* The segment's elements, by the header's rule. */
+static bool segment_of(const uint64_t *offsets, uint64_t s, uint64_t n, uint64_t *first,
+                       uint64_t *end)
+{
+    bool valid = offsets[s] <= offsets[s + 1] && offsets[s + 1] <= n;
+    *first = valid ? offsets[s] : 0;
+    *end = valid ? offsets[s + 1] : 0;
+    return valid;
+}
+
+static tml_buffer offsets_input(case_run *c, const uint64_t *offsets, uint64_t segments)
+{
+    if (case_is(c, "offsets", "u64")) {
+        case_array *array = case_array_new(c, TML_U64, segments + 1);
+        memcpy(array->data, offsets, array->size);
+        return case_input(c, array, TML_U64, segments + 1);
+    }
+    case_array *array = case_array_new(c, TML_U32, segments + 1);
+    for (uint64_t s = 0; s <= segments; s++)
+        memcpy(array->data + 4 * s, &(uint32_t){(uint32_t)offsets[s]}, 4);
+    return case_input(c, array, TML_U32, segments + 1);
+}
+
+static void reduce_segments_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_fold fold = fold_of(c);
+    tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
+    uint64_t n = choose_count(c), *offsets, segments = choose_offsets(c, n, &offsets);
+    tml_reduce_segments_desc desc = {.fold = fold};
+    case_array *in = case_array_new(c, type, n);
+    fill_numbers(c, type, in->data, n);
+    desc.in = case_input(c, in, type, n);
+    desc.offsets = offsets_input(c, offsets, segments);
+    case_array *out = case_output(c, out_type, segments + 3);
+    desc.out = handle(out);
+    c->bytes = n * tml_type_size(type) + segments * (tml_type_size(out_type) + 4);
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_reduce_segments(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out)) {
+        for (uint64_t s = 0; s < segments; s++) {
+            uint64_t first, end;
+            segment_of(offsets, s, n, &first, &end);
+            check_fold(c, fold, type, in->data, first, end, out_type, out, s);
+        }
+        case_check_rest(c, "out", out, segments * tml_type_size(out_type));
+    }
+    free(offsets);
+}
+
+static bool segments_are_sensible(const case_run *c)
+{
+    return numbers_are_sensible(c) && (choose_count(c) < 100000 || !case_is(c, "shape", "singles"));
+}
+
+static const char *const reduce_segments_perf[] = {
+    "reduce_segments(count=16777216,type=f32)",
+    "reduce_segments(count=16777216,type=f32,shape=one)",
+    "reduce_segments(count=16777216,type=f32,shape=mixed)",
+    "reduce_segments(count=16777216,type=u32,shape=giant)", NULL};
+static const case_op reduce_segments_op = {"reduce_segments",
+                                           {{"count", SEAMS, true},
+                                            {"type", SCALARS, false},
+                                            {"fold", FOLDS, false},
+                                            {"out", "wide narrow", false},
+                                            {"data", NUMBER_DATA, false},
+                                            {"shape", SHAPES, false},
+                                            {"offsets", "u32 u64", false},
+                                            {"threads", THREADS, true}},
+                                           segments_are_sensible,
+                                           reduce_segments_test,
+                                           reduce_segments_perf};
+
+static void scan_segments_test(case_run *c)
+{
+    tml_type type = tml_type_from_name(case_text(c, "type"));
+    tml_type out_type = tml_type_from_name(case_text(c, "out"));
+    size_t out_size = tml_type_size(out_type);
+    bool in_place = case_is(c, "in_place", "yes");
+    uint64_t n = choose_count(c), *offsets, segments = choose_offsets(c, n, &offsets);
+    tml_scan_segments_desc desc = {.inclusive = case_is(c, "kind", "inclusive")};
+    case_array *in = case_array_new(c, type, n);
+    fill_numbers(c, type, in->data, n);
+    uint8_t *saved = malloc(in->size + 1), *touched = calloc(n + 1, 1);
+    if (!saved || !touched)
+        abort();
+    memcpy(saved, in->data, in->size);
+    desc.in = case_input(c, in, type, n);
+    desc.offsets = offsets_input(c, offsets, segments);
+    case_array *out = in_place ? in : case_output(c, out_type, n);
+    desc.out = handle(out);
+    uint8_t *before = malloc(out->size + 1);
+    if (!before)
+        abort();
+    memcpy(before, out->data, out->size);
+    c->bytes = n * (tml_type_size(type) + out_size) + 4 * segments;
+
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_scan_segments(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out) && !c->is_timed) {
+        for (uint64_t s = 0; s < segments; s++) {
+            uint64_t first, end;
+            if (!segment_of(offsets, s, n, &first, &end))
+                continue;
+            memset(touched + first, 1, end - first);
+            check_scan(c, type, saved, first, end, desc.inclusive, out_type, out, NULL);
+        }
+        for (uint64_t i = 0; i < n; i++)
+            if (!touched[i] && memcmp(out->data + i * out_size, before + i * out_size, out_size))
+                case_fail(c, "element %" PRIu64 " is in no segment and changed", i);
+    }
+    free(before);
+    free(saved);
+    free(touched);
+    free(offsets);
+}
+
+/* Where wrong offsets make segments overlap, what the overlap holds depends on who writes last. */
+static bool scan_segments_is_sensible(const case_run *c)
+{
+    return scan_is_sensible(c) && !case_is(c, "shape", "backwards");
+}
+
+static const char *const scan_segments_perf[] = {
+    "scan_segments(count=16777216)", "scan_segments(count=16777216,type=f32,out=f32,shape=mixed)",
+    "scan_segments(count=16777216,shape=one)", NULL};
+static const case_op scan_segments_op = {"scan_segments",
+                                         {{"count", SEAMS, true},
+                                          {"type", SCAN_TYPES, false},
+                                          {"out", "u32 u64 i32 i64 f32 f64", false},
+                                          {"kind", "exclusive inclusive", false},
+                                          {"in_place", "no yes", false},
+                                          {"data", "random ties", false},
+                                          {"shape", SHAPES, false},
+                                          {"offsets", "u32 u64", false},
+                                          {"threads", THREADS, true}},
+                                         scan_segments_is_sensible,
+                                         scan_segments_test,
+                                         scan_segments_perf};
+
+static const case_op *const stream_ops[] = {
+    &map_op,    &reduce_op,          &scan_op,          &compact_op, &partition_op, &expand_op,
+    &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
+
+/* ---- results that may not drift -------------------------------------------------------------- */
+
+/* Hashes of float results over fixed data: equal on every compiler, optimisation and SIMD level, and
+ * for any number of threads, since lanes and blocks are summed in a fixed order and contraction is
+ * off. A new value here is a change that the changelog must name. */
+static const struct {
+    const char *name;
+    uint64_t hash;
+} golden[] = {
+    {"sum of f32", 0xf080035c34128b95},
+    {"mean of f64", 0x5e677c45f8ae83de},
+    {"inclusive scan of f32", 0x1587d74cfb109c33},
+    {"exclusive scan of f64", 0xcbfed3ed7ec8cfa6},
+    {"sums of segments", 0xb942e8e30248d301},
+    {"scans of segments", 0x396bb6b45324d6e2},
+};
+enum { GOLDEN_COUNT = 100003, GOLDEN_SEGMENTS = 5, GOLDEN_RESULTS = 6 };
+
+static uint64_t hash_of(const void *bytes, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static tml_status golden_results(tml_context *tml, const float *f32, const double *f64,
+                                 uint64_t hashes[GOLDEN_RESULTS])
+{
+    static const uint32_t offsets[GOLDEN_SEGMENTS + 1] = {7, 8, 1031, 1031, 65000, GOLDEN_COUNT};
+    static float f32_out[GOLDEN_COUNT];
+    static double f64_out[GOLDEN_COUNT];
+    double fold = 0, folds[GOLDEN_SEGMENTS];
+    tml_buffer in32, in64, out32, out64, fold_out, folds_out, offsets_in;
+    const struct {
+        tml_buffer *buffer;
+        tml_type type;
+        uint64_t count;
+        const void *data;
+    } buffers[] = {
+        {&in32, TML_F32, GOLDEN_COUNT, f32},
+        {&in64, TML_F64, GOLDEN_COUNT, f64},
+        {&out32, TML_F32, GOLDEN_COUNT, f32},
+        {&out64, TML_F64, GOLDEN_COUNT, f64},
+        {&fold_out, TML_F64, 1, NULL},
+        {&folds_out, TML_F64, GOLDEN_SEGMENTS, NULL},
+        {&offsets_in, TML_U32, GOLDEN_SEGMENTS + 1, offsets},
+    };
+    tml_status status = TML_OK;
+    for (size_t b = 0; b < sizeof buffers / sizeof *buffers; b++)
+        if (status == TML_OK)
+            status = tml_buffer_create(tml,
+                                       &(tml_buffer_desc){.type = buffers[b].type,
+                                                          .count = buffers[b].count,
+                                                          .data = buffers[b].data},
+                                       buffers[b].buffer);
+#define GOLDEN_STEP(number, call, out, memory)                                                     \
+    if (status == TML_OK)                                                                          \
+        status = (call);                                                                           \
+    if (status == TML_OK)                                                                          \
+        status = tml_read(tml, out, memory);                                                       \
+    hashes[number] = hash_of(memory, sizeof(memory))
+    double one[1] = {fold};
+    GOLDEN_STEP(0, tml_reduce(tml, &(tml_reduce_desc){.in = in32, .out = fold_out}), fold_out, one);
+    GOLDEN_STEP(1, tml_reduce(tml, &(tml_reduce_desc){TML_MEAN, in64, .out = fold_out}), fold_out,
+                one);
+    GOLDEN_STEP(2, tml_scan(tml, &(tml_scan_desc){.in = in32, .inclusive = true, .out = out32}),
+                out32, f32_out);
+    GOLDEN_STEP(3, tml_scan(tml, &(tml_scan_desc){.in = in64, .out = out64}), out64, f64_out);
+    GOLDEN_STEP(
+        4,
+        tml_reduce_segments(
+            tml, &(tml_reduce_segments_desc){.in = in32, .offsets = offsets_in, .out = folds_out}),
+        folds_out, folds);
+    GOLDEN_STEP(5,
+                tml_scan_segments(tml, &(tml_scan_segments_desc){.in = in32,
+                                                                 .offsets = offsets_in,
+                                                                 .inclusive = true,
+                                                                 .out = out32}),
+                out32, f32_out);
+#undef GOLDEN_STEP
+    return status;
+}
+
+static case_result golden_check(char *message, size_t size)
+{
+    static float f32[GOLDEN_COUNT];
+    static double f64[GOLDEN_COUNT];
+    uint64_t state = 42;
+    for (size_t i = 0; i < GOLDEN_COUNT; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
+        f64[i] = (double)(int64_t)state * 0x1p-50;
+        f32[i] = (float)f64[i];
+    }
+    for (int level = CPU_BASE; level < CPU_LEVELS; level++)
+        for (uint32_t threads = 1; threads <= 7; threads += 3) {
+            tml_context *tml = NULL;
+            uint64_t hashes[GOLDEN_RESULTS] = {0};
+            cpu_simd_force((cpu_level)level);
+            tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = threads};
+            tml_status status = tml_open(&desc, &tml);
+            if (status == TML_OK)
+                status = golden_results(tml, f32, f64, hashes);
+            tml_close(tml);
+            cpu_simd_force(CPU_LEVELS);
+            if (status != TML_OK) {
+                snprintf(message, size, "%s", tml_status_name(status));
+                return CASE_FAILED;
+            }
+            size_t used = 0;
+            for (int r = 0; r < GOLDEN_RESULTS; r++)
+                if (hashes[r] != golden[r].hash && used < size)
+                    used += (size_t)snprintf(message + used, size - used, "%s: 0x%016" PRIx64 "; ",
+                                             golden[r].name, hashes[r]);
+            if (used > 0 && used < size)
+                snprintf(message + used, size - used, "SIMD level %d, %u threads", level, threads);
+            if (used > 0)
+                return CASE_FAILED;
+        }
+    return CASE_PASSED;
+}
+
+/* ---- allocations ----------------------------------------------------------------------------- */
+
+/* Counts what is allocated, and fails one allocation when told to. */
+typedef struct meter {
+    uint64_t calls, fail_at; /* fail_at: number of the call that fails */
+    int64_t live;
+} meter;
+
+static void *meter_alloc(void *user, size_t size, size_t alignment)
+{
+    meter *m = user;
+    void *memory = NULL;
+    if (m->calls++ == m->fail_at || posix_memalign(&memory, alignment, size) != 0)
+        return NULL;
+    m->live += (int64_t)size;
+    return memory;
+}
+
+static void meter_free(void *user, void *memory, size_t size)
+{
+    ((meter *)user)->live -= (int64_t)size;
+    free(memory);
+}
+
+static tml_status open_metered(meter *m, tml_context **tml)
+{
+    return tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                     .threads = 2,
+                                     .allocator = {meter_alloc, meter_free, m}},
+                    tml);
+}
+
+/* Opens a context, makes buffers, and runs an operation's default case; the n-th allocation fails.
+ * Passed: nothing failed any more. No memory: it failed, and cleanly. */
+static case_result run_short_of_memory(const case_op *op, const char *method, uint64_t n,
+                                       char *message, size_t size)
+{
+    meter m = {.fail_at = n};
+    tml_context *tml = NULL;
+    tml_status status = open_metered(&m, &tml);
+    case_result result = CASE_NO_MEMORY;
+    if (status == TML_OK) {
+        tml_buffer buffer;
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 100}, &buffer);
+        if (status == TML_OK)
+            result = case_run_default(op, tml, "method", method, message, size);
+    } else if (tml) {
+        snprintf(message, size, "a failed tml_open gave a context");
+        result = CASE_FAILED;
+    }
+    tml_close(tml);
+    if (status != TML_OK && status != TML_OUT_OF_MEMORY) {
+        snprintf(message, size, "allocation %" PRIu64 ": %s", n, tml_status_name(status));
+        return CASE_FAILED;
+    }
+    if (m.live != 0) {
+        snprintf(message, size, "allocation %" PRIu64 ": %" PRId64 " bytes leaked", n, m.live);
+        return CASE_FAILED;
+    }
+    return result;
+}
+
+/* Calls check for every operation and method; stops at the first failure. */
+static case_result each_method(case_result (*check)(const case_op *op, const char *method,
+                                                    char *message, size_t size),
+                               char *message, size_t size)
+{
+    for (const case_op *const *op = stream_ops; *op; op++)
+        for (int m = TML_METHOD_AUTO; m <= TML_METHOD_BITONIC; m++) {
+            const char *method = tml_method_name((tml_method)m);
+            case_result result = check(*op, method, message, size);
+            if (result == CASE_FAILED || result == CASE_NO_MEMORY) {
+                size_t used = strlen(message);
+                snprintf(message + used, size - used, " [%s %s]", (*op)->name, method);
+                return CASE_FAILED;
+            }
+        }
+    return CASE_PASSED;
+}
+
+static case_result check_short_of_memory(const case_op *op, const char *method, char *message,
+                                         size_t size)
+{
+    case_result result = CASE_NO_MEMORY;
+    for (uint64_t n = 0; n < 100 && result == CASE_NO_MEMORY; n++)
+        result = run_short_of_memory(op, method, n, message, size);
+    return result;
+}
+
+static case_result short_of_memory(char *message, size_t size)
+{
+    return each_method(check_short_of_memory, message, size);
+}
+
+/* The second of two equal calls allocates nothing. */
+static case_result check_steady_state(const case_op *op, const char *method, char *message,
+                                      size_t size)
+{
+    meter m = {.fail_at = UINT64_MAX};
+    tml_context *tml = NULL;
+    if (open_metered(&m, &tml) != TML_OK)
+        return CASE_FAILED;
+    case_result result = case_run_default(op, tml, "method", method, message, size);
+    uint64_t calls = m.calls;
+    if (result == CASE_PASSED)
+        result = case_run_default(op, tml, "method", method, message, size);
+    if (result == CASE_PASSED && m.calls != calls) {
+        snprintf(message, size, "the second call made %" PRIu64 " allocations", m.calls - calls);
+        result = CASE_FAILED;
+    }
+    tml_close(tml);
+    return result;
+}
+
+static case_result steady_state(char *message, size_t size)
+{
+    return each_method(check_steady_state, message, size);
+}
+
+int main(int argc, char **argv)
+{
+    static const case_check_fn checks[] = {{"golden float results", golden_check},
+                                           {"every allocation fails once", short_of_memory},
+                                           {"steady state allocates nothing", steady_state},
+                                           {NULL, NULL}};
+    return case_main(argc, argv, stream_ops, checks);
+}
