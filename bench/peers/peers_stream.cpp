@@ -1,0 +1,259 @@
+// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), and numpy: the same
+// arrays, the same threads, runs in turn. Outputs are allocated before the time starts, except numpy's
+// masks, which always make a new array.
+//
+//     peers_stream [--count N] [--threads N]... [--repeats N]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <execution>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <tbb/global_control.h>
+#include <unistd.h>
+
+#include "bench_data.h"
+#include "bench_ops.h"
+
+// numpy in a process of its own, which answers commands; nothing where python or numpy is missing.
+class numpy {
+public:
+    numpy(const void *data, size_t bytes, const char *dtype)
+    {
+        char path[] = "/dev/shm/trommel-bench-XXXXXX";
+        int file = mkstemp(path);
+        int to_child[2], from_child[2];
+        if (file < 0)
+            return;
+        bool is_written = write_all(file, data, bytes);
+        close(file);
+        if (is_written && pipe2(to_child, O_CLOEXEC) == 0 && pipe2(from_child, O_CLOEXEC) == 0) {
+            child_ = fork();
+            if (child_ == 0) {
+                dup2(to_child[0], 0);
+                dup2(from_child[1], 1);
+                execlp(NUMPY_PYTHON, NUMPY_PYTHON, NUMPY_SCRIPT, path, dtype, nullptr);
+                _exit(127);
+            }
+            close(to_child[0]);
+            close(from_child[1]);
+            commands_ = fdopen(to_child[1], "w");
+            answers_ = fdopen(from_child[0], "r");
+            is_ready_ = answer() == "ready";
+        }
+        unlink(path);
+    }
+    ~numpy()
+    {
+        if (commands_)
+            fclose(commands_);
+        if (answers_)
+            fclose(answers_);
+        if (child_ > 0)
+            waitpid(child_, nullptr, 0);
+    }
+    numpy(const numpy &) = delete;
+    numpy &operator=(const numpy &) = delete;
+
+    bool is_ready() const { return is_ready_; }
+    bool ask(const std::string &command)
+    {
+        fprintf(commands_, "%s\n", command.c_str());
+        fflush(commands_);
+        return !answer().empty();
+    }
+
+private:
+    static bool write_all(int file, const void *data, size_t bytes)
+    {
+        for (size_t done = 0; done < bytes;) {
+            ssize_t wrote = write(file, static_cast<const char *>(data) + done, bytes - done);
+            if (wrote <= 0)
+                return false;
+            done += static_cast<size_t>(wrote);
+        }
+        return true;
+    }
+    std::string answer()
+    {
+        char line[128] = "";
+        if (!fgets(line, sizeof line, answers_))
+            return "";
+        return std::string(line, strcspn(line, "\n"));
+    }
+    FILE *commands_ = nullptr, *answers_ = nullptr;
+    pid_t child_ = 0;
+    bool is_ready_ = false;
+};
+
+// One operation of ours, a memcpy of as many bytes, and what peers there are.
+class row {
+public:
+    row(std::string name, bench_op &op, bool (*run)(void *)) : name_(std::move(name)), op_(op)
+    {
+        bench_copy_create(op.tml, op.bytes, &copy_);
+        jobs_.push_back({"trommel", run, &op_, {}});
+        jobs_.push_back({"memcpy", bench_copy_run, &copy_, {}});
+    }
+    ~row() { bench_copy_destroy(&copy_); }
+    void peer(const char *name, std::function<void()> work)
+    {
+        peers_.push_back(std::make_unique<std::function<void()>>(std::move(work)));
+        jobs_.push_back({name, call, peers_.back().get(), {}});
+    }
+    bool measure(uint32_t threads, uint32_t repeats)
+    {
+        if (!copy_.from || !bench_run(jobs_.data(), static_cast<uint32_t>(jobs_.size()), repeats))
+            return false;
+        double ours = jobs_[0].time.median_s, fastest = 0;
+        printf("%-18s %7u %9.2f %8.0f %%", name_.c_str(), threads, ours * 1e3,
+               jobs_[1].time.median_s / ours * 100);
+        for (const char *peer : {"std", "std par_unseq", "numpy"}) {
+            auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                    [&](const bench_job &j) { return !strcmp(j.name, peer); });
+            if (job == jobs_.end()) {
+                printf(" %13s", "-");
+                continue;
+            }
+            printf(" %13.2f", job->time.median_s * 1e3);
+            fastest = fastest ? std::min(fastest, job->time.median_s) : job->time.median_s;
+        }
+        printf(" %7.1fx\n", fastest / ours);
+        fflush(stdout);
+        return true;
+    }
+
+private:
+    static bool call(void *work)
+    {
+        (*static_cast<std::function<void()> *>(work))();
+        return true;
+    }
+    std::string name_;
+    bench_op op_;
+    bench_copy copy_{};
+    std::vector<std::unique_ptr<std::function<void()>>> peers_;
+    std::vector<bench_job> jobs_;
+};
+
+static volatile double sink; // keeps results that nobody reads
+
+static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t repeats)
+{
+    tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    std::vector<uint32_t> in(count), out(count);
+    bench_stream_fill(tml, count, in.data());
+    numpy python(in.data(), count * sizeof in[0], "u4");
+    bench_op op;
+
+    printf("\n%llu elements\n", static_cast<unsigned long long>(count));
+    for (double percent : {1., 10., 50., 90.}) {
+        uint32_t below = bench_stream_threshold(percent);
+        auto is_kept = [below](uint32_t x) { return x < below; };
+        if (bench_compact_create(tml, in.data(), count, below, &op) || bench_compact_check(&op))
+            return false;
+        char name[64];
+        snprintf(name, sizeof name, "compact %g %%", percent);
+        row row(name, op, bench_compact_run);
+        row.peer("std", [&] { std::copy_if(in.begin(), in.end(), out.begin(), is_kept); });
+        if (threads > 1)
+            row.peer("std par_unseq", [&] {
+                std::copy_if(std::execution::par_unseq, in.begin(), in.end(), out.begin(), is_kept);
+            });
+        if (python.is_ready())
+            row.peer("numpy", [&] { python.ask("compact " + std::to_string(below)); });
+        if (!row.measure(threads, repeats))
+            return false;
+        bench_op_destroy(&op);
+    }
+    {
+        if (bench_scan_create(tml, TML_U32, in.data(), count, &op) || bench_scan_check(&op))
+            return false;
+        row row("exclusive scan", op, bench_scan_run);
+        row.peer("std", [&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), 0u); });
+        if (threads > 1)
+            row.peer("std par_unseq", [&] {
+                std::exclusive_scan(std::execution::par_unseq, in.begin(), in.end(), out.begin(), 0u);
+            });
+        if (python.is_ready())
+            row.peer("numpy", [&] { python.ask("scan"); });
+        if (!row.measure(threads, repeats))
+            return false;
+        bench_op_destroy(&op);
+    }
+    {
+        if (bench_reduce_create(tml, TML_U32, in.data(), count, &op) || bench_reduce_check(&op))
+            return false;
+        row row("sum u32", op, bench_reduce_run);
+        row.peer("std", [&] {
+            sink = static_cast<double>(std::reduce(in.begin(), in.end(), uint64_t{0}));
+        });
+        if (threads > 1)
+            row.peer("std par_unseq", [&] {
+                sink = static_cast<double>(
+                    std::reduce(std::execution::par_unseq, in.begin(), in.end(), uint64_t{0}));
+            });
+        if (python.is_ready())
+            row.peer("numpy", [&] { python.ask("reduce"); });
+        if (!row.measure(threads, repeats))
+            return false;
+        bench_op_destroy(&op);
+    }
+    std::vector<float> real(count);
+    for (uint64_t i = 0; i < count; i++)
+        real[i] = static_cast<float>(in[i] >> 8) * 0x1p-24f;
+    if (bench_reduce_create(tml, TML_F32, real.data(), count, &op) || bench_reduce_check(&op))
+        return false;
+    row row("sum f32", op, bench_reduce_run);
+    // In double, or the peers' sums would stop at 2^24.
+    row.peer("std", [&] { sink = std::reduce(real.begin(), real.end(), 0.0); });
+    if (threads > 1)
+        row.peer("std par_unseq", [&] {
+            sink = std::reduce(std::execution::par_unseq, real.begin(), real.end(), 0.0);
+        });
+    bool passed = row.measure(threads, repeats);
+    bench_op_destroy(&op);
+    return passed;
+}
+
+int main(int argc, char **argv)
+{
+    std::vector<uint64_t> counts;
+    std::vector<uint32_t> threads;
+    uint32_t repeats = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        uint64_t value = strtoull(argv[i + 1], nullptr, 10);
+        if (strcmp(argv[i], "--count") == 0)
+            counts.push_back(value);
+        else if (strcmp(argv[i], "--threads") == 0)
+            threads.push_back(static_cast<uint32_t>(value));
+        else if (strcmp(argv[i], "--repeats") == 0)
+            repeats = static_cast<uint32_t>(value);
+    }
+    if (counts.empty())
+        counts = {1u << 24, 1u << 27};
+    if (threads.empty())
+        threads = {1, 2};
+
+    printf("streams, medians in ms\n\n%-18s %7s %9s %10s %13s %13s %13s %8s\n", "", "threads",
+           "trommel", "of memcpy", "std", "std par_unseq", "numpy", "ratio");
+    for (uint64_t count : counts)
+        for (uint32_t number : threads) {
+            tml_open_desc desc{};
+            desc.threads = number;
+            tml_context *tml = nullptr;
+            if (tml_open(&desc, &tml) || !compare(tml, number, count, repeats)) {
+                fprintf(stderr, "peers_stream: %s\n", tml ? tml_last_error(tml) : "cannot open");
+                return 1;
+            }
+            tml_close(tml);
+        }
+    return 0;
+}
