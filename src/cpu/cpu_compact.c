@@ -187,9 +187,11 @@ static void put(const compact_job *job, unsigned char *const stage[], uint64_t p
 {
     for (uint32_t c = 0; c < job->column_count; c++) {
         const compact_column *column = &job->columns[c];
-        uint64_t room = column->capacity > place ? column->capacity - place : 0;
-        cpu_copy_out(column->out + place * column->size, stage[c],
-                     (size_t)TML_MIN_OF(room, count) * column->size, column->stream);
+        if (place >= column->capacity)
+            continue;
+        uint64_t fit = TML_MIN_OF(column->capacity - place, count);
+        cpu_copy_out(column->out + place * column->size, stage[c], (size_t)fit * column->size,
+                     column->stream);
     }
 }
 
@@ -251,9 +253,10 @@ static void bring_back_worker(void *argument, uint32_t index)
 static void look_back(compact_job *job)
 {
     uint64_t tile_count = tiles_of(job, job->length);
-    memset(job->links, 0, tile_count * sizeof(*job->links));
+    if (tile_count > 0)
+        memset(job->links, 0, tile_count * sizeof(*job->links));
     cpu_run_tiles(job->tml, &job->tickets, tile_count, compact_worker, job);
-    job->kept_count = tile_count ? job->links[tile_count - 1].prefix : 0;
+    job->kept_count = job->links[tile_count - 1].prefix;
     if (job->partition) {
         uint64_t pieces = (job->length - job->kept_count + ASIDE_ITEMS - 1) / ASIDE_ITEMS;
         cpu_run_tiles(job->tml, &job->tickets, pieces, bring_back_worker, job);
