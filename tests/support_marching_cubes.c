@@ -326,7 +326,7 @@ static void place_vertex(const lattice *l, const int64_t node[3], int axis, floa
     const tml_grid *grid = &input->grid;
     int64_t end[3] = {node[0], node[1], node[2]};
     end[axis]++;
-    uint64_t a, b;
+    uint64_t a = 0, b = 0;
     bool has_a = node_sample(l, node, &a), has_b = node_sample(l, end, &b);
     /* Towards the layer around the region, the vertex stays on the sample. */
     double t = has_a && has_b ? crossing_place(input, a, b) : has_a ? 0 : 1;

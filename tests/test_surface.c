@@ -6,6 +6,7 @@
 
 #include <trommel/trommel.h>
 
+#include "cpu/cpu_simd.h"
 #include "support_marching_cubes.h"
 
 /* ---- volumes -------------------------------------------------------------------------------- */
@@ -1158,6 +1159,37 @@ TEST(threads_change_nothing)
             tml_close(tml[i]);
         }
     }
+}
+
+TEST(instruction_sets_change_nothing)
+{
+    static const field_fn some[] = {field_noise, field_gyroid, field_plateaus};
+    tml_context *tml = open_context(2);
+    cpu_level best = cpu_simd_level();
+    for (tml_type type = TML_U8; type < TML_SCALAR_END; type++)
+        for (int option = 0; option < 12; option++) {
+            scene s = make_scene(tml, some[option % 3], type, 133, 12, 11);
+            s.desc.caps = option % 2;
+            s.desc.normals = (tml_normals)(option % 4);
+            if (option >= 6)
+                add_mask(&s, 0.05);
+            else if (tml_type_is_float(type) && option >= 3)
+                add_nans(&s, type, 0.05);
+            add_attribute(&s);
+            mesh first = {0};
+            bool has_first = make_mesh(&s, &first);
+            for (int level = CPU_BASE; level < (int)best && has_first; level++) {
+                mesh m;
+                cpu_simd_force((cpu_level)level);
+                if (make_mesh(&s, &m) && !CHECK(same_mesh(&first, &m)))
+                    test_fail(__FILE__, __LINE__, "%s level %d option %d", s.name, level, option);
+                free_mesh(&s, &m);
+            }
+            cpu_simd_force(best);
+            free_mesh(&s, &first);
+            free_scene(&s);
+        }
+    tml_close(tml);
 }
 
 TEST(index_changes_nothing)
