@@ -160,7 +160,7 @@ static const opt surface_options[] = {
      .help = "sum of a kernel around each point, or distance to spheres around them"},
     {OPT_CHOICE, "kernel", .choices = "wendland|poly6|metaball", .fallback = "wendland",
      .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
-    {OPT_NUMBER, "radius", .argument = "R", .least = 0, .most = 1e30, .fallback = "0",
+    {OPT_NUMBER, "radius", .argument = "R", .least = 0, .most = INFINITY, .fallback = "0",
      .offset = offsetof(surface_args, radius),
      .help = "reach of a point; 0: the file's, or from the points' median spacing"},
     {OPT_COUNT, "resolution", .argument = "N", .least = 2, .most = 16384, .fallback = "128",

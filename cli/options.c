@@ -103,13 +103,20 @@ const char *opt_value_name(const opt *option)
     return option->argument ? option->argument : option->choices;
 }
 
+/* "least to most", or "least or more", after a beginning. */
+static int print_range(const opt *option, char *text, size_t size, const char *begin)
+{
+    if (isinf(option->most))
+        return snprintf(text, size, "%s%.10g or more", begin, option->least);
+    return snprintf(text, size, "%s%.10g to %.10g", begin, option->least, option->most);
+}
+
 void opt_describe(const opt *option, char *text)
 {
     size_t used = (size_t)snprintf(text, OPT_TEXT_SIZE, "%s", option->help);
     const char *open = " (";
     if (option->least < option->most && used < OPT_TEXT_SIZE) {
-        used += (size_t)snprintf(text + used, OPT_TEXT_SIZE - used, "%s%g to %g", open,
-                                 option->least, option->most);
+        used += (size_t)print_range(option, text + used, OPT_TEXT_SIZE - used, open);
         open = "; ";
     }
     if (option->fallback && used < OPT_TEXT_SIZE) {
@@ -209,8 +216,7 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
     }
     if (option->least < option->most) {
         size_t used = strlen(expected);
-        snprintf(expected + used, OPT_TEXT_SIZE - used, ", from %g to %g", option->least,
-                 option->most);
+        print_range(option, expected + used, OPT_TEXT_SIZE - used, ", ");
     }
     return false;
 }

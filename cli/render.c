@@ -17,11 +17,11 @@ static const double margin = 0.07;        /* of the shorter side, kept free arou
 static const tml_vec3 key_from = {-0.46f, 0.72f, 0.52f};
 static const tml_vec3 fill_from = {0.80f, 0.05f, 0.60f};
 static const tml_vec3 rim_from = {0.45f, 0.45f, -0.77f};
-static const tml_vec3 key_color = {2.10f, 2.00f, 1.86f};
+static const tml_vec3 key_color = {1.62f, 1.55f, 1.44f};
 static const tml_vec3 fill_color = {0.26f, 0.30f, 0.36f};
 static const tml_vec3 rim_color = {0.55f, 0.60f, 0.68f};
-static const tml_vec3 sky_color = {0.62f, 0.67f, 0.74f};
-static const tml_vec3 ground_color = {0.26f, 0.24f, 0.22f};
+static const tml_vec3 sky_color = {0.50f, 0.54f, 0.60f};
+static const tml_vec3 ground_color = {0.24f, 0.22f, 0.20f};
 static const float shininess = 38.0f, gloss = 0.16f;
 
 /* Background: sRGB grey at the picture's centre and corners. */

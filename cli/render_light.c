@@ -11,7 +11,7 @@
 
 #include "render_internal.h"
 
-enum { SLICES = 4, STEPS = 8, SHADOW_TAPS = 16, FLOOR_TAPS = 24, SMOOTH_RADIUS = 2 };
+enum { SLICES = 3, STEPS = 6, SHADOW_TAPS = 16, FLOOR_TAPS = 12, SMOOTH_RADIUS = 2 };
 static const float occlusion_reach = 0.16f; /* of the mesh's extent */
 static const float shadow_blur = 0.010f;    /* radius of the light's disc, of the extent */
 static const float floor_blur = 0.022f;
