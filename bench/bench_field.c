@@ -115,6 +115,15 @@ static void bench(tml_context *tml, const char *name, uint64_t side, double part
     free(points);
 }
 
+static void bench_spacing(tml_context *tml)
+{
+    float *points = make_points(256.0f);
+    double spacing, start = now();
+    check(tml, field_spacing(tml, points, POINTS, &spacing));
+    printf("median distance to the sixth neighbour: %.2f, %.3f s\n", spacing, now() - start);
+    free(points);
+}
+
 int main(int argc, char **argv)
 {
     tml_context *tml = NULL;
@@ -122,6 +131,7 @@ int main(int argc, char **argv)
                           .threads = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0};
     check(NULL, tml_open(&open, &tml));
     printf("%s, %u threads\n", tml->device.name, tml_concurrency(tml));
+    bench_spacing(tml);
     for (int kernel = 0; kernel < 3; kernel++)
         bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_KERNEL_SUM, (tml_field_kernel)kernel);
     bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_DISTANCE, TML_WENDLAND_C2);

@@ -1,8 +1,8 @@
 /* Field on the CPU: bricks of 8x8x8 samples gather from the bins that their support touches.
  *
- * A brick's samples are added to point by point, a row of eight at a time. Rows that a point does not
- * reach are skipped by its chord in z, then y, then x; what is skipped would have added nothing, so
- * it does not matter that the test differs from brick to brick. */
+ * A brick stays in the first level cache while points are added to it one after the other. Of each
+ * slice a point meets the rows within its chord, all in one loop. What lies outside the reach adds
+ * exactly nothing, so it does not matter that bricks and slabs skip different parts of it. */
 #include <math.h>
 #include <string.h>
 
@@ -15,25 +15,27 @@
 
 #include "kernels/kernel_end.h"
 
-/* Chords are widened by this part of the reach, and this part of a sample, so that rounding never loses
- * a row that counts: only the exact tests in the innermost loops decide. */
+/* Chords are widened by this part of the reach, and this part of a sample, so that rounding never
+ * loses a row that counts, seen from one slab and not from another. */
 static const float slack_of_reach = 0x1p-20f, slack_of_sample = 0x1p-10f;
 
 typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
 typedef brick_plane brick_samples[FIELD_BRICK];
 
-/* The part of a brick that is wanted, and the points of one bin as it sees them. */
+/* The part of a brick that is wanted. */
 typedef struct brick_part {
     uint64_t base[3];      /* its first sample */
     int first[3], last[3]; /* samples wanted, from base, inclusive */
 } brick_part;
 
+/* The points of one bin as a brick sees them. */
 typedef struct brick_points {
     const field_point *points;
     uint64_t count;
     float corner[3]; /* the bin's first sample, from the brick's */
 } brick_points;
 
+/* The plan's lengths in float. */
 typedef struct brick_frame {
     float xx, xy, xz, yy, yz, zz; /* field_plan.frame */
     float per_yy;                 /* samples along y that a reach of 1 covers within a slice */
@@ -158,8 +160,7 @@ typedef struct brick_row {
     const field_plan *plan;
     brick_frame frame;
     add_bin_fn add_bin;
-    brick_part
-        brick; /* base[1], base[2] and the y and z of first and last hold for the whole row */
+    brick_part brick; /* the current one; what concerns y and z holds for the whole row */
     uint64_t bin_first[FIELD_MAX_LEVELS][3], bin_last[FIELD_MAX_LEVELS][3];
 } brick_row;
 
@@ -220,18 +221,43 @@ static void fill(float *out, uint64_t count, float value)
         out[i] = value;
 }
 
-/* Evaluates the bricks of row y_brick in slices [z_first, z_last] of one brick layer. out is sample
- * (0, 0, z_first). */
+/* Where sample (x, j, k) of the row's bricks goes; out is the first wanted slice. */
+static float *row_out(const brick_row *row, float *out, uint64_t x, int j, int k)
+{
+    const uint64_t *dims = row->plan->dims;
+    uint64_t slice = (uint64_t)(k - row->brick.first[2]);
+    return out + x + (slice * dims[1] + row->brick.base[1] + (uint64_t)j) * dims[0];
+}
+
+/* Evaluates the row's brick at x. */
+static void evaluate_brick(brick_row *row, uint64_t x, float *out)
+{
+    const field_plan *plan = row->plan;
+    brick_part *brick = &row->brick;
+    brick->base[0] = x;
+    brick->first[0] = 0;
+    brick->last[0] = (int)TML_MIN_OF(plan->dims[0] - x, (uint64_t)FIELD_BRICK) - 1;
+    _Alignas(64) brick_samples samples;
+    fill(&samples[0][0][0], sizeof samples / sizeof(float), plan->background);
+    for (uint32_t l = 0; l < plan->level_count; l++)
+        gather_level(row, l, samples);
+    for (int k = brick->first[2]; k <= brick->last[2]; k++)
+        for (int j = brick->first[1]; j <= brick->last[1]; j++)
+            memcpy(row_out(row, out, x, j, k), samples[k][j],
+                   (size_t)(brick->last[0] + 1) * sizeof(float));
+}
+
+/* Evaluates the bricks of row y_brick in slices [z_first, z_last], all of one brick layer. out is
+ * sample (0, 0, z_first). */
 static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
                          float *out)
 {
     const field_plan *plan = row->plan;
-    const uint64_t *dims = plan->dims;
     brick_part *brick = &row->brick;
     brick->base[1] = y_brick * FIELD_BRICK;
     brick->base[2] = z_first / FIELD_BRICK * FIELD_BRICK;
     brick->first[1] = 0;
-    brick->last[1] = (int)TML_MIN_OF(dims[1] - brick->base[1], (uint64_t)FIELD_BRICK) - 1;
+    brick->last[1] = (int)TML_MIN_OF(plan->dims[1] - brick->base[1], (uint64_t)FIELD_BRICK) - 1;
     brick->first[2] = (int)(z_first - brick->base[2]);
     brick->last[2] = (int)(z_last - brick->base[2]);
     for (uint32_t l = 0; l < plan->level_count; l++)
@@ -240,28 +266,13 @@ static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uin
                               brick->base[a] + (uint64_t)brick->last[a], &row->bin_first[l][a],
                               &row->bin_last[l][a]);
 
-    bool sparse = !row_has_points(row);
-    for (int k = brick->first[2]; sparse && k <= brick->last[2]; k++)
-        fill(out + ((uint64_t)(k - brick->first[2]) * dims[1] + brick->base[1]) * dims[0],
-             (uint64_t)(brick->last[1] + 1) * dims[0], plan->background);
-    for (uint64_t x = 0; !sparse && x < dims[0]; x += FIELD_BRICK) {
-        _Alignas(64) brick_samples samples;
-        fill(&samples[0][0][0], sizeof samples / sizeof(float), plan->background);
-        brick->base[0] = x;
-        brick->first[0] = 0;
-        brick->last[0] = (int)TML_MIN_OF(dims[0] - x, (uint64_t)FIELD_BRICK) - 1;
-        for (uint32_t l = 0; l < plan->level_count; l++)
-            gather_level(row, l, samples);
+    if (row_has_points(row))
+        for (uint64_t x = 0; x < plan->dims[0]; x += FIELD_BRICK)
+            evaluate_brick(row, x, out);
+    else
         for (int k = brick->first[2]; k <= brick->last[2]; k++)
-            for (int j = 0; j <= brick->last[1]; j++) {
-                float *to =
-                    out + x +
-                    ((uint64_t)(k - brick->first[2]) * dims[1] + brick->base[1] + (uint64_t)j) *
-                        dims[0];
-                for (int i = 0; i <= brick->last[0]; i++)
-                    to[i] = samples[k][j][i];
-            }
-    }
+            fill(row_out(row, out, 0, 0, k), (uint64_t)(brick->last[1] + 1) * plan->dims[0],
+                 plan->background);
 }
 
 static brick_row row_of(const field_plan *plan)

@@ -24,7 +24,7 @@ enum { BINS_A_POINT = 8, MIN_BINS = 4096 };
 /* Points that a task keys at a time, and tasks that own bins at most. */
 enum { KEY_BLOCK = 1 << 14, MAX_OWNERS = 16 };
 
-/* A reach below this part of a grid step could meet a sample only by chance of rounding. */
+/* A reach below this many samples could meet one only by chance of rounding. */
 static const double smallest_reach = 0x1p-20;
 
 /* Bins are looked up a little farther away than points reach, so that rounding to float finds no point
@@ -38,9 +38,8 @@ typedef struct plan_job {
     double radius;
     uint64_t count;
     double origin[3];
-    double inverse[9]; /* world to samples, row-major */
-    double extent[3];  /* samples along each axis that a reach of 1 covers */
-    double step_min;
+    double inverse[9];    /* world to samples, row-major */
+    double widest_extent; /* of the three */
     double largest_reach;
     uint32_t *keys;
     uint32_t owners;
@@ -51,8 +50,8 @@ static double reach_of(const plan_job *job, uint64_t i)
 {
     double radius = job->radii ? (double)job->radii[i] : job->radius;
     double reach = radius + (double)job->plan->margin;
-    bool usable =
-        radius > 0.0 && radius <= FIELD_MAX_LENGTH && reach >= smallest_reach * job->step_min;
+    bool usable = radius >= FIELD_MIN_LENGTH && radius <= FIELD_MAX_LENGTH &&
+                  reach * job->widest_extent >= smallest_reach;
     return usable ? reach : 0.0;
 }
 
@@ -82,7 +81,7 @@ static uint64_t bin_along(const field_level *level, int axis, double position)
 {
     if (!(position > 0.0))
         return 0;
-    double bin = position * exp2(-(double)level->edge_log2);
+    double bin = position / (double)((uint64_t)1 << level->edge_log2);
     return bin < (double)level->bins[axis] ? (uint64_t)bin : level->bins[axis] - 1;
 }
 
@@ -94,7 +93,7 @@ static uint32_t key_of(const plan_job *job, uint64_t i)
         return NO_BIN;
     to_samples(job, job->points + 3 * i, position);
     for (int a = 0; a < 3; a++) {
-        double support = reach * job->extent[a];
+        double support = reach * plan->extent[a];
         if (!(position[a] > -support && position[a] < (double)(plan->dims[a] - 1) + support))
             return NO_BIN; /* NaN too */
     }
@@ -156,45 +155,49 @@ static void place_owned(void *argument, uint32_t owner)
     }
 }
 
-/* direction * spacing as columns; the frame that turns it upper triangular (Gram-Schmidt), and its
- * inverse. */
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The grid's steps as vectors, their upper triangular frame (by Gram and Schmidt), and the way back
+ * from the world to samples. */
 static void plan_frame(plan_job *job, const tml_grid *grid)
 {
-    double m[9];
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 3; column++)
-            m[3 * row + column] = grid->direction[3 * row + column] * grid->spacing[column];
-    field_invert(m, job->inverse);
-    job->step_min = INFINITY;
+    field_plan *plan = job->plan;
+    double matrix[9], step[3][3]; /* step[a]: column a */
+    for (int a = 0; a < 3; a++)
+        for (int row = 0; row < 3; row++) {
+            matrix[3 * row + a] = grid->direction[3 * row + a] * grid->spacing[a];
+            step[a][row] = matrix[3 * row + a];
+        }
+    field_invert(matrix, job->inverse);
+    memcpy(job->origin, grid->origin, sizeof job->origin);
     for (int a = 0; a < 3; a++) {
         const double *row = job->inverse + 3 * a;
-        job->extent[a] = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
-        job->step_min = fmin(job->step_min, grid->spacing[a]);
-        job->origin[a] = grid->origin[a];
+        plan->extent[a] = sqrt(dot(row, row));
+        job->widest_extent = fmax(job->widest_extent, plan->extent[a]);
     }
 
-    field_plan *plan = job->plan;
-    double x[3] = {m[0], m[3], m[6]}, y[3] = {m[1], m[4], m[7]}, z[3] = {m[2], m[5], m[8]};
-    plan->frame.xx = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-    plan->frame.xy = (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) / plan->frame.xx;
-    plan->frame.xz = (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) / plan->frame.xx;
+    plan->frame.xx = sqrt(dot(step[0], step[0]));
+    plan->frame.xy = dot(step[0], step[1]) / plan->frame.xx;
+    plan->frame.xz = dot(step[0], step[2]) / plan->frame.xx;
     for (int a = 0; a < 3; a++) {
-        y[a] -= plan->frame.xy * x[a] / plan->frame.xx;
-        z[a] -= plan->frame.xz * x[a] / plan->frame.xx;
+        step[1][a] -= plan->frame.xy * step[0][a] / plan->frame.xx;
+        step[2][a] -= plan->frame.xz * step[0][a] / plan->frame.xx;
     }
-    plan->frame.yy = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
-    plan->frame.yz = (y[0] * z[0] + y[1] * z[1] + y[2] * z[2]) / plan->frame.yy;
+    plan->frame.yy = sqrt(dot(step[1], step[1]));
+    plan->frame.yz = dot(step[1], step[2]) / plan->frame.yy;
     for (int a = 0; a < 3; a++)
-        z[a] -= plan->frame.yz * y[a] / plan->frame.yy;
-    plan->frame.zz = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
-    /* A rotation leaves rubbish of rounding where it is not sheared: slices then differ in z alone,
+        step[2][a] -= plan->frame.yz * step[1][a] / plan->frame.yy;
+    plan->frame.zz = sqrt(dot(step[2], step[2]));
+
+    /* A rotation leaves some rounding where nothing is sheared. Without it slices differ in z alone,
      * which engines may use. */
-    double *off_diagonal[3] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
-    for (int i = 0; i < 3; i++)
-        if (fabs(*off_diagonal[i]) < 1e-12 * plan->frame.xx)
-            *off_diagonal[i] = 0.0;
-    for (int a = 0; a < 3; a++)
-        plan->extent[a] = job->extent[a];
+    double *sheared[] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(sheared); i++)
+        if (fabs(*sheared[i]) < 1e-12 * plan->frame.xx)
+            *sheared[i] = 0.0;
 }
 
 /* Bins of a level for reaches up to reach: cubes of at least a brick, about half the support (then a
@@ -204,7 +207,7 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
     field_plan *plan = job->plan;
     double narrowest = INFINITY;
     for (int a = 0; a < 3; a++) {
-        level->support[a] = reach * job->extent[a] * (1.0 + support_slack) + support_slack;
+        level->support[a] = reach * plan->extent[a] * (1.0 + support_slack) + support_slack;
         narrowest = fmin(narrowest, level->support[a]);
     }
     level->first_bin = plan->bin_count;
