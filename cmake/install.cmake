@@ -21,6 +21,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
         ${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake DESTINATION ${package_dir})
 
+# Relative, so that "cmake --install --prefix" may choose another place than was configured.
+file(RELATIVE_PATH prefix_from_pkgconfig ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
 set(pkgconfig_names trommel)
 if(TML_IO)
     list(APPEND pkgconfig_names trommel-io)

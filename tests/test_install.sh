@@ -39,12 +39,11 @@ readelf -d "$work/package-ON/hello_compact" | grep -q 'libtrommel\.so\.[0-9.]*\]
 for source in "$examples"/*.c; do
     name=$(basename "$source" .c)
     # shellcheck disable=SC2046  # flags are words
-    quietly "$CC" -std=c17 "$source" $(pkg-config --cflags --libs trommel-io) -lm -pthread -o "$name"
+    quietly "$CC" -std=c17 "$source" $(pkg-config --cflags --libs trommel-io) -pthread -o "$name"
     quietly env LD_LIBRARY_PATH="$library" "./$name"
-    quietly "$CC" -std=c17 "$source" $(pkg-config --cflags trommel-io) -Wl,-Bstatic \
-        $(pkg-config --libs-only-L --libs-only-l trommel-io) -Wl,-Bdynamic \
-        $(pkg-config --static --libs-only-other --libs-only-l trommel-io | sed 's/-ltrommel[-a-z]*//g') \
-        -o "$name"
+    # shellcheck disable=SC2046
+    quietly "$CC" -std=c17 "$source" -o "$name" $(pkg-config --static --cflags --libs trommel-io |
+        sed 's/-l\(trommel[-a-z]*\)/-l:lib\1.a/g')
     quietly "./$name"
 done
 echo "ok pkg-config, shared and static"
