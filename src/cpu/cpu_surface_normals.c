@@ -64,12 +64,6 @@ ALWAYS_INLINE float at(tml_type type, const gradient_source *source, uint64_t x,
     return load(type, row, x);
 }
 
-/* Can a loaded sample be NaN? Known to the compiler for each type. */
-ALWAYS_INLINE bool may_be_missing(tml_type type, const gradient_source *source)
-{
-    return (type == TML_F16 || type == TML_F32 || type == TML_F64) && !source->labels;
-}
-
 /* Of a position on an axis: the neighbours that exist, as offsets, and how far they are apart. */
 typedef struct neighbours {
     int low, high;
