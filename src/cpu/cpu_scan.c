@@ -218,8 +218,9 @@ static void scan_worker(void *argument, uint32_t index)
 static void look_back(scan_job *job)
 {
     uint64_t tile_count = tiles_of(job->length);
-    if (tile_count > 0)
-        memset(job->links, 0, tile_count * sizeof(*job->links));
+    if (tile_count == 0)
+        return;
+    memset(job->links, 0, tile_count * sizeof(*job->links));
     cpu_run_tiles(job->tml, &job->tickets, tile_count, scan_worker, job);
     job->total.u = job->links[tile_count - 1].prefix;
 }
