@@ -226,7 +226,8 @@ bool tml_io_starts_with(io_span span, const char *prefix);
 void tml_io_copy(char *out, size_t size, io_span span);
 static inline io_text io_text_of(io_span span)
 {
-    return (io_text){span.text, span.text + span.size, 1};
+    const char *start = span.text ? span.text : ""; /* nothing can be added to no pointer */
+    return (io_text){start, start + span.size, 1};
 }
 
 /* Numbers: the whole span must be one, without blanks. Decimal only; integers with an optional
