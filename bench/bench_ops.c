@@ -42,7 +42,7 @@ void bench_op_destroy(bench_op *op)
 
 static tml_status wrong(const bench_op *op, const char *what)
 {
-    return tml_error(op->tml, TML_INTERNAL, "bench: %s differs from a plain loop's", what);
+    return tml_error(op->tml, TML_INTERNAL, "%s differs from a plain loop's", what);
 }
 
 /* ---- compact -------------------------------------------------------------------------------- */

@@ -76,8 +76,7 @@ static tml_status measure(bench_report *report, bench_op *op, bool (*run)(void *
 {
     bench_copy copy;
     if (!bench_copy_create(op->tml, op->bytes, &copy))
-        return tml_error(op->tml, TML_OUT_OF_MEMORY,
-                         "bench: no memory for two blocks of %llu bytes",
+        return tml_error(op->tml, TML_OUT_OF_MEMORY, "no memory for two blocks of %llu bytes",
                          (unsigned long long)op->bytes / 2);
     bench_job jobs[] = {{.name = name, .run = run, .user = op},
                         {.name = "memcpy", .run = bench_copy_run, .user = &copy}};
@@ -189,13 +188,11 @@ static tml_status run_surface(tml_context *tml, const bench_args *args, bench_re
         volume.size = args->size * args->size * args->size * tml_type_size(volume.type);
         volume.data = tml_alloc(tml, volume.size);
         if (!volume.data)
-            return tml_error(tml, TML_OUT_OF_MEMORY, "bench: the volume needs %zu bytes",
-                             volume.size);
+            return tml_error(tml, TML_OUT_OF_MEMORY, "the volume needs %zu bytes", volume.size);
         if (!bench_field_fill(tml, args->field, volume.type, args->size, volume.data))
-            status = tml_error(
-                tml, TML_UNSUPPORTED,
-                "bench: --type %s is not for fields (expected u8, i8, u16, i16, f32, f64)",
-                tml_type_name(volume.type));
+            status = tml_error(tml, TML_UNSUPPORTED,
+                               "--type %s is not for fields (expected u8, i8, u16, i16, f32, f64)",
+                               tml_type_name(volume.type));
     }
     if (args->iso.count)
         iso = args->iso.values[0];
@@ -238,7 +235,7 @@ static tml_status run_stream(tml_context *tml, const bench_args *args, const tml
     while (*type != array.type && *type != TML_TYPE_NONE)
         type++;
     if (*type == TML_TYPE_NONE) {
-        status = tml_error(tml, TML_UNSUPPORTED, "bench: %s measures no %s elements", report->op,
+        status = tml_error(tml, TML_UNSUPPORTED, "%s measures no %s elements", report->op,
                            tml_type_name(array.type));
     } else if (!args->input) {
         array.size = array.count * tml_type_size(array.type);
@@ -246,8 +243,7 @@ static tml_status run_stream(tml_context *tml, const bench_args *args, const tml
         if (array.data)
             fill_array(tml, &array);
         else
-            status =
-                tml_error(tml, TML_OUT_OF_MEMORY, "bench: the array needs %zu bytes", array.size);
+            status = tml_error(tml, TML_OUT_OF_MEMORY, "the array needs %zu bytes", array.size);
     }
     snprintf(report->input, sizeof report->input, "%s%s%llu %s", args->input ? args->input : "",
              args->input ? ", " : "", (unsigned long long)array.count, tml_type_name(array.type));
@@ -303,17 +299,17 @@ static void print_json(const bench_report *report, const tml_device_info *device
         json_number(&j, "copy_s", row->copy_time.median_s);
         json_number(&j, "copy_share", copy_share(row));
         json_count(&j, "result_count", row->result_count);
-        json_close(&j, '}');
+        json_close(&j, '{');
     }
-    json_close(&j, ']');
-    json_close(&j, '}');
+    json_close(&j, '[');
+    json_close(&j, '{');
     putchar('\n');
 }
 
 static void print_table(const bench_report *report, const tml_device_info *device, uint32_t threads)
 {
-    printf("%s: %s\n%s (%s), %u thread%s\n\n", report->op, report->input, device->name,
-           device->features, threads, threads == 1 ? "" : "s");
+    printf("%s: %s\n%s (%s); %u at once\n\n", report->op, report->input, device->name,
+           device->features, threads);
     printf("%-24s %10s %10s %8s %10s  %s\n", "", "min ms", "median ms", "GB/s", "of memcpy",
            "result");
     for (uint32_t i = 0; i < report->row_count; i++) {
