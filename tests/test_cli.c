@@ -1,0 +1,910 @@
+/* Drives the real program (its path in TML_CLI): what it prints, writes and returns. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <trommel/io.h>
+
+#include "test.h"
+
+extern char **environ;
+
+/* ---- running the program --------------------------------------------------------------------- */
+
+enum { MAX_WORDS = 40, OUTPUT_SIZE = 1 << 20 };
+
+static char folder[] = "/tmp/trommel-cli-XXXXXX";
+static char out[OUTPUT_SIZE], err[OUTPUT_SIZE]; /* of the latest run */
+
+/* A path in the test's folder, good until 32 more were made. */
+static const char *in_folder(const char *name)
+{
+    static char paths[32][128];
+    static unsigned next;
+    char *path = paths[next++ % 32];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void slurp(const char *path, char *text)
+{
+    FILE *file = fopen(path, "rb");
+    size_t length = file ? fread(text, 1, OUTPUT_SIZE - 1, file) : 0;
+    text[length] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* Starts the program on the words of line, which blanks divide. */
+static pid_t start(const char *line)
+{
+    char *words[MAX_WORDS + 1] = {0}, copy[4096];
+    int count = 0;
+    pid_t pid = -1;
+    snprintf(copy, sizeof copy, "%s", line);
+    words[count++] = getenv("TML_CLI");
+    for (char *word = strtok(copy, " "); word && count < MAX_WORDS; word = strtok(NULL, " "))
+        words[count++] = word;
+
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, in_folder("stdout.txt"),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, 2, in_folder("stderr.txt"),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (posix_spawn(&pid, words[0], &files, NULL, words, environ) != 0)
+        pid = -1;
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+/* Waits; the exit status, or 128 + the signal that ended it. */
+static int finish(pid_t pid)
+{
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    slurp(in_folder("stdout.txt"), out);
+    slurp(in_folder("stderr.txt"), err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
+{
+    char line[4096];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    return finish(start(line));
+}
+
+/* A run that must end with the status code; shows its messages when it does not. */
+#define EXPECT(code, ...) expect(__FILE__, __LINE__, (code), run(__VA_ARGS__))
+static void expect(const char *file, int line, int expected, int code)
+{
+    if (code != expected)
+        test_fail(file, line, "exit status %d, not %d: %s", code, expected, err);
+}
+
+static bool exists(const char *name)
+{
+    return access(in_folder(name), F_OK) == 0;
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat file;
+    return stat(in_folder(name), &file) == 0 ? file.st_size : -1;
+}
+
+/* ---- a strict JSON reader -------------------------------------------------------------------- */
+
+static const char *skip_blank(const char *s)
+{
+    return s + strspn(s, " \t\r\n");
+}
+
+static const char *json_value(const char *s, int depth);
+
+static const char *json_string(const char *s)
+{
+    if (*s++ != '"')
+        return NULL;
+    while (*s != '"') {
+        if ((unsigned char)*s < 0x20)
+            return NULL;
+        if (*s == '\\') {
+            s++;
+            if (*s == 'u') {
+                if (strspn(s + 1, "0123456789abcdefABCDEF") < 4)
+                    return NULL;
+                s += 4;
+            } else if (!strchr("\"\\/bfnrt", *s) || !*s) {
+                return NULL;
+            }
+        }
+        s++;
+    }
+    return s + 1;
+}
+
+static const char *json_digits(const char *s)
+{
+    size_t count = strspn(s, "0123456789");
+    return count ? s + count : NULL;
+}
+
+static const char *json_number(const char *s)
+{
+    s += *s == '-';
+    if (s[0] == '0' && s[1] >= '0' && s[1] <= '9')
+        return NULL;
+    s = json_digits(s);
+    if (s && *s == '.')
+        s = json_digits(s + 1);
+    if (s && (*s == 'e' || *s == 'E')) {
+        s++;
+        s = json_digits(s + (*s == '+' || *s == '-'));
+    }
+    return s;
+}
+
+static const char *json_members(const char *s, int depth, char end)
+{
+    s = skip_blank(s + 1);
+    if (*s == end)
+        return s + 1;
+    for (;;) {
+        if (end == '}') {
+            s = json_string(skip_blank(s));
+            s = s ? skip_blank(s) : NULL;
+            if (!s || *s++ != ':')
+                return NULL;
+        }
+        s = json_value(s, depth + 1);
+        s = s ? skip_blank(s) : NULL;
+        if (!s)
+            return NULL;
+        if (*s == end)
+            return s + 1;
+        if (*s++ != ',')
+            return NULL;
+    }
+}
+
+static const char *json_value(const char *s, int depth)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    s = skip_blank(s);
+    if (depth > 16)
+        return NULL;
+    if (*s == '{' || *s == '[')
+        return json_members(s, depth, *s == '{' ? '}' : ']');
+    if (*s == '"')
+        return json_string(s);
+    for (int i = 0; i < 3; i++)
+        if (strncmp(s, words[i], strlen(words[i])) == 0)
+            return s + strlen(words[i]);
+    return json_number(s);
+}
+
+static bool is_json(const char *text)
+{
+    const char *end = json_value(text, 0);
+    return end && *skip_blank(end) == '\0';
+}
+
+/* The number after the first "name": in the latest output; NaN when there is none. */
+static double json_get(const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *found = strstr(out, key);
+    return found ? strtod(found + strlen(key), NULL) : NAN;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* 255 inside a ball, falling off linearly through its surface: radius 10 samples, in 32^3. */
+enum { BALL = 32 };
+
+static uint8_t ball_at(int x, int y, int z)
+{
+    double dx = x - 15.5, dy = y - 15.5, dz = z - 15.5;
+    double level = 128 + 20 * (10 - sqrt(dx * dx + dy * dy + dz * dz));
+    return (uint8_t)(level < 0 ? 0 : level > 255 ? 255 : level);
+}
+
+static void write_file(const char *name, const void *header, size_t header_size, const void *data,
+                       size_t size)
+{
+    FILE *file = fopen(in_folder(name), "wb");
+    if (!CHECK(file != NULL))
+        return;
+    CHECK(header_size == 0 || fwrite(header, 1, header_size, file) == header_size);
+    CHECK(fwrite(data, 1, size, file) == size);
+    CHECK(fclose(file) == 0);
+}
+
+static const uint8_t *ball(bool inverted)
+{
+    static uint8_t samples[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++) {
+        uint8_t value = ball_at(i % BALL, i / BALL % BALL, i / BALL / BALL);
+        samples[i] = inverted ? (uint8_t)(255 - value) : value;
+    }
+    return samples;
+}
+
+static void make_ball(void)
+{
+    write_file("ball_32x32x32_uint8.raw", NULL, 0, ball(false), BALL * BALL * BALL);
+}
+
+/* A NIfTI-1 volume of bytes with a scale. */
+static void make_nifti(const char *name, const uint8_t *samples, float slope, float intercept)
+{
+    uint8_t header[352] = {0};
+    int32_t size = 348;
+    int16_t dims[8] = {3, BALL, BALL, BALL, 1, 1, 1, 1}, type = 2, bits = 8;
+    float steps[8] = {1, 1, 1, 1, 1, 1, 1, 1}, offset = 352;
+    memcpy(header, &size, 4);
+    memcpy(header + 40, dims, sizeof dims);
+    memcpy(header + 70, &type, 2);
+    memcpy(header + 72, &bits, 2);
+    memcpy(header + 76, steps, sizeof steps);
+    memcpy(header + 108, &offset, 4);
+    memcpy(header + 112, &slope, 4);
+    memcpy(header + 116, &intercept, 4);
+    memcpy(header + 344, "n+1", 4);
+    write_file(name, header, sizeof header, samples, BALL * BALL * BALL);
+}
+
+/* Six times the signed volume that a binary STL encloses. */
+static double stl_volume(const char *name)
+{
+    FILE *file = fopen(in_folder(name), "rb");
+    uint32_t count = 0;
+    double volume = 0;
+    if (!file)
+        return NAN;
+    if (fseek(file, 80, SEEK_SET) != 0 || fread(&count, 4, 1, file) != 1)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        float row[12];
+        uint16_t attribute;
+        if (fread(row, 4, 12, file) != 12 || fread(&attribute, 2, 1, file) != 1)
+            break;
+        const float *a = row + 3, *b = row + 6, *c = row + 9;
+        volume += a[0] * ((double)b[1] * c[2] - (double)b[2] * c[1]) +
+                  a[1] * ((double)b[2] * c[0] - (double)b[0] * c[2]) +
+                  a[2] * ((double)b[0] * c[1] - (double)b[1] * c[0]);
+    }
+    fclose(file);
+    return volume;
+}
+
+/* An NPY array of one dimension, version 1.0. */
+static void make_npy(const char *name, const char *type, uint64_t count, const void *data,
+                     size_t size)
+{
+    char header[128];
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+    int length =
+        snprintf(header + 10, sizeof header - 10,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",), }", type, count);
+    header[10 + length] = ' ';
+    header[127] = '\n';
+    write_file(name, header, sizeof header, data, size);
+}
+
+/* The bytes of an NPY array's elements, at most size of them; returns how many. */
+static size_t read_npy(const char *name, void *data, size_t size)
+{
+    uint8_t start_bytes[10];
+    FILE *file = fopen(in_folder(name), "rb");
+    size_t got = 0;
+    if (file && fread(start_bytes, 1, 10, file) == 10 &&
+        fseek(file, start_bytes[8] + 256 * start_bytes[9], SEEK_CUR) == 0)
+        got = fread(data, 1, size, file);
+    if (file)
+        fclose(file);
+    return got;
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static const char *const commands[] = {"surface", "info",   "devices", "compact",
+                                       "scan",    "reduce", "bench"};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+TEST(help_names_every_command)
+{
+    EXPECT(0, "--help");
+    CHECK(err[0] == '\0');
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        CHECK(strstr(out, commands[i]) != NULL);
+    EXPECT(0, "help");
+    EXPECT(2, "%s", "");
+    CHECK(out[0] == '\0');
+    CHECK(strstr(err, "Commands:") != NULL);
+}
+
+TEST(every_command_explains_itself)
+{
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        EXPECT(0, "%s --help", commands[i]);
+        CHECK(strstr(out, "Usage: trommel ") != NULL);
+        CHECK(strstr(out, "--quiet") != NULL);
+        CHECK(err[0] == '\0');
+        static char first[OUTPUT_SIZE];
+        memcpy(first, out, sizeof first);
+        EXPECT(0, "help %s", commands[i]);
+        CHECK_STR(out, first);
+        for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+            CHECK(strcspn(line, "\n") <= 100);
+    }
+}
+
+TEST(version_is_the_headers)
+{
+    char expected[64];
+    snprintf(expected, sizeof expected, "trommel %d.%d.%d\n", TML_VERSION_MAJOR, TML_VERSION_MINOR,
+             TML_VERSION_PATCH);
+    EXPECT(0, "--version");
+    CHECK_STR(out, expected);
+}
+
+TEST(man_page_describes_every_command_and_option)
+{
+    EXPECT(0, "--man");
+    CHECK(strncmp(out, ".TH TROMMEL 1", 13) == 0);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        char heading[64];
+        snprintf(heading, sizeof heading, ".SH %s\n", commands[i]);
+        CHECK(strstr(out, heading) != NULL);
+    }
+    CHECK(strstr(out, "\\fB\\-\\-drop\\-degenerate\\fR") != NULL);
+    CHECK(strstr(out, ".SH EXIT STATUS") != NULL);
+    CHECK(strstr(out, "\n\n") == NULL); /* roff wants macros, not empty lines */
+}
+
+TEST(completions_are_scripts)
+{
+    EXPECT(0, "--completion bash");
+    CHECK(strstr(out, "complete -F _trommel trommel") != NULL);
+    CHECK(strstr(out, "none forward central sobel") != NULL);
+    write_file("completion.bash", NULL, 0, out, strlen(out));
+    char command[1200];
+    if (access("/bin/bash", X_OK) == 0) {
+        snprintf(command, sizeof command,
+                 "/bin/bash -c 'source %s && COMP_WORDS=(trommel surface --nor) COMP_CWORD=2 && "
+                 "_trommel && [ \"$COMPREPLY\" = --normals ]'",
+                 in_folder("completion.bash"));
+        CHECK(system(command) == 0);
+    }
+    EXPECT(0, "--completion zsh");
+    CHECK(strncmp(out, "#compdef trommel\n", 17) == 0);
+    EXPECT(0, "--completion fish");
+    CHECK(strstr(out, "complete -c trommel") != NULL);
+    EXPECT(2, "--completion tcsh");
+}
+
+TEST(usage_errors_exit_2_and_say_what_would_do)
+{
+    static const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"surfaces x", "did you mean surface?"},
+        {"polish x", "unknown command \"polish\""},
+        {"--versoin", "did you mean --version?"},
+        {"surface", "IN is missing"},
+        {"surface a b -o x.ply", "\"b\" is one operand too many"},
+        {"surface a", "give --output or --png"},
+        {"surface a -o x.doc", "ends in no known format; use .ply"},
+        {"surface a --png x.jpg", "does not end in .png"},
+        {"surface a -o x.ply --iso 12abc", "\"12abc\" is not accepted; give numbers"},
+        {"surface a -o x.ply --iso nan", "\"nan\" is not accepted"},
+        {"surface a -o x.ply --iso 1,,2", "\"1,,2\" is not accepted"},
+        {"surface a -o x.ply --iso 1e999", "\"1e999\" is not accepted"},
+        {"surface a -o x.ply --iso", "--iso needs a value: V[,V...]"},
+        {"surface a -o x.ply --isso 3", "unknown option --isso; did you mean --iso?"},
+        {"surface a -o x.ply --normals smooth", "give none|forward|central|sobel"},
+        {"surface a -o x.ply --s 3", "write it out"},
+        {"surface a -o x.ply --soup=yes", "--soup takes no value"},
+        {"surface a -o x.ply --iso 3 --labels all", "exclude each other"},
+        {"surface a -o x.ply --labels 1,x", "whole numbers separated by commas"},
+        {"surface a -o x.ply --region 3:1,:,:", "three ranges of samples"},
+        {"surface a -o x.ply --region 3:9,:", "three ranges of samples"},
+        {"surface a -o x.ply --dims 3,4 --type u8", "three whole numbers above 0"},
+        {"surface a -o x.ply --dims 3,4,0 --type u8", "three whole numbers above 0"},
+        {"surface a -o x.ply --dims 3,4,5", "--type is missing"},
+        {"surface a -o x.ply --spacing 1,0,1", "three lengths above 0"},
+        {"surface a -o x.ply --threads -1", "\"-1\" is not accepted"},
+        {"surface a -o x.ply --threads 2000", "0 to 1024"},
+        {"surface a -o x.ply --memory 3X", "a size such as 512M or 4G"},
+        {"surface a --png x.png --size 1200", "width x height"},
+        {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
+        {"surface a --png x.png --color red", "six hexadecimal digits"},
+        {"surface a -z", "unknown option -z"},
+        {"compact a -o x.npy", "give --min, --max or --nonzero"},
+        {"compact a -o x.npy --min 1 --nonzero", "choose one"},
+        {"compact a --min 1", "--output is missing"},
+        {"compact a -o x.npy --min 1 --method fast", "give auto|look-back"},
+        {"scan a", "--output is missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int code = run("%s", cases[i].line);
+        if (!CHECK_EQ_I64(code, 2) || !CHECK(strstr(err, cases[i].message) != NULL))
+            printf("  line: %s\n  stderr: %s\n", cases[i].line, err);
+        CHECK(strncmp(err, "trommel: ", 9) == 0);
+        CHECK(strstr(err, "--help'") != NULL);
+        CHECK(out[0] == '\0');
+    }
+}
+
+TEST(failures_exit_1_with_a_message_and_leave_no_file)
+{
+    make_ball();
+    write_file("noise.bin", NULL, 0, "\x01\x02\xff\xfe garbage that is no format", 30);
+    write_file("empty.nrrd", NULL, 0, "", 0);
+    write_file("short_9x9x9_uint8.raw", NULL, 0, "abc", 3);
+    const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"surface @/missing.nrrd --iso 3 -o @/x.ply", "missing.nrrd"},
+        {"surface @/noise.bin -o @/x.ply", "noise.bin"},
+        {"surface @/empty.nrrd -o @/x.ply", "empty.nrrd"},
+        {"surface @/short_9x9x9_uint8.raw -o @/x.ply", "short_9x9x9_uint8.raw"},
+        {"surface @/ball_32x32x32_uint8.raw --iso 700 -o @/x.ply", "values run from 0 to 255"},
+        {"surface @/ball_32x32x32_uint8.raw -o @/no/such/folder/x.ply", "x.ply"},
+        {"surface @/ball_32x32x32_uint8.raw -o /proc/x.ply", "/proc/x.ply"},
+        {"surface @/ball_32x32x32_uint8.raw --mask @/missing.nrrd -o @/x.ply", "missing.nrrd"},
+        {"surface @/ball_32x32x32_uint8.raw --memory 16K -o @/x.ply", "ball_32x32x32_uint8.raw"},
+        {"surface @/ball_32x32x32_uint8.raw --device elsewhere -o @/x.ply", "elsewhere"},
+        {"info @/missing.nrrd", "missing.nrrd"},
+        {"info @/noise.bin", "noise.bin"},
+        {"compact @/missing.npy --nonzero -o @/x.npy", "missing.npy"},
+        {"scan @/noise.bin -o @/x.npy", "noise.bin"},
+        {"reduce @/missing.npy", "missing.npy"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[4096];
+        size_t used = 0;
+        for (const char *s = cases[i].line; *s && used < sizeof line - sizeof folder; s++)
+            used += *s == '@' ? (size_t)sprintf(line + used, "%s", folder)
+                              : (line[used] = *s, (size_t)1);
+        line[used] = '\0';
+        int code = run("%s", line);
+        if (!CHECK_EQ_I64(code, 1) || !CHECK(strstr(err, cases[i].message) != NULL))
+            printf("  line: %s\n  stderr: %s\n", line, err);
+        CHECK(strncmp(err, "trommel: ", 9) == 0);
+        CHECK(out[0] == '\0');
+        CHECK(!exists("x.ply") && !exists("x.npy"));
+    }
+}
+
+TEST(a_full_output_is_an_error)
+{
+    if (access("/dev/full", W_OK) != 0)
+        SKIP("no /dev/full");
+    char command[1200];
+    snprintf(command, sizeof command, "'%s' --man >/dev/full 2>'%s'", getenv("TML_CLI"),
+             in_folder("stderr.txt"));
+    int status = system(command);
+    slurp(in_folder("stderr.txt"), err);
+    CHECK_EQ_I64(WEXITSTATUS(status), 1);
+    CHECK(strstr(err, "cannot write the output") != NULL);
+}
+
+/* ---- devices and info ------------------------------------------------------------------------ */
+
+TEST(devices_has_at_least_the_cpu)
+{
+    EXPECT(0, "devices");
+    CHECK(strstr(out, "cpu") != NULL);
+    EXPECT(0, "devices --json");
+    CHECK(is_json(out));
+    CHECK(json_get("threads") >= 1);
+}
+
+TEST(info_describes_a_volume)
+{
+    make_ball();
+    EXPECT(0, "info %s --ascii", in_folder("ball_32x32x32_uint8.raw"));
+    CHECK(strstr(out, "32 x 32 x 32 = 32,768 of u8") != NULL);
+    CHECK(strstr(out, "Otsu") != NULL);
+    EXPECT(0, "info %s --json", in_folder("ball_32x32x32_uint8.raw"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("min"), 0, 0);
+    CHECK_NEAR(json_get("max"), 255, 0);
+    double mean = 0;
+    for (int i = 0; i < BALL * BALL * BALL; i++)
+        mean += ball(false)[0], mean += ball(false)[i] - ball(false)[0];
+    CHECK_NEAR(json_get("mean"), mean / (BALL * BALL * BALL), 1e-9);
+}
+
+/* Otsu's criterion by its definition: the threshold with the greatest variance between classes. */
+TEST(otsu_divides_two_levels_in_the_middle)
+{
+    uint8_t samples[1000];
+    for (int i = 0; i < 1000; i++)
+        samples[i] = i < 700 ? 40 : 200;
+    write_file("two_10x10x10_uint8.raw", NULL, 0, samples, sizeof samples);
+    EXPECT(0, "info %s --json", in_folder("two_10x10x10_uint8.raw"));
+    CHECK_NEAR(json_get("suggested_iso"), 120, 0.5);
+
+    float wide[1000];
+    for (int i = 0; i < 1000; i++)
+        wide[i] = i == 5 ? NAN : i < 700 ? -1.0f : 3.0f;
+    write_file("wide_10x10x10_float32.raw", NULL, 0, wide, sizeof wide);
+    EXPECT(0, "info %s --json", in_folder("wide_10x10x10_float32.raw"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("suggested_iso"), 1, 0.01);
+    CHECK_NEAR(json_get("nans"), 1, 0);
+    CHECK_NEAR(json_get("min"), -1, 0);
+
+    memset(samples, 7, sizeof samples);
+    write_file("flat_10x10x10_uint8.raw", NULL, 0, samples, sizeof samples);
+    EXPECT(0, "info %s --json", in_folder("flat_10x10x10_uint8.raw"));
+    CHECK_NEAR(json_get("suggested_iso"), 7, 0);
+}
+
+TEST(info_describes_points)
+{
+    EXPECT(0, "info %s --json", test_data("dam_break_4732.vtk"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("points"), 4732, 0);
+    CHECK_NEAR(json_get("suggested_radius"), 2 * json_get("median_spacing"), 1e-6);
+    EXPECT(0, "info %s", test_data("dam_break_4732.vtk"));
+    CHECK(strstr(out, "4,732") != NULL);
+}
+
+/* ---- surface --------------------------------------------------------------------------------- */
+
+TEST(surface_of_a_ball_is_one_closed_component)
+{
+    make_ball();
+    const char *in = in_folder("ball_32x32x32_uint8.raw");
+    EXPECT(0, "surface %s --iso 128 -o %s --json", in, in_folder("ball.stl"));
+    CHECK(is_json(out));
+    CHECK(err[0] == '\0');
+    CHECK_NEAR(json_get("components"), 1, 0);
+    CHECK_NEAR(json_get("cells"), 31 * 31 * 31, 0);
+    /* Closed and of genus 0: F = 2 V - 4. */
+    CHECK_NEAR(json_get("triangles"), 2 * json_get("vertices") - 4, 0);
+    CHECK_EQ_I64(size_of("ball.stl"), 84 + 50 * (off_t)json_get("triangles"));
+    /* Outward triangles enclose a positive volume near 4/3 pi r^3. */
+    CHECK_NEAR(stl_volume("ball.stl") / 6, 4188.8, 60);
+    EXPECT(0, "surface %s --iso 128 --flip -q -o %s", in, in_folder("ball.stl"));
+    CHECK_NEAR(stl_volume("ball.stl") / 6, -4188.8, 60);
+}
+
+TEST(surface_writes_every_format_and_says_so)
+{
+    static const char *const names[] = {"m.ply", "m.stl", "m.obj", "m.glb", "m.vtp"};
+    make_ball();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CHECK_EQ_I64(
+            run("surface %s -o %s", in_folder("ball_32x32x32_uint8.raw"), in_folder(names[i])), 0);
+        CHECK(strstr(out, names[i]) != NULL);
+        CHECK(strstr(out, "Otsu's method") != NULL);
+        CHECK(size_of(names[i]) > 1000);
+        CHECK(strchr(out, '\033') == NULL && err[0] == '\0'); /* no bar in a pipe */
+    }
+}
+
+TEST(surface_quiet_prints_nothing)
+{
+    make_ball();
+    EXPECT(0, "surface -q -o%s --iso=100 %s", in_folder("q.ply"),
+           in_folder("ball_32x32x32_uint8.raw"));
+    CHECK(out[0] == '\0' && err[0] == '\0');
+    CHECK(exists("q.ply"));
+}
+
+TEST(surface_options_reach_the_library)
+{
+    make_ball();
+    const char *in = in_folder("ball_32x32x32_uint8.raw"), *mesh = in_folder("o.ply");
+    EXPECT(0, "surface %s --iso 128 -o %s --json", in, mesh);
+    double triangles = json_get("triangles"), whole = json_get("cells");
+    EXPECT(0, "surface %s --iso 128 -o %s --json --soup", in, mesh);
+    CHECK_NEAR(json_get("vertices"), 3 * triangles, 0);
+    EXPECT(0, "surface %s --iso 128 -o %s --json --region :16,:,:", in, mesh);
+    CHECK_NEAR(json_get("cells"), 15 * 31 * 31, 0);
+    CHECK(json_get("triangles") < 0.6 * triangles && json_get("triangles") > 0.4 * triangles);
+    EXPECT(0, "surface %s --iso 60,128,190 -o %s --json", in, mesh);
+    CHECK(json_get("triangles") > 2.5 * triangles);
+    CHECK_NEAR(json_get("cells"), whole, 0);
+    EXPECT(0, "surface %s --labels 255 -o %s --json --drop-degenerate --largest", in, mesh);
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("value"), 255, 0);
+    CHECK_EQ_I64(
+        run("surface %s --iso 128 -o %s --json --indices64 --normals sobel --caps", in, mesh), 0);
+    CHECK_NEAR(json_get("triangles"), triangles, 0);
+    EXPECT(0, "surface %s --iso 128 -o %s --json --spacing 2,2,2 --threads 1", in,
+           in_folder("o.stl"));
+    CHECK_NEAR(stl_volume("o.stl") / 6, 8 * 4188.8, 480);
+}
+
+TEST(a_mask_and_an_attribute_of_the_same_size)
+{
+    uint8_t half[BALL * BALL * BALL];
+    for (int i = 0; i < BALL * BALL * BALL; i++)
+        half[i] = i % BALL < 16;
+    make_ball();
+    write_file("half_32x32x32_uint8.raw", NULL, 0, half, sizeof half);
+    write_file("small_2x2x2_uint8.raw", NULL, 0, half, 8);
+    const char *in = in_folder("ball_32x32x32_uint8.raw"), *mesh = in_folder("k.ply");
+    EXPECT(0, "surface %s --iso 128 -o %s --json", in, mesh);
+    double triangles = json_get("triangles");
+    EXPECT(0, "surface %s --iso 128 -o %s --json --mask %s --attribute %s", in, mesh,
+           in_folder("half_32x32x32_uint8.raw"), in);
+    CHECK(json_get("triangles") < 0.6 * triangles && json_get("triangles") > 0.4 * triangles);
+    EXPECT(1, "surface %s -o %s --mask %s", in, mesh, in_folder("small_2x2x2_uint8.raw"));
+    CHECK(strstr(err, "--mask") && strstr(err, "needs 32 x 32 x 32"));
+}
+
+/* The same physical values stored upright, and upside down with a negative slope, are one surface. */
+TEST(a_negative_slope_does_not_turn_the_mesh_inside_out)
+{
+    make_nifti("up.nii", ball(false), 1, 0);
+    CHECK_EQ_I64(
+        run("surface %s --iso 127.5 -o %s --json", in_folder("up.nii"), in_folder("up.stl")), 0);
+    double triangles = json_get("triangles");
+    make_nifti("down.nii", ball(true), -1, 255);
+    CHECK_EQ_I64(
+        run("surface %s --iso 127.5 -o %s --json", in_folder("down.nii"), in_folder("down.stl")),
+        0);
+    CHECK_NEAR(json_get("iso"), 127.5, 1e-9);
+    CHECK_NEAR(json_get("triangles"), triangles, 0);
+    CHECK(stl_volume("up.stl") > 0);
+    CHECK_NEAR(stl_volume("down.stl"), stl_volume("up.stl"), 1);
+    EXPECT(0, "info %s --json", in_folder("down.nii"));
+    CHECK_NEAR(json_get("min"), 0, 0);
+    CHECK_NEAR(json_get("max"), 255, 0);
+}
+
+TEST(surface_from_points)
+{
+    EXPECT(0, "surface %s -o %s --json --resolution 64", test_data("dam_break_4732.vtk"),
+           in_folder("water.ply"));
+    CHECK(is_json(out));
+    CHECK(json_get("triangles") > 1000);
+    EXPECT(0, "surface %s -o %s -q --points-kind distance --radius 0.05 --resolution 64",
+           test_data("dam_break_4732.vtk"), in_folder("spheres.ply"));
+    EXPECT(2, "surface %s -o %s --labels all", test_data("dam_break_4732.vtk"),
+           in_folder("none.ply"));
+    CHECK(!exists("none.ply"));
+}
+
+TEST(picture_alone)
+{
+    make_ball();
+    EXPECT(0, "surface %s --png %s --size 64x48 --up -y --color #336699",
+           in_folder("ball_32x32x32_uint8.raw"), in_folder("ball.png"));
+    static char png[OUTPUT_SIZE];
+    slurp(in_folder("ball.png"), png);
+    CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
+    CHECK(memcmp(png + 16, "\0\0\0\x40\0\0\0\x30", 8) == 0);
+    CHECK(!exists("ball.ply"));
+}
+
+TEST(a_failed_run_keeps_the_old_file)
+{
+    make_ball();
+    write_file("old.ply", NULL, 0, "old", 3);
+    EXPECT(1, "surface %s --iso 700 -o %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("old.ply"));
+    CHECK_EQ_I64(size_of("old.ply"), 3);
+}
+
+static int count_entries(const char *path)
+{
+    DIR *directory = opendir(path);
+    int count = 0;
+    while (directory && readdir(directory))
+        count++;
+    if (directory)
+        closedir(directory);
+    return count - 2; /* . and .. */
+}
+
+/* Ctrl-C while the mesh is being written: exit status 130, and the folder as it was. */
+TEST(an_interrupt_leaves_no_half_file)
+{
+    enum { SIDE = 128 };
+    static uint8_t noise[SIDE * SIDE * SIDE];
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof noise; i++) {
+        state = state * 1664525u + 1013904223u;
+        noise[i] = (uint8_t)(state >> 24);
+    }
+    write_file("noise_128x128x128_uint8.raw", NULL, 0, noise, sizeof noise);
+    const char *target = in_folder("cancelled");
+    CHECK(mkdir(target, 0700) == 0 || errno == EEXIST);
+    char line[4096];
+    snprintf(line, sizeof line, "surface %s --iso 128 -o %s/noise.obj",
+             in_folder("noise_128x128x128_uint8.raw"), target);
+    pid_t pid = start(line);
+    int status = 0;
+    bool began = false;
+    while (!began && waitpid(pid, &status, WNOHANG) == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        began = count_entries(target) > 0;
+    }
+    if (!CHECK(began))
+        return;
+    kill(pid, SIGINT);
+    int code = finish(pid);
+    if (code == 0)
+        SKIP("the run ended before the signal came");
+    CHECK_EQ_I64(code, 130);
+    CHECK(strstr(err, "cancelled") != NULL);
+    CHECK_EQ_I64(count_entries(target), 0);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+TEST(compact_keeps_a_range_in_order)
+{
+    float values[1001], kept[1001];
+    uint64_t where[1001];
+    for (int i = 0; i < 1001; i++)
+        values[i] = (float)((i * 37) % 101) / 10;
+    values[17] = NAN;
+    make_npy("c.npy", "<f4", 1001, values, sizeof values);
+    const char *in = in_folder("c.npy"), *to = in_folder("k.npy");
+    EXPECT(0, "compact %s --min 2.5 --max 7.1 -o %s --json", in, to);
+    CHECK(is_json(out));
+    size_t expected = 0;
+    for (int i = 0; i < 1001; i++) {
+        if (values[i] >= 2.5f && values[i] <= 7.1f) {
+            where[expected] = (uint64_t)i;
+            kept[expected++] = values[i];
+        }
+    }
+    float got[1001];
+    CHECK_NEAR(json_get("count_out"), (double)expected, 0);
+    CHECK_EQ_U64(read_npy("k.npy", got, sizeof got), expected * sizeof *got);
+    CHECK(memcmp(got, kept, expected * sizeof *got) == 0);
+
+    uint64_t places[1001];
+    EXPECT(0, "compact %s --min 2.5 --max 7.1 --indices -q -o %s", in, to);
+    CHECK_EQ_U64(read_npy("k.npy", places, sizeof places), expected * sizeof *places);
+    CHECK(memcmp(places, where, expected * sizeof *places) == 0);
+
+    static const char *const methods[] = {"look-back", "reduce-then-scan", "histopyramid",
+                                          "scan-search", "bitonic"};
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        memset(got, 0, sizeof got);
+        EXPECT(0, "compact %s --min 2.5 --max 7.1 --method %s -o %s", in, methods[m], to);
+        CHECK_EQ_U64(read_npy("k.npy", got, sizeof got), expected * sizeof *got);
+        CHECK(memcmp(got, kept, expected * sizeof *got) == 0);
+    }
+}
+
+TEST(compact_bounds_fit_every_type)
+{
+    int8_t small[] = {-3, -2, -1, 0, 1, 2, 3};
+    make_npy("i8.npy", "|i1", 7, small, sizeof small);
+    EXPECT(0, "compact %s --min -1.5 --max 1e9 -o %s --json", in_folder("i8.npy"),
+           in_folder("k.npy"));
+    CHECK_NEAR(json_get("count_out"), 5, 0); /* -1 ... 3 */
+    CHECK_EQ_I64(
+        run("compact %s --min 0.2 --max 0.8 -o %s --json", in_folder("i8.npy"), in_folder("k.npy")),
+        0);
+    CHECK_NEAR(json_get("count_out"), 0, 0);
+    EXPECT(0, "compact %s --nonzero -o %s --json", in_folder("i8.npy"), in_folder("k.npy"));
+    CHECK_NEAR(json_get("count_out"), 6, 0);
+
+    uint64_t big[] = {0, 1, UINT64_C(1) << 53, UINT64_MAX};
+    make_npy("u64.npy", "<u8", 4, big, sizeof big);
+    EXPECT(0, "compact %s --min 2 -o %s --json", in_folder("u64.npy"), in_folder("k.npy"));
+    CHECK_NEAR(json_get("count_out"), 2, 0);
+
+    double fine[] = {0.1, nextafter(0.1, 1), 0.2, -INFINITY, NAN};
+    make_npy("f64.npy", "<f8", 5, fine, sizeof fine);
+    EXPECT(0, "compact %s --max 0.1 -o %s --json", in_folder("f64.npy"), in_folder("k.npy"));
+    CHECK_NEAR(json_get("count_out"), 2, 0);
+    EXPECT(0, "compact %s --nonzero -o %s", in_folder("f64.npy"), in_folder("k.npy"));
+    CHECK(strstr(out, "5 kept") != NULL);
+}
+
+TEST(scan_sums_in_64_bits)
+{
+    uint8_t ones[1000];
+    uint64_t sums[1000];
+    memset(ones, 255, sizeof ones);
+    make_npy("ones.npy", "|u1", 1000, ones, sizeof ones);
+    EXPECT(0, "scan %s -o %s --json", in_folder("ones.npy"), in_folder("s.npy"));
+    CHECK(is_json(out));
+    CHECK_EQ_U64(read_npy("s.npy", sums, sizeof sums), sizeof sums);
+    for (uint64_t i = 0; i < 1000; i++)
+        CHECK_EQ_U64(sums[i], 255 * i);
+    EXPECT(0, "scan %s --inclusive -o %s", in_folder("ones.npy"), in_folder("s.npy"));
+    CHECK_EQ_U64(read_npy("s.npy", sums, sizeof sums), sizeof sums);
+    CHECK_EQ_U64(sums[999], 255000);
+
+    int8_t negative[] = {-1, -2, 3};
+    int64_t signed_sums[3];
+    make_npy("neg.npy", "|i1", 3, negative, sizeof negative);
+    EXPECT(0, "scan %s --inclusive -o %s", in_folder("neg.npy"), in_folder("s.npy"));
+    CHECK_EQ_U64(read_npy("s.npy", signed_sums, sizeof signed_sums), sizeof signed_sums);
+    CHECK_EQ_I64(signed_sums[0], -1);
+    CHECK_EQ_I64(signed_sums[2], 0);
+}
+
+TEST(reduce_prints_what_was_asked)
+{
+    int32_t values[] = {5, -7, 12, -7, 12};
+    make_npy("r.npy", "<i4", 5, values, sizeof values);
+    EXPECT(0, "reduce %s --json", in_folder("r.npy"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("sum"), 15, 0);
+    CHECK_NEAR(json_get("mean"), 3, 0);
+    CHECK_NEAR(json_get("min"), -7, 0);
+    CHECK_NEAR(json_get("max"), 12, 0);
+    CHECK_NEAR(json_get("argmin"), 1, 0);
+    CHECK_NEAR(json_get("argmax"), 2, 0);
+    EXPECT(0, "reduce %s --max", in_folder("r.npy"));
+    CHECK_STR(out, "max    12\n");
+
+    float nothing[] = {NAN, 2.5f};
+    make_npy("n.npy", "<f4", 2, nothing, sizeof nothing);
+    EXPECT(0, "reduce %s --json", in_folder("n.npy"));
+    CHECK(is_json(out));
+    CHECK(strstr(out, "\"sum\": null") != NULL);
+    CHECK_NEAR(json_get("min"), 2.5, 0);
+}
+
+/* ---- the real thing -------------------------------------------------------------------------- */
+
+TEST(the_engine)
+{
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    EXPECT(0, "surface %s --iso 80 -o %s --json", engine, in_folder("engine.ply"));
+    CHECK(is_json(out));
+    double vertices = json_get("vertices"), triangles = json_get("triangles");
+    CHECK(triangles > 400000);
+    char header[512] = {0}, wanted[64];
+    FILE *file = fopen(in_folder("engine.ply"), "rb");
+    if (!CHECK(file != NULL))
+        return;
+    CHECK(fread(header, 1, sizeof header - 1, file) > 100);
+    fclose(file);
+    snprintf(wanted, sizeof wanted, "element vertex %.0f\n", vertices);
+    CHECK(strstr(header, wanted) != NULL);
+    snprintf(wanted, sizeof wanted, "element face %.0f\n", triangles);
+    CHECK(strstr(header, wanted) != NULL);
+}
+
+static void remove_folder(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (system(command) != 0)
+        printf("cannot remove %s\n", folder);
+}
+
+int main(int argc, char **argv)
+{
+    const char *program = getenv("TML_CLI");
+    if (!program || access(program, X_OK) != 0) {
+        printf("TML_CLI names no program\n");
+        return TEST_EXIT_SKIPPED;
+    }
+    if (!mkdtemp(folder))
+        return 1;
+    atexit(remove_folder);
+    return test_main(argc, argv);
+}
