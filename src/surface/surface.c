@@ -100,6 +100,9 @@ static tml_status resolve_axes(tml_context *tml, const tml_grid *grid,
     if (determinant == 0 || !isfinite(determinant))
         return invalid(tml, "grid.direction has no inverse: its columns lie in a plane");
     for (int c = 0; c < 3; c++) {
+        if (!isfinite(position_origin[c]))
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_surface: desc.position_origin[%d] is not finite", c);
         plan->origin[c] = grid->origin[c] - position_origin[c];
         for (int a = 0; a < 3; a++)
             plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * cofactor[a][c] / determinant);
