@@ -590,6 +590,23 @@ TEST(fields_at_many_sizes)
     tml_close(tml);
 }
 
+/* Rows longer than a task's share of samples, and slices with more rows than a task takes. */
+TEST(long_axes)
+{
+    static const uint64_t sizes[][3] = {
+        {70001, 2, 2}, {32768, 3, 2}, {2, 40009, 2}, {3, 2, 40009}, {4100, 300, 2},
+    };
+    tml_context *tml = open_context(2);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int caps = 0; caps < 2; caps++) {
+            scene s = make_scene(tml, field_noise, TML_U8, sizes[i][0], sizes[i][1], sizes[i][2]);
+            s.desc.caps = caps;
+            check_scene(&s);
+            free_scene(&s);
+        }
+    tml_close(tml);
+}
+
 TEST(every_scalar_type)
 {
     static const field_fn some[] = {field_gyroid, field_noise, field_plateaus, field_sphere};
@@ -963,6 +980,8 @@ TEST(labels)
             s.desc.caps = option & 1;
             if (option & 2)
                 add_mask(&s, 0.05);
+            if (option & 1)
+                s.desc.region = (tml_region){{9, 3, 5}, {50, 0, 11}};
             snprintf(s.name, sizeof s.name, "labels %s option %d", tml_type_name(types[t]), option);
             check_scene(&s);
             free_scene(&s);
@@ -1161,6 +1180,37 @@ TEST(threads_change_nothing)
     }
 }
 
+/* Somebody else's job system: one thread, and tasks in the order that the hook promises. */
+static void run_in_turn(void *user, uint32_t count, tml_task_fn task, void *argument)
+{
+    *(uint64_t *)user += count;
+    for (uint32_t i = 0; i < count; i++)
+        task(argument, i);
+}
+
+TEST(job_system_of_the_caller)
+{
+    uint64_t tasks = 0;
+    tml_context *own = open_context(2), *lent = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .parallel = {run_in_turn, 1, &tasks}},
+                            &lent));
+    scene a = make_scene(own, field_noise, TML_F32, 70, 40, 30);
+    scene b = make_scene(lent, field_noise, TML_F32, 70, 40, 30);
+    a.desc.largest_component = b.desc.largest_component = true;
+    mesh first, second;
+    if (make_mesh(&a, &first) && make_mesh(&b, &second)) {
+        CHECK(tasks > 0);
+        CHECK(same_mesh(&first, &second));
+        free_mesh(&a, &first);
+        free_mesh(&b, &second);
+    }
+    free_scene(&a);
+    free_scene(&b);
+    tml_close(own);
+    tml_close(lent);
+}
+
 TEST(instruction_sets_change_nothing)
 {
     static const field_fn some[] = {field_noise, field_gyroid, field_plateaus};
@@ -1230,6 +1280,43 @@ TEST(index_changes_nothing)
             }
             free_scene(&s);
         }
+    }
+    tml_close(tml);
+}
+
+/* Values closer to each other than the index can tell, on both sides of the isovalue. */
+TEST(index_sees_the_smallest_differences)
+{
+    static const struct {
+        tml_type type;
+        double centre, step;
+    } cases[] = {
+        {TML_F64, 1, 0x1p-50},     {TML_F64, -1e300, 0x1p950}, {TML_F64, 1e-320, 0x1p-1074},
+        {TML_U32, 0x1p31, 1},      {TML_I32, -0x1p30 - 1, 1},  {TML_U64, 0x1p60, 512},
+        {TML_I64, -0x1p61, 1024},  {TML_F32, 1, 0x1p-23},      {TML_U32, 4294967290.0, 1},
+        {TML_F64, 1e200, 0x1p650},
+    };
+    tml_context *tml = open_context(2);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        tml_type type = cases[c].type;
+        scene s = make_scene(tml, field_low, type, 130, 9, 10);
+        for (uint64_t i = 0; i < s.count; i++) {
+            uint64_t at[3] = {i, 0, 0};
+            double steps = floor(3 * noise_at(at, 31));
+            store(s.samples, type, i, cases[c].centre + steps * cases[c].step);
+        }
+        upload(&s);
+        tml_buffer index = {0};
+        tml_surface_index_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
+        CHECK_OK(tml, tml_surface_index(tml, &desc, &index));
+        for (int steps = -4; steps <= 4; steps++) {
+            s.desc.iso = cases[c].centre + steps * cases[c].step;
+            s.desc.index = index;
+            s.desc.region.first[0] = steps % 2 ? 64 : 0;
+            snprintf(s.name, sizeof s.name, "index of %s, case %zu", tml_type_name(type), c);
+            check_scene(&s);
+        }
+        free_scene(&s);
     }
     tml_close(tml);
 }
@@ -1567,6 +1654,44 @@ TEST(field_input_is_the_field_as_a_volume)
     tml_close(tml);
 }
 
+/* A grid that is evaluated in several slabs: the seams between them must not show. */
+TEST(fields_in_slabs)
+{
+    enum { POINTS = 200 };
+    float points[3 * POINTS];
+    for (uint64_t i = 0; i < 3 * POINTS; i++) {
+        uint64_t at[3] = {i, 0, 0};
+        static const double extent[3] = {1200, 1000, 22};
+        points[i] = (float)(extent[i % 3] * (noise_at(at, 22) + 1) / 2);
+    }
+    static const double isovalues[] = {0.1, 0.4};
+    tml_context *tml = open_context(2);
+    tml_buffer cloud = make_buffer(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_field_desc field = {.points = cloud, .radius = 9, .grid = {.dims = {1200, 1000, 23}}};
+    uint64_t count = 1200 * 1000 * 23;
+    scene s = {.tml = tml, .count = count, .desc = {.grid = field.grid}};
+    s.desc.isovalues = isovalues;
+    s.desc.isovalue_count = 2;
+    s.desc.normals = TML_NORMALS_SOBEL;
+    s.desc.caps = true;
+    scene f = s;
+    f.desc.grid = (tml_grid){{0}, {0}, {0}, {0}};
+    f.desc.field = &field;
+    s.desc.volume = make_buffer(tml, TML_F32, count, NULL);
+    mesh stored, direct;
+    bool has_stored =
+        CHECK_OK(tml, tml_field(tml, &field, s.desc.volume)) && make_mesh(&s, &stored);
+    bool has_direct = make_mesh(&f, &direct);
+    if (has_stored && has_direct) {
+        CHECK(stored.result.triangle_count > 100000);
+        CHECK(same_mesh(&stored, &direct));
+    }
+    free_mesh(&s, &stored);
+    free_mesh(&f, &direct);
+    free_scene(&s);
+    tml_close(tml);
+}
+
 /* ---- clean-up ------------------------------------------------------------------------------- */
 
 /* Two spheres, of radius 8 around x = 10 and of radius small around x = 30. */
@@ -1893,6 +2018,12 @@ TEST(bad_arguments_are_refused)
     s.desc.grid.spacing[0] = s.desc.grid.spacing[1] = 1;
     s.desc.grid.spacing[2] = NAN;
     check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    s.desc = good;
+    s.desc.grid.spacing[0] = s.desc.grid.spacing[1] = 1; /* and 0 */
+    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    s.desc = good;
+    s.desc.position_origin[2] = NAN;
+    check_refused(&s, TML_INVALID_ARGUMENT, "position_origin");
     s.desc = good;
     s.desc.grid.origin[1] = INFINITY;
     check_refused(&s, TML_INVALID_ARGUMENT, "origin");
