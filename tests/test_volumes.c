@@ -730,6 +730,10 @@ TEST(nrrd_axes_of_space_and_others)
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 5\nsizes: 2 3 2 3 2\n\n");
     add_samples(&file, TML_U8, 0, 72, false);
     expect_error(tml, "five axes", "a", &file, TML_UNSUPPORTED, "spatial axes");
+    nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 5\nsizes: 2 3 2 3 2\n"
+                      "kinds: list domain list domain domain\n\n");
+    add_samples(&file, TML_U8, 0, 72, false);
+    expect_error(tml, "two places", "a", &file, TML_UNSUPPORTED, "unu permute");
     tml_close(tml);
 }
 
@@ -1441,6 +1445,19 @@ TEST(npy_arrays)
         }
         tml_array_free(tml, &array);
     }
+    static bytes packed;
+    make_npy(&file, 1, "<f4", false, "(24,)");
+    add_samples(&file, TML_F32, 0, 24, false);
+    packed.size = 0;
+    add_gzip(&packed, file.data, file.size);
+    if (CHECK_OK(tml, tml_array_load_memory(tml, "a.gz", packed.data, packed.size, &array)))
+        CHECK(array.count == 24 && ((const float *)array.data)[23] == (float)pattern(23));
+    tml_array_free(tml, &array);
+    static const char record[] =
+        "\x93NUMPY\1\0\x2d\0{'descr': [('a', '<f4')], 'shape': (1,), }    \n";
+    CHECK_STATUS(tml_array_load_memory(tml, "a", record, sizeof record - 1, &array),
+                 TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "records") != NULL);
     make_npy(&file, 1, "<f4", false, "(24,)");
     add_samples(&file, TML_F32, 0, 23, false);
     CHECK_STATUS(tml_array_load_memory(tml, "a", file.data, file.size, &array), TML_FILE_FORMAT);
@@ -1575,6 +1592,66 @@ TEST(gzip_around_any_single_file)
     packed.size = 0;
     add_gzip(&packed, file.data, file.size);
     expect_error(tml, "twice", "a.nrrd.gz", &packed, TML_UNSUPPORTED, "gunzip it first");
+    tml_close(tml);
+}
+
+TEST(gzip_members_that_meet_where_a_read_ends)
+{
+    /* Stored members of such sizes that the first ends 0 to 4 bytes before 256 KiB, which is read at
+     * once: the next member's magic number then lies across two reads. */
+    enum { READ = 256 << 10, ROOM = 300 << 10, SECOND = 1000 };
+    tml_context *tml = open_plain();
+    uint8_t *data = malloc(ROOM), *packed = malloc(2 * ROOM);
+    for (uint64_t i = 0; i < ROOM; i++)
+        data[i] = (uint8_t)pattern(i);
+    int met = 0;
+    for (size_t first = READ - 60; first < READ - 30; first++) {
+        size_t size = 0, sizes[2] = {first, SECOND};
+        size_t ends = 0;
+        for (int member = 0; member < 2; member++) {
+            z_stream z = {.next_in = data + (member ? first : 0), .avail_in = (uInt)sizes[member]};
+            CHECK(deflateInit2(&z, 0, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+            z.next_out = packed + size;
+            z.avail_out = (uInt)(2 * ROOM - size);
+            CHECK(deflate(&z, Z_FINISH) == Z_STREAM_END);
+            size += z.total_out;
+            ends = member ? ends : size;
+            deflateEnd(&z);
+        }
+        if (ends > READ || ends + 4 < READ)
+            continue;
+        met++;
+        tml_volume volume;
+        tml_volume_load_desc desc = {.dims = {first + SECOND, 1, 1}, .type = TML_U8};
+        if (CHECK_OK(tml, tml_volume_load_memory(tml, "a.gz", packed, size, &desc, &volume)))
+            CHECK(memcmp(volume.data, data, first + SECOND) == 0);
+        tml_volume_free(tml, &volume);
+    }
+    CHECK(met == 5);
+    free(data);
+    free(packed);
+    tml_close(tml);
+}
+
+TEST(components_far_apart)
+{
+    /* Runs of 153,600 bytes, one in three: too far apart to be read together. */
+    static const char header[] = "NRRD0004\ntype: uint8\ndimension: 4\nsizes: 512 300 3 4\n"
+                                 "kinds: domain domain list domain\nencoding: raw\n\n";
+    enum { RUN = 512 * 300, START = sizeof header - 1, SIZE = START + 12 * RUN };
+    tml_context *tml = open_plain();
+    uint8_t *data = malloc(SIZE);
+    memcpy(data, header, START);
+    for (uint64_t i = START; i < SIZE; i++)
+        data[i] = (uint8_t)pattern(i);
+    tml_volume volume;
+    tml_volume_load_desc desc = {.frame = 1};
+    if (CHECK_OK(tml, tml_volume_load_memory(tml, "a", data, SIZE, &desc, &volume)))
+        for (size_t z = 0; z < 4; z++)
+            CHECK(memcmp((uint8_t *)volume.data + z * RUN, data + START + (3 * z + 1) * RUN, RUN) ==
+                  0);
+    tml_volume_free(tml, &volume);
+    free(data);
     tml_close(tml);
 }
 

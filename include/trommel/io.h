@@ -32,8 +32,9 @@ typedef struct tml_volume {
 
 /* For headerless files, and for choosing within files. Zeroed: take what the file says. */
 typedef struct tml_volume_load_desc {
-    uint64_t dims[3];  /* raw: required. Otherwise must be 0 */
-    tml_type type;     /* raw: required */
+    uint64_t dims[3];  /* raw: required, unless the name says dims and type as in
+                        * engine_256x256x128_uint8.raw. Otherwise must be 0 */
+    tml_type type;     /* raw: required as dims are */
     bool big_endian;   /* raw */
     uint64_t skip;     /* raw: bytes before the first sample (after unzipping) */
     double spacing[3]; /* overrides the file's when not 0 */

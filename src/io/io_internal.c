@@ -65,7 +65,7 @@ tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_
     if (!path || strlen(path) >= sizeof out->path)
         return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
-    strcpy(out->path, path);
+    snprintf(out->path, sizeof out->path, "%s", path);
     out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
     if (out->fd < 0)
         return tml_io_error(out, TML_FILE_ACCESS, "cannot be opened: %s", strerror(errno));

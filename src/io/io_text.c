@@ -193,10 +193,11 @@ bool tml_io_parse_f64(io_span span, double *out)
 
 size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
 {
-    if (value - value != 0) {
-        strcpy(out, value != value ? "nan" : value > 0 ? "inf" : "-inf");
-        return strlen(out);
-    }
+    if (value - value != 0)
+        return (size_t)snprintf(out, IO_NUMBER_SIZE, "%s",
+                                value != value ? "nan"
+                                : value > 0    ? "inf"
+                                               : "-inf");
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c_locale);
     int length = 0;

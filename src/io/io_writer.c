@@ -61,10 +61,10 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     if (!path || strlen(path) >= sizeof out->path)
         return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
-    strcpy(out->path, path);
+    snprintf(out->path, sizeof out->path, "%s", path);
     /* A link stays a link: what it points to is replaced. */
     if (!realpath(path, out->target))
-        strcpy(out->target, path);
+        snprintf(out->target, sizeof out->target, "%s", path);
 
     struct stat info;
     bool exists = stat(out->target, &info) == 0;

@@ -193,7 +193,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     if (extended < 0)
         return tml_io_error(file, TML_FILE_FORMAT, "NSYMBT is %d, needs 0 or more", extended);
     out->offset = HEADER_SIZE + (uint64_t)extended;
-    int32_t start[3];
+    int32_t start[3] = {0};
     tml_status status = parse_axes(file, head, out, start);
     if (status != TML_OK)
         return status;
