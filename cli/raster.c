@@ -54,18 +54,18 @@ static void keep_nearest(_Atomic uint64_t *cell, uint64_t key)
 }
 
 /* One directed edge: positive on its inner side, and how it changes by one sample. */
-typedef struct edge {
+typedef struct edge_function {
     int64_t value, step_x, step_y;
-} edge;
+} edge_function;
 
-static edge edge_from(const raster_vertex *a, const raster_vertex *b, int64_t x, int64_t y)
+static edge_function edge_from(const raster_vertex *a, const raster_vertex *b, int64_t x, int64_t y)
 {
     int64_t dx = (int64_t)b->x - a->x, dy = (int64_t)b->y - a->y;
     bool is_top_or_left = dy < 0 || (dy == 0 && dx > 0);
     /* On the line the value is 0: an edge that does not own its samples starts one lower. */
-    return (edge){.value = dx * (y - a->y) - dy * (x - a->x) - (is_top_or_left ? 0 : 1),
-                  .step_x = -dy * RASTER_SUBPIXEL,
-                  .step_y = dx * RASTER_SUBPIXEL};
+    return (edge_function){.value = dx * (y - a->y) - dy * (x - a->x) - (is_top_or_left ? 0 : 1),
+                           .step_x = -dy * RASTER_SUBPIXEL,
+                           .step_y = dx * RASTER_SUBPIXEL};
 }
 
 static int32_t min3(int32_t a, int32_t b, int32_t c)
@@ -113,7 +113,8 @@ static void draw_triangle(const raster_target *target, const raster_vertex *a,
     }
     int64_t x = (int64_t)x_first * RASTER_SUBPIXEL + RASTER_SUBPIXEL / 2;
     int64_t y = (int64_t)y_first * RASTER_SUBPIXEL + RASTER_SUBPIXEL / 2;
-    edge to_a = edge_from(b, c, x, y), to_b = edge_from(c, a, x, y), to_c = edge_from(a, b, x, y);
+    edge_function to_a = edge_from(b, c, x, y), to_b = edge_from(c, a, x, y),
+                  to_c = edge_from(a, b, x, y);
     float nearest = fmaxf(a->depth, fmaxf(b->depth, c->depth));
     float farthest = fminf(a->depth, fminf(b->depth, c->depth));
     float scale = 1.0f / (float)area;

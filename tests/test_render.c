@@ -1,0 +1,397 @@
+/* The off-line renderer: which samples a triangle covers, no pinholes, the same picture for any
+ * number of threads, and what the camera and the colours do. */
+#include "test.h"
+
+/* The renderer belongs to the program, which has no library to link with. */
+#include "../cli/color.c"
+#include "../cli/raster.c"
+#include "../cli/render.c"
+#include "../cli/render_light.c"
+
+static tml_context *open_with(uint32_t threads)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.threads = threads}, &tml));
+    return tml;
+}
+
+/* ---- coverage -------------------------------------------------------------------------------- */
+
+enum { SIDE = 24 };
+
+typedef struct canvas {
+    _Atomic uint64_t keys[SIDE * SIDE];
+} canvas;
+
+/* Draws triangles of 2-D corners (in samples) at the same depth. */
+static void draw(canvas *c, const float (*corners)[2], uint32_t triangles)
+{
+    static raster_vertex vertices[3 * 4096];
+    tml_context *tml = open_with(1);
+    raster_target target = {SIDE, SIDE, c->keys};
+    tml_mesh mesh = {.vertex_count = 3 * triangles, .triangle_count = triangles};
+    for (uint32_t v = 0; v < 3 * triangles; v++)
+        vertices[v] = (raster_vertex){raster_fixed((double)corners[v][0]),
+                                      raster_fixed((double)corners[v][1]), 1};
+    memset(c, 0, sizeof *c);
+    raster_draw(tml, &target, &mesh, vertices);
+    tml_close(tml);
+}
+
+static int count_covered(const canvas *c)
+{
+    int count = 0;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        count += !raster_is_empty(c->keys[i]);
+    return count;
+}
+
+TEST(a_triangle_covers_the_centres_inside_it)
+{
+    static canvas c;
+    const float corners[3][2] = {{2, 2}, {14, 2}, {2, 14}};
+    draw(&c, corners, 1);
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            double cx = x + 0.5, cy = y + 0.5;
+            /* Centres on the slanted edge belong to the neighbour on its right and below. */
+            bool inside = cx > 2 && cy > 2 && cx + cy < 16;
+            CHECK_EQ_U64(!raster_is_empty(c.keys[y * SIDE + x]), inside);
+        }
+}
+
+TEST(winding_does_not_matter)
+{
+    static canvas a, b;
+    const float corners[3][2] = {{1.3f, 2.1f}, {20.7f, 5.5f}, {9.9f, 22.2f}};
+    const float turned[3][2] = {{1.3f, 2.1f}, {9.9f, 22.2f}, {20.7f, 5.5f}};
+    draw(&a, corners, 1);
+    draw(&b, turned, 1);
+    CHECK(count_covered(&a) > 100);
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
+}
+
+/* A fan of triangles around a point fills a square: each sample is covered by just one of them,
+ * wherever the point and the samples on its edges lie. */
+TEST(neighbours_share_no_sample_and_leave_none)
+{
+    enum { RIM = 16 };
+    static const float centres[][2] = {{12, 12}, {12.5f, 12.5f}, {7.25f, 16.5f}, {3.1f, 20.9f}};
+    for (size_t i = 0; i < sizeof centres / sizeof centres[0]; i++) {
+        float rim[RIM][2];
+        for (int r = 0; r < RIM; r++) {
+            int side = r / 4, step = r % 4 * 5;
+            float along = (float)(2 + step), far = (float)(22 - step);
+            const float places[4][2] = {{along, 2}, {22, along}, {far, 22}, {2, far}};
+            memcpy(rim[r], places[side], sizeof rim[r]);
+        }
+        static canvas one;
+        int total = 0;
+        int covered[SIDE * SIDE] = {0};
+        for (int r = 0; r < RIM; r++) {
+            float corners[3][2];
+            memcpy(corners[0], centres[i], sizeof corners[0]);
+            memcpy(corners[1], rim[r], sizeof corners[1]);
+            memcpy(corners[2], rim[(r + 1) % RIM], sizeof corners[2]);
+            draw(&one, (const float(*)[2])corners, 1);
+            for (int p = 0; p < SIDE * SIDE; p++)
+                covered[p] += !raster_is_empty(one.keys[p]);
+            total += count_covered(&one);
+        }
+        CHECK_EQ_I64(total, 20 * 20);
+        for (int p = 0; p < SIDE * SIDE; p++)
+            CHECK(covered[p] <= 1);
+    }
+}
+
+TEST(what_lies_outside_is_cut_off)
+{
+    static canvas c;
+    const float corners[6][2] = {{-1e9f, -1e9f}, {1e9f, -1e9f}, {0, 1e9f}, /* covers all */
+                                 {-50, 3},       {-3, 3},       {-9, 60}}; /* covers nothing */
+    draw(&c, corners, 2);
+    CHECK_EQ_I64(count_covered(&c), SIDE * SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        CHECK_EQ_U64(raster_triangle(c.keys[i]), 0);
+}
+
+TEST(nearest_wins_then_the_lower_number)
+{
+    static _Atomic uint64_t keys[SIDE * SIDE];
+    tml_context *tml = open_with(2);
+    raster_target target = {SIDE, SIDE, keys};
+    raster_vertex vertices[12];
+    static const float depths[4] = {0.5f, 2, 2, 1};
+    for (int t = 0; t < 4; t++) {
+        vertices[3 * t + 0] = (raster_vertex){raster_fixed(-9), raster_fixed(-9), depths[t]};
+        vertices[3 * t + 1] = (raster_vertex){raster_fixed(99), raster_fixed(-9), depths[t]};
+        vertices[3 * t + 2] = (raster_vertex){raster_fixed(-9), raster_fixed(99), depths[t]};
+    }
+    raster_draw(tml, &target, &(tml_mesh){.vertex_count = 12, .triangle_count = 4}, vertices);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        CHECK_EQ_U64(raster_triangle(keys[i]), 1);
+        CHECK_NEAR(raster_depth(keys[i]), 2, 0);
+    }
+    tml_close(tml);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+typedef struct ball {
+    float *positions;
+    uint32_t *indices;
+    tml_mesh mesh;
+} ball;
+
+/* A sphere of rings x 2 rings quads, each two triangles, welded but for its poles and seam. */
+static ball make_ball(uint32_t rings)
+{
+    const double turn = 6.283185307179586;
+    uint32_t columns = 2 * rings, vertices = (rings + 1) * (columns + 1);
+    ball b = {.positions = malloc(vertices * 3 * sizeof(float)),
+              .indices = malloc((size_t)rings * columns * 6 * sizeof(uint32_t))};
+    for (uint32_t i = 0; i <= rings; i++) {
+        for (uint32_t j = 0; j <= columns; j++) {
+            float *p = b.positions + 3 * (i * (columns + 1) + j);
+            double polar = turn / 2 * i / rings, around = turn * (j % columns) / columns;
+            p[0] = (float)(sin(polar) * cos(around));
+            p[1] = (float)(sin(polar) * sin(around));
+            p[2] = (float)cos(polar);
+        }
+    }
+    uint32_t *out = b.indices;
+    for (uint32_t i = 0; i < rings; i++) {
+        for (uint32_t j = 0; j < columns; j++) {
+            uint32_t a = i * (columns + 1) + j, c = a + columns + 1;
+            const uint32_t quad[6] = {a, c, a + 1, a + 1, c, c + 1};
+            memcpy(out, quad, sizeof quad);
+            out += 6;
+        }
+    }
+    b.mesh = (tml_mesh){.positions = b.positions,
+                        .normals = b.positions,
+                        .indices = b.indices,
+                        .vertex_count = vertices,
+                        .triangle_count = (uint64_t)rings * columns * 2};
+    return b;
+}
+
+static void free_ball(ball *b)
+{
+    free(b->positions);
+    free(b->indices);
+}
+
+enum { WIDTH = 160, HEIGHT = 120 };
+static const render_desc blue = {
+    .width = WIDTH, .height = HEIGHT, .azimuth = 30, .elevation = 20, .color = {0.2f, 0.3f, 0.8f}};
+
+static void render(uint32_t threads, const tml_mesh *mesh, const render_desc *desc, uint8_t *rgba)
+{
+    tml_context *tml = open_with(threads);
+    memset(rgba, 0, (size_t)4 * desc->width * desc->height);
+    CHECK_OK(tml, render_mesh(tml, mesh, desc, rgba));
+    tml_close(tml);
+}
+
+static bool is_blue(const uint8_t *rgba)
+{
+    return rgba[2] > rgba[0] + 20;
+}
+
+/* The ball's disc, row by row, is one run of blue: fitted, centred and without holes. */
+TEST(a_sphere_is_a_disc_without_holes)
+{
+    static uint8_t rgba[4 * WIDTH * HEIGHT];
+    ball b = make_ball(300); /* triangles much smaller than a pixel */
+    render(2, &b.mesh, &blue, rgba);
+    int top = HEIGHT, bottom = -1, area = 0;
+    for (int y = 0; y < HEIGHT; y++) {
+        int first = WIDTH, last = -1, count = 0;
+        for (int x = 0; x < WIDTH; x++) {
+            if (is_blue(rgba + 4 * (y * WIDTH + x))) {
+                first = x < first ? x : first;
+                last = x;
+                count++;
+            }
+            CHECK_EQ_U64(rgba[4 * (y * WIDTH + x) + 3], 255);
+        }
+        if (count == 0)
+            continue;
+        top = y < top ? y : top;
+        bottom = y;
+        area += count;
+        CHECK_EQ_I64(count, last - first + 1);
+        CHECK_NEAR(first + last, WIDTH - 1, 3);
+    }
+    double radius = (bottom - top + 1) / 2.0;
+    CHECK_NEAR(top + bottom, HEIGHT - 1, 3);
+    CHECK_NEAR(radius, (0.5 - margin) * HEIGHT, 2);
+    CHECK_NEAR(area, 3.14159 * radius * radius, 0.04 * area);
+    free_ball(&b);
+}
+
+TEST(the_picture_does_not_depend_on_threads)
+{
+    static uint8_t one[4 * WIDTH * HEIGHT], many[4 * WIDTH * HEIGHT];
+    ball b = make_ball(100);
+    b.mesh.normals = NULL; /* summed by the renderer */
+    render(1, &b.mesh, &blue, one);
+    render(4, &b.mesh, &blue, many);
+    CHECK(memcmp(one, many, sizeof one) == 0);
+    free_ball(&b);
+}
+
+TEST(indices_of_both_widths_and_soup_agree)
+{
+    static uint8_t a[4 * WIDTH * HEIGHT], c[4 * WIDTH * HEIGHT], d[4 * WIDTH * HEIGHT];
+    ball b = make_ball(20);
+    uint64_t count = 3 * b.mesh.triangle_count;
+    uint64_t *wide = malloc(count * sizeof *wide);
+    float *soup = malloc(count * 3 * sizeof *soup);
+    for (uint64_t i = 0; i < count; i++) {
+        wide[i] = b.indices[i];
+        memcpy(soup + 3 * i, b.positions + 3 * b.indices[i], 3 * sizeof *soup);
+    }
+    render(2, &b.mesh, &blue, a);
+    tml_mesh mesh = b.mesh;
+    mesh.indices = wide;
+    mesh.indices64 = true;
+    render(2, &mesh, &blue, c);
+    CHECK(memcmp(a, c, sizeof a) == 0);
+    mesh = (tml_mesh){.positions = soup,
+                      .normals = soup,
+                      .vertex_count = count,
+                      .triangle_count = b.mesh.triangle_count};
+    render(2, &mesh, &blue, d);
+    CHECK(memcmp(a, d, sizeof a) == 0);
+    free(wide);
+    free(soup);
+    free_ball(&b);
+}
+
+/* The colour at the picture's centre, which is on the mesh. */
+static const uint8_t *centre(const uint8_t *rgba)
+{
+    return rgba + 4 * (HEIGHT / 2 * WIDTH + WIDTH / 2);
+}
+
+TEST(values_and_parts_choose_colours)
+{
+    static uint8_t rgba[4 * WIDTH * HEIGHT];
+    ball b = make_ball(40);
+    float *values = malloc(b.mesh.vertex_count * sizeof *values);
+    for (uint64_t v = 0; v < b.mesh.vertex_count; v++)
+        values[v] = b.positions[3 * v + 2]; /* height */
+    b.mesh.values = values;
+    render_desc desc = blue;
+    desc.color_by_value = true;
+    desc.elevation = 90; /* the yellow pole */
+    render(2, &b.mesh, &desc, rgba);
+    CHECK(centre(rgba)[0] > centre(rgba)[2] + 30);
+    desc.elevation = -90; /* the blue pole */
+    render(2, &b.mesh, &desc, rgba);
+    CHECK(centre(rgba)[2] > centre(rgba)[0] + 30);
+
+    /* The upper half is one part, the lower another. */
+    tml_surface_part parts[2] = {
+        {.triangle_first = 0, .triangle_count = b.mesh.triangle_count / 2},
+        {.triangle_first = b.mesh.triangle_count / 2, .triangle_count = b.mesh.triangle_count / 2}};
+    desc = blue;
+    desc.parts = parts;
+    desc.part_count = 2;
+    desc.elevation = 90;
+    render(2, &b.mesh, &desc, rgba);
+    uint8_t upper[4];
+    memcpy(upper, centre(rgba), 4);
+    desc.elevation = -90;
+    render(2, &b.mesh, &desc, rgba);
+    int apart = 0;
+    for (int c = 0; c < 3; c++)
+        apart += abs(upper[c] - centre(rgba)[c]);
+    CHECK(apart > 60);
+    free(values);
+    free_ball(&b);
+}
+
+TEST(every_axis_can_point_up)
+{
+    static uint8_t rgba[4 * WIDTH * HEIGHT], first[4 * WIDTH * HEIGHT];
+    ball b = make_ball(60);
+    for (int up = RENDER_UP_Z; up <= RENDER_UP_MINUS_X; up++) {
+        render_desc desc = blue;
+        desc.up = (render_up)up;
+        render(2, &b.mesh, &desc, rgba);
+        if (up == RENDER_UP_Z)
+            memcpy(first, rgba, sizeof first);
+        /* A ball looks the same from everywhere, but for its facets. */
+        int64_t apart = 0;
+        for (size_t i = 0; i < sizeof rgba; i++)
+            apart += abs(rgba[i] - first[i]);
+        CHECK(apart < (int64_t)sizeof rgba / 4);
+    }
+    free_ball(&b);
+}
+
+/* ---- hostile meshes -------------------------------------------------------------------------- */
+
+TEST(broken_meshes_do_no_harm)
+{
+    static uint8_t rgba[4 * WIDTH * HEIGHT];
+    render(2, &(tml_mesh){0}, &blue, rgba);
+    CHECK(!is_blue(centre(rgba)));
+    CHECK_EQ_U64(centre(rgba)[3], 255);
+
+    const float points[] = {0, 0, 0, NAN, 1, 0, 0, INFINITY, 0, 1, 1, 1, 1, 1, 1, 3e38f, -3e38f, 0};
+    const uint32_t indices[] = {0, 1, 2, 0, 3, 4, 3, 4, 77, 4, 4, 4, 0, 3, 5};
+    tml_mesh mesh = {
+        .positions = points, .indices = indices, .vertex_count = 6, .triangle_count = 5};
+    render(2, &mesh, &blue, rgba);
+    mesh.vertex_count = 1;
+    render(2, &mesh, &blue, rgba);
+}
+
+TEST(sizes_out_of_range_are_refused)
+{
+    uint8_t rgba[4] = {0};
+    tml_context *tml = open_with(1);
+    render_desc desc = blue;
+    desc.width = 0;
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_INVALID_ARGUMENT);
+    desc.width = RENDER_MAX_SIDE + 1;
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "8192") != NULL);
+    desc = blue;
+    tml_mesh huge = {.triangle_count = UINT64_C(1) << 32};
+    CHECK_STATUS(render_mesh(tml, &huge, &desc, rgba), TML_UNSUPPORTED);
+    tml_cancel(tml);
+    static uint8_t picture[4 * WIDTH * HEIGHT];
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &blue, picture), TML_CANCELLED);
+    tml_close(tml);
+}
+
+/* ---- colours --------------------------------------------------------------------------------- */
+
+TEST(colour_scales_are_even)
+{
+    for (int i = 0; i <= 255; i++) {
+        float srgb = (float)i / 255;
+        CHECK_NEAR(color_to_srgb(color_to_linear(srgb)), srgb, 1e-5);
+    }
+    float before = -1;
+    for (int i = 0; i <= 100; i++) {
+        tml_vec3 c = color_of_value((float)i / 100);
+        float luminance = 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z;
+        CHECK(luminance > before);
+        before = luminance;
+    }
+    tml_vec3 grey = color_from_lch(0.5f, 0, 0.3f);
+    CHECK_NEAR(grey.x, 0.125, 1e-4);
+    CHECK_NEAR(grey.y, 0.125, 1e-4);
+    CHECK_NEAR(grey.z, 0.125, 1e-4);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
