@@ -71,7 +71,8 @@ typedef struct tml_surface_desc {
                              * on the border samples' outward edges at t = 0 */
     bool flip;              /* reverse winding and normals: inside is low */
     bool indices64;         /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
-    bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions) */
+    bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions);
+                             * those corners become one vertex, so a closed mesh stays closed */
     bool largest_component; /* keep, of each part, the component with the most triangles */
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
@@ -137,7 +138,9 @@ typedef struct tml_mesh_stats {
 } tml_mesh_stats;
 
 /* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
- * skips the edge counts (which need 16 bytes an edge). */
+ * skips the edge counts (which need 16 bytes an edge) and leaves euler 0. An edge from a vertex to
+ * itself is none. Errors: INVALID_ARGUMENT (which triangle has an index out of range),
+ * INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);

@@ -43,25 +43,13 @@ static void set_index(const mesh_arrays *mesh, uint64_t i, uint64_t vertex)
 
 static uint64_t corner_vertex(const mesh_arrays *mesh, uint64_t corner)
 {
-    return mesh->indices ? mesh_index(mesh->indices, mesh->indices64, corner) : corner;
-}
-
-/* A coordinate's bits, alike for 0.0 and -0.0; unlike values, these make a NaN equal itself. */
-static uint32_t coordinate_bits(float x)
-{
-    uint32_t bits;
-    x += 0.0f; /* -0.0 becomes 0.0 */
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
+    return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
 static bool same_position(const mesh_arrays *mesh, uint64_t a, uint64_t b)
 {
-    for (int k = 0; k < 3; k++)
-        if (coordinate_bits(mesh->positions[3 * a + k]) !=
-            coordinate_bits(mesh->positions[3 * b + k]))
-            return false;
-    return true;
+    const float *p = mesh->positions + 3 * a, *q = mesh->positions + 3 * b;
+    return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
 }
 
 /* ---- degenerate triangles ------------------------------------------------------------------- */
@@ -112,75 +100,10 @@ static tml_status drop_degenerate_triangles(const filter *f)
     uint64_t blocks = (f->mesh->triangle_count + BLOCK - 1) / BLOCK;
     tml_parallel_for(f->tml, (uint32_t)blocks, flag_degenerate_block, (void *)f);
     bool any = memchr(f->kept, 0, f->mesh->triangle_count) != NULL;
-    return any && f->mesh->indices ? merge_corners(f) : TML_OK;
+    return any ? merge_corners(f) : TML_OK;
 }
 
 /* ---- components ----------------------------------------------------------------------------- */
-
-/* Corners of one part of a soup by position: open addressing with linear probing. */
-typedef struct corner_table {
-    uint64_t *slots;
-    uint64_t capacity; /* a power of two */
-} corner_table;
-
-#define NO_CORNER UINT64_MAX
-
-/* Room for three corners a triangle, all different, at a load of three quarters; usually six
- * triangles meet in a corner, and an eighth of the slots is used. */
-static uint64_t table_capacity(uint64_t triangle_count)
-{
-    uint64_t capacity = 16;
-    while (capacity < 4 * triangle_count)
-        capacity *= 2;
-    return capacity;
-}
-
-/* The first corner with the same position, which is this one if it is new. */
-static uint64_t table_find_or_add(const corner_table *table, const mesh_arrays *mesh,
-                                  uint64_t corner)
-{
-    uint64_t hash = 0;
-    for (uint64_t k = 0; k < 3; k++) {
-        hash ^= coordinate_bits(mesh->positions[3 * corner + k]);
-        hash *= 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio. Knuth: Sorting and Searching, 6.4 */
-        hash ^= hash >> 32;
-    }
-    uint64_t mask = table->capacity - 1, slot = hash & mask;
-    while (table->slots[slot] != NO_CORNER && !same_position(mesh, table->slots[slot], corner))
-        slot = (slot + 1) & mask;
-    if (table->slots[slot] == NO_CORNER)
-        table->slots[slot] = corner;
-    return table->slots[slot];
-}
-
-/* The member of the forest that stands for a triangle: its first vertex, or in a soup itself. */
-static uint64_t forest_member(const mesh_arrays *mesh, uint64_t triangle)
-{
-    return mesh->indices ? corner_vertex(mesh, 3 * triangle) : triangle;
-}
-
-static tml_status unite_part(const filter *f, const tml_surface_part *part, uint64_t *forest,
-                             corner_table *table)
-{
-    const mesh_arrays *mesh = f->mesh;
-    if (table->slots) {
-        table->capacity = table_capacity(part->triangle_count);
-        memset(table->slots, 0xff, table->capacity * sizeof *table->slots); /* NO_CORNER */
-    }
-    for (uint64_t t = part->triangle_first; t < part->triangle_first + part->triangle_count; t++) {
-        tml_status status = stop_if_cancelled(f->tml, t);
-        if (status != TML_OK)
-            return status;
-        if (!f->kept[t])
-            continue;
-        uint64_t member = forest_member(mesh, t);
-        for (uint64_t k = 0; k < 3; k++)
-            forest_unite(forest, member,
-                         mesh->indices ? corner_vertex(mesh, 3 * t + k)
-                                       : table_find_or_add(table, mesh, 3 * t + k) / 3);
-    }
-    return TML_OK;
-}
 
 /* Flags all triangles of a part but those of its largest component. sizes: all zero, as long as the
  * forest. */
@@ -190,39 +113,36 @@ static void keep_largest(const filter *f, const tml_surface_part *part, uint64_t
     uint64_t first = part->triangle_first, end = first + part->triangle_count;
     for (uint64_t t = first; t < end; t++)
         if (f->kept[t])
-            sizes[forest_root(forest, forest_member(f->mesh, t))]++;
+            sizes[forest_root(forest, corner_vertex(f->mesh, 3 * t))]++;
     uint64_t largest = 0, size = 0;
     for (uint64_t t = first; t < end; t++) {
-        uint64_t root = forest_root(forest, forest_member(f->mesh, t));
+        uint64_t root = forest_root(forest, corner_vertex(f->mesh, 3 * t));
         if (f->kept[t] && sizes[root] > size) {
             largest = root;
             size = sizes[root];
         }
     }
     for (uint64_t t = first; t < end; t++)
-        f->kept[t] &= forest_root(forest, forest_member(f->mesh, t)) == largest;
+        f->kept[t] &= forest_root(forest, corner_vertex(f->mesh, 3 * t)) == largest;
 }
 
 static tml_status keep_largest_components(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
-    uint64_t members = mesh->indices ? mesh->vertex_count : mesh->triangle_count;
-    uint64_t slots = 0;
-    for (uint32_t p = 0; p < mesh->part_count && !mesh->indices; p++)
-        slots = TML_MAX_OF(slots, table_capacity(mesh->parts[p].triangle_count));
-    uint64_t size = (2 * members + slots) * sizeof(uint64_t);
-    uint64_t *forest = tml_alloc(f->tml, size), *sizes = forest + members;
+    uint64_t size = 2 * mesh->vertex_count * sizeof(uint64_t);
+    uint64_t *forest = tml_alloc(f->tml, size), *sizes = forest + mesh->vertex_count;
     if (!forest)
         return out_of_memory(f->tml, size);
-    corner_table table = {.slots = slots ? sizes + members : NULL};
-    forest_init(forest, members);
-    memset(sizes, 0, members * sizeof *sizes);
+    forest_init(forest, mesh->vertex_count);
+    memset(sizes, 0, mesh->vertex_count * sizeof *sizes);
     tml_status status = TML_OK;
-    for (uint32_t p = 0; p < mesh->part_count && status == TML_OK; p++) {
-        status = unite_part(f, &mesh->parts[p], forest, &table);
-        if (status == TML_OK)
-            keep_largest(f, &mesh->parts[p], forest, sizes);
+    for (uint64_t t = 0; t < mesh->triangle_count && status == TML_OK; t++) {
+        for (uint64_t k = 1; k < 3 && f->kept[t]; k++)
+            forest_unite(forest, corner_vertex(mesh, 3 * t), corner_vertex(mesh, 3 * t + k));
+        status = stop_if_cancelled(f->tml, t);
     }
+    for (uint32_t p = 0; p < mesh->part_count && status == TML_OK; p++)
+        keep_largest(f, &mesh->parts[p], forest, sizes);
     tml_free(f->tml, forest, size);
     return status;
 }
@@ -288,8 +208,8 @@ static uint64_t count_flags(const uint8_t *flags, uint64_t count)
     return sum;
 }
 
-/* Removes the triangles that are not kept from an array of rows a triangle, and from the parts. */
-static tml_status compact_triangles(const filter *f, const column columns[COLUMNS])
+/* Removes the triangles that are not kept. */
+static tml_status compact_triangles(const filter *f)
 {
     mesh_arrays *mesh = f->mesh;
     uint64_t before = mesh->triangle_count, kept = 0;
@@ -301,7 +221,8 @@ static tml_status compact_triangles(const filter *f, const column columns[COLUMN
         kept += part->triangle_count;
     }
     mesh->triangle_count = kept;
-    return compact_columns(f->tml, f->kept, before, columns);
+    tml_type type = TML_VEC(mesh->indices64 ? TML_U64 : TML_U32, 3);
+    return compact_columns(f->tml, f->kept, before, (column[COLUMNS]){{mesh->indices, type}});
 }
 
 /* Removes the vertices that no triangle uses. */
@@ -340,29 +261,6 @@ static tml_status compact_vertices(const filter *f)
     return status;
 }
 
-static tml_status compact_soup(const filter *f)
-{
-    mesh_arrays *mesh = f->mesh;
-    enum { VECTORS = 3 * 3 * sizeof(float), SCALARS = 3 * sizeof(float) };
-    tml_status status =
-        compact_triangles(f, (column[COLUMNS]){{mesh->positions, TML_RECORD(VECTORS)},
-                                               {mesh->normals, TML_RECORD(VECTORS)},
-                                               {mesh->values, TML_RECORD(SCALARS)}});
-    mesh->vertex_count = 3 * mesh->triangle_count;
-    for (uint32_t p = 0; p < mesh->part_count; p++) {
-        mesh->parts[p].vertex_first = 3 * mesh->parts[p].triangle_first;
-        mesh->parts[p].vertex_count = 3 * mesh->parts[p].triangle_count;
-    }
-    return status;
-}
-
-static tml_status compact_indexed(const filter *f)
-{
-    tml_type type = TML_VEC(f->mesh->indices64 ? TML_U64 : TML_U32, 3);
-    tml_status status = compact_triangles(f, (column[COLUMNS]){{f->mesh->indices, type}});
-    return status == TML_OK ? compact_vertices(f) : status;
-}
-
 tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                        bool drop_degenerate)
 {
@@ -376,8 +274,11 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     tml_status status = drop_degenerate ? drop_degenerate_triangles(&f) : TML_OK;
     if (status == TML_OK && largest_component)
         status = keep_largest_components(&f);
-    if (status == TML_OK && memchr(f.kept, 0, count))
-        status = mesh->indices ? compact_indexed(&f) : compact_soup(&f);
+    bool any_gone = memchr(f.kept, 0, count) != NULL;
+    if (status == TML_OK && any_gone)
+        status = compact_triangles(&f);
+    if (status == TML_OK && any_gone)
+        status = compact_vertices(&f);
     tml_free(tml, f.kept, count);
     return status;
 }

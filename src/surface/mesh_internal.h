@@ -9,7 +9,7 @@ typedef struct mesh_arrays {
     float *positions; /* vertex_count x 3 */
     float *normals;   /* vertex_count x 3, or NULL */
     float *values;    /* vertex_count, or NULL */
-    void *indices;    /* triangle_count x 3, u32 or u64; NULL: soup, three vertices a triangle */
+    void *indices;    /* triangle_count x 3, u32 or u64 */
     bool indices64;
     uint64_t vertex_count;
     uint64_t triangle_count;
@@ -19,18 +19,15 @@ typedef struct mesh_arrays {
 
 /* Cleans a mesh in place; order stays, counts and parts are brought up to date.
  *
- * drop_degenerate removes triangles with two corners of equal position (0.0 equals -0.0). In an
- * indexed mesh the two vertices become one, the first: the triangles across the vanished edge then
- * share the remaining vertex, and a closed mesh stays closed.
+ * drop_degenerate removes triangles with two corners of equal position. The two vertices become one,
+ * the first: the triangles across the vanished edge then share it, and a closed mesh stays closed.
  *
  * largest_component then keeps, of each part, the component with the most triangles, of equals the
- * first in order. Triangles are connected when they share a vertex; those of a soup, when two of
- * their corners have equal positions.
+ * first in order. Triangles are connected when they share a vertex.
  *
  * Vertices that no triangle uses any more are removed. When nothing is to be done, nothing is
- * written. Uses the arena (whoever holds scratch loses it) and, from the allocator, at most 17 bytes
- * a vertex and 1 a triangle; soup components 81 a triangle. On failure the mesh is undefined.
- * Errors: OUT_OF_MEMORY, CANCELLED. */
+ * written. Uses the arena (whoever holds scratch loses it) and, from the allocator, at most 16 bytes
+ * a vertex and 1 a triangle. On failure the mesh is undefined. Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
 
