@@ -1,4 +1,5 @@
 /* A kernel file that uses the whole vocabulary of kernels/kernel.h, for test_kernels.c. */
+/* clang-format off */
 TABLE_BEGIN(uint, sample_primes, 4)
     2u, 3u, 5u, 7u
 TABLE_END
@@ -28,6 +29,7 @@ ARGS_BEGIN(sample_other_args)
     ARG_ADDRESS(volume)
     ARG_FLOAT(iso)
 ARGS_END(sample_other_args)
+/* clang-format on */
 
 /* Element i of each address read as every type that fits. */
 FUNCTION(sample_sum) sample_load(sample_args args, tml_index i)
@@ -48,7 +50,8 @@ FUNCTION(float) sample_vectors(vec3 a, vec3 b)
 {
     vec2 p = scale2(sub2(add2(VEC2(a.x, a.y), VEC2(b.x, b.y)), VEC2(1.0f, 1.0f)), 2.0f);
     vec4 q = scale4(sub4(add4(VEC4(a.x, a.y, a.z, 1.0f), VEC4(b.x, b.y, b.z, 1.0f)),
-                         VEC4(1.0f, 1.0f, 1.0f, 1.0f)), 2.0f);
+                         VEC4(1.0f, 1.0f, 1.0f, 1.0f)),
+                    2.0f);
     vec3 r = scale3(sub3(add3(a, b), cross3(a, b)), 0.5f);
     return dot2(p, p) + length2(p) + dot4(q, q) + dot3(r, r) + length3(r);
 }
@@ -57,9 +60,10 @@ FUNCTION(float) sample_numbers(float x)
 {
     PRECISE float sum = floor(x) + ceil(x) + trunc(x) + fract(x) + sqrt(abs(x)) +
                         inversesqrt(1.0f + abs(x)) + exp2(x) + log2(1.0f + abs(x)) + exp(-abs(x)) +
-                        log(1.0f + abs(x)) + sin(x) + cos(x) + tan(x) + asin(clamp(x, -1.0f, 1.0f)) +
-                        acos(clamp(x, -1.0f, 1.0f)) + atan(x) + pow(abs(x), 1.5f) + mod(x, 0.75f) +
-                        step(0.5f, x) + mix(x, 1.0f, 0.25f) + sign(x) + min(x, 1.0f) + max(x, -1.0f);
+                        log(1.0f + abs(x)) + sin(x) + cos(x) + tan(x) +
+                        asin(clamp(x, -1.0f, 1.0f)) + acos(clamp(x, -1.0f, 1.0f)) + atan(x) +
+                        pow(abs(x), 1.5f) + mod(x, 0.75f) + step(0.5f, x) + mix(x, 1.0f, 0.25f) +
+                        sign(x) + min(x, 1.0f) + max(x, -1.0f);
     return sum;
 }
 

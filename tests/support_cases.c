@@ -538,6 +538,12 @@ static int method_of(const case_run *c)
     return 0;
 }
 
+/* filter: part of a name, or NULL for all. */
+static bool is_wanted(const case_op *op, const char *filter)
+{
+    return !filter || strstr(op->name, filter);
+}
+
 /* Probes each cell with the operation's default case. */
 static void matrix_probe(const case_op *const *ops)
 {
@@ -588,12 +594,12 @@ static void print_support(const case_op *const *ops)
 }
 
 /* Names every cell that the engines offer and no case passed. */
-static int coverage_report(const case_op *const *ops)
+static int coverage_report(const case_op *const *ops, const char *filter)
 {
     int missing = 0;
     matrix_probe(ops);
     for (int o = 0; ops[o]; o++)
-        for (uint32_t d = 0; d < device_count; d++) {
+        for (uint32_t d = 0; d < device_count && is_wanted(ops[o], filter); d++) {
             int a = axis_find(ops[o], "method");
             for (int m = 0; m < (a < 0 ? 1 : axis_size(&ops[o]->axes[a])); m++) {
                 if (reached[o][devices[d].engine][m] != 0)
@@ -696,7 +702,7 @@ static void run_perf(totals *sum, const case_op *const *ops, const char *filter,
     }
     for (const case_op *const *op = ops; *op; op++)
         for (const char *const *name = (*op)->perf; name && *name; name++)
-            if (!filter || strstr((*op)->name, filter))
+            if (is_wanted(*op, filter))
                 run_perf_case(sum, ops, *name);
 }
 
@@ -704,7 +710,7 @@ static void run_all(totals *sum, const case_op *const *ops, bool full, bool list
                     const char *filter)
 {
     for (int o = 0; ops[o]; o++) {
-        if (filter && !strstr(ops[o]->name, filter))
+        if (!is_wanted(ops[o], filter))
             continue;
         double start = seconds();
         case_list list = full ? list_all(ops[o]) : list_pairs(ops[o]);
@@ -784,7 +790,7 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             count_result(&sum, result, "cpu", checks->name, message);
         }
         if (coverage)
-            sum.failed += coverage_report(ops);
+            sum.failed += coverage_report(ops, filter);
     }
     contexts_close();
     if (!is_report)

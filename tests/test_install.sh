@@ -81,4 +81,5 @@ else
 fi
 
 "$prefix/bin/trommel" --version >/dev/null || fail "the installed command does not run"
+[ -s "$prefix/share/man/man1/trommel.1" ] || fail "no man page"
 echo "ok command"
