@@ -14,7 +14,7 @@ static const double margin = 0.07;        /* of the shorter side, kept free arou
 
 /* Light, in linear units: a warm key light from above left, a cool fill, a rim light from behind,
  * sky and ground. Directions are in camera coordinates, so the light follows the viewer. */
-static const tml_vec3 key_from = {-0.46f, 0.72f, 0.52f};
+static const tml_vec3 key_from = {-0.56f, 0.64f, 0.50f};
 static const tml_vec3 fill_from = {0.80f, 0.05f, 0.60f};
 static const tml_vec3 rim_from = {0.45f, 0.45f, -0.77f};
 static const tml_vec3 key_color = {1.62f, 1.55f, 1.44f};
@@ -22,7 +22,7 @@ static const tml_vec3 fill_color = {0.26f, 0.30f, 0.36f};
 static const tml_vec3 rim_color = {0.55f, 0.60f, 0.68f};
 static const tml_vec3 sky_color = {0.50f, 0.54f, 0.60f};
 static const tml_vec3 ground_color = {0.24f, 0.22f, 0.20f};
-static const float shininess = 38.0f, gloss = 0.16f;
+static const float shininess = 42.0f, gloss = 0.22f;
 
 /* Background: sRGB grey at the picture's centre and corners. */
 static const float background_centre = 0.965f, background_corner = 0.80f;
