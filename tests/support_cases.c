@@ -185,20 +185,15 @@ static void list_add(case_list *list, const int *choice)
     memcpy(list->rows[list->count++], choice, sizeof *list->rows);
 }
 
-/* Every sensible case, in the order of an odometer. */
-static case_list list_all(const case_op *op)
+/* Turns choice into the next of the full product, as an odometer does; false after the last. */
+static bool next_choice(const case_op *op, int *choice)
 {
-    case_list list = {0};
-    int n = axes_count(op), choice[CASE_MAX_AXES] = {0};
-    for (;;) {
-        if (is_sensible(op, choice))
-            list_add(&list, choice);
-        int a = n - 1;
-        while (a >= 0 && ++choice[a] == axis_size(&op->axes[a]))
-            choice[a--] = 0;
-        if (a < 0)
-            return list;
+    for (int a = axes_count(op) - 1; a >= 0; a--) {
+        if (++choice[a] < axis_size(&op->axes[a]))
+            return true;
+        choice[a] = 0;
     }
+    return false;
 }
 
 /* Pairs of (axis, value) that still wait for a case. Values are numbered through all axes. */
@@ -706,6 +701,20 @@ static void run_perf(totals *sum, const case_op *const *ops, const char *filter,
                 run_perf_case(sum, ops, *name);
 }
 
+static void run_choice(totals *sum, const case_op *const *ops, int op, const int *choice,
+                       bool list_only)
+{
+    case_run c;
+    case_choose(&c, ops[op], choice);
+    if (list_only) {
+        char name[NAME_SIZE];
+        case_name(&c, name, sizeof name);
+        puts(name);
+    } else {
+        run_case(sum, &c, ops, op);
+    }
+}
+
 static void run_all(totals *sum, const case_op *const *ops, bool full, bool list_only,
                     const char *filter)
 {
@@ -713,21 +722,24 @@ static void run_all(totals *sum, const case_op *const *ops, bool full, bool list
         if (!is_wanted(ops[o], filter))
             continue;
         double start = seconds();
-        case_list list = full ? list_all(ops[o]) : list_pairs(ops[o]);
-        for (size_t i = 0; i < list.count; i++) {
-            case_run c;
-            case_choose(&c, ops[o], list.rows[i]);
-            if (list_only) {
-                char name[NAME_SIZE];
-                case_name(&c, name, sizeof name);
-                puts(name);
-            } else {
-                run_case(sum, &c, ops, o);
-            }
+        uint64_t count = 0;
+        if (full) {
+            int choice[CASE_MAX_AXES] = {0};
+            do {
+                if (!is_sensible(ops[o], choice))
+                    continue;
+                run_choice(sum, ops, o, choice, list_only);
+                count++;
+            } while (next_choice(ops[o], choice));
+        } else {
+            case_list list = list_pairs(ops[o]);
+            for (size_t i = 0; i < list.count; i++)
+                run_choice(sum, ops, o, list.rows[i], list_only);
+            count = list.count;
+            free(list.rows);
         }
         if (!list_only)
-            printf("%s: %zu cases, %.1f s\n", ops[o]->name, list.count, seconds() - start);
-        free(list.rows);
+            printf("%s: %" PRIu64 " cases, %.1f s\n", ops[o]->name, count, seconds() - start);
     }
 }
 

@@ -20,7 +20,8 @@ typedef struct unique_job {
     uint64_t *runs;       /* of each tile, then before it */
     uint64_t *last_start; /* of each tile, then before it; meaningless where there are no runs */
     uint64_t run_count;
-    tml_buffer lengths;
+    void *lengths;
+    bool lengths_narrow; /* u32 */
     uint64_t lengths_room;
 } unique_job;
 
@@ -124,8 +125,12 @@ static void scan_tiles(unique_job *job, uint64_t tile_count)
 
 static void store_length(const unique_job *job, uint64_t run, uint64_t length)
 {
-    if (run < job->lengths_room)
-        cpu_store_u64(job->tml, job->lengths, run, length);
+    if (run >= job->lengths_room)
+        return;
+    if (job->lengths_narrow)
+        ((uint32_t *)job->lengths)[run] = (uint32_t)length;
+    else
+        ((uint64_t *)job->lengths)[run] = length;
 }
 
 /* Each start ends the run before it. */
@@ -194,9 +199,12 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
     unique_job job = {.tml = tml,
                       .in = cpu_memory(tml, d->in),
                       .size = tml_slot_of(tml, d->in)->element_size,
-                      .count = cpu_length(tml, &d->length),
-                      .lengths = d->lengths,
-                      .lengths_room = lengths ? lengths->count : 0};
+                      .count = cpu_length(tml, &d->length)};
+    if (lengths) {
+        job.lengths = lengths->memory;
+        job.lengths_narrow = lengths->type == TML_U32;
+        job.lengths_room = lengths->count;
+    }
     void *compact_scratch = lay_out(tml, d, &arena, &job);
     uint64_t tile_count = tiles_of(job.count);
     cpu_run_tiles(tml, &job.tickets, tile_count, mark_worker, &job);
