@@ -79,6 +79,7 @@ typedef struct tml_kernel {
 /* Refers to a kernel in a desc. */
 #define TML_USE(name) (&name##_kernel)
 
+/* clang-format off */
 /* Defines a kernel; the body is a braced block. Static, so it may stand in a header. */
 #define TML_KERNEL(ret, name, params, ...)                                                         \
     static inline TML_FIRST(TML_R_##ret) name params __VA_ARGS__                                   \
@@ -179,18 +180,11 @@ typedef struct tml_kernel {
 #define TML_EACH_2(do, ...)            TML_EACH_2_(do, __VA_ARGS__)
 #define TML_EACH_3(do, ...)            TML_EACH_3_(do, __VA_ARGS__)
 #define TML_EACH_4(do, ...)            TML_EACH_4_(do, __VA_ARGS__)
-#define TML_EACH_1_(do, a)                                                                         \
-    do                                                                                             \
-    (0, a)
-#define TML_EACH_2_(do, a, b)                                                                      \
-    do                                                                                             \
-    (0, a), do(1, b)
-#define TML_EACH_3_(do, a, b, c)                                                                   \
-    do                                                                                             \
-    (0, a), do(1, b), do(2, c)
-#define TML_EACH_4_(do, a, b, c, d)                                                                \
-    do                                                                                             \
-    (0, a), do(1, b), do(2, c), do(3, d)
+#define TML_EACH_1_(do, a)          do(0, a)
+#define TML_EACH_2_(do, a, b)       do(0, a), do(1, b)
+#define TML_EACH_3_(do, a, b, c)    do(0, a), do(1, b), do(2, c)
+#define TML_EACH_4_(do, a, b, c, d) do(0, a), do(1, b), do(2, c), do(3, d)
+/* clang-format on */
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,15 @@
+# The man page and the shells' completions come from the command's own option tables.
+function(tml_page file destination)
+    set(path ${PROJECT_BINARY_DIR}/pages/${file})
+    add_custom_command(OUTPUT ${path} COMMAND trommel-cli ${ARGN} > ${path} DEPENDS trommel-cli VERBATIM)
+    list(APPEND TML_PAGES ${path})
+    set(TML_PAGES ${TML_PAGES} PARENT_SCOPE)
+    install(FILES ${path} DESTINATION ${destination})
+endfunction()
+
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/pages)
+tml_page(trommel.1 ${CMAKE_INSTALL_MANDIR}/man1 --man)
+tml_page(trommel ${CMAKE_INSTALL_DATADIR}/bash-completion/completions --completion bash)
+tml_page(_trommel ${CMAKE_INSTALL_DATADIR}/zsh/site-functions --completion zsh)
+tml_page(trommel.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d --completion fish)
+add_custom_target(trommel-pages ALL DEPENDS ${TML_PAGES})
