@@ -55,10 +55,15 @@ CPU_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
 
 CPU_INLINE uint64_t sum_of(const void *counts, size_t size, size_t n)
 {
+    uint32_t low = 0; /* holds a tile of 16-bit counts */
     uint64_t sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += load_count(counts, size, i);
-    return sum;
+    if (size < sizeof(uint32_t))
+        for (size_t i = 0; i < n; i++)
+            low += (uint32_t)load_count(counts, size, i);
+    else
+        for (size_t i = 0; i < n; i++)
+            sum += load_count(counts, size, i);
+    return sum + low;
 }
 
 /* One worker's place on the path, and the block of outputs that it gathers before it writes. */
@@ -102,10 +107,10 @@ CPU_INLINE void fill(expand_space *space, const unsigned char *counts, size_t si
     size_t s = *source, used = space->used;
     uint32_t made = *rank;
     while (s < n && used < CPU_BLOCK) {
-        /* RUN sources with few outputs each: no branch depends on a count. */
-        while (made == 0 && s + RUN <= n && used + RUN * RUN <= CPU_BLOCK) {
+        /* RUN sources with none, or few outputs each: no branch depends on a count. */
+        while (made == 0 && s + RUN <= n) {
             uint64_t any = any_of(counts + s * size, size);
-            if (any >= RUN)
+            if (any >= RUN || (any > 0 && used + RUN * RUN > CPU_BLOCK))
                 break;
             for (size_t i = 0; any && i < RUN; i++) {
                 put_run(space, used, name + (uint32_t)(s + i), 0);
