@@ -1,8 +1,7 @@
 /* Folds of one block: sums, extremes, and where a value stands, for each scalar type and SIMD level.
  *
- * Integer sums and extremes may be taken in any order, so compilers vectorise the plain loops. Sums of
- * floats and extremes that skip NaN go through a fixed number of lanes and then a fixed tree, which
- * gives the same bits at every level. */
+ * Values go round a fixed number of lanes, which a fixed tree then joins: compilers make vector code of
+ * that without being allowed to reorder float additions, and every level gives the same bits. */
 #include "cpu/cpu_internal.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 
 enum {
     LANES = 32,         /* enough independent additions to hide their latency at AVX-512 */
-    PREFETCH = 2 << 10, /* bytes; hardware prefetchers stop at every page */
+    PREFETCH = 2 << 10, /* bytes ahead: hardware prefetchers stop at the end of each page */
 };
 
 /* Fills lanes (of type A, beginning as `start`) by UPDATE(lane, value), then halves them by JOIN. */
@@ -23,9 +22,12 @@ enum {
     size_t i = 0;                                                                                  \
     for (size_t l = 0; l < LANES; l++)                                                             \
         lane[l] = start;                                                                           \
-    for (; i + LANES <= count; i += LANES)                                                         \
+    for (; i + LANES <= count; i += LANES) {                                                       \
+        for (size_t ahead = 0; ahead < sizeof(T[LANES]); ahead += 64)                              \
+            __builtin_prefetch((const char *)(x + i) + PREFETCH + ahead);                          \
         for (size_t l = 0; l < LANES; l++)                                                         \
             lane[l] = UPDATE(lane[l], LOAD(x[i + l]));                                             \
+    }                                                                                              \
     for (size_t l = 0; i + l < count; l++)                                                         \
         lane[l] = UPDATE(lane[l], LOAD(x[i + l]));                                                 \
     for (size_t width = LANES / 2; width > 0; width /= 2)                                          \
@@ -68,27 +70,18 @@ enum {
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
     CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
     {                                                                                              \
-        const T *x = in;                                                                           \
-        Partial sum = 0;                                                                           \
-        for (size_t i = 0; i < count; i++)                                                         \
-            sum += (Partial)x[i];                                                                  \
-        return (cpu_number){.member = sum};                                                        \
+        FOLD_LANES(T, Partial, 0, (Partial), ADD, ADD);                                            \
+        return (cpu_number){.member = lane[0]};                                                    \
     }                                                                                              \
     CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
     {                                                                                              \
-        const T *x = in;                                                                           \
-        T least = highest;                                                                         \
-        for (size_t i = 0; i < count; i++)                                                         \
-            least = SMALLER(least, x[i]);                                                          \
-        return (cpu_number){.member = least};                                                      \
+        FOLD_LANES(T, T, highest, AS_IS, SMALLER, SMALLER);                                        \
+        return (cpu_number){.member = lane[0]};                                                    \
     }                                                                                              \
     CPU_INLINE cpu_number max_##name(const void *in, size_t count)                                 \
     {                                                                                              \
-        const T *x = in;                                                                           \
-        T largest = lowest;                                                                        \
-        for (size_t i = 0; i < count; i++)                                                         \
-            largest = LARGER(largest, x[i]);                                                       \
-        return (cpu_number){.member = largest};                                                    \
+        FOLD_LANES(T, T, lowest, AS_IS, LARGER, LARGER);                                           \
+        return (cpu_number){.member = lane[0]};                                                    \
     }                                                                                              \
     LEVELS(sum, name)                                                                              \
     LEVELS(min, name)                                                                              \
