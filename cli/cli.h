@@ -50,6 +50,8 @@ void cli_close(tml_context *tml);
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that
  * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_CANCELLED). */
 int cli_fail(const char *command, tml_context *tml, tml_status status);
+/* The message that cli_fail would print. */
+const char *cli_last_error(const tml_context *tml);
 /* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
 int cli_error(const char *command, const char *format, ...) TML_FORMAT(2, 3);
 int cli_usage(const char *command, const char *format, ...) TML_FORMAT(2, 3);

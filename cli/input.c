@@ -79,12 +79,13 @@ int input_load(const char *command, tml_context *tml, const char *path,
     if (desc.type || (status != TML_FILE_FORMAT && status != TML_UNSUPPORTED))
         return cli_fail(command, tml, status);
     char complaint[768];
-    snprintf(complaint, sizeof complaint, "%s", tml_last_error(tml));
+    snprintf(complaint, sizeof complaint, "%s", cli_last_error(tml));
     status = tml_points_load(tml, path, &out->points);
     out->is_points = status == TML_OK;
-    if (status == TML_OK || status == TML_CANCELLED || is_named_like_points(path))
+    /* UNSUPPORTED: known, and the message says how to convert it. */
+    if (status != TML_FILE_FORMAT || is_named_like_points(path))
         return cli_fail(command, tml, status);
-    return cli_error(command, "%s", complaint);
+    return cli_error(command, "%s; nor is it points (PLY, XYZ, PCD, LAS, legacy VTK)", complaint);
 }
 
 int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,

@@ -77,8 +77,16 @@ int cli_fail(const char *command, tml_context *tml, tml_status status)
         cli_error(command, "cancelled");
         return CLI_CANCELLED;
     }
-    const char *detail = tml_last_error(tml);
+    const char *detail = cli_last_error(tml);
     return cli_error(command, "%s", *detail ? detail : tml_status_text(status));
+}
+
+const char *cli_last_error(const tml_context *tml)
+{
+    /* The call's name, "tml_volume_load: ", helps a programmer, not a user of the program. */
+    const char *message = tml_last_error(tml);
+    const char *colon = strncmp(message, "tml_", 4) == 0 ? strstr(message, ": ") : NULL;
+    return colon ? colon + 2 : message;
 }
 
 double cli_now(void)

@@ -463,22 +463,29 @@ static tml_vec3 background(const scene *s, uint32_t column, uint32_t row)
 
 typedef struct rows_job {
     scene *s;
-    void (*task)(scene *s, uint32_t first, uint32_t last);
+    render_pass pass;
+    uint32_t first; /* of the rows in this share */
 } rows_job;
 
 static void run_rows(void *argument, uint32_t index)
 {
     const rows_job *job = argument;
-    uint32_t first = index * RENDER_ROWS_A_TASK, last = first + RENDER_ROWS_A_TASK;
+    uint32_t first = job->first + index * RENDER_ROWS_A_TASK, last = first + RENDER_ROWS_A_TASK;
     uint32_t height = job->s->desc->height;
-    job->task(job->s, first, last < height ? last : height);
+    job->pass(job->s, first, last < height ? last : height);
 }
 
-void render_rows(scene *s, void (*task)(scene *s, uint32_t first, uint32_t last))
+bool render_rows(scene *s, render_pass pass, const char *stage, double from, double to)
 {
-    rows_job job = {s, task};
+    enum { SHARE = 16 }; /* tasks between two reports: some 100 ms on a small machine */
     uint32_t tasks = (s->desc->height + RENDER_ROWS_A_TASK - 1) / RENDER_ROWS_A_TASK;
-    tml_parallel_for(s->tml, tasks, run_rows, &job);
+    for (uint32_t first = 0; first < tasks; first += SHARE) {
+        if (!tml_progress(s->tml, stage, from + (to - from) * first / tasks))
+            return false;
+        rows_job job = {s, pass, first * RENDER_ROWS_A_TASK};
+        tml_parallel_for(s->tml, tasks - first < SHARE ? tasks - first : SHARE, run_rows, &job);
+    }
+    return true;
 }
 
 static uint64_t key_at(const scene *s, uint32_t column, uint32_t row)
@@ -589,18 +596,15 @@ static tml_status render_scene(scene *s)
         if (!tml_progress(s->tml, "shadows", 0))
             return TML_CANCELLED;
         draw_view(s, &s->light, &s->shadow);
-        if (!tml_progress(s->tml, "picture", 0.3))
+        if (!tml_progress(s->tml, "triangles", 0.15))
             return TML_CANCELLED;
         draw_view(s, &s->camera, &s->target);
-        if (!tml_progress(s->tml, "light", 0.5))
+        if (!render_rows(s, find_pixels, "pixels", 0.3, 0.35) || !render_visibility(s, 0.35, 0.75))
             return TML_CANCELLED;
-        render_rows(s, find_pixels);
-        render_visibility(s);
     }
-    if (!tml_progress(s->tml, "colours", 0.7))
+    if (!render_rows(s, color_pixels, "colours", 0.75, 1) || !tml_progress(s->tml, "colours", 1))
         return TML_CANCELLED;
-    render_rows(s, color_pixels);
-    return tml_progress(s->tml, "picture", 1) ? TML_OK : TML_CANCELLED;
+    return TML_OK;
 }
 
 tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc *desc,

@@ -65,11 +65,15 @@ enum { RENDER_SAMPLES = 3, RENDER_SHADOW_SIDE = 2048, RENDER_ROWS_A_TASK = 8 };
 void render_project(const view *v, const double p[3], double *x, double *y, double *depth);
 /* Camera coordinates relative to the eye of a point at sample position x, y and depth. */
 tml_vec3 render_point(const view *camera, float x, float y, float depth);
-/* Ambient occlusion, key light and floor shadow of each pixel, smoothed: fills s->visible and
- * s->floor_light from s->pixels and s->shadow. */
-void render_visibility(scene *s);
+/* One pass over the picture's rows, in bands that run in parallel. */
+typedef void (*render_pass)(scene *s, uint32_t first, uint32_t last);
 
-/* Calls task(scene, first row, last row + 1) for bands of the picture's rows, in parallel. */
-void render_rows(scene *s, void (*task)(scene *s, uint32_t first, uint32_t last));
+/* Runs a pass and reports its progress from one fraction of the picture to another; false when
+ * cancelled. */
+bool render_rows(scene *s, render_pass pass, const char *stage, double from, double to);
+
+/* Ambient occlusion, key light and floor shadow of each pixel, smoothed: fills s->visible and
+ * s->floor_light from s->pixels and s->shadow. Progress and result as render_rows. */
+bool render_visibility(scene *s, double from, double to);
 
 #endif

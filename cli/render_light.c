@@ -271,10 +271,13 @@ static void blur_floor(scene *s)
     }
 }
 
-void render_visibility(scene *s)
+bool render_visibility(scene *s, double from, double to)
 {
-    render_rows(s, find_visibility);
-    render_rows(s, smooth_visibility);
-    render_rows(s, find_floor_light);
+    double most = from + 0.7 * (to - from), rest = from + 0.85 * (to - from);
+    if (!render_rows(s, find_visibility, "light", from, most) ||
+        !render_rows(s, smooth_visibility, "light", most, rest) ||
+        !render_rows(s, find_floor_light, "floor", rest, to))
+        return false;
     blur_floor(s);
+    return true;
 }
