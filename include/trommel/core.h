@@ -263,7 +263,7 @@ TML_API TML_MUST_CHECK tml_status tml_read_count(tml_context *tml, tml_buffer bu
 TML_API TML_MUST_CHECK tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first,
                                             uint64_t count, const void *in);
 /* The buffer's memory on the host, valid until tml_unmap; on the CPU engine no copy is made. Waits.
- */
+ * */
 TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out);
 TML_API void tml_unmap(tml_context *tml, tml_buffer buffer);
 /* Waits for everything enqueued so far. Errors: DEVICE_LOST, CANCELLED. */
@@ -277,8 +277,9 @@ TML_API size_t tml_reserved(const tml_context *tml);
 /* ---- sampled grids -------------------------------------------------------------------------- */
 
 /* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k)
- * and stands at   origin + direction * (spacing * (i, j, k)). A zeroed spacing means 1 1 1, a
- * zeroed direction the identity. */
+ * and
+ * stands at   origin + direction * (spacing * (i, j, k)).
+ * A zeroed spacing means 1 1 1, a zeroed direction the identity. */
 typedef struct tml_grid {
     uint64_t dims[3];    /* samples along x (fastest), y, z */
     double spacing[3];   /* length of one step; positive */

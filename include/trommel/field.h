@@ -15,7 +15,8 @@ extern "C" {
 typedef enum tml_field_kind {
     TML_FIELD_KERNEL_SUM, /* sum over points of w(|x - p| / radius); background 0; inside is high */
     TML_FIELD_DISTANCE,   /* signed distance to the union of spheres: max of (radius - |x - p|), cut
-                           * off at   -margin; background -margin; inside is high, the spheres' surface
+                           * off at   -margin; background -margin; inside is high, the spheres'
+                           *          surface
                            * at 0 */
 } tml_field_kind;
 
@@ -31,13 +32,14 @@ typedef enum tml_field_kernel {
 typedef struct tml_field_desc {
     /* f32x3; points with NaN or infinity are ignored. */
     tml_buffer points;
-    /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius (DISTANCE).
-     * Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may differ by any
-     * factor: points are binned by radius, in steps of 4. */
+    /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius
+     * (DISTANCE). Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may
+     * differ by any factor: points are binned by radius, in steps of 4. */
     tml_buffer radii;
-    /* Where there are no radii. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median distance
-     * to the sixth-nearest other point, which is the spacing of a lattice and the gaps of an unordered
-     * scan. On an automatic grid at least three of its steps. 1 where all points coincide. */
+    /* Where there are no radii. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
+     * distance to the sixth-nearest other point, which is the spacing of a lattice and the gaps of
+     * an unordered scan. On an automatic grid at least three of its steps. 1 where all points
+     * coincide. */
     double radius;
     tml_field_kind kind;
     tml_field_kernel kernel;
@@ -47,16 +49,17 @@ typedef struct tml_field_desc {
      * close; origin is ignored, a given direction and a given spacing are kept. Otherwise as given;
      * points outside reach in as far as their radius goes. */
     tml_grid grid;
-    /* Samples along an automatic grid's longest side where no spacing is given, at least 8. 0: eight to
-     * the median radius, within 64 to 512. */
+    /* Samples along an automatic grid's longest side where no spacing is given, at least 8. 0:
+     * eight to the median radius, within 64 to 512. */
     uint32_t resolution;
 } tml_field_desc;
 
-/* desc with every zero resolved: radius, margin, grid. Reads the points (waits). iso, if not NULL, gets
- * the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
+/* desc with every zero resolved: radius, margin, grid. Reads the points (waits). iso, if not NULL,
+ * gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
  * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths must lie
- * between 1e-30 and 1e30. Errors: INVALID_ARGUMENT (no usable point; grid over 2^40 samples: the message
- * tells points and extent), INVALID_HANDLE, OUT_OF_MEMORY. On failure *resolved is left as it was. */
+ * between 1e-30 and 1e30. Errors: INVALID_ARGUMENT (no usable point; grid over 2^40 samples: the
+ * message tells points and extent), INVALID_HANDLE, OUT_OF_MEMORY. On failure *resolved is left as
+ * it was. */
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 

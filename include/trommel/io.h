@@ -46,8 +46,8 @@ typedef struct tml_volume_load_desc {
 /* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
  * (.mrc .map .rec .ccp4), NPY, or raw (.raw, any name when desc gives dims and type; .gz is
  * unzipped). The format is found by content first, then by name. path is UTF-8. desc may be NULL.
- * Release the result with tml_volume_free.
- * Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+ * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
+ * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *path,
                                                   const tml_volume_load_desc *desc,
                                                   tml_volume *out);

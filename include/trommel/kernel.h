@@ -14,12 +14,14 @@
  *
  * Parameters, at most four, each a plain "type name":
  *   float, int, uint, vec2, vec3, vec4   the next input array's element. float also takes f16
- * buffers, int also i8 and i16, uint also u8 and u16 (widened); double, uint64, int64 f64, u64, i64
- * buffers (Vulkan: where the device has them) tml_index name                       the element's
- * position in the stream (expand: the source's) tml_rank name                        expand only:
- * the k of the source's k-th output tml_params name                      the desc's params:
- * p.f[0..3] floats, p.u[0..3] uints Result: bool, float, int, uint, vec2, vec3, vec4, double,
- * uint64, int64.
+ *                                        buffers, int also i8 and i16, uint also u8 and u16
+ *                                        (widened);
+ *   double, uint64, int64                f64, u64, i64 buffers (Vulkan: where the device has them)
+ *   tml_index name                       the element's position in the stream (expand: the
+ *                                        source's)
+ *   tml_rank name                        expand only: the k of the source's k-th output
+ *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints
+ * Result: bool, float, int, uint, vec2, vec3, vec4, double, uint64, int64.
  *
  * The short names (uint, vec3, F ...) are defined only between
  *     #include <trommel/kernel_begin.h>  and  #include <trommel/kernel_end.h>
@@ -91,9 +93,9 @@ typedef struct tml_kernel {
                                              {TML_EACH(TML_KIND, params)},                         \
                                              name##_run};
 
-/* The loop over a block, and its choice of instructions: AVX2 where the processor has it, since what
- * compilers take for granted makes simple kernels up to four times slower than the memory. Without
- * fused multiply-add, so that both forms give the same bits. */
+/* The loop over a block, and its choice of instructions: AVX2 where the processor has it, since
+ * what compilers take for granted makes simple kernels up to four times slower than the memory.
+ * Without fused multiply-add, so that both forms give the same bits. */
 #define TML_KERNEL_LOOP(storage, run, T, call)                                                     \
     storage void run(const tml_kernel_block *tml_block)                                            \
     {                                                                                              \

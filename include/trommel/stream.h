@@ -3,21 +3,23 @@
  * Common to all operations
  *   length   how many elements go in. count 0 with no device buffer: all of the first input. With a
  *            device buffer (one u32 or u64 element at device_index) the length is read on the
- * device when the operation runs, and count is its upper bound (0: the first input's count); a
- *            larger device value is clamped to the bound.
+ *            device when the operation runs, and count is its upper bound (0: the first input's
+ *            count); a larger device value is clamped to the bound.
  *   outputs  must be buffers that you made, large enough for the bound that each field states; they
  *            may not overlap inputs unless the field says "in place". Elements past the result are
  *            left as they were.
  *   count    one-element u32 or u64 buffers on the device; never read back by the call. A u32 count
  *            that would overflow makes the call fail with INVALID_ARGUMENT before it starts: the
- * bound must fit. order    outputs are stable: in the order of their sources. Integers, indices,
- * counts and order are equal bit for bit on every engine, every method, any number of threads.
- * Float results are equal bit for bit for any number of threads on one engine, and within the
- * stated bound between engines. scratch  from the context's arena, which grows at first use only;
- * or a buffer of yours (TML_U8, at least tml_<op>_scratch_size bytes). Contents undefined before
- * and after. errors   INVALID_ARGUMENT, INVALID_HANDLE, SCRATCH_TOO_SMALL, UNSUPPORTED (type,
- * method or kernel on this engine), OUT_OF_MEMORY (arena), CANCELLED. A call that fails changed no
- * output, except CANCELLED. */
+ *            bound must fit.
+ *   order    outputs are stable: in the order of their sources. Integers, indices, counts and order
+ *            are equal bit for bit on every engine, every method, any number of threads. Float
+ *            results are equal bit for bit for any number of threads on one engine, and within the
+ *            stated bound between engines.
+ *   scratch  from the context's arena, which grows at first use only; or a buffer of yours (TML_U8,
+ *            at least tml_<op>_scratch_size bytes). Contents undefined before and after.
+ *   errors   INVALID_ARGUMENT, INVALID_HANDLE, SCRATCH_TOO_SMALL, UNSUPPORTED (type, method or
+ *            kernel on this engine), OUT_OF_MEMORY (arena), CANCELLED. A call that fails changed no
+ *            output, except CANCELLED. */
 #ifndef TROMMEL_STREAM_H
 #define TROMMEL_STREAM_H
 
@@ -80,13 +82,14 @@ typedef enum tml_fold {
  * in      any scalar type
  * out     one element.
  *         SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs sign-extended); SUM of
- * floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type; ARGMIN, ARGMAX: u64 or u32. Empty
- * stream: SUM 0, MEAN NaN, MIN the type's largest (inf for floats), MAX the smallest, ARGMIN and
- * ARGMAX the largest unsigned value. NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX:
- * ignored, unless all are NaN (then MIN and MAX are NaN, ARG the largest unsigned value). error
- * Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks: the result
- * is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines: within (log2 n + 8) *
- * 2^-24 * sum|x|. */
+ *         floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type; ARGMIN, ARGMAX: u64 or u32.
+ *         Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf for floats), MAX the smallest,
+ *         ARGMIN and ARGMAX the largest unsigned value.
+ * NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX: ignored, unless all are NaN (then MIN
+ *         and MAX are NaN, ARG the largest unsigned value).
+ * error   Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks: the
+ *         result is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines: within
+ *         (log2 n + 8) * 2^-24 * sum|x|. */
 typedef struct tml_reduce_desc {
     tml_fold fold;
     tml_buffer in;
@@ -102,9 +105,10 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
 /* out[i] = in[0] + ... + in[i] (inclusive) or in[0] + ... + in[i - 1] (exclusive, the default).
  * in      u8 u16 u32 u64 i32 i64 f32 f64
  * out     length elements; for integers u32 u64 i32 i64 (sums modulo its size), for floats in's
- * type; in place allowed where the types are equal total   optional: one element of out's type, the
- * sum of all error   Floats are summed in blocks of fixed size, in double for f32: within n * 2^-53
- * * sum|x|, plus one rounding. */
+ *         type; in place allowed where the types are equal
+ * total   optional: one element of out's type, the sum of all
+ * error   Floats are summed in blocks of fixed size, in double for f32: within n * 2^-53 * sum|x|,
+ *         plus one rounding. */
 typedef struct tml_scan_desc {
     tml_buffer in;
     tml_length length;
@@ -136,9 +140,10 @@ typedef struct tml_payload {
 
 /* Keeps the elements that the kernel, flag or bit says, in source order.
  * payloads  up to 8 arrays compacted alike; unused ones zeroed. out: room for the length's bound,
- * or less: elements past out's count are not written, and count still tells how many there are. In
- * place (out == in) is allowed for TML_METHOD_AUTO and LOOK_BACK. indices   optional: u32 or u64,
- * the source index of each kept element count     optional: one u32 or u64, elements kept */
+ *           or less: elements past out's count are not written, and count still tells how many
+ *           there are. In place (out == in) is allowed for TML_METHOD_AUTO and LOOK_BACK.
+ * indices   optional: u32 or u64, the source index of each kept element
+ * count     optional: one u32 or u64, elements kept */
 typedef struct tml_compact_desc {
     tml_keep keep;
     tml_payload payloads[TML_MAX_PAYLOADS];
@@ -160,14 +165,17 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
 /* ---- expand --------------------------------------------------------------------------------- */
 
 /* Each source makes any number of outputs. Output j belongs to the source s with
- * first[s] <= j < first[s] + counts[s], where first is the exclusive scan of counts; k = j -
- * first[s]. counts       u8, u16 or u32, one a source; or count_kernel (result uint; array
- * parameters take in[]) source, rank optional: u32 or u64 / u32, for each output its source and its
- * k emit         optional kernel: out[j] = emit(in[...][s], tml_index s, tml_rank k); its array
- *              parameters take in[] in order, gathered at s
- * total        optional: one u32 or u64; outputs that the counts ask for (a u32 stays at its largest
- *              value when they are more). The capacity is the smallest count of source, rank and
- *              out: nothing is written past it, and a total above it is how an overflow shows.
+ * first[s] <= j < first[s] + counts[s], where first is the exclusive scan of counts, and is that
+ * source's k-th, k = j - first[s].
+ * counts        u8, u16 or u32, one a source; or count_kernel (result uint; array parameters take
+ *               in[])
+ * source, rank  optional: u32 or u64 / u32, for each output its source and its k
+ * emit_kernel   optional: out[j] = emit(in[...][s], tml_index s, tml_rank k); its array parameters
+ *               take in[] in order, gathered at s
+ * total         optional: one u32 or u64; outputs that the counts ask for (a u32 stays at its
+ *               largest value when they are more). The capacity is the smallest count of source,
+ *               rank and out: nothing is written past it, and a total above it is how an overflow
+ *               shows.
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008;
  * Baxter: moderngpu, load-balancing search. 2013. */
 typedef struct tml_expand_desc {
@@ -190,8 +198,8 @@ TML_API size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *
 /* ---- unique and run-length ------------------------------------------------------------------ */
 
 /* Collapses runs of equal neighbours (equal bytes; so NaN equals itself and 0.0 differs from -0.0).
- * Outputs have room for the length's bound, or less: runs past an output's count are not written, and
- * count still tells how many there are.
+ * Outputs have room for the length's bound, or less: runs past an output's count are not written,
+ * and count still tells how many there are.
  * values   optional: first element of each run, in's type; in place allowed
  * starts   optional: u32 or u64, index of each run's first element
  * lengths  optional: u32 or u64, elements in each run
@@ -229,10 +237,10 @@ TML_API TML_MUST_CHECK tml_status tml_reduce_segments(tml_context *tml,
 TML_API size_t tml_reduce_segments_scratch_size(tml_context *tml,
                                                 const tml_reduce_segments_desc *desc);
 
-/* Scans each segment from zero, as tml_scan would as a stream of its own (types, in place, and floats
- * to the bit). Elements in no segment are left as they were. Offsets and balance as in
- * tml_reduce_segments; where wrong offsets make segments overlap they are done in order, so that the
- * last one stays. */
+/* Scans each segment from zero, as tml_scan would as a stream of its own (types, in place, and
+ * floats to the bit). Elements in no segment are left as they were. Offsets and balance as in
+ * tml_reduce_segments; where wrong offsets make segments overlap they are done in order, so that
+ * the last one stays. */
 typedef struct tml_scan_segments_desc {
     tml_buffer in;
     tml_buffer offsets;

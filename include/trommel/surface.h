@@ -1,18 +1,20 @@
 /* Surface: volume, or points through a field, to triangle mesh.
  *
  * Marching cubes whose 256-case table separates inside corners on ambiguous faces, so that
- * neighbouring cells always agree and closed fields give closed meshes. inside     value >= iso,
- * for every type; a sample exactly at the isovalue makes no hole missing    NaN samples, samples
- * whose mask byte is 0 and samples outside the region: a cell with such a corner makes no triangle,
- * so the surface ends there (open, no false wall) vertex     lies on a grid edge between an inside
- * and an outside sample; t = (iso - a) / (b - a) from the endpoint with the lower index, in double
- * for f64, u32, i32, u64 and i64 and in float otherwise; clamped to [0, 1]. Where b - a overflows,
- * t = 1/2. order      vertices by row (z, then y), within a row by axis x, y, z, then by x;
- * triangles by cell, then by table. The same on every engine and for any number of threads. winding
- * counter-clockwise seen from the low side (outside), also for mirrored grids normals    unit
- * length, pointing to the low side; of a zero gradient: 0 0 0 position   origin + direction *
- * spacing * index, computed in double and rounded once to float. Relative to position_origin when
- * that is given. */
+ * neighbouring cells always agree and closed fields give closed meshes.
+ *   inside     value >= iso, for every type; a sample exactly at the isovalue makes no hole
+ *   missing    NaN samples, samples whose mask byte is 0 and samples outside the region: a cell
+ *              with such a corner makes no triangle, so the surface ends there (open, no false
+ *              wall)
+ *   vertex     lies on a grid edge between an inside and an outside sample; t = (iso - a) / (b - a)
+ *              from the endpoint with the lower index, in double for f64, u32, i32, u64 and i64 and
+ *              in float otherwise; clamped to [0, 1]. Where b - a overflows, t = 1/2.
+ *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x; triangles by
+ *              cell, then by table. The same on every engine and for any number of threads.
+ *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
+ *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
+ *   position   origin + direction * spacing * index, computed in double and rounded once to float.
+ *              Relative to position_origin when that is given. */
 #ifndef TROMMEL_SURFACE_H
 #define TROMMEL_SURFACE_H
 
@@ -45,15 +47,15 @@ typedef struct tml_surface_index_desc {
 typedef struct tml_surface_desc {
     /* Input: a volume or a field. */
     tml_buffer volume; /* dims product samples, any scalar type */
-    tml_grid grid;
-    const tml_field_desc
-        *field;           /* instead of volume and grid: evaluated slab by slab, never stored */
+    tml_grid grid;     /* at most 2^30 samples in a slice */
+    /* Instead of volume and grid: a field, evaluated slab by slab and never stored. */
+    const tml_field_desc *field;
     tml_buffer index;     /* optional, from tml_surface_index for this volume */
     tml_region region;    /* zeroed: everything */
     tml_buffer mask;      /* optional: u8, one a sample of the whole volume; 0 is missing */
     tml_buffer attribute; /* optional: scalar volume of the same dims, interpolated onto vertices */
 
-    /* What. One isovalue, or several in one read. */
+    /* What. One isovalue (finite), or several in one read. */
     double iso;
     const double *isovalues; /* NULL: iso alone. Parts come in this order. At most 64 */
     uint32_t isovalue_count;
@@ -66,9 +68,9 @@ typedef struct tml_surface_desc {
     /* How. */
     tml_normals normals;    /* with labels: of the binary volume */
     bool soup;              /* three vertices a triangle, no indices */
-    bool caps;              /* close the surface where it leaves the region: the border is taken as
-                             * surrounded by outside samples half a step away from nothing: vertices lie
-                             * on the border samples' outward edges at t = 0 */
+    bool caps;              /* close the surface where it leaves the region, by a wall on the border
+                             * samples: as though one layer of outside samples lay around them, at
+                             * no distance */
     bool flip;              /* reverse winding and normals: inside is low */
     bool indices64;         /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
     bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions);
@@ -93,7 +95,7 @@ typedef struct tml_surface_part {
 } tml_surface_part;
 
 typedef struct tml_surface_stage {
-    const char *name; /* "sign bits", "scan", "vertices", "triangles", ... */
+    const char *name; /* "sign bits", "counts", "vertices", "triangles" ... */
     double seconds;
 } tml_surface_stage;
 
@@ -108,13 +110,14 @@ typedef struct tml_surface_result {
     uint32_t stage_count;
 } tml_surface_result;
 
-/* Extracts. Synchronous on every engine: the result's sizes are known on return. Memory: about 0.2
- * to 0.4 bytes a sample of scratch (arena), plus the outputs. Reports progress and can be
- * cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY (sizes given), CAPACITY,
- * UNSUPPORTED, CANCELLED. On failure the outputs that the call created are destroyed again. After:
- * Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up table for
- * implicit disambiguation of Marching Cubes. 1994; Schroeder, Maynard, Geveci: Flying Edges. 2015.
- */
+/* Extracts. Synchronous on every engine: the result's sizes are known on return.
+ * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
+ * are missing, plus the outputs; soup and the filters first make the whole welded mesh, beside
+ * them. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * OUT_OF_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
+ * call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni,
+ * Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
+ * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
                                               tml_surface_result *out);
 /* Frees parts and destroys the four buffers. */
@@ -139,7 +142,8 @@ typedef struct tml_mesh_stats {
 
 /* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
  * skips the edge counts (which need 16 bytes an edge) and leaves euler 0. An edge from a vertex to
- * itself is none. Errors: INVALID_ARGUMENT (which triangle has an index out of range),
+ * itself is none.
+ * Errors: INVALID_ARGUMENT (which triangle has an index out of range),
  * INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
