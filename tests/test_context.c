@@ -18,9 +18,14 @@ TML_KERNEL(float, slow, (float x), {
 })
 #include <trommel/kernel_end.h>
 
-/* Under AddressSanitizer: sizes beyond reason give NULL, as they do without it. */
+/* Under the sanitizers: sizes beyond reason give NULL, as they do without them. */
 const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
 const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+const char *__tsan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
