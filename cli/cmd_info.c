@@ -45,9 +45,10 @@ static void physical_range(const tml_volume *v, const histogram *h, double *lowe
 
 static bool is_identity(const double m[9])
 {
-    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    static const double zero[9];
-    return memcmp(m, identity, sizeof identity) == 0 || memcmp(m, zero, sizeof zero) == 0;
+    for (int i = 0; i < 9; i++)
+        if (m[i] != (i % 4 == 0 ? 1 : 0))
+            return false;
+    return true;
 }
 
 static void print_volume(const input *in, const histogram *h, bool ascii)

@@ -413,9 +413,9 @@ static tml_status element_text(tml_context *tml, tml_buffer buffer, char *text)
                      : type == TML_I32 ? value.i32
                                        : value.i64;
     if (type == TML_F32)
-        snprintf(text, TEXT_SIZE, "%.9g", (double)value.f32);
+        text_float(text, value.f32);
     else if (type == TML_F64)
-        snprintf(text, TEXT_SIZE, "%.17g", value.f64);
+        text_number(text, value.f64);
     else if (tml_type_is_signed(type))
         snprintf(text, TEXT_SIZE, "%" PRId64, number);
     else

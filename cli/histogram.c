@@ -86,33 +86,26 @@ LOOP_TYPES(RANGE_LOOP)
 LOOP_TYPES(BIN_LOOP)
 #undef BIN_LOOP
 
+#define RANGE_ENTRY(name, ctype) [TML_##name] = range_##name,
+#define BIN_ENTRY(name, ctype)   [TML_##name] = bin_##name,
+static void (*const range_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t,
+                                                 part_range *) = {LOOP_TYPES(RANGE_ENTRY)};
+static void (*const bin_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t, const histogram *,
+                                               uint64_t *) = {LOOP_TYPES(BIN_ENTRY)};
+
 static void find_part_range(void *argument, uint32_t part)
 {
     histogram_job *job = argument;
     uint64_t first = part_start(job->count, part), last = part_start(job->count, part + 1);
-    switch (job->type) {
-#define RANGE_CASE(name, ctype)                                                                    \
-    case TML_##name:                                                                               \
-        range_##name(job->data, first, last, &job->ranges[part]);                                  \
-        break;
-        LOOP_TYPES(RANGE_CASE)
-#undef RANGE_CASE
-    }
+    range_loops[job->type](job->data, first, last, &job->ranges[part]);
 }
 
 static void fill_part_bins(void *argument, uint32_t part)
 {
     histogram_job *job = argument;
     uint64_t first = part_start(job->count, part), last = part_start(job->count, part + 1);
-    uint64_t *bins = job->bins + (size_t)part * job->h->bin_count;
-    switch (job->type) {
-#define BIN_CASE(name, ctype)                                                                      \
-    case TML_##name:                                                                               \
-        bin_##name(job->data, first, last, job->h, bins);                                          \
-        break;
-        LOOP_TYPES(BIN_CASE)
-#undef BIN_CASE
-    }
+    bin_loops[job->type](job->data, first, last, job->h,
+                         job->bins + (size_t)part * job->h->bin_count);
 }
 
 static void merge_ranges(const histogram_job *job, histogram *h)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "text.h"
 
 /* Bytes of the well-formed UTF-8 sequence at s, or 0: overlong forms, surrogates and code points
  * above U+10FFFF are not well formed (Unicode, table 3-7). */
@@ -84,20 +85,10 @@ void json_text(json *j, const char *name, const char *text)
         fputs("null", j->out);
 }
 
-/* The shortest of the usual precisions that reads back as the same number. */
 static void print_number(FILE *out, double number)
 {
-    char text[32];
-    if (!isfinite(number)) {
-        fputs("null", out);
-        return;
-    }
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    fputs(text, out);
+    char text[TEXT_SIZE];
+    fputs(isfinite(number) ? text_number(text, number) : "null", out);
 }
 
 void json_number(json *j, const char *name, double number)

@@ -110,7 +110,7 @@ void opt_print_man(const opt_command *program, const opt_command *const *command
     print_man_options(out, program->options, "SH");
     for (size_t i = 0; commands[i]; i++)
         print_man_command(out, commands[i]);
-    print_man_options(out, commands[0]->shared, "SH");
+    print_man_options(out, commands[0] ? commands[0]->shared : NULL, "SH");
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nIt failed; a message says why.\n.TP\n"
           ".B 2\nThe command line is wrong.\n.TP\n.B 130\nCancelled by Ctrl\\-C.\n",
           out);

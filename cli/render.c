@@ -649,7 +649,7 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
         *parts[i].memory = tml_alloc(tml, parts[i].size);
         if (!*parts[i].memory && parts[i].size)
             status = TML_OUT_OF_MEMORY;
-        else if (parts[i].zeroed)
+        else if (parts[i].zeroed && parts[i].size)
             memset(*parts[i].memory, 0, parts[i].size);
     }
     if (status != TML_OK) {

@@ -246,6 +246,8 @@ static void find_floor_light(scene *s, uint32_t first, uint32_t last)
 static void blur_line(float *line, size_t count, size_t step, size_t radius, float *copy)
 {
     float sum = 0;
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++)
         copy[i] = line[i * step];
     for (size_t i = 0; i <= 2 * radius; i++) /* beyond the ends the end values go on */

@@ -1,6 +1,7 @@
 /* Numbers as people read them. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -57,6 +58,26 @@ const char *text_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+char *text_number(char *text, double number)
+{
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, TEXT_SIZE, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    return text;
+}
+
+char *text_float(char *text, float number)
+{
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, TEXT_SIZE, "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number)
+            break;
+    }
+    return text;
 }
 
 void text_label(const char *label)

@@ -11,6 +11,10 @@ char *text_bytes(char *text, uint64_t bytes);     /* 3.2 MiB */
 char *text_seconds(char *text, double seconds);   /* 12.3 ms */
 char *text_triple(char *text, const double v[3]); /* 0.5 x 0.5 x 2 */
 
+/* The shortest of the usual precisions that reads back as the same number, or the same float. */
+char *text_number(char *text, double number);
+char *text_float(char *text, float number);
+
 /* Prints "  label      " to stdout: the left column of what info and surface report. */
 enum { TEXT_LABEL_WIDTH = 10 };
 void text_label(const char *label);
