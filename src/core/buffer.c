@@ -15,8 +15,9 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
     return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
 }
 
-/* Generations begin at an even number that no other live context is likely to share, so that a handle
- * of another context is recognised (its address, spread over 32 bits by the golden ratio). */
+/* Generations begin at an even number that no other live context is likely to share, so that a
+ * handle of another context is recognised (its address, spread over 32 bits by the golden
+ * ratio). */
 static uint32_t first_generation(const tml_context *tml)
 {
     return (uint32_t)((uintptr_t)tml / TML_ALIGNMENT) * 0x9e3779b1u & ~1u;

@@ -52,8 +52,8 @@ static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
     return &tml->pages[number / TML_SLOT_PAGE][number % TML_SLOT_PAGE];
 }
 
-/* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. Holds until
- * the buffer is destroyed. */
+/* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. Holds
+ * until the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
 /* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any),

@@ -1,7 +1,7 @@
-/* BITONIC: sorts the rejected to the end. Each source becomes a key, its index when it is kept and a
- * null above every index when it is not; a bitonic sorting network over the keys then leaves the kept
- * sources in order at the front. About n log2(n)^2 / 4 comparisons where the others need n or n log n:
- * here for comparison only, as the method that the first GPU compactions used.
+/* BITONIC: sorts the rejected to the end. Each source becomes a key, its index when it is kept and
+ * a null above every index when it is not; a bitonic sorting network over the keys then leaves the
+ * kept sources in order at the front. About n log2(n)^2 / 4 comparisons where the others need n or
+ * n log n: here for comparison only, as the method that the first GPU compactions used.
  *
  * After: Batcher: Sorting networks and their applications. 1968. */
 #include "cpu/cpu_locate.h"

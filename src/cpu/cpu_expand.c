@@ -1,10 +1,10 @@
-/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of tiles of sources, scan the sums, then walk
- * the sources once more and emit. The walk is cut into chunks of equal length along the path on which
- * every source and every output is a step (the merge path of the two), so that one source with all the
- * outputs is shared between workers as well as millions of sources with none.
+/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of tiles of sources, scan the sums, then
+ * walk the sources once more and emit. The walk is cut into chunks of equal length along the path
+ * on which every source and every output is a step (the merge path of the two), so that one source
+ * with all the outputs is shared between workers as well as millions of sources with none.
  *
- * After: Baxter: moderngpu, load-balancing search. 2013; Merrill, Garland: Merge-based parallel sparse
- * matrix-vector multiplication. 2016. */
+ * After: Baxter: moderngpu, load-balancing search. 2013; Merrill, Garland: Merge-based parallel
+ * sparse matrix-vector multiplication. 2016. */
 #include <string.h>
 
 #include "cpu/cpu_internal.h"
@@ -209,7 +209,8 @@ static uint64_t first_of(const expand_job *job, uint64_t tile)
 }
 
 /* The output at which the path is after step steps. Within a tile all outputs come first, then all
- * sources: a chunk then ends on a tile or in the midst of its outputs, and the tile's sums suffice. */
+ * sources: a chunk then ends on a tile or in the midst of its outputs, and the tile's sums
+ * suffice. */
 static uint64_t output_at(const expand_job *job, uint64_t step)
 {
     uint64_t low = 0, high = job->tile_count; /* low: the last tile that begins at or before step */

@@ -1,8 +1,8 @@
 /* Field on the CPU: bricks of 8x8x8 samples gather from the bins that their support touches.
  *
  * A brick stays in the first level cache while points are added to it one after the other, each to
- * the slices and rows that its support's box meets. What lies outside the reach adds exactly nothing,
- * so it does not matter that bricks and slabs skip different parts of it. */
+ * the slices and rows that its support's box meets. What lies outside the reach adds exactly
+ * nothing, so it does not matter that bricks and slabs skip different parts of it. */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@
 
 #include "kernels/kernel_end.h"
 
-/* The support is widened by this part of the reach, and this part of a sample, so that rounding never
- * loses a row that counts, seen from one slab and not from another. */
+/* The support is widened by this part of the reach, and this part of a sample, so that rounding
+ * never loses a row that counts, seen from one slab and not from another. */
 static const float slack_of_reach = 0x1p-20f, slack_of_sample = 0x1p-10f;
 
 typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
@@ -90,8 +90,8 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
         if (!near)
             continue;
 
-        /* From here on the reach is the unit of length. (A test of the ball against the brick instead of
-         * the box above skips a fifth more points, and took longer than it saved.) */
+        /* From here on the reach is the unit of length. (A test of the ball against the brick
+         * instead of the box above skips a fifth more points, and took longer than it saved.) */
         float unit = 1.0f / reach;
         float xx = frame->xx * unit, xy = frame->xy * unit, xz = frame->xz * unit;
         float yy = frame->yy * unit, yz = frame->yz * unit, zz = frame->zz * unit;

@@ -1,11 +1,12 @@
 /* HISTOPYRAMID: a pyramid of partial sums, descended once for each output. The base level holds the
- * sources' counts; each cell of a level above is the sum of four cells below; the apex is the number
- * of outputs. Output j starts at the apex with key index j. On each level down it looks at the four
- * children of its cell: while the key index is not below a child's sum, it subtracts the sum and
- * moves on to the next. It ends on the source, and what is left of the key index is the rank.
+ * sources' counts; each cell of a level above is the sum of four cells below; the apex is the
+ * number of outputs. Output j starts at the apex with key index j. On each level down it looks at
+ * the four children of its cell: while the key index is not below a child's sum, it subtracts the
+ * sum and moves on to the next. It ends on the source, and what is left of the key index is the
+ * rank.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
- * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
+ * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "cpu/cpu_locate.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* Compact, partition and expand by the methods that locate each output on its own (cpu_locate.h):
- * count the sources, build, then gather output by output. Plain on purpose: one loop over outputs, one
- * question for each. */
+ * count the sources, build, then gather output by output. Plain on purpose: one loop over outputs,
+ * one question for each. */
 #include <string.h>
 
 #include "cpu/cpu_locate.h"
@@ -73,7 +73,8 @@ typedef struct locate_job {
     /* Expand: how many outputs each source has. */
     cpu_counts expand;
     bool is_expand;
-    /* The outputs [first_output, first_output + output_count) are the locator's [0, output_count). */
+    /* The outputs [first_output, first_output + output_count) are the locator's [0,
+     * output_count). */
     uint64_t first_output, output_count;
     column numbers, ranks, payloads[TML_MAX_PAYLOADS];
     cpu_call emit;

@@ -1,5 +1,5 @@
-/* The readable methods: HISTOPYRAMID, SCAN_SEARCH and BITONIC. Where the fast paths write outputs as
- * they walk the sources, these answer one question for each output on its own: which source does
+/* The readable methods: HISTOPYRAMID, SCAN_SEARCH and BITONIC. Where the fast paths write outputs
+ * as they walk the sources, these answer one question for each output on its own: which source does
  * output j belong to, and which of that source's outputs is it? That is what an engine without
  * scattered writes must do, and each method is written once for compact, partition and expand. */
 #ifndef TML_CPU_LOCATE_H
@@ -11,9 +11,9 @@ typedef struct cpu_locator {
     /* Can a source have more than one output? */
     bool expands;
     size_t (*scratch_size)(uint64_t source_count);
-    /* Prepares scratch for locate; the result is the sum of counts. counts: source_count values, then
-     * zeros up to a multiple of 4; they stay where they are until the last locate, and build may
-     * overwrite them. */
+    /* Prepares scratch for locate; the result is the sum of counts. counts: source_count values,
+     * then zeros up to a multiple of 4; they stay where they are until the last locate, and build
+     * may overwrite them. */
     uint64_t (*build)(tml_context *tml, uint64_t *counts, uint64_t source_count, void *scratch);
     /* For an output below the sum. */
     void (*locate)(const void *scratch, uint64_t output, tml_index *source, tml_rank *rank);
@@ -50,10 +50,11 @@ uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, u
 /* Stores total; what a u32 cannot hold becomes its largest value. */
 void cpu_expand_store_total(const tml_context *tml, tml_buffer buffer, uint64_t total);
 
-/* ---- running sums (cpu_scan_search.c) --------------------------------------------------------- */
+/* ---- running sums (cpu_scan_search.c) ------------------------------------------------------- */
 
-/* Running sums by Hillis and Steele, in log2(count) passes over all elements. Each element is a u64,
- * or a double when is_float. Sums go back and forth between a and b; the result is where they ended. */
+/* Running sums by Hillis and Steele, in log2(count) passes over all elements. Each element is a
+ * u64, or a double when is_float. Sums go back and forth between a and b; the result is where they
+ * ended. */
 typedef union cpu_sum {
     uint64_t integer;
     double real;

@@ -1,5 +1,6 @@
-/* tml_map_stream on the CPU: tiles in parallel, the kernel run on blocks that stay in the first level
- * cache. In place is safe because a kernel reads item i of its block before it writes item i. */
+/* tml_map_stream on the CPU: tiles in parallel, the kernel run on blocks that stay in the first
+ * level cache. In place is safe because a kernel reads item i of its block before it writes item
+ * i. */
 #include "cpu/cpu_internal.h"
 
 enum { TILE_ITEMS = 16 * CPU_BLOCK };

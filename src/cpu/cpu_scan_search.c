@@ -1,10 +1,10 @@
-/* SCAN_SEARCH: running counts by the scan of Hillis and Steele, then a binary search for each output.
- * After the pass of stride 2^p each element holds the sum of the last 2^(p + 1) elements that end with
- * it; log2(n) passes make that all of them. Twice the additions of a work-efficient scan for each
- * level, but each pass is a plain gather, which is all that a fragment shader has.
+/* SCAN_SEARCH: running counts by the scan of Hillis and Steele, then a binary search for each
+ * output. After the pass of stride 2^p each element holds the sum of the last 2^(p + 1) elements
+ * that end with it; log2(n) passes make that all of them. Twice the additions of a work-efficient
+ * scan for each level, but each pass is a plain gather, which is all that a fragment shader has.
  *
- * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for GPGPU
- * Applications. GPU Gems 2, 2005. */
+ * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
+ * GPGPU Applications. GPU Gems 2, 2005. */
 #include "cpu/cpu_locate.h"
 
 enum { TASK_ELEMENTS = 16384 };

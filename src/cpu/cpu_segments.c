@@ -1,7 +1,7 @@
-/* Segmented reduce and scan on the CPU, balanced over elements. Segments are handed out in groups; a
- * segment that is too long for one worker is put aside, and those few are then done one by one, each
- * by all workers, in blocks of the same size as tml_reduce and tml_scan use. Blocks count from a
- * segment's start, so a float result is the one that those would give for the segment alone. */
+/* Segmented reduce and scan on the CPU, balanced over elements. Segments are handed out in groups;
+ * a segment that is too long for one worker is put aside, and those few are then done one by one,
+ * each by all workers, in blocks of the same size as tml_reduce and tml_scan use. Blocks count from
+ * a segment's start, so a float result is the one that those would give for the segment alone. */
 #include "cpu/cpu_internal.h"
 
 enum {
@@ -51,8 +51,8 @@ static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, s
     all->long_capacity = all->element_count / LONG;
 }
 
-/* Puts a long segment aside. Only offsets out of order, with segments that overlap, can make more of
- * them than there is room for: then the worker that found it does it alone. */
+/* Puts a long segment aside. Only offsets out of order, with segments that overlap, can make more
+ * of them than there is room for: then the worker that found it does it alone. */
 static bool put_aside(segments *all, uint64_t s, segment span)
 {
     if (span.end - span.first < LONG)

@@ -1,8 +1,8 @@
 /* The surface on the CPU, part one: sign bits, counts, and where each row's output begins.
  *
  * The volume is read once, into one bit a sample; from then on topology is arithmetic on words that
- * stay in cache: crossed edges are the exclusive or of neighbouring rows, their population counts are the
- * vertices, and surface_triangles counts triangles without looking at cases. */
+ * stay in cache: crossed edges are the exclusive or of neighbouring rows, their population counts
+ * are the vertices, and surface_triangles counts triangles without looking at cases. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **
             cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
 }
 
-/* Then come the workspaces' own arrays; with no memory all of it is only added up. Labels take turns in
- * one place. */
+/* Then come the workspaces' own arrays; with no memory all of it is only added up. Labels take
+ * turns in one place. */
 static void layout(const surface_plan *plan, cpu_arena *arena)
 {
     workspace *spaces;
@@ -563,8 +563,8 @@ static tml_status count_part(surface_job *job, double from, double to)
 /* Edge numbers are those of the table's maker: 4 * axis + place. */
 static void expand_cases(surface_case cases[256])
 {
-    /* Edge to lane: x-edges 0 ... 3 are counters 0 ... 3; of y- and z-edges, the odd ones lie one step
-     * along x, where the counter stands after the cell. */
+    /* Edge to lane: x-edges 0 ... 3 are counters 0 ... 3; of y- and z-edges, the odd ones lie one
+     * step along x, where the counter stands after the cell. */
     static const uint8_t lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
     static const uint8_t edge_of_counter[8] = {0, 1, 2, 3, 4, 6, 8, 10};
     for (unsigned i = 0; i < 256; i++) {

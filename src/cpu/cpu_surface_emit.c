@@ -1,7 +1,8 @@
-/* The surface on the CPU, part two: vertices and triangles, each row to the place that the counts gave it.
+/* The surface on the CPU, part two: vertices and triangles, each row to the place that the counts
+ * gave it.
  *
- * A vertex's number is its place in its row's order (axis, then x), so triangles need no index array: each
- * of the twelve edges of a cell is the next of one of eight running counters. */
+ * A vertex's number is its place in its row's order (axis, then x), so triangles need no index
+ * array: each of the twelve edges of a cell is the next of one of eight running counters. */
 #include <string.h>
 
 #include "cpu/cpu_surface_internal.h"
@@ -105,8 +106,8 @@ static bool is_in_pad(const workspace *space, int axis, uint64_t i)
     return space->pad && (i == 0 || i == space->size[axis] - 1);
 }
 
-/* Is the edge from column x of the batch's row one of those that end in the pad? Then its direction, -1
- * or 1, is the cap's outward normal along the axis; else 0. */
+/* Is the edge from column x of the batch's row one of those that end in the pad? Then its
+ * direction, -1 or 1, is the cap's outward normal along the axis; else 0. */
 static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t x)
 {
     uint64_t at[3] = {batch->column + x, batch->y, batch->z};
@@ -239,7 +240,8 @@ static void find_crossings(const surface_job *job, const surface_word *edges, ui
     batch->count = job->simd->crossings[plan->type](&in, &iso);
 }
 
-/* The samples that a row's vertices need come from memory in no order that the processor guesses. */
+/* The samples that a row's vertices need come from memory in no order that the processor
+ * guesses. */
 static void prefetch_edges(const surface_job *job, int axis, uint64_t y, uint64_t z,
                            const surface_word *edges, uint64_t words, uint64_t column)
 {
@@ -410,8 +412,8 @@ static void triangles_task(void *argument, uint32_t index)
         uint64_t wide[SURFACE_COUNTERS];
         row_counters(space, y, at.z, wide);
         uint64_t first = 3 * (chunk_first + entries[y].triangles);
-        /* 64-bit indices are made as 32-bit ones from the row's first vertex, in the upper half of their
-         * place, and widened from the front: no write overtakes a read. */
+        /* 64-bit indices are made as 32-bit ones from the row's first vertex, in the upper half of
+         * their place, and widened from the front: no write overtakes a read. */
         uint64_t base = plan->indices64 ? wide[0] : 0;
         uint32_t *out = plan->indices64
                             ? (uint32_t *)((uint64_t *)plan->indices->memory + first) + n
@@ -463,8 +465,8 @@ static void flip_task(void *argument, uint32_t index)
 
 /* ---- the stage ------------------------------------------------------------------------------- */
 
-/* Vertices of slab after slab; a volume is one. A slab's vertices look one slice ahead, and their normals
- * one slice back and two ahead. */
+/* Vertices of slab after slab; a volume is one. A slab's vertices look one slice ahead, and their
+ * normals one slice back and two ahead. */
 static tml_status emit_vertices(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;

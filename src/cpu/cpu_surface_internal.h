@@ -1,8 +1,10 @@
-/* What the CPU surface's files share: the workspace of a part, and how the volume's rows are reached.
+/* What the CPU surface's files share: the workspace of a part, and how the volume's rows are
+ * reached.
  *
- * Rows and columns of a workspace are those of the part's box, with one more outside sample on every
- * side when the surface is capped ("pad"). The work is cut into chunks: a few rows of one slice. Within
- * a chunk the row table counts from zero; the chunk table says where the chunk starts. */
+ * Rows and columns of a workspace are those of the part's box, with one more outside sample on
+ * every side when the surface is capped ("pad"). The work is cut into chunks: a few rows of one
+ * slice. Within a chunk the row table counts from zero; the chunk table says where the chunk
+ * starts. */
 #ifndef TML_CPU_SURFACE_INTERNAL_H
 #define TML_CPU_SURFACE_INTERNAL_H
 
@@ -10,7 +12,8 @@
 #include "cpu/cpu_surface_simd.h"
 #include "surface/surface_internal.h"
 
-/* Vertices and triangles before a row in its chunk, and where its y- and z-edges' vertices begin. */
+/* Vertices and triangles before a row in its chunk, and where its y- and z-edges' vertices
+ * begin. */
 typedef struct row_entry {
     uint32_t vertices, triangles;
     uint32_t x_edges, y_edges;
@@ -60,8 +63,8 @@ typedef struct workspace {
     surface_word *cells;   /* as bits: cells whose eight corners are present */
 } workspace;
 
-/* The samples of slices [first, first + count) of the whole volume. For a volume that is all of it; a
- * field's slabs are evaluated one after another. */
+/* The samples of slices [first, first + count) of the whole volume. For a volume that is all of it;
+ * a field's slabs are evaluated one after another. */
 typedef struct sample_window {
     const unsigned char *samples;
     uint64_t first, count;
@@ -119,7 +122,8 @@ static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y
     return &space->chunks[z * space->chunks_per_slice + y / space->chunk_rows];
 }
 
-/* The four rows of bits that a row of cells at (y, z) lies between; past the border, the row itself. */
+/* The four rows of bits that a row of cells at (y, z) lies between; past the border, the row
+ * itself. */
 surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
 
 /* Which edges of an axis at row (y, z) are crossed, for words [first, first + count). */
@@ -131,8 +135,8 @@ uint64_t field_slab_slices(const surface_plan *plan);
 /* Makes slices [first, first + count) available in job->window. */
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count);
 
-/* Runs a task for each chunk of slices [z_first, z_end) of job->space, in a few batches so that progress
- * can be told; false when cancelled. from ... to: the fraction of the whole call. */
+/* Runs a task for each chunk of slices [z_first, z_end) of job->space, in a few batches so that
+ * progress can be told; false when cancelled. from ... to: the fraction of the whole call. */
 bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
                 const char *stage, double from, double to);
 
@@ -143,8 +147,9 @@ tml_status surface_emit(surface_job *job, double from, double to);
 tml_status surface_index_run(surface_job *job);
 tml_status surface_labels_run(surface_job *job);
 
-/* Normals of n vertices on edges of one axis (cpu_surface_normals.c). rows[dz][dy]: the rows of samples
- * at y - 1 + dy, z - 1 + dz, clamped to the volume; steps: as surface_difference, for the two ends. */
+/* Normals of n vertices on edges of one axis (cpu_surface_normals.c). rows[dz][dy]: the rows of
+ * samples at y - 1 + dy, z - 1 + dz, clamped to the volume; steps: as surface_difference, for the
+ * two ends. */
 typedef struct normal_task {
     const unsigned char *rows[4][4];
     uint64_t y, z; /* of the edge's lower end, in the volume */

@@ -1,5 +1,6 @@
 /* The surface's inner loops, compiled once for each instruction set: the including file defines
- * SURFACE_SET (the table's name), and SURFACE_AVX2 or SURFACE_AVX512 with the compiler flags to match. */
+ * SURFACE_SET (the table's name), and SURFACE_AVX2 or SURFACE_AVX512 with the compiler flags to
+ * match. */
 #include <string.h>
 #if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
 #    include <immintrin.h>
@@ -36,8 +37,9 @@ static inline uint64_t low_bits(uint64_t n)
     return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
 }
 
-/* Asks for the next lines of a stream of samples, some way ahead: one loop reads too little at a time for
- * the processor's own prefetching to reach the memory's speed (63 to 44 ms for 512 MiB). */
+/* Asks for the next lines of a stream of samples, some way ahead: one loop reads too little at a
+ * time for the processor's own prefetching to reach the memory's speed (63 to 44 ms for 512
+ * MiB). */
 static inline void prefetch_ahead(const void *samples, size_t size)
 {
     for (size_t line = 0; line < size; line += 64)
@@ -181,7 +183,8 @@ static inline void word_cases(const WORD c[8], uint8_t cases[64])
 #    if defined(SURFACE_AVX2)
             uint64_t spread = _pdep_u64(byte, 0x0101010101010101u);
 #    else
-            /* Each byte keeps its own bit of the eight copies; adding 0x7f carries it to the top. */
+            /* Each byte keeps its own bit of the eight copies; adding 0x7f carries it to the
+             * top. */
             uint64_t spread = byte * 0x0101010101010101u & 0x8040201008040201u;
             spread = (spread + 0x007f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
 #    endif

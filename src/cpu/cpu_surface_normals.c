@@ -1,5 +1,5 @@
-/* Normals of surface vertices: gradients at the two samples of an edge, interpolated. The body is written
- * once and compiled for each sample type by constant propagation. */
+/* Normals of surface vertices: gradients at the two samples of an edge, interpolated. The body is
+ * written once and compiled for each sample type by constant propagation. */
 #include "cpu/cpu_surface_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
@@ -77,8 +77,8 @@ ALWAYS_INLINE neighbours neighbours_of(uint64_t i, uint64_t count, bool forward)
     return (neighbours){has_low ? -1 : 0, has_high ? 1 : 0, (uint32_t)has_low + (uint32_t)has_high};
 }
 
-/* The 3x3 of a plane across an axis, smoothed; the plane lies at offset d from (x, dy, dz). A missing
- * sample counts as the plane's centre; a missing centre makes the plane missing. */
+/* The 3x3 of a plane across an axis, smoothed; the plane lies at offset d from (x, dy, dz). A
+ * missing sample counts as the plane's centre; a missing centre makes the plane missing. */
 ALWAYS_INLINE float plane9(tml_type type, const gradient_source *source, int axis, int d,
                            const uint64_t columns[3], int dy, int dz)
 {

@@ -1,5 +1,5 @@
-/* The surface's inner loops, one set for each instruction set. cpu_surface_loops.h holds them once and
- * is compiled three times; cpu_surface.c picks a set at run time. */
+/* The surface's inner loops, one set for each instruction set. cpu_surface_loops.h holds them once
+ * and is compiled three times; cpu_surface.c picks a set at run time. */
 #ifndef TML_CPU_SURFACE_SIMD_H
 #define TML_CPU_SURFACE_SIMD_H
 
@@ -30,8 +30,8 @@ typedef struct surface_case {
     uint8_t index_count; /* 3 for each triangle */
 } surface_case;
 
-/* The eight running counters of a row of cells: x-edges of rows 0 1 2 3, y-edges of rows 0 and 2, z-edges
- * of rows 0 and 1. */
+/* The eight running counters of a row of cells: x-edges of rows 0 1 2 3, y-edges of rows 0 and 2,
+ * z-edges of rows 0 and 1. */
 enum { SURFACE_COUNTERS = 8 };
 
 /* Vertices of one row and axis, before positions. */
@@ -57,8 +57,8 @@ typedef struct surface_simd {
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
     /* Crossing points; returns how many. */
     uint64_t (*crossings[TML_SCALAR_END])(const surface_crossings *in, const void *iso);
-    /* Counts of the edges that a row of samples owns, and of the row of cells at it. The masks have a
-     * bit for each sample, for each x-edge and for each cell that counts. */
+    /* Counts of the edges that a row of samples owns, and of the row of cells at it. The masks have
+     * a bit for each sample, for each x-edge and for each cell that counts. */
     void (*count)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, const surface_word *cell_mask,
                   surface_row_counts *out);

@@ -141,8 +141,8 @@ static uint64_t FN(crossings)(const surface_crossings *in, const void *iso_value
     uint64_t count = 0;
 #if defined(SURFACE_AVX512)
     if (TYPE == TML_F32) {
-        /* Sixteen edges at a time, computed whether crossed or not and packed afterwards: dense rows
-         * cost a few cycles a vertex, and sparse ones wait for memory anyway. */
+        /* Sixteen edges at a time, computed whether crossed or not and packed afterwards: dense
+         * rows cost a few cycles a vertex, and sparse ones wait for memory anyway. */
         const __m512i steps =
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         for (uint64_t w = 0; w < in->words; w++) {

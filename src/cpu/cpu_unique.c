@@ -1,9 +1,9 @@
-/* tml_unique on the CPU. One bit an element says where runs begin: it differs from the element before.
- * With the bits, runs are a compaction (of the elements for values, of the indices for starts), and a
- * run's length is the distance from its bit to the next one.
+/* tml_unique on the CPU. One bit an element says where runs begin: it differs from the element
+ * before. With the bits, runs are a compaction (of the elements for values, of the indices for
+ * starts), and a run's length is the distance from its bit to the next one.
  *
- * The bits are all known before anything moves, so values may be in: no element is compared after its
- * neighbour was overwritten. */
+ * The bits are all known before anything moves, so values may be in: no element is compared after
+ * its neighbour was overwritten. */
 #include <string.h>
 
 #include "cpu/cpu_internal.h"

@@ -7,9 +7,9 @@
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* Automatic grids: steps to the median radius, limits of samples along the longest side, steps between
- * the outermost reach and the border (so that every surface closes inside), and the fewest steps to an
- * automatic radius (so that no point falls between samples). */
+/* Automatic grids: steps to the median radius, limits of samples along the longest side, steps
+ * between the outermost reach and the border (so that every surface closes inside), and the fewest
+ * steps to an automatic radius (so that no point falls between samples). */
 enum {
     STEPS_A_RADIUS = 8,
     MIN_RESOLUTION = 64,
@@ -183,8 +183,8 @@ typedef struct grid_axes {
     double unit[3];
 } grid_axes;
 
-/* The box of all usable points grown by scale times their radii (scale 0: of the points alone), and how
- * many there are. */
+/* The box of all usable points grown by scale times their radii (scale 0: of the points alone), and
+ * how many there are. */
 static uint64_t bounds(const field_input *input, const grid_axes *axes, double radius, double scale,
                        grid_box *out)
 {
@@ -229,8 +229,8 @@ static double median_radius(const field_input *input, double radius)
     return found ? (double)samples[found / 2] : 0.0;
 }
 
-/* desc.radius, where it is 0 and needed: from the points' spacing, but never so small that points fall
- * between the samples of the finest grid that will be chosen. */
+/* desc.radius, where it is 0 and needed: from the points' spacing, but never so small that points
+ * fall between the samples of the finest grid that will be chosen. */
 static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
                                  const grid_box *box)
 {

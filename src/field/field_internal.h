@@ -96,8 +96,8 @@ void field_unmap(tml_context *tml, const tml_field_desc *desc);
 /* Inverse of a row-major 3x3 matrix; false if it is singular or not finite. */
 bool field_invert(const double matrix[9], double out[9]);
 
-/* The median, over some thousand of the points, of the distance to the sixth-nearest point that lies
- * elsewhere (fewer points: to the farthest). 0 when all finite points coincide. */
+/* The median, over some thousand of the points, of the distance to the sixth-nearest point that
+ * lies elsewhere (fewer points: to the farthest). 0 when all finite points coincide. */
 tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, double *out);
 
 #endif

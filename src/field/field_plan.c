@@ -1,8 +1,8 @@
 /* Sorting points into bins on the sample grid: count, exclusive scan, stable placement.
  *
  * Each task owns a range of bins and reads the keys of all points, so placing needs no atomics and
- * keeps source order whatever the number of tasks. Reading 4-byte keys several times is cheap beside
- * evaluating the points. */
+ * keeps source order whatever the number of tasks. Reading 4-byte keys several times is cheap
+ * beside evaluating the points. */
 #include <math.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ enum { KEY_BLOCK = 1 << 14, MAX_OWNERS = 16 };
 /* A reach below this many samples could meet one only by chance of rounding. */
 static const double smallest_reach = 0x1p-20;
 
-/* Bins are looked up a little farther away than points reach, so that rounding to float finds no point
- * from one side of a brick and misses it from another. */
+/* Bins are looked up a little farther away than points reach, so that rounding to float finds no
+ * point from one side of a brick and misses it from another. */
 static const double support_slack = 0x1p-9;
 
 typedef struct plan_job {
@@ -75,8 +75,8 @@ static void to_samples(const plan_job *job, const float *point, double out[3])
                  job->inverse[3 * a + 2] * d[2];
 }
 
-/* The bin along one axis. Points outside the grid go to its border bins: that only brings them nearer
- * to every brick, so a brick that looks as far as the support still finds them. */
+/* The bin along one axis. Points outside the grid go to its border bins: that only brings them
+ * nearer to every brick, so a brick that looks as far as the support still finds them. */
 static uint64_t bin_along(const field_level *level, int axis, double position)
 {
     if (!(position > 0.0))
@@ -121,8 +121,8 @@ static void owned(const plan_job *job, uint32_t owner, uint32_t *first, uint32_t
     *last = (uint32_t)(job->plan->bin_count * (owner + 1) / job->owners);
 }
 
-/* starts[b + 2] counts bin b; after the scan starts[b + 1] is its first point; placing advances it to
- * its end, which is what starts[b + 1] shall be. */
+/* starts[b + 2] counts bin b; after the scan starts[b + 1] is its first point; placing advances it
+ * to its end, which is what starts[b + 1] shall be. */
 static void count_owned(void *argument, uint32_t owner)
 {
     plan_job *job = argument;
@@ -192,16 +192,16 @@ static void plan_frame(plan_job *job, const tml_grid *grid)
         step[2][a] -= plan->frame.yz * step[1][a] / plan->frame.yy;
     plan->frame.zz = sqrt(dot(step[2], step[2]));
 
-    /* A rotation leaves some rounding where nothing is sheared. Without it slices differ in z alone,
-     * which engines may use. */
+    /* A rotation leaves some rounding where nothing is sheared. Without it slices differ in z
+     * alone, which engines may use. */
     double *sheared[] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
     for (size_t i = 0; i < TML_ARRAY_SIZE(sheared); i++)
         if (fabs(*sheared[i]) < 1e-12 * plan->frame.xx)
             *sheared[i] = 0.0;
 }
 
-/* Bins of a level for reaches up to reach: cubes of at least a brick, about half the support (then a
- * brick looks into some hundred bins at most), and no more than max_bins. */
+/* Bins of a level for reaches up to reach: cubes of at least a brick, about half the support (then
+ * a brick looks into some hundred bins at most), and no more than max_bins. */
 static void plan_level(plan_job *job, field_level *level, double reach, uint64_t max_bins)
 {
     field_plan *plan = job->plan;

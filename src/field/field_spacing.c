@@ -1,9 +1,10 @@
 /* How far apart points lie: the median distance to the sixth-nearest other point, by a k-d tree.
  *
- * A tree rather than a grid of cells because scans are dense here and empty there, and a single point
- * far away would put all others into one cell. Six, because the nearest neighbour alone says little:
- * scans come in close pairs along a scan line, particles in jittered lattices. On a cubic lattice the
- * sixth-nearest is the lattice constant; on a sheet of random points it is the size of the gaps.
+ * A tree rather than a grid of cells because scans are dense here and empty there, and a single
+ * point far away would put all others into one cell. Six, because the nearest neighbour alone says
+ * little: scans come in close pairs along a scan line, particles in jittered lattices. On a cubic
+ * lattice the sixth-nearest is the lattice constant; on a sheet of random points it is the size of
+ * the gaps.
  *
  * After: Bentley: Multidimensional binary search trees used for associative searching. 1975. */
 #include <math.h>
@@ -52,8 +53,8 @@ static void node_range(const kd_tree *tree, uint32_t level, uint64_t node, uint6
     }
 }
 
-/* Moves the rank-th smallest along the axis to its place, smaller ones before it (Hoare: Find. 1961).
- * Pivots are picked by a fixed hash, so that no regular input is the worst case. */
+/* Moves the rank-th smallest along the axis to its place, smaller ones before it (Hoare: Find.
+ * 1961). Pivots are picked by a fixed hash, so that no regular input is the worst case. */
 static void select_rank(point3 *points, int64_t first, int64_t last, int64_t rank, int axis)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -103,8 +104,8 @@ static void build_node(void *argument, uint32_t node)
         (kd_split){tree->points[middle].at[axis], axis};
 }
 
-/* The nearest points so far, nearest first. Distances squared, in double: no difference of two floats
- * overflows there. */
+/* The nearest points so far, nearest first. Distances squared, in double: no difference of two
+ * floats overflows there. */
 typedef struct kd_nearest {
     double squared[NEIGHBOURS];
     int count;

@@ -1,7 +1,7 @@
-/* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that describes
- * the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided default
- * material. glTF has floats alone, so the origin is the node's translation. The format holds 4 GiB,
- * and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
+/* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that
+ * describes the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided
+ * default material. glTF has floats alone, so the origin is the node's translation. The format
+ * holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

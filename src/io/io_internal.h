@@ -236,8 +236,8 @@ static inline io_text io_text_of(io_span span)
 bool tml_io_parse_u64(io_span span, uint64_t *out);
 bool tml_io_parse_i64(io_span span, int64_t *out);
 bool tml_io_parse_f64(io_span span, double *out);
-/* Shortest text that reads back as the same number, NUL-terminated; returns its length. For headers;
- * number_format.h is for many numbers. */
+/* Shortest text that reads back as the same number, NUL-terminated; returns its length. For
+ * headers; number_format.h is for many numbers. */
 enum { IO_NUMBER_SIZE = 32 };
 size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
 

@@ -1,6 +1,6 @@
 /* Output files: written beside the target under another name, renamed when complete, removed when
- * not. There is no fsync: a crash of the program leaves the old file or the new one; whether a crash
- * of the machine does is for the file system to say. */
+ * not. There is no fsync: a crash of the program leaves the old file or the new one; whether a
+ * crash of the machine does is for the file system to say. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

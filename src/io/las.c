@@ -1,7 +1,8 @@
-/* Reads LAS 1.0 to 1.4, point data record formats 0 to 10 (ASPRS: LAS Specification 1.4 - R15. 2019).
- * All integers are little-endian. Every format begins with X, Y, Z as scaled 32-bit integers and the
- * intensity, which becomes the value; what follows is skipped by the record length. Compressed files
- * (LAZ) are recognised by the top bits of the format or by their variable length record. */
+/* Reads LAS 1.0 to 1.4, point data record formats 0 to 10 (ASPRS: LAS Specification 1.4 - R15.
+ * 2019). All integers are little-endian. Every format begins with X, Y, Z as scaled 32-bit integers
+ * and the intensity, which becomes the value; what follows is skipped by the record length.
+ * Compressed files (LAZ) are recognised by the top bits of the format or by their variable length
+ * record. */
 #include "io/points_internal.h"
 
 enum {

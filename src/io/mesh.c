@@ -1,4 +1,5 @@
-/* Saving meshes: checks, the choice of a writer by the name's ending, and what the writers share. */
+/* Saving meshes: checks, the choice of a writer by the name's ending, and what the writers
+ * share. */
 #include <strings.h>
 
 #include "io/mesh_format.h"

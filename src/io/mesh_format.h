@@ -29,8 +29,8 @@ size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count
 size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* Copies text as one line of printable ASCII, the one thing that all formats take as it is; the rest
- * becomes '?'. */
+/* Copies text as one line of printable ASCII, the one thing that all formats take as it is; the
+ * rest becomes '?'. */
 void tml_mesh_line(char *out, size_t size, const char *text);
 
 static inline bool mesh_has_origin(const tml_mesh *mesh)

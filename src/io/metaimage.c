@@ -1,4 +1,5 @@
-/* MetaImage, .mha and .mhd. After the MetaIO documentation (itk.org/Wiki/MetaIO). Positions are LPS.
+/* MetaImage, .mha and .mhd. After the MetaIO documentation (itk.org/Wiki/MetaIO). Positions are
+ * LPS.
  *
  * TransformMatrix lists the axes one after another: its first NDims numbers are the direction of x,
  * that is, a column of the grid's matrix, as ITK reads it. */

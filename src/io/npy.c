@@ -21,7 +21,8 @@ enum { TYPE_CODE_COUNT = sizeof type_codes / sizeof type_codes[0] };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A reader of the header's Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3,)} */
+/* A reader of the header's Python literal: {'descr': '<f4', 'fortran_order': False, 'shape':
+ * (3,)} */
 typedef struct literal {
     const char *at, *end;
 } literal;

@@ -370,8 +370,8 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
 }
 
 /* Sorts axes into x, y, z and those that number frames or components: by directions or kinds, else
- * the last of four; axes of size 1 do not matter. order[k] is the file's axis that becomes axis k of
- * the volume. */
+ * the last of four; axes of size 1 do not matter. order[k] is the file's axis that becomes axis k
+ * of the volume. */
 static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t frame,
                              size_t order[3], size_t *spatial, volume_header *out)
 {

@@ -1,9 +1,9 @@
-/* Writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991): text, indices
- * from 1, shared by positions and normals. There is no room for values of vertices. An empty mesh is
- * a file of comments.
+/* Writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991): text,
+ * indices from 1, shared by positions and normals. There is no room for values of vertices. An
+ * empty mesh is a file of comments.
  *
- * Positions without an origin and normals are the shortest decimals that read back as the same floats.
- * With an origin, positions are rounded to the decimals that the floats still resolve. */
+ * Positions without an origin and normals are the shortest decimals that read back as the same
+ * floats. With an origin, positions are rounded to the decimals that the floats still resolve. */
 #include <math.h>
 
 #include "io/mesh_format.h"

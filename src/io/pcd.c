@@ -1,7 +1,7 @@
 /* PCD, the Point Cloud Library's format, versions 0.5 to 0.7 (PCL: The PCD file format,
- * pointclouds.org). A header of text lines, then the points as text, as packed binary rows, or column
- * by column under LZF compression. Fields may have any scalar type, and several elements each. The
- * viewpoint says where the scanner stood and does not move the points. */
+ * pointclouds.org). A header of text lines, then the points as text, as packed binary rows, or
+ * column by column under LZF compression. Fields may have any scalar type, and several elements
+ * each. The viewpoint says where the scanner stood and does not move the points. */
 #include "io/lzf.h"
 #include "io/points_internal.h"
 

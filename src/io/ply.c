@@ -1,5 +1,6 @@
 /* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points of ascii and binary files of
- * either byte order, with properties of any type in any order; writes binary little-endian meshes. */
+ * either byte order, with properties of any type in any order; writes binary little-endian
+ * meshes. */
 #include <math.h>
 
 #include "io/mesh_format.h"
@@ -261,8 +262,9 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Vertices: x y z (double where there is an origin), normal, value. The value's name becomes one word.
- * Faces: a byte 3 and three indices of 32 bits, by preference signed, which is what most files have. */
+/* Vertices: x y z (double where there is an origin), normal, value. The value's name becomes one
+ * word. Faces: a byte 3 and three indices of 32 bits, by preference signed, which is what most
+ * files have. */
 static size_t vertex_size(const tml_mesh *mesh)
 {
     return (mesh_has_origin(mesh) ? 24 : 12) + (mesh->normals ? 12 : 0) + (mesh->values ? 4 : 0);

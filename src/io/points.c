@@ -177,12 +177,13 @@ bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, dou
 /* ---- the finish ------------------------------------------------------------------------------ */
 
 /* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
- * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are worth
- * more than the precision. */
+ * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
+ * worth more than the precision. */
 static const double origin_ratio = 64.0;
 
-/* Leaves the origin 0 where floats hold the coordinates well; otherwise takes the middle of the box,
- * rounded to the extent's order of magnitude, so that people can read it and others can repeat it. */
+/* Leaves the origin 0 where floats hold the coordinates well; otherwise takes the middle of the
+ * box, rounded to the extent's order of magnitude, so that people can read it and others can repeat
+ * it. */
 static void choose_origin(const point_sink *sink, double origin[3])
 {
     double extent = 0.0, largest = 0.0;
@@ -252,7 +253,8 @@ static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
 
 #define MESH_MESSAGE "the file holds a mesh, not points; use PLY, XYZ, PCD, LAS or legacy VTK"
 
-/* Formats that people may well try, known by their first bytes or their ending, with the way out. */
+/* Formats that people may well try, known by their first bytes or their ending, with the way
+ * out. */
 static const struct {
     const char *magics[2]; /* NULL: none */
     const char *ending;

@@ -1,6 +1,7 @@
 /* What the point readers share: where points go, which column means what, and how to complain.
  * A reader gets a whole file as bytes and pushes its points in file order; the sink keeps them in
- * blocks, so that memory follows the points that were really there and never a count in a header. */
+ * blocks, so that memory follows the points that were really there and never a count in a
+ * header. */
 #ifndef TML_POINTS_INTERNAL_H
 #define TML_POINTS_INTERNAL_H
 
@@ -20,8 +21,8 @@ typedef struct point_sink {
     bool inexact; /* some coordinate is not a float */
 } point_sink;
 
-/* Adds a point, or drops it when a coordinate is NaN, infinite or beyond float. radius and value count
- * only where the sink has them. Errors: OUT_OF_MEMORY, CANCELLED. */
+/* Adds a point, or drops it when a coordinate is NaN, infinite or beyond float. radius and value
+ * count only where the sink has them. Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status tml_points_push(point_sink *sink, const double position[3], double radius,
                                           double value);
 
@@ -32,9 +33,9 @@ typedef struct point_columns {
 
 #define POINT_COLUMNS_NONE ((point_columns){{-1, -1, -1}, -1, -1})
 
-/* Looks at column number index of the table: x, y, z, radius or pscale by name. The first that is none
- * of these and not known for something else (normals, colours, ids) becomes the value. Call it for
- * each column, in order. */
+/* Looks at column number index of the table: x, y, z, radius or pscale by name. The first that is
+ * none of these and not known for something else (normals, colours, ids) becomes the value. Call it
+ * for each column, in order. */
 void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name);
 /* Tells the sink what the columns hold, and fails unless x, y and z are there. */
 TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns);
@@ -52,8 +53,8 @@ typedef enum points_encoding {
     POINTS_BIG_ENDIAN
 } points_encoding;
 
-/* Takes the next number of a file that holds text or binary values; false at the end of the data, or
- * at a word that is no number. */
+/* Takes the next number of a file that holds text or binary values; false at the end of the data,
+ * or at a word that is no number. */
 bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, double *out);
 
 /* The readers, one file each. data holds the whole file. */
@@ -64,8 +65,8 @@ tml_status tml_points_read_pcd(point_sink *sink, const uint8_t *data, size_t siz
 tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t size);
 
-/* tml_points_load for an open file, which may be a block of memory. The path's ending chooses between
- * formats that contents alone do not tell apart. */
+/* tml_points_load for an open file, which may be a block of memory. The path's ending chooses
+ * between formats that contents alone do not tell apart. */
 TML_MUST_CHECK tml_status tml_points_read(const io_file *file, tml_points *out);
 
 #endif

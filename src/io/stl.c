@@ -1,6 +1,6 @@
-/* Writes binary STL (3D Systems: StereoLithography Interface Specification. 1989): 80 bytes of text, a
- * 32-bit count, and 50 bytes a triangle, each with its plane's normal. There is no room for shared
- * vertices, normals or values of vertices, or doubles. An empty mesh is a count of 0. */
+/* Writes binary STL (3D Systems: StereoLithography Interface Specification. 1989): 80 bytes of
+ * text, a 32-bit count, and 50 bytes a triangle, each with its plane's normal. There is no room for
+ * shared vertices, normals or values of vertices, or doubles. An empty mesh is a count of 0. */
 #include <math.h>
 
 #include "io/mesh_format.h"

@@ -16,7 +16,8 @@ typedef enum volume_source {
     VOLUME_ATTACHED, /* the header's own file */
     VOLUME_FILE,     /* names: one name */
     VOLUME_LIST,     /* names: lines of names, file_count of them */
-    VOLUME_PATTERN, /* names: a printf pattern for one integer, from pattern_first by pattern_step */
+    VOLUME_PATTERN,  /* names: a printf pattern for one integer, from pattern_first by
+                     * pattern_step */
 } volume_source;
 
 enum { VOLUME_NAME_SIZE = 1024 };

@@ -1,7 +1,7 @@
-/* Legacy VTK files with points (Kitware: VTK File Formats, vtk.org): POLYDATA, UNSTRUCTURED_GRID and
- * STRUCTURED_GRID, as text or big-endian binary, versions 1 to 5. Cells and everything else are
- * stepped over; of the point data, arrays of one component named radius or pscale give the radii and
- * the first other one the values. */
+/* Legacy VTK files with points (Kitware: VTK File Formats, vtk.org): POLYDATA, UNSTRUCTURED_GRID
+ * and STRUCTURED_GRID, as text or big-endian binary, versions 1 to 5. Cells and everything else are
+ * stepped over; of the point data, arrays of one component named radius or pscale give the radii
+ * and the first other one the values. */
 #include "io/points_internal.h"
 
 /* An array's values: where they lie in the file. */

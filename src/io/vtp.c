@@ -1,6 +1,6 @@
 /* Writes VTK XML PolyData (Kitware: VTK XML Formats, docs.vtk.org): the XML names the arrays, whose
- * raw bytes follow in the same file, each after its size in 64 bits. Holds everything that a mesh has,
- * of any size. An empty mesh is a piece of no points. */
+ * raw bytes follow in the same file, each after its size in 64 bits. Holds everything that a mesh
+ * has, of any size. An empty mesh is a piece of no points. */
 #include <inttypes.h>
 #include <stdarg.h>
 

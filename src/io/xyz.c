@@ -1,8 +1,8 @@
 /* Points as text: XYZ, TXT, CSV, PTS. There is no standard; this reads what programs write:
  *   - one point a line; columns separated by blanks or tabs, commas, or semicolons;
  *   - empty lines, and comments that begin with # or //;
- *   - a line of column names before the points (also as a comment, "//X Y Z Intensity"); without one
- *     the columns are x, y, z and, where there is a fourth, a value;
+ *   - a line of column names before the points (also as a comment, "//X Y Z Intensity"); without
+ *     one the columns are x, y, z and, where there is a fourth, a value;
  *   - a line with the number of points before them (PTS);
  *   - the same, a comment line, and an element's symbol before each x (chemical XYZ; of several
  *     frames the first). */

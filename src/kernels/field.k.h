@@ -1,12 +1,13 @@
 /* Field formulas: what one point adds to a sample, and how a sample joins what its points add.
  *
  * q is the distance over the point's reach (the kernel's support; for distances the radius plus the
- * margin). Every term is the background at q = 1 and beyond, which is what lets engines skip points.
+ * margin). Every term is the background at q = 1 and beyond, which is what lets engines skip
+ * points.
  *
- * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions of
- * minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for Interactive
- * Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution Function and a Method
- * of Image Generation. 1985 (metaball). All are scaled to 1 at the centre. */
+ * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions
+ * of minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for
+ * Interactive Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution
+ * Function and a Method of Image Generation. 1985 (metaball). All are scaled to 1 at the centre. */
 #define FIELD_WENDLAND_C2 0
 #define FIELD_POLY6       1
 #define FIELD_METABALL    2
@@ -31,8 +32,8 @@ FUNCTION(float) metaball(float q)
     return q < 1.0f / 3.0f ? 1.0f - 3.0f * q * q : 1.5f * t * t;
 }
 
-/* What a point adds at squared relative distance q2. reach and margin in world units: only distances
- * need them. */
+/* What a point adds at squared relative distance q2. reach and margin in world units: only
+ * distances need them. */
 FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
 {
     if (formula == FIELD_POLY6)

@@ -9,8 +9,8 @@
  * prelude_common.glsl, the kernel files and a body. tests/test_kernels.c compiles every kernel file
  * all three ways. TML_GLSL is defined in shaders only.
  *
- * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (F U I, VEC3, add3,
- * min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
+ * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (F U I, VEC3,
+ * add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
  *
  *   FUNCTION(T) name(T a, ...) {...}
  *       A function. Parameters are by value, so results are returned, in a struct if several.
@@ -20,8 +20,8 @@
  *   TABLE_BEGIN(T, name, n) a, b, c TABLE_END
  *       A constant array of uint, int or float, read as name[i]. No comma after the last element.
  *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
- *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct serves
- *       C, Vulkan's push constants and GL's uniforms. Addresses first; at most 128 bytes.
+ *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct
+ *       serves C, Vulkan's push constants and GL's uniforms. Addresses first; at most 128 bytes.
  *   ADDRESS
  *       The type of an address: in C a pointer's value in 64 bits, in Vulkan a device address in a
  *       uvec2, in GL a highp usampler2D read with texelFetch.
@@ -36,9 +36,9 @@
  *       Not to be fused into a multiply-add (GLSL ES 3.00 cannot promise it).
  *
  * The traps: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
- * static, enum, brace initialisers, vector operators, swizzles or string of several declarators with
- * a struct type; and no word that GLSL keeps (sample, input, output, filter, active, half, buffer,
- * shared, common, partition, resource, patch, texture, noise ...) as a name. */
+ * static, enum, brace initialisers, vector operators, swizzles or string of several declarators
+ * with a struct type; and no word that GLSL keeps (sample, input, output, filter, active, half,
+ * buffer, shared, common, partition, resource, patch, texture, noise ...) as a name. */
 #include <trommel/kernel_math.h>
 
 #ifndef TML_KERNEL_INTERNAL_H

@@ -1,20 +1,21 @@
 /* Surface formulas: bit words to counts, samples to crossing points, gradients to normals.
  *
  * A sample's inside flag is one bit of a word of consecutive samples along x; every decision about
- * topology is made on whole words. The eight corner words of a run of cells are c0 ... c7, where corner c
- * of a cell lies at (c & 1, c >> 1 & 1, c >> 2 & 1).
+ * topology is made on whole words. The eight corner words of a run of cells are c0 ... c7, where
+ * corner c of a cell lies at (c & 1, c >> 1 & 1, c >> 2 & 1).
  *
- * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015 (edges
- * owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel weights). */
+ * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015
+ * (edges owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel
+ * weights). */
 /* The widest integer that every device has. */
 #ifdef TML_GLSL
-#define WORD          uint
-#define WORD_BITS     32u
-#define WORD_COUNT(w) popcount32(w)
+#    define WORD          uint
+#    define WORD_BITS     32u
+#    define WORD_COUNT(w) popcount32(w)
 #else
-#define WORD          uint64_t
-#define WORD_BITS     64u
-#define WORD_COUNT(w) ((uint)__builtin_popcountll(w))
+#    define WORD          uint64_t
+#    define WORD_BITS     64u
+#    define WORD_COUNT(w) ((uint)__builtin_popcountll(w))
 #endif
 
 /* Bit i of the result is bit i + 1 of the row: the sample one step along x. */
@@ -30,12 +31,14 @@ surface_active(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WO
     return (c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7) & ~(c0 & c1 & c2 & c3 & c4 & c5 & c6 & c7);
 }
 
-/* Triangles of the cells in the mask, without looking at cases: a cell has V - 2F of them, V its inside
- * corners and F its fully inside faces, plus 4 when all corners are inside (8 - 12 + 4 = 0), minus 4 when
- * only two opposite corners are outside (two caps of one triangle where V - 2F says 6). True of the
- * table that separates inside corners on ambiguous faces; the table's maker asserts it. */
+/* Triangles of the cells in the mask, without looking at cases: a cell has V - 2F of them, V its
+ * inside corners and F its fully inside faces, plus 4 when all corners are inside (8 - 12 + 4 = 0),
+ * minus 4 when only two opposite corners are outside (two caps of one triangle where V - 2F says
+ * 6). True of the table that separates inside corners on ambiguous faces; the table's maker asserts
+ * it. */
 FUNCTION(uint)
-surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7, WORD cells)
+surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7,
+                  WORD cells)
 {
     WORD low = c0 & c1 & c2 & c3 & cells;
     WORD high = c4 & c5 & c6 & c7 & cells;
@@ -46,16 +49,15 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
                  WORD_COUNT(c1 & c3 & c5 & c7 & cells) + WORD_COUNT(c0 & c1 & c4 & c5 & cells) +
                  WORD_COUNT(c2 & c3 & c6 & c7 & cells);
     /* Opposite corners are 0-7, 1-6, 2-5, 3-4; a cell is counted by at most one of the four. */
-    WORD opposite = (c1 & c2 & c3 & c4 & c5 & c6 & ~c0 & ~c7) |
-                    (c0 & c2 & c3 & c4 & c5 & c7 & ~c1 & ~c6) |
-                    (c0 & c1 & c3 & c4 & c6 & c7 & ~c2 & ~c5) |
-                    (c0 & c1 & c2 & c5 & c6 & c7 & ~c3 & ~c4);
-    return corners + 4u * WORD_COUNT(low & high) - 2u * faces -
-           4u * WORD_COUNT(opposite & cells);
+    WORD opposite =
+        (c1 & c2 & c3 & c4 & c5 & c6 & ~c0 & ~c7) | (c0 & c2 & c3 & c4 & c5 & c7 & ~c1 & ~c6) |
+        (c0 & c1 & c3 & c4 & c6 & c7 & ~c2 & ~c5) | (c0 & c1 & c2 & c5 & c6 & c7 & ~c3 & ~c4);
+    return corners + 4u * WORD_COUNT(low & high) - 2u * faces - 4u * WORD_COUNT(opposite & cells);
 }
 
-/* Where the isovalue lies between samples a and b, 0 at a and 1 at b. From the end with the lower index,
- * so that all cells around an edge get the same bits. largest: of the type; past it b - a overflowed. */
+/* Where the isovalue lies between samples a and b, 0 at a and 1 at b. From the end with the lower
+ * index, so that all cells around an edge get the same bits. largest: of the type; past it b - a
+ * overflowed. */
 #define SURFACE_CROSSING(REAL, name, zero, half, one, largest)                                     \
     FUNCTION(REAL) name(REAL a, REAL b, REAL iso)                                                  \
     {                                                                                              \
@@ -70,14 +72,16 @@ SURFACE_CROSSING(float, surface_crossing, 0.0f, 0.5f, 1.0f, 3.4028234e38f)
 SURFACE_CROSSING(double, surface_crossing_f64, 0.0, 0.5, 1.0, 1.7976931348623157e308)
 #endif
 
-/* Difference along one axis from the samples on both sides, which at a border are the sample itself:
- * steps is how many grid steps lie between them (2 inside, 1 at a border, 0 in a volume one thick). */
+/* Difference along one axis from the samples on both sides, which at a border are the sample
+ * itself: steps is how many grid steps lie between them (2 inside, 1 at a border, 0 in a volume one
+ * thick). */
 FUNCTION(float) surface_difference(float low, float high, uint steps)
 {
     return steps == 2u ? (high - low) * 0.5f : steps == 1u ? high - low : 0.0f;
 }
 
-/* Weights 1 2 1 across the two other axes: corners of the 3x3 neighbourhood, its edges, its centre. */
+/* Weights 1 2 1 across the two other axes: corners of the 3x3 neighbourhood, its edges, its
+ * centre. */
 FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
 {
     return (corners + 2.0f * edges + 4.0f * centre) * 0.0625f;
@@ -88,12 +92,13 @@ FUNCTION(vec3) surface_mix3(vec3 a, vec3 b, float t)
     return add3(a, scale3(sub3(b, a), t));
 }
 
-/* Unit normal to the low side from the gradient in index space. row_x, row_y, row_z: rows of the inverse
- * transpose of direction * spacing, already negated (or not, for flipped surfaces). */
+/* Unit normal to the low side from the gradient in index space. row_x, row_y, row_z: rows of the
+ * inverse transpose of direction * spacing, already negated (or not, for flipped surfaces). */
 FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
 {
     vec3 n = VEC3(dot3(row_x, gradient), dot3(row_y, gradient), dot3(row_z, gradient));
-    /* Scaled by the largest component first: squares of tiny or huge gradients leave the float range. */
+    /* Scaled by the largest component first: squares of tiny or huge gradients leave the float
+     * range. */
     float x = n.x < 0.0f ? -n.x : n.x;
     float y = n.y < 0.0f ? -n.y : n.y;
     float z = n.z < 0.0f ? -n.z : n.z;

@@ -1,4 +1,5 @@
-/* tml_expand: any number of outputs for each source. Checks and defaults; the work is the engine's. */
+/* tml_expand: any number of outputs for each source. Checks and defaults; the work is the
+ * engine's. */
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_expand";

@@ -19,15 +19,17 @@ typedef struct mesh_arrays {
 
 /* Cleans a mesh in place; order stays, counts and parts are brought up to date.
  *
- * drop_degenerate removes triangles with two corners of equal position. The two vertices become one,
- * the first: the triangles across the vanished edge then share it, and a closed mesh stays closed.
+ * drop_degenerate removes triangles with two corners of equal position. The two vertices become
+ * one, the first: the triangles across the vanished edge then share it, and a closed mesh stays
+ * closed.
  *
  * largest_component then keeps, of each part, the component with the most triangles, of equals the
  * first in order. Triangles are connected when they share a vertex.
  *
  * Vertices that no triangle uses any more are removed. When nothing is to be done, nothing is
- * written. Uses the arena (whoever holds scratch loses it) and, from the allocator, at most 16 bytes
- * a vertex and 1 a triangle. On failure the mesh is undefined. Errors: OUT_OF_MEMORY, CANCELLED. */
+ * written. Uses the arena (whoever holds scratch loses it) and, from the allocator, at most 16
+ * bytes a vertex and 1 a triangle. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
+ * CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
 

@@ -1,10 +1,11 @@
-/* Counts over an indexed mesh: components, edges by use, Euler characteristic, area, volume, bounds.
+/* Counts over an indexed mesh: components, edges by use, Euler characteristic, area, volume,
+ * bounds.
  *
  * Edges are found without a hash and without sorting them all: half-edges are binned by their lower
- * vertex (count, scan, scatter), and each bin, six or so long, is sorted by the other vertex. Volume
- * is the divergence theorem's sum of signed tetrahedra (Zhang, Chen: Efficient Feature Extraction for
- * 2D/3D Objects in Mesh Representation. 2001), from a vertex of the mesh, so that a mesh far from the
- * origin loses no digits. */
+ * vertex (count, scan, scatter), and each bin, six or so long, is sorted by the other vertex.
+ * Volume is the divergence theorem's sum of signed tetrahedra (Zhang, Chen: Efficient Feature
+ * Extraction for 2D/3D Objects in Mesh Representation. 2001), from a vertex of the mesh, so that a
+ * mesh far from the origin loses no digits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static tml_status out_of_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-/* Reports every so often that a stage, which goes from first to last of the call, did i of count. */
+/* Reports every so often that a stage, which goes from first to last of the call, did i of
+ * count. */
 static tml_status report(tml_context *tml, const char *stage, double first, double last, uint64_t i,
                          uint64_t count)
 {
@@ -61,7 +63,8 @@ static tml_status check_indices(const mesh_view *mesh)
 
 #define UNUSED UINT64_MAX
 
-/* Counts components, and the vertices in use into the Euler characteristic. forest: one a vertex. */
+/* Counts components, and the vertices in use into the Euler characteristic. forest: one a
+ * vertex. */
 static tml_status count_components(const mesh_view *mesh, uint64_t *forest, tml_mesh_stats *out)
 {
     memset(forest, 0xff, mesh->vertex_count * sizeof *forest); /* UNUSED */
@@ -127,7 +130,8 @@ static tml_status measure(const mesh_view *mesh, tml_mesh_stats *out)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-/* A half-edge in the bin of its lower vertex: the other vertex, and in bit 0 whether it leads up. */
+/* A half-edge in the bin of its lower vertex: the other vertex, and in bit 0 whether it leads
+ * up. */
 static int compare_half_edges(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

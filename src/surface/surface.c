@@ -1,5 +1,6 @@
-/* The surface program: checks, resolving, the order of the stages, and who owns what. The work itself is
- * the engine's (TML_OP_SURFACE): count, then emit, with the outputs allocated exactly in between. */
+/* The surface program: checks, resolving, the order of the stages, and who owns what. The work
+ * itself is the engine's (TML_OP_SURFACE): count, then emit, with the outputs allocated exactly in
+ * between. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -502,8 +503,8 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
         out->active_cells += part->active_cells;
         double value = part->iso;
         if (plan->labels)
-            value = tml_type_is_signed(plan->type) ? (double)(int64_t)part->label
-                                                   : (double)part->label;
+            value =
+                tml_type_is_signed(plan->type) ? (double)(int64_t)part->label : (double)part->label;
         out->parts[p] = (tml_surface_part){value, part->vertex_first, part->vertex_count,
                                            part->triangle_first, part->triangle_count};
     }

@@ -1,9 +1,9 @@
 /* The surface program's plan: what surface.c resolves from the desc and the engine's part executes.
  *
- * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its sizes;
- * EMIT writes its share of the outputs. All isovalues are counted in one reading of the volume, and
- * their bits are kept for EMIT. Labels, which may be thousands, share one workspace: EMIT makes the bits
- * again, inside the label's bounding box. */
+ * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its
+ * sizes; EMIT writes its share of the outputs. All isovalues are counted in one reading of the
+ * volume, and their bits are kept for EMIT. Labels, which may be thousands, share one workspace:
+ * EMIT makes the bits again, inside the label's bounding box. */
 #ifndef TML_SURFACE_INTERNAL_H
 #define TML_SURFACE_INTERNAL_H
 
@@ -65,8 +65,8 @@ typedef struct surface_plan {
     /* Output of INDEX. */
     tml_slot *bricks;
 
-    /* LABELS: boxes of the parts, whose labels ascend, are filled in. With all_labels the parts array has
-     * room for part_capacity; part_count is set. Beyond it: CAPACITY. */
+    /* LABELS: boxes of the parts, whose labels ascend, are filled in. With all_labels the parts
+     * array has room for part_capacity; part_count is set. Beyond it: CAPACITY. */
     bool all_labels;
     uint32_t part_capacity;
 
