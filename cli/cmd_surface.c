@@ -416,19 +416,28 @@ static void count_cells(run *r)
 static int explain_empty(run *r)
 {
     const tml_volume *v = &r->in.volume;
-    histogram h = {.lower = 1};
+    histogram h;
+    if (r->summary.cells == 0)
+        return cli_error("surface",
+                         "%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         " samples; a surface needs two along each axis, of the region too",
+                         r->in.path, r->summary.grid.dims[0], r->summary.grid.dims[1],
+                         r->summary.grid.dims[2]);
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
         return cli_error("surface", "the surface is empty, nothing was written; choose other "
                                     "values (" CLI_PROGRAM " info shows what the file holds)");
     tml_status status = histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
         return fail(r, status);
+    static const tml_region whole;
+    bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
     histogram_free(r->tml, &h);
     return cli_error("surface",
                      "the surface is empty, nothing was written; the values run from %g to %g, "
-                     "so choose --iso between them",
-                     fmin(a, b), fmax(a, b));
+                     "so choose --iso between them%s",
+                     fmin(a, b), fmax(a, b),
+                     hides ? ", where --mask and --region hide nothing" : "");
 }
 
 static int extract(run *r)

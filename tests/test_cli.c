@@ -465,6 +465,7 @@ TEST(failures_exit_1_with_a_message_and_leave_no_file)
         {"surface @/empty.nrrd -o @/x.ply", "empty.nrrd"},
         {"surface @/short_9x9x9_uint8.raw -o @/x.ply", "short_9x9x9_uint8.raw"},
         {"surface @/ball_32x32x32_uint8.raw --iso 700 -o @/x.ply", "values run from 0 to 255"},
+        {"surface @/ball_32x32x32_uint8.raw --region :,:,9:10 -o @/x.ply", "two along each axis"},
         {"surface @/ball_32x32x32_uint8.raw -o @/no/such/folder/x.ply", "x.ply"},
         {"surface @/ball_32x32x32_uint8.raw -o /proc/x.ply", "/proc/x.ply"},
         {"surface @/ball_32x32x32_uint8.raw --mask @/missing.nrrd -o @/x.ply", "missing.nrrd"},
