@@ -397,7 +397,9 @@ static tml_vec3 albedo_of(const scene *s, const hit *h)
         for (int c = 0; c < 3; c++)
             value += h->weights[c] * s->mesh->values[h->corners[c]];
         float range = s->value_upper - s->value_lower;
-        return color_of_value(range > 0 && isfinite(value) ? (value - s->value_lower) / range : 0);
+        /* Values that differ by rounding alone are one value. */
+        bool differ = range > 1e-4f * fmaxf(fabsf(s->value_upper), fabsf(s->value_lower));
+        return color_of_value(differ && isfinite(value) ? (value - s->value_lower) / range : 0.5f);
     }
     if (desc->part_count > 1)
         return color_of_part(part_of(desc, h->triangle));
