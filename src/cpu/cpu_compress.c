@@ -137,7 +137,7 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
         return (size_t)(to - (unsigned char *)out) / (bytes)
 
 /* While a block is packed, the one after the next is fetched: what decides over elements reads them
- * first, and then finds them in the cache. */
+ * first, and then finds them in the second level cache (the first is too small to wait in). */
 enum { PREFETCH = 8 << 10 };
 
 /* A packing function for one level and element size: STEP packs the elements of `lanes` mask bits. */
@@ -153,7 +153,7 @@ enum { PREFETCH = 8 << 10 };
                 const unsigned char *group = from + 64 * w * (bytes);                              \
                 for (uint32_t i = 0; i < 64; i += (lanes), group += (lanes) * (bytes)) {           \
                     uint64_t bits = words[w] >> i & (UINT64_MAX >> (64 - (lanes)));                \
-                    __builtin_prefetch(group + PREFETCH);                                          \
+                    __builtin_prefetch(group + PREFETCH, 0, 2);                                    \
                     STEP(to, group, bits);                                                         \
                     to += (size_t)__builtin_popcountll(bits) * (bytes);                            \
                 }                                                                                  \
