@@ -1,6 +1,7 @@
 # The everyday commands, thin over CMake's presets. "make help" lists them.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.PRECIOUS: build/%/build.ninja
 MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 # The builds that "make test" runs, in CTest's order.
