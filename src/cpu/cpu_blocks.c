@@ -141,34 +141,22 @@ static void publish(cpu_link *link, uint32_t state)
     atomic_store_explicit(&link->state, state, memory_order_release);
 }
 
-uint64_t cpu_look_back(cpu_link *links, uint64_t tile, uint64_t sum)
+cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is_real)
 {
-    uint64_t prefix = 0;
+    cpu_number before = {0};
     if (tile > 0) {
         links[tile].sum = sum;
         publish(&links[tile], LINK_SUM);
-        cpu_link *before = &links[tile - 1];
-        for (; await(before, LINK_SUM) != LINK_PREFIX;
-             before--) /* ends at tile 0's at the latest */
-            prefix += before->sum;
-        prefix += before->prefix;
+        uint64_t known = tile - 1;
+        while (await(&links[known], LINK_SUM) != LINK_PREFIX) /* tile 0 publishes nothing else */
+            known--;
+        before = links[known].prefix;
+        while (++known < tile)
+            before = cpu_add(before, links[known].sum, is_real);
     }
-    cpu_chain_publish(links, tile, prefix + sum);
-    return prefix;
-}
-
-uint64_t cpu_chain_wait(cpu_link *links, uint64_t tile)
-{
-    if (tile == 0)
-        return 0;
-    await(&links[tile - 1], LINK_PREFIX);
-    return links[tile - 1].prefix;
-}
-
-void cpu_chain_publish(cpu_link *links, uint64_t tile, uint64_t prefix)
-{
-    links[tile].prefix = prefix;
+    links[tile].prefix = cpu_add(before, sum, is_real);
     publish(&links[tile], LINK_PREFIX);
+    return before;
 }
 
 /* ---- kernels on blocks ---------------------------------------------------------------------- */

@@ -211,7 +211,7 @@ static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
             rejected += stage_block(job, work, block, work->words, work->rejected, rejected);
         }
     }
-    uint64_t place = cpu_look_back(job->links, tile, kept);
+    uint64_t place = cpu_look_back(job->links, tile, (cpu_number){.u = kept}, false).u;
     put(job, work->kept, place, kept);
     for (uint32_t c = 0; c < job->column_count && job->partition; c++) {
         const compact_column *column = &job->columns[c];
@@ -257,7 +257,7 @@ static void look_back(compact_job *job)
         return;
     memset(job->links, 0, tile_count * sizeof(*job->links));
     cpu_run_tiles(job->tml, &job->tickets, tile_count, compact_worker, job);
-    job->kept_count = job->links[tile_count - 1].prefix;
+    job->kept_count = job->links[tile_count - 1].prefix.u;
     if (job->partition) {
         uint64_t pieces = (job->length - job->kept_count + ASIDE_ITEMS - 1) / ASIDE_ITEMS;
         cpu_run_tiles(job->tml, &job->tickets, pieces, bring_back_worker, job);

@@ -52,21 +52,31 @@ bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile);
  * the chain, of tiles that they take after it. */
 tml_status cpu_finish(tml_context *tml, const char *call);
 
+/* What folds and scans compute: u or i modulo 2^64, or f. */
+typedef union cpu_number {
+    uint64_t u;
+    int64_t i;
+    double f;
+} cpu_number;
+
+/* a + b, as floats or modulo 2^64. */
+static inline cpu_number cpu_add(cpu_number a, cpu_number b, bool is_real)
+{
+    return is_real ? (cpu_number){.f = a.f + b.f} : (cpu_number){.u = a.u + b.u};
+}
+
 /* Decoupled look-back (Merrill, Garland 2016). Each tile publishes first its own sum, then its prefix
  * with the sum added; a tile finds its exclusive prefix by walking back over sums to the nearest
- * prefix. Sums are modulo 2^64. */
+ * prefix. It then adds the sums in the tiles' order, so that floats come out as one after the other,
+ * wherever the walk ended. */
 typedef struct cpu_link {
     _Atomic uint32_t state; /* 0: nothing yet */
-    uint64_t sum;           /* valid from state CPU_LINK_SUM on */
-    uint64_t prefix;        /* inclusive; valid in state CPU_LINK_PREFIX */
+    cpu_number sum;         /* valid once published */
+    cpu_number prefix;      /* inclusive; likewise */
 } cpu_link;
 
 /* Publishes a tile's sum and returns its exclusive prefix. Links start zeroed. */
-uint64_t cpu_look_back(cpu_link *links, uint64_t tile, uint64_t sum);
-/* The halves of a plain chain, for sums whose order of additions matters (floats): the predecessor's
- * inclusive prefix (0 for tile 0), and this tile's for its successor. Any 64 bits. */
-uint64_t cpu_chain_wait(cpu_link *links, uint64_t tile);
-void cpu_chain_publish(cpu_link *links, uint64_t tile, uint64_t prefix);
+cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, bool is_real);
 
 /* ---- kernels on blocks ---------------------------------------------------------------------- */
 
@@ -111,13 +121,6 @@ void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_in
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);
 
 /* ---- folds (cpu_fold.c) --------------------------------------------------------------------- */
-
-/* A block's sum (u or i modulo 2^64, f for floats and means) or extreme (by the type: u, i or f). */
-typedef union cpu_number {
-    uint64_t u;
-    int64_t i;
-    double f;
-} cpu_number;
 
 /* Elements folded in one go. Part of the definition of float sums. */
 #define CPU_FOLD_BLOCK ((uint64_t)64 << 10)
@@ -179,8 +182,6 @@ cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t f
 /* Writes what cpu_scan_read left in space, with before added. */
 void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count,
                     cpu_number before);
-/* a + b, as the scan adds. */
-cpu_number cpu_scan_join(const cpu_scan *scan, cpu_number a, cpu_number b);
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 

@@ -1,8 +1,7 @@
 /* Scan on the CPU. A worker scans a tile from zero into its staging memory, learns the sum of all that
  * comes before the tile, and adds it while it writes the tile out.
  *
- *   LOOK_BACK         one pass. Integers look back over the tiles before (Merrill, Garland 2016); floats
- *                     wait for the tile before alone, so that the tiles are added in order.
+ *   LOOK_BACK         one pass: the tiles before are found by decoupled look-back.
  *   REDUCE_THEN_SCAN  the tiles' sums, a scan of the sums, and the tiles again.
  *
  * Groups of eight elements are scanned as Sklansky's network does (step 1 within pairs, step 2 within
@@ -165,13 +164,6 @@ static size_t tile_count_of(const scan_job *job, uint64_t tile)
     return (size_t)TML_MIN_OF((uint64_t)TILE, job->length - tile * TILE);
 }
 
-cpu_number cpu_scan_join(const cpu_scan *scan, cpu_number a, cpu_number b)
-{
-    if (scan->is_real)
-        return (cpu_number){.f = a.f + b.f};
-    return (cpu_number){.u = a.u + b.u};
-}
-
 cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count)
 {
     scan->tile(scan->in + first * scan->in_size, count, space->sums);
@@ -213,15 +205,6 @@ static void write_tile(const scan_job *job, cpu_scan_space *work, uint64_t tile,
 
 /* ---- LOOK_BACK ------------------------------------------------------------------------------ */
 
-static cpu_number find_before(const scan_job *job, uint64_t tile, cpu_number sum)
-{
-    if (!job->scan.is_real)
-        return (cpu_number){.u = cpu_look_back(job->links, tile, sum.u)};
-    cpu_number before = {.u = cpu_chain_wait(job->links, tile)};
-    cpu_chain_publish(job->links, tile, cpu_scan_join(&job->scan, before, sum).u);
-    return before;
-}
-
 static void scan_worker(void *argument, uint32_t index)
 {
     scan_job *job = argument;
@@ -230,7 +213,7 @@ static void scan_worker(void *argument, uint32_t index)
     while (cpu_take_tile(&job->tickets, &tile)) {
         bool skip = tml_is_cancelled(job->tml); /* but let the successors go on */
         cpu_number sum = skip ? (cpu_number){0} : scan_tile(job, work, tile);
-        cpu_number before = find_before(job, tile, sum);
+        cpu_number before = cpu_look_back(job->links, tile, sum, job->scan.is_real);
         if (!skip)
             write_tile(job, work, tile, before);
     }
@@ -244,7 +227,7 @@ static void look_back(scan_job *job)
         return;
     memset(job->links, 0, tile_count * sizeof(*job->links));
     cpu_run_tiles(job->tml, &job->tickets, tile_count, scan_worker, job);
-    job->total.u = job->links[tile_count - 1].prefix;
+    job->total = job->links[tile_count - 1].prefix;
 }
 
 /* ---- REDUCE_THEN_SCAN ----------------------------------------------------------------------- */
@@ -276,7 +259,7 @@ static void reduce_then_scan(scan_job *job)
     for (uint64_t tile = 0; tile < tile_count && !tml_is_cancelled(job->tml); tile++) {
         cpu_number sum = job->before[tile];
         job->before[tile] = job->total;
-        job->total = cpu_scan_join(&job->scan, job->total, sum);
+        job->total = cpu_add(job->total, sum, job->scan.is_real);
     }
     cpu_run_tiles(job->tml, &job->tickets, tile_count, write_worker, job);
 }

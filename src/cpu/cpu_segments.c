@@ -226,7 +226,7 @@ static void scan_worker(void *argument, uint32_t worker)
             for (uint64_t at = span.first; at < span.end; at += CPU_SCAN_TILE) {
                 cpu_number sum = cpu_scan_read(&job->scan, space, at, tile_at(span, at));
                 cpu_scan_write(&job->scan, space, at, tile_at(span, at), before);
-                before = cpu_scan_join(&job->scan, before, sum);
+                before = cpu_add(before, sum, job->scan.is_real);
             }
         }
     cpu_stream_fence();
@@ -266,7 +266,7 @@ static void scan_long(scan_job *job, uint64_t s)
     for (uint64_t tile = 0; tile < tiles; tile++) {
         cpu_number sum = job->before[tile];
         job->before[tile] = before;
-        before = cpu_scan_join(&job->scan, before, sum);
+        before = cpu_add(before, sum, job->scan.is_real);
     }
     cpu_run_tiles(job->all.tml, &job->all.tickets, tiles, tile_write_worker, job);
 }
