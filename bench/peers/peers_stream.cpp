@@ -10,6 +10,7 @@
 #include <execution>
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -145,10 +146,34 @@ private:
 
 static volatile double sink; // keeps results that nobody reads
 
+// An array in the library's memory, huge pages where the system gives them: for all alike.
+template <typename T> class block {
+public:
+    block(tml_context *tml, uint64_t count)
+        : tml_(tml), count_(count), data_(static_cast<T *>(tml_alloc(tml, count * sizeof(T))))
+    {
+        if (!data_)
+            throw std::bad_alloc();
+        std::fill(begin(), end(), T{});
+    }
+    ~block() { tml_free(tml_, data_, count_ * sizeof(T)); }
+    block(const block &) = delete;
+    block &operator=(const block &) = delete;
+    T *begin() { return data_; }
+    T *end() { return data_ + count_; }
+    T *data() { return data_; }
+    T &operator[](uint64_t i) { return data_[i]; }
+
+private:
+    tml_context *tml_;
+    uint64_t count_;
+    T *data_;
+};
+
 static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t repeats)
 {
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    std::vector<uint32_t> in(count), out(count);
+    block<uint32_t> in(tml, count), out(tml, count);
     bench_stream_fill(tml, count, in.data());
     numpy python(in.data(), count * sizeof in[0], "u4");
     bench_op op;
@@ -206,7 +231,7 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
             return false;
         bench_op_destroy(&op);
     }
-    std::vector<float> real(count);
+    block<float> real(tml, count);
     for (uint64_t i = 0; i < count; i++)
         real[i] = static_cast<float>(in[i] >> 8) * 0x1p-24f;
     if (bench_reduce_create(tml, TML_F32, real.data(), count, &op) || bench_reduce_check(&op))
