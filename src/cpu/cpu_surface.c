@@ -437,6 +437,23 @@ void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uin
             out[w] &= allowed_edges(space, axis, y, z, first + w);
 }
 
+uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
+                    uint64_t first, surface_edges *out)
+{
+    uint64_t words = TML_MIN_OF(space->words - first, (uint64_t)GROUP_WORDS);
+    surface_rows rows = rows_at(space, y, z);
+    for (int i = 0; i < 4; i++)
+        rows.row[i] += first;
+    simd->edges(&rows, words, space->sample_mask + first, space->x_mask + first, out);
+    if (!space->cells)
+        return words;
+    for (int axis = 0; axis < 3; axis++) {
+        crossed_edges(space, axis, y, z, first, words, out->words[axis]);
+        out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* not worth finding out */
+    }
+    return words;
+}
+
 static surface_row_counts count_row_with_missing(const workspace *space, const surface_rows *rows,
                                                  uint64_t y, uint64_t z)
 {

@@ -7,8 +7,10 @@
 
 #include "cpu/cpu_surface_internal.h"
 
-/* Words of a row that are worked on at a time, and the columns in them. */
-enum { GROUP_WORDS = 8, GROUP = 64 * GROUP_WORDS, SLACK = 16 };
+/* Whole vectors are written past the last crossing. */
+enum { SLACK = 16 };
+/* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory longer. */
+enum { ROWS_AHEAD = 4 };
 
 /* ---- vertices -------------------------------------------------------------------------------- */
 
@@ -193,12 +195,17 @@ static void copy_padded(const surface_job *job, const unsigned char *row, uint64
 }
 
 /* Finds the crossing points of a batch's edges. */
-static void find_crossings(const surface_job *job, const surface_word *edges, uint64_t words,
+static void find_crossings(const surface_job *job, const surface_edges *all, uint64_t words,
                            vertex_batch *batch)
 {
+    const surface_word *edges = all->words[batch->axis];
     const workspace *space = job->space;
     const surface_plan *plan = job->plan;
-    surface_crossings in = {.edges = edges, .words = words, .x = batch->x, .t = &batch->t};
+    surface_crossings in = {.edges = edges,
+                            .words = words,
+                            .runs = all->runs[batch->axis],
+                            .x = batch->x,
+                            .t = &batch->t};
     if (plan->labels) {
         batch->count = 0;
         for (uint64_t w = 0; w < words; w++)
@@ -240,28 +247,52 @@ static void find_crossings(const surface_job *job, const surface_word *edges, ui
     batch->count = job->simd->crossings[plan->type](&in, &iso);
 }
 
-/* The samples that a row's vertices need come from memory in no order that the processor
- * guesses. */
-static void prefetch_edges(const surface_job *job, int axis, uint64_t y, uint64_t z,
-                           const surface_word *edges, uint64_t words, uint64_t column)
+/* The samples at both ends of a row's crossed edges come from memory in no order that the processor
+ * guesses, so they are asked for some rows ahead. (Always inline: gcc takes a function of nothing
+ * but prefetches for one without effect, and drops its calls.) */
+static inline __attribute__((always_inline)) void prefetch_edges(const surface_job *job, uint64_t y,
+                                                                 uint64_t z, uint64_t first,
+                                                                 const surface_edges *edges)
 {
     const workspace *space = job->space;
     if (space->pad || job->plan->labels)
         return;
-    const unsigned char *row = sample_row(job, box_index(space, 1, y + (axis == 1)),
-                                          box_index(space, 2, z + (axis == 2))) +
-                               (space->part->box.first[0] + column) * job->sample_size;
-    uint64_t line = 64 / job->sample_size; /* samples in a cache line: 8 ... 64 */
-    uint64_t mask = line == 64 ? ~(uint64_t)0 : ((uint64_t)1 << line) - 1;
-    for (uint64_t w = 0; w < words; w++)
-        for (uint64_t i = 0; edges[w] && i < 64; i += line)
-            if (edges[w] >> i & mask)
-                __builtin_prefetch(row + (64 * w + i) * job->sample_size);
+    uint64_t offset = (space->part->box.first[0] + 64 * first) * job->sample_size;
+    for (int axis = 0; axis < 3; axis++) {
+        const unsigned char *low = sample_row(job, box_index(space, 1, y), box_index(space, 2, z));
+        const unsigned char *high = sample_row(job, box_index(space, 1, y + (axis == 1)),
+                                               box_index(space, 2, z + (axis == 2)));
+        for (uint64_t runs = edges->runs[axis]; runs; runs &= runs - 1) {
+            uint64_t at = offset + 16 * job->sample_size * (uint64_t)__builtin_ctzll(runs);
+            __builtin_prefetch(low + at);
+            __builtin_prefetch(high + at);
+        }
+    }
 }
 
-static void row_vertices(surface_job *job, uint64_t y, uint64_t z, uint64_t first, bool unit)
+static uint64_t group_vertices(const surface_job *job, const surface_edges *edges, uint64_t words,
+                               bool unit, vertex_batch *batch)
 {
     const surface_plan *plan = job->plan;
+    if (!edges->runs[batch->axis])
+        return 0;
+    find_crossings(job, edges, words, batch);
+    float *out = (float *)plan->positions->memory + 3 * batch->first;
+    if (unit)
+        place_unit(job, batch, out);
+    else
+        place(job, batch, out);
+    if (plan->vertex_normals)
+        emit_normals(job, batch, (float *)plan->vertex_normals->memory + 3 * batch->first);
+    if (plan->vertex_values)
+        emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
+    return batch->count;
+}
+
+/* known: the edges of the row's first group. */
+static void row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first, bool unit,
+                         const surface_edges *known)
+{
     const workspace *space = job->space;
     vertex_batch batch;
     batch.y = y;
@@ -269,36 +300,31 @@ static void row_vertices(surface_job *job, uint64_t y, uint64_t z, uint64_t firs
     batch.first = first;
     for (batch.axis = 0; batch.axis < 3; batch.axis++)
         for (uint64_t w = 0; w < space->words; w += GROUP_WORDS) {
-            surface_word edges[GROUP_WORDS];
-            uint64_t words = TML_MIN_OF(space->words - w, (uint64_t)GROUP_WORDS);
-            crossed_edges(space, batch.axis, y, z, w, words, edges);
+            surface_edges later;
+            uint64_t words = TML_MIN_OF(space->words, (uint64_t)GROUP_WORDS);
+            if (w)
+                words = find_edges(job->simd, space, y, z, w, &later);
             batch.column = 64 * w;
-            find_crossings(job, edges, words, &batch);
-            if (batch.count == 0)
-                continue;
-            float *out = (float *)plan->positions->memory + 3 * batch.first;
-            if (unit)
-                place_unit(job, &batch, out);
-            else
-                place(job, &batch, out);
-            if (plan->vertex_normals)
-                emit_normals(job, &batch, (float *)plan->vertex_normals->memory + 3 * batch.first);
-            if (plan->vertex_values)
-                emit_values(job, &batch, (float *)plan->vertex_values->memory + batch.first);
-            batch.first += batch.count;
+            batch.first += group_vertices(job, w ? &later : known, words, unit, &batch);
         }
 }
 
-/* Does the chunk's next row have vertices? Then its samples are asked for now. */
-static void prefetch_row(const surface_job *job, uint64_t y, uint64_t z)
+/* The edges of a row's first group, with all of the row's samples asked for. */
+static void prepare_row(const surface_job *job, uint64_t y, uint64_t z, surface_edges *out)
 {
-    for (int axis = 0; axis < 3; axis++)
-        for (uint64_t w = 0; w < job->space->words; w += GROUP_WORDS) {
-            surface_word edges[GROUP_WORDS];
-            uint64_t words = TML_MIN_OF(job->space->words - w, (uint64_t)GROUP_WORDS);
-            crossed_edges(job->space, axis, y, z, w, words, edges);
-            prefetch_edges(job, axis, y, z, edges, words, 64 * w);
-        }
+    for (uint64_t w = GROUP_WORDS; w < job->space->words; w += GROUP_WORDS) {
+        find_edges(job->simd, job->space, y, z, w, out);
+        prefetch_edges(job, y, z, w, out);
+    }
+    find_edges(job->simd, job->space, y, z, 0, out);
+    prefetch_edges(job, y, z, 0, out);
+}
+
+/* Vertices of row y of a chunk that ends before y_end with total of them. */
+static uint32_t row_vertex_count(const row_entry *entries, uint64_t y, uint64_t y_end,
+                                 uint32_t total)
+{
+    return (y + 1 < y_end ? entries[y + 1].vertices : total) - entries[y].vertices;
 }
 
 static void vertices_task(void *argument, uint32_t index)
@@ -308,19 +334,21 @@ static void vertices_task(void *argument, uint32_t index)
     if (tml_is_cancelled(job->tml))
         return;
     uint64_t chunk = job->first_chunk + index;
-    chunk_place place_of = chunk_locate(space, chunk);
+    chunk_place at = chunk_locate(space, chunk);
     uint64_t base = space->part->vertex_first + space->chunks[chunk].vertices;
     uint64_t chunk_end = chunk + 1 < space->chunk_count ? space->chunks[chunk + 1].vertices
                                                         : space->part->vertex_count;
     uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].vertices);
+    const row_entry *entries = space->entries + space->size[1] * at.z;
     bool unit = is_unit_grid(job);
-    const row_entry *entries = space->entries + space->size[1] * place_of.z;
-    for (uint64_t y = place_of.y_first; y < place_of.y_end; y++) {
-        uint32_t next = y + 1 < place_of.y_end ? entries[y + 1].vertices : total;
-        if (y + 1 < place_of.y_end && next != total)
-            prefetch_row(job, y + 1, place_of.z);
-        if (entries[y].vertices != next)
-            row_vertices(job, y, place_of.z, base + entries[y].vertices, unit);
+    surface_edges edges[ROWS_AHEAD]; /* of row y in y % ROWS_AHEAD */
+    uint64_t prepared = at.y_first;  /* rows below are */
+    for (uint64_t y = at.y_first; y < at.y_end; y++) {
+        for (; prepared < at.y_end && prepared < y + ROWS_AHEAD; prepared++)
+            if (row_vertex_count(entries, prepared, at.y_end, total))
+                prepare_row(job, prepared, at.z, &edges[prepared % ROWS_AHEAD]);
+        if (row_vertex_count(entries, y, at.y_end, total))
+            row_vertices(job, y, at.z, base + entries[y].vertices, unit, &edges[y % ROWS_AHEAD]);
     }
 }
 

@@ -126,7 +126,12 @@ static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y
  * itself. */
 surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
 
-/* Which edges of an axis at row (y, z) are crossed, for words [first, first + count). */
+/* The crossed edges that row (y, z) owns and that have a vertex, for up to GROUP_WORDS words from
+ * first on; returns how many words. */
+uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
+                    uint64_t first, surface_edges *out);
+
+/* The same for one axis and any words [first, first + count): for rows with missing samples. */
 void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uint64_t first,
                    uint64_t count, surface_word *out);
 

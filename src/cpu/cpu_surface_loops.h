@@ -40,7 +40,7 @@ static inline uint64_t low_bits(uint64_t n)
 /* Asks for the next lines of a stream of samples, some way ahead: one loop reads too little at a
  * time for the processor's own prefetching to reach the memory's speed (63 to 44 ms for 512
  * MiB). */
-static inline void prefetch_ahead(const void *samples, size_t size)
+static inline __attribute__((always_inline)) void prefetch_ahead(const void *samples, size_t size)
 {
     for (size_t line = 0; line < size; line += 64)
         __builtin_prefetch((const char *)samples + 2048 + line);
@@ -140,6 +140,49 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define REAL  double
 #define FLOAT 1
 #include "cpu/cpu_surface_type.h"
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+#if !defined(SURFACE_AVX512)
+/* Which of a word's four runs of 16 have a bit set: adding carries any of the lower 15 into the
+ * 16th, and multiplying moves the four answers next to each other. */
+static inline uint64_t word_runs(uint64_t word)
+{
+    uint64_t low = word & 0x7fff7fff7fff7fffu;
+    uint64_t any = (((low + 0x7fff7fff7fff7fffu) | word) & 0x8000800080008000u) >> 15;
+    return any * 0x0001000200040008u >> 48 & 0xf;
+}
+#endif
+
+/* Which runs of 16 in a group of words have a bit set. */
+static inline uint64_t group_runs(const surface_word *group, uint64_t words)
+{
+    uint64_t runs = 0;
+#if defined(SURFACE_AVX512)
+    for (uint64_t w = 0; w < words; w += 8) {
+        __mmask8 here = (__mmask8)low_bits(words - w);
+        __m512i v = _mm512_maskz_loadu_epi64(here, group + w);
+        runs |= (uint64_t)_mm512_test_epi16_mask(v, v) << (4 * w);
+    }
+#else
+    for (uint64_t w = 0; w < words; w++)
+        runs |= word_runs(group[w]) << (4 * w);
+#endif
+    return runs;
+}
+
+static void edges_of_row(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
+                         const surface_word *x_mask, surface_edges *out)
+{
+    const surface_word *r0 = rows->row[0], *r1 = rows->row[1], *r2 = rows->row[2];
+    for (uint64_t w = 0; w < words; w++) {
+        out->words[0][w] = (r0[w] ^ surface_step_x(r0[w], r0[w + 1])) & x_mask[w];
+        out->words[1][w] = (r0[w] ^ r1[w]) & sample_mask[w];
+        out->words[2][w] = (r0[w] ^ r2[w]) & sample_mask[w];
+    }
+    for (int axis = 0; axis < 3; axis++)
+        out->runs[axis] = group_runs(out->words[axis], words);
+}
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
@@ -320,6 +363,7 @@ const surface_simd SURFACE_SET = {
     .present = PER_TYPE(present),
     .range = PER_TYPE(range),
     .crossings = PER_TYPE(crossings),
+    .edges = edges_of_row,
     .count = count_row,
     .triangles = triangles_row,
 };

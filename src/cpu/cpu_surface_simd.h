@@ -34,13 +34,21 @@ typedef struct surface_case {
  * z-edges of rows 0 and 1. */
 enum { SURFACE_COUNTERS = 8 };
 
+/* Crossed edges of a group of a row's words, by axis. */
+enum { GROUP_WORDS = 16, GROUP = 64 * GROUP_WORDS };
+typedef struct surface_edges {
+    surface_word words[3][GROUP_WORDS];
+    uint64_t runs[3]; /* bit i: one of the edges 16 i ... 16 i + 15 is crossed */
+} surface_edges;
+
 /* Vertices of one row and axis, before positions. */
 typedef struct surface_crossings {
     const void *low, *high;    /* the rows of samples at the edges' two ends */
     const surface_word *edges; /* bit i: the edge at sample i is crossed */
     uint64_t words;
-    uint32_t *x; /* out: sample of the lower end; room for 16 more than there are crossings */
-    void *t;     /* out: float, or double for types that are computed in double; likewise */
+    uint64_t runs; /* as surface_edges */
+    uint32_t *x;   /* out: sample of the lower end; room for 16 more than there are crossings */
+    void *t;       /* out: float, or double for types that are computed in double; likewise */
 } surface_crossings;
 
 typedef struct surface_simd {
@@ -57,6 +65,9 @@ typedef struct surface_simd {
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
     /* Crossing points; returns how many. */
     uint64_t (*crossings[TML_SCALAR_END])(const surface_crossings *in, const void *iso);
+    /* The crossed edges that a row of samples owns, for words <= GROUP_WORDS of it. */
+    void (*edges)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
+                  const surface_word *x_mask, surface_edges *out);
     /* Counts of the edges that a row of samples owns, and of the row of cells at it. The masks have
      * a bit for each sample, for each x-edge and for each cell that counts. */
     void (*count)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,

@@ -141,28 +141,25 @@ static uint64_t FN(crossings)(const surface_crossings *in, const void *iso_value
     uint64_t count = 0;
 #if defined(SURFACE_AVX512)
     if (TYPE == TML_F32) {
-        /* Sixteen edges at a time, computed whether crossed or not and packed afterwards: dense
-         * rows cost a few cycles a vertex, and sparse ones wait for memory anyway. */
+        /* Packs the ends of the crossed edges of each run, and divides sixteen of them at a time: a
+         * division of sixteen lanes takes as long whether one or all of them are wanted. */
+        float a[GROUP + 16], b[GROUP + 16];
         const __m512i steps =
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        for (uint64_t w = 0; w < in->words; w++) {
-            uint64_t edges = in->edges[w];
-            for (uint64_t k = 64 * w; edges; edges >>= 16, k += 16) {
-                __mmask16 crossed = (__mmask16)edges;
-                if (!crossed)
-                    continue;
-                float a[16], b[16], q[16];
-                _mm512_storeu_ps(a, _mm512_maskz_loadu_ps(crossed, (const void *)(low + k)));
-                _mm512_storeu_ps(b, _mm512_maskz_loadu_ps(crossed, (const void *)(high + k)));
-                for (int i = 0; i < 16; i++)
-                    q[i] = surface_crossing(a[i], b[i], (float)iso);
-                __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)k), steps);
-                _mm512_storeu_ps((void *)(t + count),
-                                 _mm512_maskz_compress_ps(crossed, _mm512_loadu_ps(q)));
-                _mm512_storeu_si512(x + count, _mm512_maskz_compress_epi32(crossed, at));
-                count += (uint64_t)__builtin_popcount(crossed);
-            }
+        for (uint64_t runs = in->runs; runs; runs &= runs - 1) {
+            unsigned run = (unsigned)__builtin_ctzll(runs);
+            __mmask16 crossed = (__mmask16)(in->edges[run / 4] >> (16 * (run % 4)));
+            __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(16 * run)), steps);
+            __m512 ends[2] = {_mm512_maskz_loadu_ps(crossed, (const void *)(low + 16 * run)),
+                              _mm512_maskz_loadu_ps(crossed, (const void *)(high + 16 * run))};
+            _mm512_storeu_ps(a + count, _mm512_maskz_compress_ps(crossed, ends[0]));
+            _mm512_storeu_ps(b + count, _mm512_maskz_compress_ps(crossed, ends[1]));
+            _mm512_storeu_si512(x + count, _mm512_maskz_compress_epi32(crossed, at));
+            count += (uint64_t)__builtin_popcount(crossed);
         }
+        for (uint64_t first = 0; first < count; first += 16) /* past count there are zeros */
+            for (uint64_t i = first; i < first + 16; i++)
+                t[i] = surface_crossing(a[i], b[i], (float)iso);
         return count;
     }
 #endif
