@@ -7,8 +7,6 @@
 
 #include "cpu/cpu_surface_internal.h"
 
-/* Whole vectors are written past the last crossing. */
-enum { SLACK = 16 };
 /* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory longer. */
 enum { ROWS_AHEAD = 4 };
 
@@ -17,15 +15,10 @@ enum { ROWS_AHEAD = 4 };
 /* Vertices of one row, axis and group of columns. */
 typedef struct vertex_batch {
     int axis;
-    uint64_t y, z;   /* row in the workspace */
-    uint64_t column; /* x counts from this column of the workspace */
-    uint64_t count;
-    uint64_t first; /* in the outputs */
-    uint32_t x[GROUP + SLACK];
-    union {
-        float narrow[GROUP + SLACK];
-        double wide[GROUP + SLACK];
-    } t;
+    uint64_t y, z;     /* row in the workspace */
+    uint64_t column;   /* of the group */
+    uint64_t first;    /* in the outputs */
+    surface_ends ends; /* at.*.low is t once crossed */
 } vertex_batch;
 
 /* Do positions equal indices? Then they are exact in float as they come. */
@@ -46,33 +39,34 @@ static bool is_unit_grid(const surface_job *job)
 
 static inline double batch_t(const surface_plan *plan, const vertex_batch *batch, uint64_t i)
 {
-    return surface_in_double(plan->type) ? batch->t.wide[i] : (double)batch->t.narrow[i];
+    return surface_in_double(plan->type) ? batch->ends.at.wide.low[i]
+                                         : (double)batch->ends.at.narrow.low[i];
 }
 
 static void place_unit(const surface_job *job, const vertex_batch *batch, float *restrict out)
 {
     const workspace *space = job->space;
-    const uint32_t *restrict x = batch->x;
-    const float *restrict t = batch->t.narrow;
+    const uint32_t *restrict x = batch->ends.x;
+    const float *restrict t = batch->ends.at.narrow.low;
     uint32_t column = (uint32_t)(space->part->box.first[0] + batch->column);
     float y = (float)box_index(space, 1, batch->y), z = (float)box_index(space, 2, batch->z);
     switch (batch->axis) {
     case 0:
-        for (uint64_t i = 0; i < batch->count; i++) {
+        for (uint64_t i = 0; i < batch->ends.count; i++) {
             out[3 * i] = (float)(int32_t)(column + x[i]) + t[i];
             out[3 * i + 1] = y;
             out[3 * i + 2] = z;
         }
         break;
     case 1:
-        for (uint64_t i = 0; i < batch->count; i++) {
+        for (uint64_t i = 0; i < batch->ends.count; i++) {
             out[3 * i] = (float)(int32_t)(column + x[i]);
             out[3 * i + 1] = y + t[i];
             out[3 * i + 2] = z;
         }
         break;
     default:
-        for (uint64_t i = 0; i < batch->count; i++) {
+        for (uint64_t i = 0; i < batch->ends.count; i++) {
             out[3 * i] = (float)(int32_t)(column + x[i]);
             out[3 * i + 1] = y;
             out[3 * i + 2] = z + t[i];
@@ -88,8 +82,8 @@ static void place(const surface_job *job, const vertex_batch *batch, float *out)
     double row[3] = {(double)box->first[0] + (double)batch->column - pad,
                      (double)box->first[1] + (double)batch->y - pad,
                      (double)box->first[2] + (double)batch->z - pad};
-    for (uint64_t i = 0; i < batch->count; i++) {
-        double index[3] = {row[0] + (double)batch->x[i], row[1], row[2]};
+    for (uint64_t i = 0; i < batch->ends.count; i++) {
+        double index[3] = {row[0] + (double)batch->ends.x[i], row[1], row[2]};
         index[batch->axis] += batch_t(plan, batch, i);
         if (plan->caps) /* edges into the pad end on the border */
             for (int a = 0; a < 3; a++) {
@@ -138,16 +132,16 @@ static void emit_normals(const surface_job *job, const vertex_batch *batch, floa
             z = z > 0 ? TML_MIN_OF(z - 1, plan->dims[2] - 1) : 0;
             task.rows[dz][dy] = sample_row(job, y, z);
         }
-    for (uint64_t first = 0; first < batch->count; first += 64) {
-        task.n = TML_MIN_OF(batch->count - first, (uint64_t)64);
+    for (uint64_t first = 0; first < batch->ends.count; first += 64) {
+        task.n = TML_MIN_OF(batch->ends.count - first, (uint64_t)64);
         for (uint64_t i = 0; i < task.n; i++) {
-            columns[i] = box_index(space, 0, batch->column + batch->x[first + i]);
+            columns[i] = box_index(space, 0, batch->column + batch->ends.x[first + i]);
             t[i] = (float)batch_t(plan, batch, first + i);
         }
         surface_normals(plan, &task, out + 3 * first);
     }
-    for (uint64_t i = 0; space->pad && i < batch->count; i++) {
-        int side = cap_side(space, batch, batch->x[i]);
+    for (uint64_t i = 0; space->pad && i < batch->ends.count; i++) {
+        int side = cap_side(space, batch, batch->ends.x[i]);
         if (!side)
             continue;
         /* Outward along the axis, through the same rows as a gradient: away from the low side's. */
@@ -175,8 +169,8 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
     for (int end = 0; end < 2; end++)
         row[end] = (const unsigned char *)attribute->memory +
                    (z[end] * dims[1] + y[end]) * dims[0] * attribute->element_size;
-    for (uint64_t i = 0; i < batch->count; i++) {
-        uint64_t x = batch->column + batch->x[i];
+    for (uint64_t i = 0; i < batch->ends.count; i++) {
+        uint64_t x = batch->column + batch->ends.x[i];
         float a = surface_sample(attribute->type, row[0], box_index(space, 0, x));
         float b =
             surface_sample(attribute->type, row[1], box_index(space, 0, x + (batch->axis == 0)));
@@ -194,30 +188,27 @@ static void copy_padded(const surface_job *job, const unsigned char *row, uint64
                row + box_index(job->space, 0, first + i) * job->sample_size, job->sample_size);
 }
 
-/* Finds the crossing points of a batch's edges. */
-static void find_crossings(const surface_job *job, const surface_edges *all, uint64_t words,
-                           vertex_batch *batch)
+/* Of labels every crossing lies half way. */
+static void pack_labels(const surface_job *job, const surface_edges *edges, uint64_t words,
+                        vertex_batch *batch)
 {
-    const surface_word *edges = all->words[batch->axis];
+    surface_ends *ends = &batch->ends;
+    ends->count = 0;
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t left = edges->words[batch->axis][w]; left; left &= left - 1) {
+            if (surface_in_double(job->plan->type))
+                ends->at.wide.low[ends->count] = 0.5;
+            else
+                ends->at.narrow.low[ends->count] = 0.5f;
+            ends->x[ends->count++] = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
+        }
+}
+
+/* Fetches the samples at the ends of a batch's edges. */
+static void pack_ends(const surface_job *job, const surface_edges *edges, uint64_t words,
+                      vertex_batch *batch)
+{
     const workspace *space = job->space;
-    const surface_plan *plan = job->plan;
-    surface_crossings in = {.edges = edges,
-                            .words = words,
-                            .runs = all->runs[batch->axis],
-                            .x = batch->x,
-                            .t = &batch->t};
-    if (plan->labels) {
-        batch->count = 0;
-        for (uint64_t w = 0; w < words; w++)
-            for (uint64_t left = edges[w]; left; left &= left - 1) {
-                batch->t.narrow[batch->count] = 0.5f;
-                batch->x[batch->count++] = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
-            }
-        if (surface_in_double(plan->type))
-            for (uint64_t i = 0; i < batch->count; i++)
-                batch->t.wide[i] = 0.5;
-        return;
-    }
     const unsigned char *low =
         sample_row(job, box_index(space, 1, batch->y), box_index(space, 2, batch->z));
     const unsigned char *high = sample_row(job, box_index(space, 1, batch->y + (batch->axis == 1)),
@@ -227,24 +218,16 @@ static void find_crossings(const surface_job *job, const surface_edges *all, uin
         uint64_t count = TML_MIN_OF(64 * words + 1, space->size[0] - batch->column);
         copy_padded(job, low, batch->column, count, padded[0]);
         copy_padded(job, high, batch->column, count, padded[1]);
-        in.low = padded[0];
-        in.high = padded[1];
+        low = padded[0];
+        high = padded[1];
     } else {
         uint64_t offset = (space->part->box.first[0] + batch->column) * job->sample_size;
-        in.low = low + offset;
-        in.high = high + offset;
+        low += offset;
+        high += offset;
     }
     if (batch->axis == 0)
-        in.high = (const unsigned char *)in.low + job->sample_size;
-    union {
-        float narrow;
-        double wide;
-    } iso;
-    if (surface_in_double(plan->type))
-        iso.wide = space->part->iso;
-    else
-        iso.narrow = (float)space->part->iso;
-    batch->count = job->simd->crossings[plan->type](&in, &iso);
+        high = low + job->sample_size;
+    job->simd->pack[job->plan->type](low, high, edges, batch->axis, words, &batch->ends);
 }
 
 /* The samples at both ends of a row's crossed edges come from memory in no order that the processor
@@ -270,13 +253,16 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
     }
 }
 
-static uint64_t group_vertices(const surface_job *job, const surface_edges *edges, uint64_t words,
-                               bool unit, vertex_batch *batch)
+/* Vertices of one group from its packed ends. */
+static void group_vertices(const surface_job *job, bool unit, vertex_batch *batch)
 {
     const surface_plan *plan = job->plan;
-    if (!edges->runs[batch->axis])
-        return 0;
-    find_crossings(job, edges, words, batch);
+    if (plan->labels) /* nothing to solve */
+        ;
+    else if (surface_in_double(plan->type))
+        job->simd->cross_wide(&batch->ends, job->space->part->iso);
+    else
+        job->simd->cross(&batch->ends, (float)job->space->part->iso);
     float *out = (float *)plan->positions->memory + 3 * batch->first;
     if (unit)
         place_unit(job, batch, out);
@@ -286,26 +272,50 @@ static uint64_t group_vertices(const surface_job *job, const surface_edges *edge
         emit_normals(job, batch, (float *)plan->vertex_normals->memory + 3 * batch->first);
     if (plan->vertex_values)
         emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
-    return batch->count;
 }
 
-/* known: the edges of the row's first group. */
-static void row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first, bool unit,
-                         const surface_edges *known)
+/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed, so
+ * that the packed samples, stored in overlapping pieces, have reached the cache when they are loaded as
+ * whole vectors. */
+static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
+                                bool unit, const surface_edges *edges)
 {
-    const workspace *space = job->space;
+    vertex_batch batches[3];
+    for (int axis = 0; axis < 3; axis++) {
+        vertex_batch *batch = &batches[axis];
+        batch->axis = axis;
+        batch->y = y;
+        batch->z = z;
+        batch->column = 0;
+        batch->first = first;
+        batch->ends.count = 0;
+        if (edges->runs[axis])
+            (job->plan->labels ? pack_labels : pack_ends)(job, edges, job->space->words, batch);
+        first += batch->ends.count;
+    }
+    for (int axis = 0; axis < 3; axis++)
+        if (batches[axis].ends.count)
+            group_vertices(job, unit, &batches[axis]);
+}
+
+/* Vertices of a row of several groups: axis after axis, as their order wants it. */
+static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
+                              bool unit)
+{
     vertex_batch batch;
     batch.y = y;
     batch.z = z;
     batch.first = first;
     for (batch.axis = 0; batch.axis < 3; batch.axis++)
-        for (uint64_t w = 0; w < space->words; w += GROUP_WORDS) {
-            surface_edges later;
-            uint64_t words = TML_MIN_OF(space->words, (uint64_t)GROUP_WORDS);
-            if (w)
-                words = find_edges(job->simd, space, y, z, w, &later);
+        for (uint64_t w = 0; w < job->space->words; w += GROUP_WORDS) {
+            surface_edges edges;
+            uint64_t words = find_edges(job->simd, job->space, y, z, w, &edges);
+            if (!edges.runs[batch.axis])
+                continue;
             batch.column = 64 * w;
-            batch.first += group_vertices(job, w ? &later : known, words, unit, &batch);
+            (job->plan->labels ? pack_labels : pack_ends)(job, &edges, words, &batch);
+            group_vertices(job, unit, &batch);
+            batch.first += batch.ends.count;
         }
 }
 
@@ -347,8 +357,13 @@ static void vertices_task(void *argument, uint32_t index)
         for (; prepared < at.y_end && prepared < y + ROWS_AHEAD; prepared++)
             if (row_vertex_count(entries, prepared, at.y_end, total))
                 prepare_row(job, prepared, at.z, &edges[prepared % ROWS_AHEAD]);
-        if (row_vertex_count(entries, y, at.y_end, total))
-            row_vertices(job, y, at.z, base + entries[y].vertices, unit, &edges[y % ROWS_AHEAD]);
+        uint64_t first = base + entries[y].vertices;
+        if (!row_vertex_count(entries, y, at.y_end, total))
+            continue;
+        if (space->words <= GROUP_WORDS)
+            narrow_row_vertices(job, y, at.z, first, unit, &edges[y % ROWS_AHEAD]);
+        else
+            wide_row_vertices(job, y, at.z, first, unit);
     }
 }
 

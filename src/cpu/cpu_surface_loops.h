@@ -141,6 +141,25 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define FLOAT 1
 #include "cpu/cpu_surface_type.h"
 
+/* ---- crossing points ------------------------------------------------------------------------- */
+
+/* Sixteen at a time whatever the count: past it there are zeros, and rubbish is computed from them. */
+static void cross_narrow(surface_ends *ends, float iso)
+{
+    float *low = ends->at.narrow.low, *high = ends->at.narrow.high;
+    for (uint64_t first = 0; first < ends->count; first += 16)
+        for (uint64_t i = first; i < first + 16; i++)
+            low[i] = surface_crossing(low[i], high[i], iso);
+}
+
+static void cross_wide(surface_ends *ends, double iso)
+{
+    double *low = ends->at.wide.low, *high = ends->at.wide.high;
+    for (uint64_t first = 0; first < ends->count; first += 16)
+        for (uint64_t i = first; i < first + 16; i++)
+            low[i] = surface_crossing_f64(low[i], high[i], iso);
+}
+
 /* ---- edges ----------------------------------------------------------------------------------- */
 
 #if !defined(SURFACE_AVX512)
@@ -362,7 +381,9 @@ const surface_simd SURFACE_SET = {
     .equal = PER_TYPE(equal),
     .present = PER_TYPE(present),
     .range = PER_TYPE(range),
-    .crossings = PER_TYPE(crossings),
+    .pack = PER_TYPE(pack),
+    .cross = cross_narrow,
+    .cross_wide = cross_wide,
     .edges = edges_of_row,
     .count = count_row,
     .triangles = triangles_row,

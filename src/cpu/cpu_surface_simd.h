@@ -35,21 +35,27 @@ typedef struct surface_case {
 enum { SURFACE_COUNTERS = 8 };
 
 /* Crossed edges of a group of a row's words, by axis. */
-enum { GROUP_WORDS = 16, GROUP = 64 * GROUP_WORDS };
+enum { GROUP_WORDS = 8, GROUP = 64 * GROUP_WORDS };
 typedef struct surface_edges {
     surface_word words[3][GROUP_WORDS];
     uint64_t runs[3]; /* bit i: one of the edges 16 i ... 16 i + 15 is crossed */
 } surface_edges;
 
-/* Vertices of one row and axis, before positions. */
-typedef struct surface_crossings {
-    const void *low, *high;    /* the rows of samples at the edges' two ends */
-    const surface_word *edges; /* bit i: the edge at sample i is crossed */
-    uint64_t words;
-    uint64_t runs; /* as surface_edges */
-    uint32_t *x;   /* out: sample of the lower end; room for 16 more than there are crossings */
-    void *t;       /* out: float, or double for types that are computed in double; likewise */
-} surface_crossings;
+/* The samples at the ends of the crossed edges of a group, packed. Whole vectors are written past the last
+ * one. */
+enum { ENDS = GROUP + 16 };
+typedef struct surface_ends {
+    uint64_t count;
+    uint32_t x[ENDS]; /* sample of the lower end, from the group's first */
+    union {           /* double for types that are computed in double */
+        struct {
+            float low[ENDS], high[ENDS];
+        } narrow;
+        struct {
+            double low[ENDS], high[ENDS];
+        } wide;
+    } at;
+} surface_ends;
 
 typedef struct surface_simd {
     const char *name;
@@ -63,8 +69,12 @@ typedef struct surface_simd {
     void (*present[TML_SCALAR_END])(const void *samples, uint64_t n, surface_word *out);
     /* Smallest and largest of n samples, rounded outward to float; false when one is NaN. */
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
-    /* Crossing points; returns how many. */
-    uint64_t (*crossings[TML_SCALAR_END])(const surface_crossings *in, const void *iso);
+    /* Packs the samples at both ends of an axis's crossed edges; low and high are the rows there. */
+    void (*pack[TML_SCALAR_END])(const void *low, const void *high, const surface_edges *edges,
+                                 int axis, uint64_t words, surface_ends *out);
+    /* Crossing points from the packed ends, in place of low. */
+    void (*cross)(surface_ends *ends, float iso);
+    void (*cross_wide)(surface_ends *ends, double iso);
     /* The crossed edges that a row of samples owns, for words <= GROUP_WORDS of it. */
     void (*edges)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, surface_edges *out);

@@ -131,55 +131,43 @@ static bool FN(range)(const void *samples, uint64_t n, float *smallest, float *l
     return !nan;
 }
 
-static uint64_t FN(crossings)(const surface_crossings *in, const void *iso_value)
+static void FN(pack)(const void *low_row, const void *high_row, const surface_edges *edges,
+                     int axis, uint64_t words, surface_ends *out)
 {
-    const T *low = in->low, *high = in->high;
-    REAL *t = in->t;
-    REAL iso;
-    memcpy(&iso, iso_value, sizeof iso);
-    uint32_t *x = in->x;
+    const T *low = low_row, *high = high_row;
+    REAL *a = sizeof(REAL) == 4 ? (void *)out->at.narrow.low : (void *)out->at.wide.low;
+    REAL *b = sizeof(REAL) == 4 ? (void *)out->at.narrow.high : (void *)out->at.wide.high;
+    uint32_t *x = out->x;
     uint64_t count = 0;
 #if defined(SURFACE_AVX512)
     if (TYPE == TML_F32) {
-        /* Packs the ends of the crossed edges of each run, and divides sixteen of them at a time: a
-         * division of sixteen lanes takes as long whether one or all of them are wanted. */
-        float a[GROUP + 16], b[GROUP + 16];
         const __m512i steps =
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        for (uint64_t runs = in->runs; runs; runs &= runs - 1) {
+        for (uint64_t runs = edges->runs[axis]; runs; runs &= runs - 1) {
             unsigned run = (unsigned)__builtin_ctzll(runs);
-            __mmask16 crossed = (__mmask16)(in->edges[run / 4] >> (16 * (run % 4)));
+            __mmask16 crossed = (__mmask16)(edges->words[axis][run / 4] >> (16 * (run % 4)));
             __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(16 * run)), steps);
             __m512 ends[2] = {_mm512_maskz_loadu_ps(crossed, (const void *)(low + 16 * run)),
                               _mm512_maskz_loadu_ps(crossed, (const void *)(high + 16 * run))};
-            _mm512_storeu_ps(a + count, _mm512_maskz_compress_ps(crossed, ends[0]));
-            _mm512_storeu_ps(b + count, _mm512_maskz_compress_ps(crossed, ends[1]));
+            _mm512_storeu_ps((void *)(a + count), _mm512_maskz_compress_ps(crossed, ends[0]));
+            _mm512_storeu_ps((void *)(b + count), _mm512_maskz_compress_ps(crossed, ends[1]));
             _mm512_storeu_si512(x + count, _mm512_maskz_compress_epi32(crossed, at));
             count += (uint64_t)__builtin_popcount(crossed);
         }
-        for (uint64_t first = 0; first < count; first += 16) /* past count there are zeros */
-            for (uint64_t i = first; i < first + 16; i++)
-                t[i] = surface_crossing(a[i], b[i], (float)iso);
-        return count;
+        out->count = count;
+        return;
     }
 #endif
-    for (uint64_t w = 0; w < in->words; w++)
-        for (uint64_t edges = in->edges[w]; edges; edges &= edges - 1)
-            x[count++] = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(edges);
-    for (uint64_t first = 0; first < count; first += 64) {
-        REAL a[64], b[64];
-        uint64_t n = count - first < 64 ? count - first : 64;
-        for (uint64_t i = 0; i < n; i++) {
-            a[i] = (REAL)VALUE(low[x[first + i]]);
-            b[i] = (REAL)VALUE(high[x[first + i]]);
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t left = edges->words[axis][w]; left; left &= left - 1) {
+            uint32_t i = (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left);
+            a[count] = (REAL)VALUE(low[i]);
+            b[count] = (REAL)VALUE(high[i]);
+            x[count++] = i;
         }
-        for (uint64_t i = 0; i < n; i++)
-            t[first + i] =
-                sizeof(REAL) == sizeof(float)
-                    ? (REAL)surface_crossing((float)a[i], (float)b[i], (float)iso)
-                    : (REAL)surface_crossing_f64((double)a[i], (double)b[i], (double)iso);
-    }
-    return count;
+    for (uint64_t i = 0; i < 16; i++) /* cross works on whole vectors */
+        a[count + i] = b[count + i] = 0;
+    out->count = count;
 }
 
 #undef FN
