@@ -1,8 +1,9 @@
 /* Benchmark inputs: each field as a function that fills one row, run over slices in parallel.
  *
- * After: Marschner, Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. 1994; Schoen:
- * Infinite Periodic Minimal Surfaces without Self-Intersections. 1970; Blinn: A Generalization of
- * Algebraic Surface Drawing. 1982; the hash is Wellons: Prospecting for Hash Functions. 2018. */
+ * After: Marschner, Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. 1994;
+ * Schoen: Infinite Periodic Minimal Surfaces without Self-Intersections. 1970; Blinn: A
+ * Generalization of Algebraic Surface Drawing. 1982; the hash is Wellons: Prospecting for Hash
+ * Functions. 2018. */
 #include "bench_data.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static float hash_unit(uint64_t x)
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* What a field's rows share: values along an axis, and for the Marschner-Lobb field its xy plane. */
+/* What a field's rows share: values along an axis, and for the Marschner-Lobb field its xy
+ * plane. */
 typedef struct field_work {
     bench_field field;
     tml_type type;

@@ -1,5 +1,6 @@
-/* The operations that are measured, as jobs on given inputs. Each is made once, checked against a plain
- * loop, and then run any number of times; the command and the comparison with peers share them. */
+/* The operations that are measured, as jobs on given inputs. Each is made once, checked against a
+ * plain loop, and then run any number of times; the command and the comparison with peers share
+ * them. */
 #ifndef BENCH_OPS_H
 #define BENCH_OPS_H
 
@@ -46,8 +47,8 @@ tml_status bench_surface_create(tml_context *tml, tml_type type, const void *dat
                                 const tml_grid *grid, double iso, bench_op *out);
 bool bench_surface_run(void *op);
 
-/* Is the operation's result right? Fills what result_count and bytes say. On failure says why through
- * tml_error. */
+/* Is the operation's result right? Fills what result_count and bytes say. On failure says why
+ * through tml_error. */
 tml_status bench_compact_check(bench_op *op);
 tml_status bench_scan_check(bench_op *op);
 tml_status bench_reduce_check(bench_op *op);

@@ -21,12 +21,12 @@ typedef struct bench_job {
     bench_time time; /* out */
 } bench_job;
 
-/* Runs each job once to warm up, then all in rounds: repeats of them, or (0) as many as give every job
- * a second, at least five. False when a job failed or memory is short. */
+/* Runs each job once to warm up, then all in rounds: repeats of them, or (0) as many as give every
+ * job a second, at least five. False when a job failed or memory is short. */
 bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats);
 
-/* A job: memcpy on as many threads as the context has, reading and writing together as many bytes as
- * some operation must move. */
+/* A job: memcpy on as many threads as the context has, reading and writing together as many bytes
+ * as some operation must move. */
 typedef struct bench_copy {
     tml_context *tml;
     size_t size; /* of each of the two blocks: half of the bytes that move */

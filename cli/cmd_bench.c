@@ -1,8 +1,8 @@
 /* trommel bench: how fast an operation runs on this machine, as a share of its memcpy.
  *
- * Results are checked against plain loops before anything is timed. A row's runs alternate with those of
- * a memcpy that moves as many bytes as the operation must (each input byte read once, each output byte
- * written once) on as many threads. */
+ * Results are checked against plain loops before anything is timed. A row's runs alternate with
+ * those of a memcpy that moves as many bytes as the operation must (each input byte read once, each
+ * output byte written once) on as many threads. */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "cli.h"

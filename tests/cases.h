@@ -1,10 +1,10 @@
-/* Table-driven cases: an operation is a list of axes, a case is one value on each axis, and its name
- * says all of them: compact(count=4097,elem=16,dist=blocks,...). The name alone rebuilds the case; an
- * axis that a name leaves out takes its first value.
+/* Table-driven cases: an operation is a list of axes, a case is one value on each axis, and its
+ * name says all of them: compact(count=4097,elem=16,dist=blocks,...). The name alone rebuilds the
+ * case; an axis that a name leaves out takes its first value.
  *
- * The product of all axes is far too large to run, so test mode runs a covering sample: every pair of
- * values of two axes occurs in some case (Cohen et al.: The AETG System. 1997). Each case runs on every
- * device that the library lists.
+ * The product of all axes is far too large to run, so test mode runs a covering sample: every pair
+ * of values of two axes occurs in some case (Cohen et al.: The AETG System. 1997). Each case runs
+ * on every device that the library lists.
  *
  * A case gets its buffers from case_input and case_output. Where the engine takes host memory, they
  * lie between guard words, and every array starts one scalar past a cache line, so that nothing may
@@ -20,8 +20,8 @@ enum { CASE_MAX_AXES = 14, CASE_MAX_VALUES = 32, CASE_MAX_ARRAYS = 40, CASE_TEXT
 
 typedef enum case_result { CASE_PASSED, CASE_FAILED, CASE_SKIPPED, CASE_NO_MEMORY } case_result;
 
-/* values: separated by blanks; the first is the default. A numeric axis also takes other numbers from
- * a name. */
+/* values: separated by blanks; the first is the default. A numeric axis also takes other numbers
+ * from a name. */
 typedef struct case_axis {
     const char *name;
     const char *values;
@@ -38,8 +38,8 @@ typedef struct case_op {
     const char *const *perf; /* NULL-ended names to time; NULL: none */
 } case_op;
 
-/* One array of a case. data is the host's view: the buffer's own memory where it is lent, else a copy
- * that case_fetch brings up to date. */
+/* One array of a case. data is the host's view: the buffer's own memory where it is lent, else a
+ * copy that case_fetch brings up to date. */
 typedef struct case_array {
     tml_buffer buffer;
     uint8_t *data;
@@ -73,11 +73,11 @@ bool case_is(const case_run *c, const char *axis, const char *value);
 /* Next pseudo-random number of the case (splitmix64). */
 uint64_t case_random(case_run *c);
 
-/* An array holding count elements, to be filled by the caller before the call under test. Never NULL;
- * when memory is short the result says so and the array is empty. */
+/* An array holding count elements, to be filled by the caller before the call under test. Never
+ * NULL; when memory is short the result says so and the array is empty. */
 case_array *case_array_new(case_run *c, tml_type type, uint64_t count);
-/* Makes the array's buffer from its data: for inputs after they are filled, for outputs at once (they
- * start as a pattern, so that the test sees what was left untouched). */
+/* Makes the array's buffer from its data: for inputs after they are filled, for outputs at once
+ * (they start as a pattern, so that the test sees what was left untouched). */
 tml_buffer case_input(case_run *c, case_array *array, tml_type type, uint64_t count);
 case_array *case_output(case_run *c, tml_type type, uint64_t count);
 /* Brings data up to date with the buffer after the call. */
@@ -105,7 +105,8 @@ typedef struct case_check_fn {
 } case_check_fn;
 int case_main(int argc, char **argv, const case_op *const *ops, const case_check_fn *checks);
 
-/* For such checks: the default case of an operation on an own context. The context must outlive it. */
+/* For such checks: the default case of an operation on an own context. The context must outlive
+ * it. */
 case_result case_run_default(const case_op *op, tml_context *tml, const char *axis,
                              const char *value, char *message, size_t size);
 

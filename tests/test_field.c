@@ -1,12 +1,12 @@
-/* Field against a naive sum over all points in double precision; slabs, threads and SIMD levels bit for
- * bit; automatic radius and grid; refusals. */
+/* Field against a naive sum over all points in double precision; slabs, threads and SIMD levels bit
+ * for bit; automatic radius and grid; refusals. */
 #include <trommel/field.h>
 
 #include "cpu/cpu_simd.h"
 #include "field/field_internal.h"
 #include "test.h"
 
-/* ---- points and grids ------------------------------------------------------------------------- */
+/* ---- points and grids ------------------------------------------------------------------------ */
 
 /* Uniform in [0, 1); the same on every machine. */
 static double uniform(uint64_t *state)
@@ -48,8 +48,8 @@ static void to_world(const tml_grid *grid, const double index[3], double out[3])
     }
 }
 
-/* Points over the grid and a little outside it: anywhere, on samples, on brick borders, on the grid's
- * own borders; some that must be ignored. spread: largest over smallest radius. */
+/* Points over the grid and a little outside it: anywhere, on samples, on brick borders, on the
+ * grid's own borders; some that must be ignored. spread: largest over smallest radius. */
 static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count, double radius,
                        double spread)
 {
@@ -81,7 +81,7 @@ static void make_cloud(point_cloud *cloud, const tml_grid *grid, uint64_t count,
     }
 }
 
-/* ---- the reference ---------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 static double reference_weight(tml_field_kernel kernel, double q)
 {
@@ -96,8 +96,8 @@ static double reference_weight(tml_field_kernel kernel, double q)
 }
 
 /* One sample, and the error that its evaluation in float may have. Each point's position is rounded
- * relative to its bin and brick, some samples away (so by some 2^-24 of a bin or of the reach), and q
- * and the term by some operations; no kernel is steeper than 2 in q. */
+ * relative to its bin and brick, some samples away (so by some 2^-24 of a bin or of the reach), and
+ * q and the term by some operations; no kernel is steeper than 2 in q. */
 static double reference_sample(const tml_field_desc *desc, const point_cloud *cloud,
                                const double at[3], double *bound)
 {
@@ -155,7 +155,7 @@ static void check_against_reference(const tml_field_desc *desc, const point_clou
     CHECK(worst <= 1.0);
 }
 
-/* ---- the cases -------------------------------------------------------------------------------- */
+/* ---- the cases ------------------------------------------------------------------------------- */
 
 static const double rotated[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6};
 static const double sheared[9] = {1.0, 0.3, -0.2, 0.0, 0.9, 0.4, 0.1, 0.0, 1.1};
@@ -304,7 +304,7 @@ TEST(known_values)
     tml_close(tml);
 }
 
-/* ---- resolution ------------------------------------------------------------------------------- */
+/* ---- resolution ------------------------------------------------------------------------------ */
 
 /* The spacing by looking at all pairs; points of the same place as an earlier one count, or not. */
 static double reference_spacing(const float *points, uint64_t count, bool count_all)
@@ -536,7 +536,7 @@ TEST(large_grids_of_few_points_have_small_plans)
     tml_close(tml);
 }
 
-/* ---- refusals --------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void check_refused(tml_context *tml, const tml_field_desc *desc, const char *word)
 {
@@ -616,7 +616,7 @@ TEST(fields_can_be_cancelled)
     tml_close(tml);
 }
 
-/* ---- allocation failure ----------------------------------------------------------------------- */
+/* ---- allocation failure ---------------------------------------------------------------------- */
 
 typedef struct alloc_limit {
     int left; /* allocations before one fails */

@@ -1,6 +1,7 @@
-/* Every stream operation on every engine, against references that are plain loops over plain arrays.
- * cases.h says how cases are named, chosen and rerun; what is special here is at the end: results that
- * must not drift between compilers, allocations that fail, and calls that may not allocate. */
+/* Every stream operation on every engine, against references that are plain loops over plain
+ * arrays. cases.h says how cases are named, chosen and rerun; what is special here is at the end:
+ * results that must not drift between compilers, allocations that fail, and calls that may not
+ * allocate. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +12,14 @@
 
 #include <trommel/kernel_begin.h>
 
-/* Sizes on the seams of words, blocks and tiles (64; 1024; 4096, 16384, 65536), primes, and one that
- * many tiles share. */
+/* Sizes on the seams of words, blocks and tiles (64; 1024; 4096, 16384, 65536), primes, and one
+ * that many tiles share. */
 #define SEAMS                                                                                      \
     "1025 0 1 2 31 32 33 63 64 65 1023 1024 4095 4096 4097 7919 16383 16384 16385 65537 1000003"
 #define THREADS "2 1 7"
 #define METHODS "auto look_back reduce_then_scan histopyramid scan_search bitonic"
-/* The length by the host's word, by an element on the device, and by one that is above the bound. */
+/* The length by the host's word, by an element on the device, and by one that is above the
+ * bound. */
 #define LENGTHS "host u32 u64 over"
 
 /* ---- shared by the operations ---------------------------------------------------------------- */
@@ -989,8 +991,8 @@ static const case_op partition_op = {"partition",
 
 #define COUNT_DATA "few none one alternate sparse giant tens mixed"
 
-/* counts: few 0 ... 7; tens 0 ... 60; giant: one source in the middle has nearly all; mixed: zeros, few
- * and now and then some hundreds. largest: what the type holds. */
+/* counts: few 0 ... 7; tens 0 ... 60; giant: one source in the middle has nearly all; mixed: zeros,
+ * few and now and then some hundreds. largest: what the type holds. */
 static uint64_t choose_source_count(case_run *c, uint64_t i, uint64_t n, uint64_t largest)
 {
     uint64_t x = case_random(c) >> 20, count = 0;
@@ -1246,8 +1248,8 @@ static const case_op unique_op = {"unique",
 #define SHAPES "tens one empty singles giant mixed gaps backwards beyond"
 
 /* Offsets over n elements, of a shape: one segment with all; only empty ones; one element each; a
- * giant one between thousands of empty ones; short ones of all lengths; elements before the first and
- * after the last segment; and offsets that are wrong. Returns how many segments. */
+ * giant one between thousands of empty ones; short ones of all lengths; elements before the first
+ * and after the last segment; and offsets that are wrong. Returns how many segments. */
 static uint64_t choose_offsets(case_run *c, uint64_t n, uint64_t **offsets)
 {
     uint64_t capacity = n + 5000, count = 0;
@@ -1444,9 +1446,9 @@ static const case_op *const stream_ops[] = {
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 
-/* Hashes of float results over fixed data: equal on every compiler, optimisation and SIMD level, and
- * for any number of threads, since lanes and blocks are summed in a fixed order and contraction is
- * off. A new value here is a change that the changelog must name. */
+/* Hashes of float results over fixed data: equal on every compiler, optimisation and SIMD level,
+ * and for any number of threads, since lanes and blocks are summed in a fixed order and contraction
+ * is off. A new value here is a change that the changelog must name. */
 static const struct {
     const char *name;
     uint64_t hash;

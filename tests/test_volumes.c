@@ -1655,7 +1655,7 @@ TEST(components_far_apart)
     tml_close(tml);
 }
 
-/* ---- lies, cuts and failures ------------------------------------------------------------------ */
+/* ---- lies, cuts and failures ----------------------------------------------------------------- */
 
 TEST(lying_headers_allocate_nothing)
 {

@@ -1,5 +1,5 @@
-/* The pieces that the CPU engine's operations are built of: device values, tiles by ticket and their
- * chain, kernels run block by block, and the three sources of keep bits.
+/* The pieces that the CPU engine's operations are built of: device values, tiles by ticket and
+ * their chain, kernels run block by block, and the three sources of keep bits.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
@@ -116,8 +116,8 @@ tml_status cpu_finish(tml_context *tml, const char *call)
 
 enum { LINK_EMPTY, LINK_SUM, LINK_PREFIX };
 
-/* Waits until a predecessor has published at least this much. Its worker is running (see cpu_tickets),
- * but perhaps not on a processor: after a short spin it is given one. */
+/* Waits until a predecessor has published at least this much. Its worker is running (see
+ * cpu_tickets), but perhaps not on a processor: after a short spin it is given one. */
 static uint32_t await(cpu_link *link, uint32_t state)
 {
     enum { SPINS_BEFORE_YIELD = 256 };

@@ -1,16 +1,16 @@
 /* Compact and partition on the CPU.
  *
  * The stream is cut into tiles. A worker turns a tile block by block into mask words and packs the
- * elements that stay into its staging memory, which is still in the cache when the tile's place in the
- * output is known; then it copies them there.
+ * elements that stay into its staging memory, which is still in the cache when the tile's place in
+ * the output is known; then it copies them there.
  *
- *   LOOK_BACK         one pass: the place is found by decoupled look-back. A tile has read all of its
- *                     elements before it publishes its count, so when a place is known everything
- *                     before it has been read: that is why out may be in.
+ *   LOOK_BACK         one pass: the place is found by decoupled look-back. A tile has read all of
+ *                     its elements before it publishes its count, so when a place is known
+ *                     everything before it has been read: that is why out may be in.
  *   REDUCE_THEN_SCAN  mask words and counts of all tiles; a scan of the counts; then pack and copy.
  *
- * Partition knows where the rejected begin only when all are counted: REDUCE_THEN_SCAN suits it, and
- * LOOK_BACK lets the rejected wait in scratch. The readable methods are in cpu_locate.c.
+ * Partition knows where the rejected begin only when all are counted: REDUCE_THEN_SCAN suits it,
+ * and LOOK_BACK lets the rejected wait in scratch. The readable methods are in cpu_locate.c.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"

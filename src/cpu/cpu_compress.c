@@ -1,13 +1,14 @@
-/* Bits and moves: bytes to mask words, the elements under a mask packed together, and results copied
- * past the caches.
+/* Bits and moves: bytes to mask words, the elements under a mask packed together, and results
+ * copied past the caches.
  *
- * Packing under a mask: AVX-512's compress instructions, into a register and stored whole, since their
- * form that stores to memory is many times slower on some processors; AVX2: a permutation looked up
- * by 8 mask bits. Whole vectors are stored, of which the next store overwrites the rubbish: hence
- * CPU_SLACK. Plain C: without branches where many are kept, from set bit to set bit where few are.
+ * Packing under a mask: AVX-512's compress instructions, into a register and stored whole, since
+ * their form that stores to memory is many times slower on some processors; AVX2: a permutation
+ * looked up by 8 mask bits. Whole vectors are stored, of which the next store overwrites the
+ * rubbish: hence CPU_SLACK. Plain C: without branches where many are kept, from set bit to set bit
+ * where few are.
  *
- * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for Improved
- * Query Performance (on compress against permutation tables). 2020. */
+ * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for
+ * Improved Query Performance (on compress against permutation tables). 2020. */
 #include "cpu/cpu_internal.h"
 
 #include <string.h>
@@ -77,8 +78,8 @@ uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 
 /* ---- packing, plain ------------------------------------------------------------------------- */
 
-/* One word's elements. size is a constant where this is inlined, so that a copy is a few moves; up to
- * that many set bits it costs less to follow them than to move all elements without a branch. */
+/* One word's elements. size is a constant where this is inlined, so that a copy is a few moves; up
+ * to that many set bits it costs less to follow them than to move all elements without a branch. */
 CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
                                     size_t size, int few, unsigned char *out)
 {
@@ -140,7 +141,8 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
  * first, and then finds them in the second level cache (the first is too small to wait in). */
 enum { PREFETCH = 8 << 10 };
 
-/* A packing function for one level and element size: STEP packs the elements of `lanes` mask bits. */
+/* A packing function for one level and element size: STEP packs the elements of `lanes` mask
+ * bits. */
 #    define PACK_VECTOR(name, target, bytes, lanes, STEP)                                          \
         target static size_t name(const void *in, const uint64_t *words, size_t count,             \
                                   size_t size, void *out)                                          \
@@ -181,7 +183,8 @@ PACK_VECTOR(pack_2_avx512, CPU_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
 PACK_VECTOR(pack_4_avx512, CPU_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
 PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
 
-/* set_bits[m]: the positions of m's set bits, lowest first, a byte each, as one little-endian number. */
+/* set_bits[m]: the positions of m's set bits, lowest first, a byte each, as one little-endian
+ * number. */
 #    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
 #    define BELOW(m, b)                                                                            \
         (((b) > 0 ? BIT(m, 0) : 0) + ((b) > 1 ? BIT(m, 1) : 0) + ((b) > 2 ? BIT(m, 2) : 0) +       \

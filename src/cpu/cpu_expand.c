@@ -44,7 +44,7 @@ void cpu_counts_read(const cpu_counts *counts, cpu_call_space *space, uint64_t f
         cpu_widen(counts->size == 1 ? TML_U8 : TML_U16, in, n, out);
 }
 
-/* ---- the two loops, for each size of counts and each SIMD level ------------------------------- */
+/* ---- the two loops, for each size of counts and each SIMD level ------------------------------ */
 
 CPU_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
 {

@@ -1,7 +1,9 @@
-/* Folds of one block: sums, extremes, and where a value stands, for each scalar type and SIMD level.
+/* Folds of one block: sums, extremes, and where a value stands, for each scalar type and SIMD
+ * level.
  *
- * Values go round a fixed number of lanes, which a fixed tree then joins: compilers make vector code of
- * that without being allowed to reorder float additions, and every level gives the same bits. */
+ * Values go round a fixed number of lanes, which a fixed tree then joins: compilers make vector
+ * code of that without being allowed to reorder float additions, and every level gives the same
+ * bits. */
 #include "cpu/cpu_internal.h"
 
 #include <math.h>
@@ -15,7 +17,8 @@ enum {
     PREFETCH = 2 << 10, /* bytes ahead: hardware prefetchers stop at the end of each page */
 };
 
-/* Fills lanes (of type A, beginning as `start`) by UPDATE(lane, value), then halves them by JOIN. */
+/* Fills lanes (of type A, beginning as `start`) by UPDATE(lane, value), then halves them by
+ * JOIN. */
 #define FOLD_LANES(T, A, start, LOAD, UPDATE, JOIN)                                                \
     const T *x = in;                                                                               \
     A lane[LANES];                                                                                 \

@@ -1,5 +1,5 @@
-/* What the CPU engine's files share: buffers as memory, tiles and their chain, kernels run on blocks,
- * masks, and the moves of compacted elements. */
+/* What the CPU engine's files share: buffers as memory, tiles and their chain, kernels run on
+ * blocks, masks, and the moves of compacted elements. */
 #ifndef TML_CPU_INTERNAL_H
 #define TML_CPU_INTERNAL_H
 
@@ -34,8 +34,8 @@ void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size);
 
 /* ---- tiles in parallel ---------------------------------------------------------------------- */
 
-/* A worker takes tiles by ticket until none is left. Tickets rise, so whatever the scheduler does, the
- * predecessors of a tile are done or running when it runs: waiting for them ends. */
+/* A worker takes tiles by ticket until none is left. Tickets rise, so whatever the scheduler does,
+ * the predecessors of a tile are done or running when it runs: waiting for them ends. */
 typedef struct cpu_tickets {
     _Atomic uint64_t next;
     uint64_t count;
@@ -48,8 +48,8 @@ void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, 
                    void *job);
 /* The next tile; false when all are taken. */
 bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile);
-/* The call's status: CANCELLED with a message if tml_cancel came meanwhile. Workers skip the work, not
- * the chain, of tiles that they take after it. */
+/* The call's status: CANCELLED with a message if tml_cancel came meanwhile. Workers skip the work,
+ * not the chain, of tiles that they take after it. */
 tml_status cpu_finish(tml_context *tml, const char *call);
 
 /* What folds and scans compute: u or i modulo 2^64, or f. */
@@ -65,10 +65,10 @@ static inline cpu_number cpu_add(cpu_number a, cpu_number b, bool is_real)
     return is_real ? (cpu_number){.f = a.f + b.f} : (cpu_number){.u = a.u + b.u};
 }
 
-/* Decoupled look-back (Merrill, Garland 2016). Each tile publishes first its own sum, then its prefix
- * with the sum added; a tile finds its exclusive prefix by walking back over sums to the nearest
- * prefix. It then adds the sums in the tiles' order, so that floats come out as one after the other,
- * wherever the walk ended. */
+/* Decoupled look-back (Merrill, Garland 2016). Each tile publishes first its own sum, then its
+ * prefix with the sum added; a tile finds its exclusive prefix by walking back over sums to the
+ * nearest prefix. It then adds the sums in the tiles' order, so that floats come out as one after
+ * the other, wherever the walk ended. */
 typedef struct cpu_link {
     _Atomic uint32_t state; /* 0: nothing yet */
     cpu_number sum;         /* valid once published */
@@ -107,8 +107,8 @@ void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_p
 /* Runs items [first, first + count), count <= CPU_BLOCK, into out (the kernel's result type). */
 void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                   void *out);
-/* The same for items at any positions (expand's emit): arrays are gathered at index[i], which is also
- * the kernel's tml_index; rank[i] is its tml_rank. */
+/* The same for items at any positions (expand's emit): arrays are gathered at index[i], which is
+ * also the kernel's tml_index; rank[i] is its tml_rank. */
 typedef struct cpu_gather_space {
     cpu_call_space call;
     _Alignas(64) unsigned char gathered[4][CPU_BLOCK * 16]; /* f32x4 is the largest parameter */
@@ -116,8 +116,8 @@ typedef struct cpu_gather_space {
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
                      const tml_rank *rank, size_t count, void *out);
 
-/* Widens count elements to what kernels compute in: f16 to float, u8 and u16 to uint32_t, i8 and i16
- * to int32_t. */
+/* Widens count elements to what kernels compute in: f16 to float, u8 and u16 to uint32_t, i8 and
+ * i16 to int32_t. */
 void cpu_widen(tml_type element, const void *in, size_t count, void *out);
 
 /* ---- folds (cpu_fold.c) --------------------------------------------------------------------- */
@@ -154,8 +154,8 @@ void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *ou
 
 /* ---- scans (cpu_scan.c) --------------------------------------------------------------------- */
 
-/* Items scanned in one go: a tile of doubles stays near the first level cache. Part of the definition
- * of float sums. */
+/* Items scanned in one go: a tile of doubles stays near the first level cache. Part of the
+ * definition of float sums. */
 enum { CPU_SCAN_TILE = 4096 };
 
 /* A scan bound to its buffers. sums: as out for integers, double for floats; sums[0] is 0. */
@@ -197,13 +197,13 @@ typedef struct cpu_keep_space {
 } cpu_keep_space;
 
 void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out);
-/* Words of items [first, first + count): first a multiple of 64, count <= CPU_BLOCK; the last word's
- * bits past count are zero. */
+/* Words of items [first, first + count): first a multiple of 64, count <= CPU_BLOCK; the last
+ * word's bits past count are zero. */
 void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
                     uint64_t *words);
 
-/* Compaction for operations that know what they keep (cpu_compact.c): desc's payloads, indices, length
- * and method are used, its keep and count are not. Returns how many were kept. */
+/* Compaction for operations that know what they keep (cpu_compact.c): desc's payloads, indices,
+ * length and method are used, its keep and count are not. Returns how many were kept. */
 size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
                         void *scratch);
@@ -215,8 +215,8 @@ void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words);
 /* Set bits of count words. */
 uint64_t cpu_count_bits(const uint64_t *words, size_t count);
 
-/* Writes the elements whose bit is set, in order, and returns how many. Writes up to CPU_SLACK bytes
- * of rubbish past them. Picked once for an element size of 1 to 64 bytes. */
+/* Writes the elements whose bit is set, in order, and returns how many. Writes up to CPU_SLACK
+ * bytes of rubbish past them. Picked once for an element size of 1 to 64 bytes. */
 enum { CPU_SLACK = 64 };
 typedef size_t (*cpu_compress_fn)(const void *in, const uint64_t *words, size_t count, size_t size,
                                   void *out);

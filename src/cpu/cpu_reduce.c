@@ -1,5 +1,6 @@
-/* Reduce on the CPU: blocks of fixed size in parallel, then their results joined in order. Neither the
- * lanes within a block (cpu_fold.c) nor the order of the blocks depends on the number of threads. */
+/* Reduce on the CPU: blocks of fixed size in parallel, then their results joined in order. Neither
+ * the lanes within a block (cpu_fold.c) nor the order of the blocks depends on the number of
+ * threads. */
 #include "cpu/cpu_internal.h"
 
 typedef struct reduce_job {

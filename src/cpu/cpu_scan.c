@@ -1,16 +1,16 @@
-/* Scan on the CPU. A worker scans a tile from zero into its staging memory, learns the sum of all that
- * comes before the tile, and adds it while it writes the tile out.
+/* Scan on the CPU. A worker scans a tile from zero into its staging memory, learns the sum of all
+ * that comes before the tile, and adds it while it writes the tile out.
  *
  *   LOOK_BACK         one pass: the tiles before are found by decoupled look-back.
  *   REDUCE_THEN_SCAN  the tiles' sums, a scan of the sums, and the tiles again.
  *
- * Groups of eight elements are scanned as Sklansky's network does (step 1 within pairs, step 2 within
- * quads, step 3 from the lower quad to the upper), in the compilers' vector types, so that every level
- * adds in the same order. The result of a group is added to the running sum of the tile; both sums of
- * non-negative floats never fall.
+ * Groups of eight elements are scanned as Sklansky's network does (step 1 within pairs, step 2
+ * within quads, step 3 from the lower quad to the upper), in the compilers' vector types, so that
+ * every level adds in the same order. The result of a group is added to the running sum of the
+ * tile; both sums of non-negative floats never fall.
  *
- * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel Prefix
- * Scan with Decoupled Look-back. 2016. SCAN_SEARCH's scan is in cpu_scan_search.c. */
+ * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel
+ * Prefix Scan with Decoupled Look-back. 2016. SCAN_SEARCH's scan is in cpu_scan_search.c. */
 #include "cpu/cpu_internal.h"
 #include "cpu/cpu_locate.h"
 
@@ -41,8 +41,9 @@ typedef VECTOR(uint64_t, 8) u64x8;
 /* The k-th vector at x, converted. */
 #define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
 
-/* One group of x, of vectors Load, into out, of vectors Sum. 32-bit sums: one vector of eight lanes.
- * Integers may be added in any order, so the first two steps are shifts, the cheaper form. */
+/* One group of x, of vectors Load, into out, of vectors Sum. 32-bit sums: one vector of eight
+ * lanes. Integers may be added in any order, so the first two steps are shifts, the cheaper
+ * form. */
 #define GROUP_OF_32(LOAD, Load, Sum)                                                               \
     const Sum zero = {0}, upper = {0, 0, 0, 0, ~0u, ~0u, ~0u, ~0u};                                \
     Sum v = LOAD(Load, Sum, x, 0);                                                                 \
@@ -52,7 +53,8 @@ typedef VECTOR(uint64_t, 8) u64x8;
     *(Sum *)(void *)out = running + v;                                                             \
     running += __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
 
-/* 64-bit sums: two vectors of four. (Masks rather than zeros in the shuffles: fewer instructions.) */
+/* 64-bit sums: two vectors of four. (Masks rather than zeros in the shuffles: fewer
+ * instructions.) */
 #define SPREAD(v, i) __builtin_shufflevector(v, v, i, i, i, i)
 #define GROUP_OF_64(LOAD, Load, Sum)                                                               \
     const Sum zero = {0};                                                                          \

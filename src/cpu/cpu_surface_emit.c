@@ -7,7 +7,8 @@
 
 #include "cpu/cpu_surface_internal.h"
 
-/* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory longer. */
+/* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory
+ * longer. */
 enum { ROWS_AHEAD = 4 };
 
 /* ---- vertices -------------------------------------------------------------------------------- */
@@ -274,9 +275,9 @@ static void group_vertices(const surface_job *job, bool unit, vertex_batch *batc
         emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
 }
 
-/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed, so
- * that the packed samples, stored in overlapping pieces, have reached the cache when they are loaded as
- * whole vectors. */
+/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed,
+ * so that the packed samples, stored in overlapping pieces, have reached the cache when they are
+ * loaded as whole vectors. */
 static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
                                 bool unit, const surface_edges *edges)
 {

@@ -41,8 +41,8 @@ typedef struct surface_edges {
     uint64_t runs[3]; /* bit i: one of the edges 16 i ... 16 i + 15 is crossed */
 } surface_edges;
 
-/* The samples at the ends of the crossed edges of a group, packed. Whole vectors are written past the last
- * one. */
+/* The samples at the ends of the crossed edges of a group, packed. Whole vectors are written past
+ * the last one. */
 enum { ENDS = GROUP + 16 };
 typedef struct surface_ends {
     uint64_t count;
@@ -69,7 +69,8 @@ typedef struct surface_simd {
     void (*present[TML_SCALAR_END])(const void *samples, uint64_t n, surface_word *out);
     /* Smallest and largest of n samples, rounded outward to float; false when one is NaN. */
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
-    /* Packs the samples at both ends of an axis's crossed edges; low and high are the rows there. */
+    /* Packs the samples at both ends of an axis's crossed edges; low and high are the rows
+     * there. */
     void (*pack[TML_SCALAR_END])(const void *low, const void *high, const surface_edges *edges,
                                  int axis, uint64_t words, surface_ends *out);
     /* Crossing points from the packed ends, in place of low. */

@@ -1,5 +1,5 @@
-/* tml_compact: checks, defaults and dispatch; tml_partition's too (partition.c), which differs in its
- * outputs only. */
+/* tml_compact: checks, defaults and dispatch; tml_partition's too (partition.c), which differs in
+ * its outputs only. */
 #include <stdio.h>
 
 #include "stream/stream_internal.h"
@@ -72,15 +72,16 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
-/* May a kernel read this input while out is written in place? Element for element it has read first. */
+/* May a kernel read this input while out is written in place? Element for element it has read
+ * first. */
 static bool in_step(const tml_context *tml, tml_buffer input, tml_buffer out)
 {
     const tml_slot *a = tml_slot_of(tml, input), *b = tml_slot_of(tml, out);
     return a && b && a->memory == b->memory && a->element_size == b->element_size;
 }
 
-/* No output overlaps another or an input; except, in place, that an output may be the very array it is
- * made from, which may then be an input of the kernel, too. */
+/* No output overlaps another or an input; except, in place, that an output may be the very array it
+ * is made from, which may then be an input of the kernel, too. */
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_compact_desc *desc,
                                  bool in_place)
 {

@@ -349,7 +349,7 @@ static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
         }
 }
 
-/* ---- after the engine: filters, soup ---------------------------------------------------------- */
+/* ---- after the engine: filters, soup --------------------------------------------------------- */
 
 enum { OUT_VERTICES, OUT_NORMALS, OUT_VALUES, OUT_INDICES, OUTPUTS };
 
