@@ -199,7 +199,7 @@ static bool wants_labels(const tml_surface_desc *desc)
 /* The parts array (all in one block, freed by plan_finish). */
 static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
-    surface_box region;
+    surface_box region = {{0}, {0}};
     tml_status status = resolve_region(tml, &desc->region, plan->dims, &region);
     if (status != TML_OK)
         return status;
@@ -552,7 +552,7 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
     *out = (tml_surface_result){0};
     surface_plan plan = {
         .caps = desc->caps, .normals = desc->normals, .indices64 = desc->indices64, .result = out};
-    tml_grid grid;
+    tml_grid grid = {0};
     tml_field_desc field;
     tml_surface_result unused;
     output outputs[OUTPUTS];
