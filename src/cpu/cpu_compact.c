@@ -255,6 +255,7 @@ static void look_back(compact_job *job)
     uint64_t tile_count = tiles_of(job, job->length);
     if (tile_count == 0)
         return;
+    assert(job->links);
     memset(job->links, 0, tile_count * sizeof(*job->links));
     cpu_run_tiles(job->tml, &job->tickets, tile_count, compact_worker, job);
     job->kept_count = job->links[tile_count - 1].prefix.u;

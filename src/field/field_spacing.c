@@ -202,6 +202,7 @@ tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, 
     if (!tree.points && points_size)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %zu bytes of k-d tree",
                          points_size);
+    assert(tree.points || count == 0);
     for (uint64_t i = 0; i < count; i++) {
         const float *p = points + 3 * i;
         if (isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))

@@ -2,6 +2,8 @@
  * pointclouds.org). A header of text lines, then the points as text, as packed binary rows, or
  * column by column under LZF compression. Fields may have any scalar type, and several elements
  * each. The viewpoint says where the scanner stood and does not move the points. */
+#include <assert.h>
+
 #include "io/lzf.h"
 #include "io/points_internal.h"
 
@@ -189,6 +191,7 @@ static tml_status parse_header(const point_sink *sink, io_text *text, pcd_header
 static tml_status check_room(const point_sink *sink, const pcd_header *header, uint64_t row_size,
                              uint64_t available)
 {
+    assert(row_size > 0);
     if (header->points > available / row_size)
         return tml_io_error(
             sink->file, TML_FILE_FORMAT,

@@ -1,5 +1,6 @@
 /* Loading points: which format a file has, the sink that its reader fills, and the finish, which
  * chooses the origin and rounds positions to float. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ tml_status tml_points_push(point_sink *sink, const double position[3], double ra
             return status;
     }
     point_block *block = sink->last;
+    assert(block);
     uint32_t i = block->count++;
     for (int axis = 0; axis < 3; axis++) {
         double x = position[axis];
@@ -330,6 +332,7 @@ tml_status tml_points_read(const io_file *file, tml_points *out)
     tml_status status = tml_io_read_all(file, &block);
     if (status == TML_OK)
         status = find_format(&sink, block.data, block.size, &format);
+    assert(status != TML_OK || format);
     if (status == TML_OK)
         status = format->read(&sink, block.data, block.size);
     tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
