@@ -295,9 +295,7 @@ static void bits_task(void *argument, uint32_t index)
             workspace *space = &spaces[p];
             surface_word *out = space->bits + (y + space->size[1] * place.z) * space->words;
             uint8_t *flags = &space->flags[y + space->size[1] * place.z];
-            bool in_pad = space->pad && (y == 0 || y == space->size[1] - 1 || place.z == 0 ||
-                                         place.z == space->size[2] - 1);
-            if (in_pad) {
+            if (is_in_pad(space, 1, y) || is_in_pad(space, 2, place.z)) {
                 memset(out, 0, space->words * sizeof *out);
                 *flags = ROW_OUTSIDE;
                 continue;
@@ -419,24 +417,6 @@ static void missing_free(surface_job *job, workspace *space)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uint64_t first,
-                   uint64_t count, surface_word *out)
-{
-    uint64_t y1 = axis == 1 ? y + 1 : y, z1 = axis == 2 ? z + 1 : z;
-    if (y1 == space->size[1] || z1 == space->size[2]) {
-        memset(out, 0, count * sizeof *out);
-        return;
-    }
-    const surface_word *a = plane_row(space, space->bits, y, z) + first;
-    const surface_word *b = plane_row(space, space->bits, y1, z1) + first;
-    const surface_word *mask = (axis == 0 ? space->x_mask : space->sample_mask) + first;
-    for (uint64_t w = 0; w < count; w++)
-        out[w] = (a[w] ^ (axis == 0 ? surface_step_x(a[w], a[w + 1]) : b[w])) & mask[w];
-    if (space->cells)
-        for (uint64_t w = 0; w < count; w++)
-            out[w] &= allowed_edges(space, axis, y, z, first + w);
-}
-
 uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
                     uint64_t first, surface_edges *out)
 {
@@ -448,7 +428,8 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
     if (!space->cells)
         return words;
     for (int axis = 0; axis < 3; axis++) {
-        crossed_edges(space, axis, y, z, first, words, out->words[axis]);
+        for (uint64_t w = 0; w < words; w++)
+            out->words[axis][w] &= allowed_edges(space, axis, y, z, first + w);
         out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* not worth finding out */
     }
     return words;
@@ -458,12 +439,13 @@ static surface_row_counts count_row_with_missing(const workspace *space, const s
                                                  uint64_t y, uint64_t z)
 {
     surface_row_counts out = {{0}, 0, 0};
+    surface_edges edges;
     for (uint64_t w = 0; w < space->words; w++) {
-        for (int axis = 0; axis < 3; axis++) {
-            surface_word edges;
-            crossed_edges(space, axis, y, z, w, 1, &edges);
-            out.crossings[axis] += (uint64_t)__builtin_popcountll(edges);
-        }
+        if (w % GROUP_WORDS == 0)
+            find_edges(&surface_simd_plain, space, y, z, w, &edges);
+        for (int axis = 0; axis < 3; axis++)
+            out.crossings[axis] +=
+                (uint64_t)__builtin_popcountll(edges.words[axis][w % GROUP_WORDS]);
         surface_row_counts cells;
         surface_rows here = {
             {rows->row[0] + w, rows->row[1] + w, rows->row[2] + w, rows->row[3] + w}};

@@ -98,11 +98,6 @@ static void place(const surface_job *job, const vertex_batch *batch, float *out)
     }
 }
 
-static bool is_in_pad(const workspace *space, int axis, uint64_t i)
-{
-    return space->pad && (i == 0 || i == space->size[axis] - 1);
-}
-
 /* Is the edge from column x of the batch's row one of those that end in the pad? Then its
  * direction, -1 or 1, is the cap's outward normal along the axis; else 0. */
 static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t x)
@@ -402,13 +397,16 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
     static const uint8_t row_of[8] = {0, 1, 2, 3, 0, 2, 0, 1};
     const workspace *space = job->space;
     surface_rows rows = rows_at(space, y, z);
+    surface_edges edges[4]; /* of the rows, for the group of words at work */
     uint64_t before[8];
     memcpy(before, counters, sizeof before);
     for (uint64_t w = 0; w < space->words; w++) {
         surface_word stream[8], cells = plane_row(space, space->cells, y, z)[w];
+        if (w % GROUP_WORDS == 0)
+            for (uint64_t i = 0; i < 4; i++)
+                find_edges(job->simd, space, y + (i & 1), z + (i >> 1), w, &edges[i]);
         for (int i = 0; i < 8; i++)
-            crossed_edges(space, axis_of[i], y + (row_of[i] & 1), z + (row_of[i] >> 1), w, 1,
-                          &stream[i]);
+            stream[i] = edges[row_of[i]].words[axis_of[i]][w % GROUP_WORDS];
         for (; cells; cells &= cells - 1) {
             unsigned bit = (unsigned)__builtin_ctzll(cells);
             unsigned index = 0;

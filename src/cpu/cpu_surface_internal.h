@@ -100,6 +100,12 @@ static inline uint64_t box_index(const workspace *space, int axis, uint64_t i)
     return space->part->box.first[axis] + (inside < count ? inside : count - 1);
 }
 
+/* Does index i of an axis lie in the pad? */
+static inline bool is_in_pad(const workspace *space, int axis, uint64_t i)
+{
+    return space->pad && (i == 0 || i == space->size[axis] - 1);
+}
+
 /* Bits of row y of slice z of a workspace, in one of its planes. */
 static inline const surface_word *plane_row(const workspace *space, const surface_word *plane,
                                             uint64_t y, uint64_t z)
@@ -130,10 +136,6 @@ surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
  * first on; returns how many words. */
 uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
                     uint64_t first, surface_edges *out);
-
-/* The same for one axis and any words [first, first + count): for rows with missing samples. */
-void crossed_edges(const workspace *space, int axis, uint64_t y, uint64_t z, uint64_t first,
-                   uint64_t count, surface_word *out);
 
 /* Slices of a field that are evaluated at a time. */
 uint64_t field_slab_slices(const surface_plan *plan);
