@@ -1,0 +1,153 @@
+/* Trommel inside your own Vulkan program.
+ *
+ * Needs: Vulkan 1.2, a queue with compute, bufferDeviceAddress. Used where the device has them, and
+ * replaced where not: shaderFloat64 (f64 elements: without it they are UNSUPPORTED), subgroup size
+ * control, timestamps. Nothing is linked: the loader (libvulkan.so.1) is opened at run time.
+ *
+ * The program chooses what it lends:
+ *   nothing              tml_open finds a device (discrete before integrated; software drivers only
+ *                        on request) and owns all it makes.
+ *   instance and device  tml_vulkan_desc: the context makes its buffers and pipelines on your
+ *                        device, and submits to your queue, which must not be used by another thread
+ *                        during a call that waits or submits (every call but those between
+ *                        tml_vulkan_record and tml_vulkan_record_end).
+ *   buffers              tml_buffer_desc.vulkan
+ *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
+ *                        happens.
+ * What was lent is never destroyed, freed or waited for beyond what the calls say.
+ *
+ * A frame without a readback: record tml_compact with a count buffer, turn the count into indirect
+ * arguments with tml_vulkan_indirect, dispatch or draw from those. tml_surface_enqueue writes its
+ * draw arguments itself. */
+#ifndef TROMMEL_VULKAN_H
+#define TROMMEL_VULKAN_H
+
+#include <trommel/core.h>
+#include <trommel/kernel.h>
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- kernels built with the program ---------------------------------------------------------- */
+
+/* The forms of one TML_KERNEL in SPIR-V, as the CMake function trommel_add_kernels() makes them.
+ * The library finds a kernel by the text of its GLSL. */
+enum { TML_VULKAN_KERNEL_FORMS = 3 };
+typedef struct tml_vulkan_kernel {
+    const char *glsl; /* tml_kernel.glsl; NULL ends a list */
+    const uint32_t *code[TML_VULKAN_KERNEL_FORMS]; /* map, keep, compact; NULL: form not built */
+    size_t size[TML_VULKAN_KERNEL_FORMS];          /* bytes */
+} tml_vulkan_kernel;
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* tml_open_desc.vulkan: copied by tml_open; what its pointers mean must outlive the context only
+ * where that is said. */
+typedef struct tml_vulkan_desc {
+    /* NULL: libvulkan.so.1's. */
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
+    /* All of these, or none. The device must have been made with bufferDeviceAddress and, where it
+     * offers them, the features that tml_vulkan_features names. Must outlive the context. */
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    /* Kernels from trommel_add_kernels(), ended by a zeroed one; must outlive the context. Kernels
+     * that are not here are compiled at run time where libshaderc is found. */
+    const tml_vulkan_kernel *kernels;
+    /* Contents of a pipeline cache that tml_vulkan_cache once gave; copied. */
+    const void *cache;
+    size_t cache_size;
+    /* Bytes of device memory that the context may take; 0: what the driver calls its budget. */
+    uint64_t memory_limit;
+    /* Keeps buffers out of host-visible memory even where the device has no other kind in its own
+     * place, so that all copies are staged: for tests. */
+    bool force_staging;
+} tml_vulkan_desc;
+
+/* Adds to features, features11, features12 and size_control what the library can use and the
+ * physical device has, so that a VkDevice made with them serves it. Chain them yourself; a feature
+ * that is already set stays set. Returns false when the device lacks what the library needs.
+ * size_control may be NULL when VK_EXT_subgroup_size_control (core in 1.3) is not enabled. */
+TML_API bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
+                                 VkInstance instance, VkPhysicalDevice physical_device,
+                                 VkPhysicalDeviceFeatures *features,
+                                 VkPhysicalDeviceVulkan12Features *features12,
+                                 VkPhysicalDeviceSubgroupSizeControlFeatures *size_control);
+
+/* The context's own objects, to share buffers with it. UNSUPPORTED on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out);
+/* Contents of the pipeline cache, to give to the next tml_open. *size is the room in data (NULL:
+ * asks for the size) and becomes the bytes written. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size);
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/* tml_buffer_desc.vulkan: your buffer in place of memory of the context's. Usage must hold
+ * STORAGE_BUFFER, SHADER_DEVICE_ADDRESS, TRANSFER_SRC and TRANSFER_DST; offset a multiple of the
+ * scalar's size and at least of 4. Must outlive the tml_buffer. */
+typedef struct tml_vulkan_memory {
+    VkBuffer buffer;
+    VkDeviceSize offset; /* bytes */
+} tml_vulkan_memory;
+
+/* Where a buffer lies: to bind it to your own pipelines. Each pointer may be NULL. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer,
+                                                    tml_vulkan_memory *memory,
+                                                    VkDeviceAddress *address);
+
+/* ---- your command buffer --------------------------------------------------------------------- */
+
+/* From here to tml_vulkan_record_end, operations are recorded into commands (recording state,
+ * outside a render pass, of the context's queue family). They submit nothing, wait for nothing and
+ * allocate no device memory: scratch must have been reserved (tml_reserve, or desc.scratch), else
+ * the operation returns SCRATCH_TOO_SMALL. A pipeline that is used for the first time is made then;
+ * run the operation once beforehand to keep that out of a frame. Calls that read, write, map, sync
+ * or create buffers with data return INVALID_ARGUMENT meanwhile.
+ * Barriers: recording begins with one from all commands to compute, and tml_vulkan_record_end adds
+ * one from compute to all commands; all memory accesses. Between operations the library's own hold.
+ * The command buffer may be submitted any number of times, one at a time; scratch is shared, so it
+ * and other work of the context must not run at once on different queues. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands);
+TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
+
+/* Hands work that is enqueued but not yet submitted to the queue; does not wait. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
+
+/* What arguments a count becomes. */
+typedef enum tml_vulkan_indirect_kind {
+    TML_VULKAN_DISPATCH,     /* VkDispatchIndirectCommand: ceil(count / group) groups, in x up to
+                              * 65535 and then in y; the last row may be in excess */
+    TML_VULKAN_DRAW,         /* VkDrawIndirectCommand: count * group vertices, one instance */
+    TML_VULKAN_DRAW_INDEXED, /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
+    TML_VULKAN_INSTANCES,    /* VkDrawIndirectCommand: group vertices, count instances */
+} tml_vulkan_indirect_kind;
+
+/* Writes indirect arguments on the device from element count_index of a u32 or u64 count buffer,
+ * clamped to limit (0: to what the arguments hold). out: u32, 3, 4, 5 or 4 elements. */
+typedef struct tml_vulkan_indirect_desc {
+    tml_vulkan_indirect_kind kind;
+    tml_buffer count;
+    uint64_t count_index;
+    uint64_t limit;
+    uint32_t group; /* 0: 1 */
+    tml_buffer out;
+    uint64_t out_index; /* first element to write */
+} tml_vulkan_indirect_desc;
+TML_API TML_MUST_CHECK tml_status tml_vulkan_indirect(tml_context *tml,
+                                                      const tml_vulkan_indirect_desc *desc);
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Seconds of device time between begin and end by the device's own clock, for what was enqueued in
+ * between. end waits. UNSUPPORTED where the queue has no timestamps, or on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_time_begin(tml_context *tml);
+TML_API TML_MUST_CHECK tml_status tml_vulkan_time_end(tml_context *tml, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,13 @@
+/* count words become value. */
+#include "kernel.glsl"
+#include "kernels/vulkan_args.k.h"
+#include "common.glsl"
+
+ARGS_USE(fill_args)
+
+void main()
+{
+    uint i = group_index() * GROUP + gl_LocalInvocationID.x;
+    if (i < args.count)
+        store_word(args.at, i, args.value);
+}
