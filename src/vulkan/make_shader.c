@@ -1,0 +1,189 @@
+/* Build tool for shaders.
+ *
+ *   make_shader flatten OUTPUT INPUT [-version] [-keep NAME] [-I FOLDER]... [-depfile FILE -target T]
+ *       Writes INPUT with its #include "x" lines resolved, each file once: beside the including file
+ *       first, then in the folders. The include of NAME stays as it is. -version puts #version 460
+ *       on top. Lines in a compiler's messages stay those of the files. -depfile says in make's
+ *       words that T depends on the files.
+ *   make_shader bytes OUTPUT INPUT
+ *       Writes INPUT as numbers separated by commas, a zero after the last: for a char array, since
+ *       C compilers need not take long strings. */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILES = 64, MAX_FOLDERS = 16, MAX_LINE = 4096 };
+
+typedef struct flattening {
+    FILE *out;
+    const char *keep;
+    const char *folders[MAX_FOLDERS];
+    char files[MAX_FILES][PATH_MAX]; /* resolved */
+    int folder_count, file_count;
+} flattening;
+
+static bool fail(const char *path, const char *message)
+{
+    fprintf(stderr, "%s: %s\n", path, message);
+    return false;
+}
+
+/* The path between the quotes of an #include line. */
+static bool parse_include(const char *line, char name[MAX_LINE])
+{
+    line += strspn(line, " \t");
+    if (strncmp(line, "#include", 8) != 0)
+        return false;
+    const char *begin = strchr(line, '"');
+    const char *end = begin ? strchr(begin + 1, '"') : NULL;
+    if (!end)
+        return false;
+    memcpy(name, begin + 1, (size_t)(end - begin - 1));
+    name[end - begin - 1] = '\0';
+    return true;
+}
+
+static bool try_path(const char *folder, size_t folder_length, const char *name,
+                     char path[PATH_MAX])
+{
+    char joined[PATH_MAX];
+    int length = snprintf(joined, sizeof joined, "%.*s%s%s", (int)folder_length, folder,
+                          folder_length ? "/" : "", name);
+    return length > 0 && (size_t)length < sizeof joined && realpath(joined, path);
+}
+
+static bool find_include(const flattening *f, const char *including, const char *name,
+                         char path[PATH_MAX])
+{
+    const char *slash = strrchr(including, '/');
+    if (slash && try_path(including, (size_t)(slash - including), name, path))
+        return true;
+    for (int i = 0; i < f->folder_count; i++)
+        if (try_path(f->folders[i], strlen(f->folders[i]), name, path))
+            return true;
+    return false;
+}
+
+/* name is what messages call the file. */
+static bool flatten(flattening *f, const char *path, const char *name)
+{
+    for (int i = 0; i < f->file_count; i++)
+        if (!strcmp(f->files[i], path))
+            return true;
+    if (f->file_count == MAX_FILES || strlen(path) >= PATH_MAX)
+        return fail(path, "too many files, or too long a path");
+    strcpy(f->files[f->file_count++], path);
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return fail(path, strerror(errno));
+    char line[MAX_LINE], include[MAX_LINE], include_path[PATH_MAX];
+    bool ok = true;
+    fprintf(f->out, "#line 1 \"%s\"\n", name);
+    for (int number = 1; ok && fgets(line, sizeof line, in); number++) {
+        if (!strchr(line, '\n') && !feof(in)) {
+            ok = fail(path, "a line is too long");
+        } else if (!parse_include(line, include) || (f->keep && !strcmp(include, f->keep))) {
+            fprintf(f->out, "%s%s", line, strchr(line, '\n') ? "" : "\n");
+        } else if (!find_include(f, path, include, include_path)) {
+            fprintf(stderr, "%s:%d: %s is not found\n", path, number, include);
+            ok = false;
+        } else {
+            ok = flatten(f, include_path, include);
+            fprintf(f->out, "#line %d \"%s\"\n", number + 1, name);
+        }
+    }
+    fclose(in);
+    return ok;
+}
+
+static bool close_output(FILE *file, const char *path)
+{
+    bool is_written = !ferror(file);
+    if (fclose(file) != 0 || !is_written)
+        return fail(path, "cannot be written");
+    return true;
+}
+
+static bool write_depfile(const flattening *f, const char *path, const char *output)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return fail(path, strerror(errno));
+    fprintf(file, "%s:", output);
+    for (int i = 0; i < f->file_count; i++) {
+        fputc(' ', file);
+        for (const char *c = f->files[i]; *c; c++)
+            fprintf(file, *c == ' ' ? "\\%c" : "%c", *c);
+    }
+    fputc('\n', file);
+    return close_output(file, path);
+}
+
+static bool run_flatten(int argc, char **argv)
+{
+    static flattening f;
+    const char *output = argv[2], *depfile = NULL, *target = output;
+    char path[PATH_MAX];
+    bool has_version = false;
+    for (int i = 4; i < argc; i++) {
+        if (!strcmp(argv[i], "-version"))
+            has_version = true;
+        else if (i + 1 == argc)
+            return fail(argv[i], "not an option, or its value is missing");
+        else if (!strcmp(argv[i], "-depfile"))
+            depfile = argv[++i];
+        else if (!strcmp(argv[i], "-target"))
+            target = argv[++i];
+        else if (!strcmp(argv[i], "-keep"))
+            f.keep = argv[++i];
+        else if (!strcmp(argv[i], "-I") && f.folder_count < MAX_FOLDERS)
+            f.folders[f.folder_count++] = argv[++i];
+        else
+            return fail(argv[i], "not an option, or too many folders");
+    }
+    if (!realpath(argv[3], path))
+        return fail(argv[3], strerror(errno));
+    f.out = fopen(output, "w");
+    if (!f.out)
+        return fail(output, strerror(errno));
+    const char *slash = strrchr(path, '/');
+    if (has_version)
+        fputs("#version 460\n", f.out);
+    fputs("#extension GL_GOOGLE_cpp_style_line_directive : require\n", f.out);
+    bool ok = flatten(&f, path, slash ? slash + 1 : path);
+    ok = close_output(f.out, output) && ok;
+    return ok && (!depfile || write_depfile(&f, depfile, target));
+}
+
+static bool run_bytes(const char *output, const char *input)
+{
+    FILE *in = fopen(input, "rb");
+    if (!in)
+        return fail(input, strerror(errno));
+    FILE *out = fopen(output, "w");
+    if (!out) {
+        fclose(in);
+        return fail(output, strerror(errno));
+    }
+    int column = 0;
+    for (int c; (c = fgetc(in)) != EOF; column++)
+        fprintf(out, column % 24 == 23 ? "%d,\n" : "%d,", c);
+    fputs("0\n", out);
+    fclose(in);
+    return close_output(out, output);
+}
+
+int main(int argc, char **argv)
+{
+    bool ok = false;
+    if (argc >= 4 && !strcmp(argv[1], "flatten"))
+        ok = run_flatten(argc, argv);
+    else if (argc == 4 && !strcmp(argv[1], "bytes"))
+        ok = run_bytes(argv[2], argv[3]);
+    else
+        fprintf(stderr, "usage: %s flatten|bytes OUTPUT INPUT [options]\n", argv[0]);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
