@@ -1,0 +1,93 @@
+/* Exclusive scan of u32 counts in place: all of them by one workgroup that goes from tile to tile, or
+ * the two outer steps of reduce, then scan. A subgroup takes a stretch of its own in each tile, whose
+ * quadruples of counts lie side by side in its lanes: every load and store is one piece of memory. */
+#include "kernel.glsl"
+#include "kernels/stream.k.h"
+#include "common.glsl"
+#include "scan_group.glsl"
+
+ARGS_USE(scan_counts_args)
+layout(constant_id = 0) const uint MODE = 0u;
+
+const uint QUADS = COUNTS_TILE / (4u * GROUP);
+
+/* Counts past the end are zero. */
+uvec4 load_counts(uint at)
+{
+    if (at + 4u <= args.count)
+        return quads_at(args.values).v[at >> 2];
+    uvec4 quad = uvec4(0u);
+    for (uint c = 0u; c < 3u; c++)
+        if (at + c < args.count)
+            quad[c] = words_at(args.values).v[at + c];
+    return quad;
+}
+
+void store_counts(uint at, uvec4 quad)
+{
+    if (at + 4u <= args.count) {
+        quads_at(args.values).v[at >> 2] = quad;
+        return;
+    }
+    for (uint c = 0u; c < 3u; c++)
+        if (at + c < args.count)
+            words_at(args.values).v[at + c] = quad[c];
+}
+
+/* Scans the tile from before and gives the sum with the tile's own added. Holds one barrier. */
+uint scan_tile(uint tile, uint before)
+{
+    uint first = tile * COUNTS_TILE + subgroup_index() * (4u * QUADS * SUBGROUP) +
+                 4u * gl_SubgroupInvocationID;
+    uvec4 quads[QUADS];
+    for (uint k = 0u; k < QUADS; k++)
+        quads[k] = load_counts(first + k * 4u * SUBGROUP);
+
+    uint sums[QUADS]; /* of what the subgroup has before the quadruple */
+    uint sum = 0u;
+    for (uint k = 0u; k < QUADS; k++) {
+        uint own = quads[k].x + quads[k].y + quads[k].z + quads[k].w;
+        uint through = subgroupInclusiveAdd(own);
+        sums[k] = sum + through - own;
+        sum += subgroupShuffle(through, SUBGROUP - 1u);
+    }
+    uint total = scan_subgroups(sum);
+    if (MODE == COUNTS_SUMS)
+        return total;
+
+    for (uint k = 0u; k < QUADS; k++) {
+        uvec4 quad;
+        quad.x = before + sum + sums[k];
+        quad.y = quad.x + quads[k].x;
+        quad.z = quad.y + quads[k].y;
+        quad.w = quad.z + quads[k].z;
+        store_counts(first + k * 4u * SUBGROUP, quad);
+    }
+    return before + total;
+}
+
+void main()
+{
+    uint tiles = (args.count + COUNTS_TILE - 1u) / COUNTS_TILE;
+    if (MODE == COUNTS_ALL) {
+        if (group_index() != 0u)
+            return;
+        uint sum = 0u;
+        for (uint tile = 0u; tile < tiles; tile++) {
+            sum = scan_tile(tile, sum);
+            barrier();
+        }
+        if (gl_LocalInvocationID.x == 0u && !is_none(args.total)) {
+            uvec2 base = is_none(args.base) ? uvec2(0u) : load64(args.base);
+            store64(args.total, add64(base, uvec2(sum, 0u)));
+        }
+        return;
+    }
+    uint tile = group_index();
+    if (tile >= tiles)
+        return;
+    uint before = MODE == COUNTS_ADD ? words_at(args.sums).v[tile] : 0u;
+    uint sum = scan_tile(tile, before);
+    if (MODE == COUNTS_SUMS && gl_LocalInvocationID.x == 0u)
+        words_at(args.sums).v[tile] = sum;
+}

@@ -1,0 +1,20 @@
+/* Sums of u32 over a workgroup. */
+shared uint group_sums[SUBGROUPS_MAX];
+
+/* Turns each subgroup's sum (the same in all its lanes) into the sum of those before it, and gives
+ * the sum of all. Holds one barrier; before it is used again there must be another. */
+uint scan_subgroups(inout uint sum)
+{
+    if (subgroupElect())
+        group_sums[subgroup_index()] = sum;
+    barrier();
+    uint total = 0u, before = 0u;
+    for (uint first = 0u; first < GROUP / SUBGROUP; first += SUBGROUP) {
+        uint i = first + gl_SubgroupInvocationID;
+        uint here = i < GROUP / SUBGROUP ? group_sums[i] : 0u;
+        before += subgroupAdd(i < subgroup_index() ? here : 0u);
+        total += subgroupAdd(here);
+    }
+    sum = before;
+    return total;
+}
