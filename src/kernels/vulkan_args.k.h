@@ -2,8 +2,8 @@
  * sides count on. Addresses come first in each; a zero address means "none" where the comment says
  * "optional".
  *
- * A pass's length is bound, or the u32 at length when that is given: stream_length(args.length,
- * args.bound). */
+ * A pass's length is bound, or the u32 at length_at when that is given:
+ * stream_length(args.length_at, args.bound). GLSL keeps .length for itself. */
 
 /* Elements that one workgroup turns into keep bits and a count, and moves: 256 words of bits. */
 #define TILE_ITEMS 8192u
@@ -20,7 +20,7 @@
 ARGS_BEGIN(map_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)
-ARG_ADDRESS(length)
+ARG_ADDRESS(length_at)
 ARG_ADDRESS(source) /* optional: u32 */
 ARG_ADDRESS(rank)   /* optional: u32 */
 KERNEL_VALUES
@@ -33,7 +33,7 @@ ARGS_BEGIN(keep_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
-ARG_ADDRESS(length)
+ARG_ADDRESS(length_at)
 KERNEL_VALUES
 ARG_UINT(bound)
 ARGS_END(keep_args)
@@ -48,7 +48,7 @@ ARG_ADDRESS(indices) /* optional: u32 */
 ARG_ADDRESS(states)
 ARG_ADDRESS(clear)
 ARG_ADDRESS(totals)
-ARG_ADDRESS(length)
+ARG_ADDRESS(length_at)
 KERNEL_VALUES
 ARG_UINT(bound)
 ARG_UINT(clear_count)
@@ -87,3 +87,93 @@ ARG_ADDRESS(to)
 ARG_ADDRESS(from)
 ARG_UINT(wide)
 ARGS_END(store_count_args)
+
+/* ---- compact, partition, unique -------------------------------------------------------------- */
+
+/* Look-back's states: the ticket is word 0, tile t's state word STATES_FIRST + t. */
+#define STATES_FIRST 32u
+
+/* Constants of the one-pass shaders (compact.glsl) after the kernel's own, and the values of the one
+ * that says what totals means: the caller's count, or a pass's share of u64 running totals. */
+#define COMPACT_OUT     4u /* out_at is given */
+#define COMPACT_INDICES 5u /* indices are given */
+#define COMPACT_TOTALS  6u
+#define COMPACT_WIDE    7u /* TOTALS_ALONE: the count is u64 */
+#define COMPACT_LOOKS   8u /* how often to look in vain before counting for the neighbour */
+#define TOTALS_ALONE    0u /* there is one pass; totals is the count, optional */
+#define TOTALS_FIRST    1u /* the first pass: nothing is at totals[0] yet */
+#define TOTALS_LATER    2u
+
+/* move.comp and move_quads.comp: the kept elements of a pass, or their positions, to out from *base +
+ * *place on; MOVE_BOTH: the others, too, after *total. */
+ARGS_BEGIN(move_args)
+ARG_ADDRESS(from) /* payloads only */
+ARG_ADDRESS(to)
+ARG_ADDRESS(words)
+ARG_ADDRESS(places)
+ARG_ADDRESS(base)  /* optional: u64; zero */
+ARG_ADDRESS(total) /* MOVE_BOTH: u64, kept elements of all passes */
+ARG_ADDRESS(next)  /* optional, indices only: u64, gets the first one that "to" has no room for */
+ARG_ADDRESS(length_at)
+ARG_UINT(first_low) /* the pass's first element */
+ARG_UINT(first_high)
+ARG_UINT(room_low) /* of "to", elements */
+ARG_UINT(room_high)
+ARG_UINT(bound)
+ARGS_END(move_args)
+#define MOVE_SIZE       0u /* constants: an element's bytes */
+#define MOVE_KIND       1u
+#define MOVE_BOTH       2u
+#define MOVE_KIND_WORDS 0u /* elements of whole words */
+#define MOVE_KIND_BYTES 1u
+#define MOVE_KIND_INDEX 2u /* positions, u32 or by MOVE_SIZE u64 */
+
+/* copy_counted.comp: min(*count * size, room) bytes from byte "first" on; at most 2^30 bytes. */
+ARGS_BEGIN(copy_counted_args)
+ARG_ADDRESS(to)
+ARG_ADDRESS(from)
+ARG_ADDRESS(count)
+ARG_UINT(size)
+ARG_UINT(first_low)
+ARG_UINT(first_high)
+ARG_UINT(room_low)
+ARG_UINT(room_high)
+ARGS_END(copy_counted_args)
+
+/* heads_keep.comp: a bit for each element that differs from the one before it. */
+ARGS_BEGIN(heads_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(before) /* in_at less one element; none: the first element has none before it */
+ARG_ADDRESS(bits)
+ARG_ADDRESS(counts)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARGS_END(heads_args)
+
+/* run_ends.comp and run_lengths.comp: starts of runs become lengths, in place. */
+ARGS_BEGIN(runs_args)
+ARG_ADDRESS(starts) /* u32 or, by constant 0, u64; lengths afterwards */
+ARG_ADDRESS(ends)   /* u64 a tile of TILE_ITEMS runs: where its last run ends */
+ARG_ADDRESS(runs)   /* u64: how many there are */
+ARG_ADDRESS(next)   /* u64: the first start that starts has no room for */
+ARG_ADDRESS(total)  /* u64, the stream's length; optional */
+ARG_UINT(total_low)
+ARG_UINT(total_high)
+ARG_UINT(first_low) /* the first of these runs */
+ARG_UINT(first_high)
+ARG_UINT(room_low) /* runs that starts has room for */
+ARG_UINT(room_high)
+ARG_UINT(tiles)
+ARGS_END(runs_args)
+
+/* indirect.comp: a count at "from", clamped to a limit of 64 bits, to indirect arguments; kind is a
+ * tml_vulkan_indirect_kind. */
+ARGS_BEGIN(indirect_args)
+ARG_ADDRESS(to)
+ARG_ADDRESS(from)
+ARG_UINT(kind)
+ARG_UINT(wide)
+ARG_UINT(limit_low)
+ARG_UINT(limit_high)
+ARG_UINT(group)
+ARGS_END(indirect_args)

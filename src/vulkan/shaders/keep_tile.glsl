@@ -1,0 +1,27 @@
+/* How shaders that make keep bits begin and end: a workgroup makes a tile, an invocation a word. */
+shared uint tile_counts[SUBGROUPS_MAX];
+
+bool is_in_tiles(uint tile, uint bound)
+{
+    return tile < max(1u, (bound + (TILE_ITEMS - 1u)) / TILE_ITEMS);
+}
+/* The bits of a word that begins at element first and ends before element count. */
+uint bits_before(uint first, uint count)
+{
+    return first >= count ? 0u : count - first >= 32u ? 0xffffffffu : (1u << (count - first)) - 1u;
+}
+void store_tile(uvec2 words, uvec2 counts, uint tile, uint word)
+{
+    uint local = gl_LocalInvocationID.x;
+    store_word(words, tile * TILE_WORDS + local, word);
+    uint kept = subgroupAdd(popcount32(word));
+    if (gl_SubgroupInvocationID == 0u)
+        tile_counts[subgroup_index()] = kept;
+    barrier();
+    if (local != 0u)
+        return;
+    uint sum = 0u;
+    for (uint s = 0u; s < GROUP / SUBGROUP; s++)
+        sum += tile_counts[s];
+    store_word(counts, tile, sum);
+}

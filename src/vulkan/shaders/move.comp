@@ -1,0 +1,125 @@
+/* Moves the kept elements of a tile, of any size, or their positions: a workgroup lists where they
+ * lie, some at a time, and copies them by whole words of the output, neighbours by neighbours. */
+#include "kernel.glsl"
+#include "kernels/vulkan_args.k.h"
+#include "common.glsl"
+#include "places.glsl"
+
+ARGS_USE(move_args)
+
+layout(constant_id = 0) const uint SIZE = 4u;
+layout(constant_id = 1) const uint KIND = MOVE_KIND_WORDS;
+layout(constant_id = 2) const bool IS_BOTH = false;
+
+const uint LISTED = 1024u;
+shared uint list[LISTED];
+shared uint totals[SUBGROUPS_MAX];
+
+/* Copies the listed elements to the address, count of them, which is at most LISTED. */
+void copy_words(uvec2 from, uvec2 to, uint count)
+{
+    const uint WORDS = max(SIZE / 4u, 1u);
+    for (uint w = gl_LocalInvocationID.x; w < count * WORDS; w += GROUP)
+        store_word(to, w, LOAD_U32(from, list[w / WORDS] * WORDS + w % WORDS));
+}
+
+/* Bytes up to the first whole word of the output and behind the last one go alone. */
+void copy_bytes(uvec2 from, uvec2 to, uint count)
+{
+    uint size = count * SIZE, local = gl_LocalInvocationID.x;
+    uint skip = min(-to.x & 3u, size);
+    uint words = (size - skip) / 4u, rest = (size - skip) & 3u;
+    uvec2 aligned = address_add(to, skip, 0u);
+    for (uint w = local; w < words; w += GROUP) {
+        uint value = 0u;
+        for (uint b = 0u; b < 4u; b++) {
+            uint at = skip + 4u * w + b;
+            value |= LOAD_U8(from, list[at / SIZE] * SIZE + at % SIZE) << (8u * b);
+        }
+        store_word(aligned, w, value);
+    }
+    if (local < skip + rest) {
+        uint at = local < skip ? local : local + 4u * words;
+        store_byte(address_add(to, at, 0u), 0u, LOAD_U8(from, list[at / SIZE] * SIZE + at % SIZE));
+    }
+}
+
+/* first: the position of the tile's first element in the stream. */
+void store_positions(uvec2 first, uvec2 to, uint count)
+{
+    for (uint i = gl_LocalInvocationID.x; i < count; i += GROUP) {
+        uvec2 position = add64(first, uvec2(list[i], 0u));
+        if (SIZE == 4u)
+            store_word(to, i, position.x);
+        else
+            store64(address_of(to, i, 8u), position);
+    }
+}
+
+/* The set bits' elements go to start, start + 1, ... */
+void move_bits(uint tile, uint word, uvec2 start)
+{
+    uint local = gl_LocalInvocationID.x;
+    uint kept = popcount32(word), rank = subgroupExclusiveAdd(kept);
+    if (gl_SubgroupInvocationID == SUBGROUP - 1u)
+        totals[subgroup_index()] = rank + kept;
+    barrier();
+    uint total = 0u;
+    for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
+        if (s < subgroup_index())
+            rank += totals[s];
+        total += totals[s];
+    }
+    uvec2 room = uvec2(args.room_low, args.room_high);
+    uvec2 first = add64(uvec2(args.first_low, args.first_high), uvec2(tile * TILE_ITEMS, 0u));
+    uvec2 from = address_of(args.from, tile * TILE_ITEMS, SIZE);
+    uint listed = fits(room, start, total);
+    for (uint begin = 0u; begin < listed; begin += LISTED) {
+        while (word != 0u && rank < begin + LISTED) {
+            list[rank - begin] = 32u * local + lowest_bit32(word);
+            word &= word - 1u;
+            rank++;
+        }
+        barrier();
+        uint count = min(listed - begin, LISTED);
+        uvec2 to = address_at(args.to, add64(start, uvec2(begin, 0u)), SIZE);
+        if (KIND == MOVE_KIND_WORDS)
+            copy_words(from, to, count);
+        else if (KIND == MOVE_KIND_BYTES)
+            copy_bytes(from, to, count);
+        else
+            store_positions(first, to, count);
+        barrier();
+    }
+    /* Where the room ends in this tile, the next one's position is asked for: that of the set bit
+     * with rank listed. */
+    if (KIND == MOVE_KIND_INDEX && !is_none(args.next) && listed < total &&
+        (listed > 0u || start == room)) {
+        while (word != 0u && rank < listed) {
+            word &= word - 1u;
+            rank++;
+        }
+        if (word != 0u && rank == listed)
+            store64(args.next, add64(first, uvec2(32u * local + lowest_bit32(word), 0u)));
+    }
+}
+
+void main()
+{
+    uint tile = group_index();
+    uint count = stream_length(args.length_at, args.bound);
+    uint begin = tile * TILE_ITEMS;
+    if (begin >= count)
+        return;
+    uint word = LOAD_U32(args.words, tile * TILE_WORDS + gl_LocalInvocationID.x);
+    uvec2 start = add64(load64_or_zero(args.base), uvec2(LOAD_U32(args.places, tile), 0u));
+    move_bits(tile, word, start);
+    if (!IS_BOTH)
+        return;
+    barrier();
+    /* All tiles before this one are whole: what of them is not kept was rejected. */
+    uint here = min(count - begin, TILE_ITEMS), first = 32u * gl_LocalInvocationID.x;
+    uint valid = first >= here ? 0u : here - first >= 32u ? 0xffffffffu : (1u << (here - first)) - 1u;
+    uvec2 elements = add64(uvec2(args.first_low, args.first_high), uvec2(begin, 0u));
+    move_bits(tile, ~word & valid, add64(load64(args.total), sub64(elements, start)));
+}
