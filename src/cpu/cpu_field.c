@@ -282,11 +282,6 @@ static brick_row row_of(const field_plan *plan)
     return row;
 }
 
-static uint64_t bricks_along(uint64_t samples)
-{
-    return (samples + FIELD_BRICK - 1) / FIELD_BRICK;
-}
-
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out)
 {
     brick_row row = row_of(plan);
@@ -297,7 +292,7 @@ void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, 
         if (field_slab_is_empty(plan, z, next - z))
             fill(layer, (next - z) * slice, plan->background);
         else
-            for (uint64_t y = 0; y < bricks_along(plan->dims[1]); y++)
+            for (uint64_t y = 0; y < field_bricks_along(plan->dims[1]); y++)
                 evaluate_row(&row, y, z, next - 1, layer);
         z = next;
     }
@@ -316,7 +311,7 @@ static void field_task(void *argument, uint32_t index)
     const field_job *job = argument;
     const field_plan *plan = job->plan;
     brick_row row = row_of(plan);
-    uint64_t number = job->first_row + index, rows = bricks_along(plan->dims[1]);
+    uint64_t number = job->first_row + index, rows = field_bricks_along(plan->dims[1]);
     uint64_t z = number / rows * FIELD_BRICK;
     evaluate_row(&row, number % rows, z, TML_MIN_OF(z + FIELD_BRICK, plan->dims[2]) - 1,
                  job->out + z * plan->dims[0] * plan->dims[1]);
@@ -330,7 +325,7 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     enum { BATCHES = 64 };
     field_job job = {.plan = desc};
     job.out = cpu_memory(tml, job.plan->out);
-    uint64_t rows = bricks_along(job.plan->dims[1]) * bricks_along(job.plan->dims[2]);
+    uint64_t rows = field_bricks_along(job.plan->dims[1]) * field_bricks_along(job.plan->dims[2]);
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         if (!tml_progress(tml, "field", (double)batch / BATCHES))
             return cpu_finish(tml, "tml_field");

@@ -284,6 +284,71 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     return status;
 }
 
+/* ---- copies on the device -------------------------------------------------------------------- */
+
+static tml_status copy_levels(tml_context *tml, field_plan *plan)
+{
+    uint32_t words[FIELD_MAX_LEVELS * FIELD_LEVEL_WORDS] = {0};
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        const field_level *level = &plan->levels[l];
+        uint32_t *to = words + l * FIELD_LEVEL_WORDS;
+        to[0] = (uint32_t)level->first_bin;
+        to[1] = level->edge_log2;
+        for (int a = 0; a < 3; a++) {
+            to[2 + a] = (uint32_t)level->bins[a];
+            to[5 + a] = (uint32_t)fmin(ceil(level->support[a]), (double)plan->dims[a]);
+        }
+    }
+    return tml_buffer_create(tml,
+                             &(tml_buffer_desc){.type = TML_U32,
+                                                .count = TML_ARRAY_SIZE(words),
+                                                .data = words,
+                                                .label = "field levels"},
+                             &plan->device.levels);
+}
+
+static tml_status copy_starts(tml_context *tml, field_plan *plan)
+{
+    uint64_t count = plan->bin_count + 1;
+    uint32_t *narrow = tml_alloc(tml, count * sizeof *narrow);
+    if (!narrow)
+        return no_memory(tml, count * sizeof *narrow, "bins");
+    for (uint64_t b = 0; b < count; b++)
+        narrow[b] = (uint32_t)plan->starts[b];
+    tml_status status = tml_buffer_create(
+        tml,
+        &(tml_buffer_desc){.type = TML_U32, .count = count, .data = narrow, .label = "field bins"},
+        &plan->device.starts);
+    tml_free(tml, narrow, count * sizeof *narrow);
+    return status;
+}
+
+/* Brings what engines other than the CPU need to the device. They refuse more points than u32
+ * counts. */
+static tml_status copy_to_device(tml_context *tml, field_plan *plan)
+{
+    tml_status status = copy_levels(tml, plan);
+    if (status == TML_OK)
+        status = copy_starts(tml, plan);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = TML_RECORD(sizeof *plan->points),
+                                                      .count = plan->point_count,
+                                                      .data = plan->points,
+                                                      .label = "field points"},
+                                   &plan->device.points);
+    if (status == TML_OK)
+        status =
+            tml_buffer_create(tml,
+                              &(tml_buffer_desc){.type = TML_U32,
+                                                 .count = FIELD_LIST_HEAD + field_list_bricks(plan),
+                                                 .label = "field bricks"},
+                              &plan->device.bricks);
+    return status;
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
 tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out)
 {
     *out = NULL;
@@ -312,6 +377,8 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
         status = plan_sort(tml, &job);
         field_unmap(tml, resolved);
     }
+    if (status == TML_OK && tml->engine->kind != TML_ENGINE_CPU)
+        status = copy_to_device(tml, plan);
     if (status != TML_OK) {
         field_plan_destroy(tml, plan);
         return status;
@@ -324,6 +391,10 @@ void field_plan_destroy(tml_context *tml, field_plan *plan)
 {
     if (!plan)
         return;
+    tml_buffer_destroy(tml, plan->device.points);
+    tml_buffer_destroy(tml, plan->device.starts);
+    tml_buffer_destroy(tml, plan->device.levels);
+    tml_buffer_destroy(tml, plan->device.bricks);
     tml_free(tml, plan->points, plan->point_count * sizeof *plan->points);
     tml_free(tml, plan->starts, (plan->bin_count + 2) * sizeof *plan->starts);
     tml_free(tml, plan, sizeof *plan);

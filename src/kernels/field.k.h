@@ -50,3 +50,31 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
 {
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
+
+/* One dispatch of the Vulkan engine's field shaders: slices [z_first, z_end) of whole brick layers,
+ * cut where the slab is. out_at is sample (0, 0, z_first). */
+ARGS_BEGIN(field_args)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(points) /* field_plan.points */
+ARG_ADDRESS(starts) /* field_plan.starts in u32 */
+ARG_ADDRESS(levels) /* FIELD_LEVEL_WORDS u32 a level, field_internal.h */
+ARG_ADDRESS(bricks) /* groups x, y, z; count of bricks near points; their numbers in the dispatch */
+ARG_UINT(dims_x)
+ARG_UINT(dims_y)
+ARG_UINT(z_first)
+ARG_UINT(z_end)
+ARG_UINT(level_count)
+ARG_UINT(window_first) /* points of each brick's sequence that are added, [first, end) */
+ARG_UINT(window_end)
+ARG_FLOAT(background)
+ARG_FLOAT(margin)
+ARG_FLOAT(xx) /* field_plan.frame */
+ARG_FLOAT(xy)
+ARG_FLOAT(xz)
+ARG_FLOAT(yy)
+ARG_FLOAT(yz)
+ARG_FLOAT(zz)
+ARG_FLOAT(extent_x) /* field_plan.extent */
+ARG_FLOAT(extent_y)
+ARG_FLOAT(extent_z)
+ARGS_END(field_args)

@@ -1,0 +1,157 @@
+/* One workgroup gathers one brick from the bins that its points' support touches: bins in order, and in
+ * each bin the points in source order, as on the CPU. Each invocation holds two samples; points that
+ * come near the brick are brought together in shared memory, from which all read them. */
+#include "field.glsl"
+
+layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
+layout(constant_id = 1) const bool SHEARED = false;
+
+/* As on the CPU: supports are widened so that rounding loses no sample that counts. */
+const float SLACK_OF_REACH = 1.0 / 1048576.0, SLACK_OF_SAMPLE = 1.0 / 1024.0;
+
+shared uint sums[SUBGROUPS_MAX];
+shared uint bin_end[GROUP];      /* points in the bins of this batch, up to and with each */
+shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
+
+/* The sum of n over the invocations before this one, and over all. */
+uint group_scan(uint n, out uint total)
+{
+    uint inclusive = subgroupInclusiveAdd(n);
+    if (gl_SubgroupInvocationID == SUBGROUP - 1u)
+        sums[subgroup_index()] = inclusive;
+    barrier();
+    uint before = 0u;
+    total = 0u;
+    for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
+        if (s == subgroup_index())
+            before = total;
+        total += sums[s];
+    }
+    barrier();
+    return before + inclusive - n;
+}
+
+uvec3 bin_at(bin_box box, uint i)
+{
+    uint row = i / box.count.x;
+    return box.first + uvec3(i % box.count.x, row % box.count.y, row / box.count.y);
+}
+uint bin_number(bin_box box, uvec3 at)
+{
+    return box.first_bin + at.x + box.bins.x * (at.y + box.bins.y * at.z);
+}
+
+/* Point k of the batch of bins that begins with bin first of the box, as the brick sees it. */
+vec4 find_point(bin_box box, uint first, uint k, uvec3 base)
+{
+    uint m = 0u; /* bins that end at k or before */
+    for (uint bit = GROUP / 2u; bit != 0u; bit >>= 1)
+        if (bin_end[m + bit - 1u] <= k)
+            m += bit;
+    uvec3 at = bin_at(box, first + m);
+    uint before = m == 0u ? 0u : bin_end[m - 1u];
+    uint i = LOAD_U32(args.starts, bin_number(box, at)) + k - before;
+    vec4 point = uintBitsToFloat(quads_at(address_of(args.points, i, 16u)).v[0]);
+    point.xyz += vec3(ivec3(at << box.edge_log2) - ivec3(base));
+    return point;
+}
+
+bool is_near(vec4 point)
+{
+    float reach = point.w + point.w * SLACK_OF_REACH;
+    vec3 support =
+        reach * vec3(args.extent_x, args.extent_y, args.extent_z) + vec3(SLACK_OF_SAMPLE);
+    return all(greaterThanEqual(point.xyz + support, vec3(0.0))) &&
+           all(lessThanEqual(point.xyz - support, vec3(float(BRICK - 1u))));
+}
+
+/* The squared distance of d, in samples, in units of the reach; unit is 1 / reach. */
+float square_of(vec3 d, float unit)
+{
+    vec3 world = vec3(args.xx, args.yy, args.zz) * d;
+    if (SHEARED) {
+        world.x += args.xy * d.y + args.xz * d.z;
+        world.y += args.yz * d.z;
+    }
+    world *= unit;
+    return dot(world, world);
+}
+
+void main()
+{
+    words_at head = words_at(args.bricks);
+    if (group_index() >= head.v[3])
+        return;
+    uint number = LOAD_U32(args.bricks, BRICKS_HEAD + group_index());
+    uvec3 counts = brick_counts();
+    uint brick_row = number / counts.x;
+    uvec3 base = BRICK * uvec3(number % counts.x, brick_row % counts.y,
+                               brick_row / counts.y + args.z_first / BRICK);
+
+    /* Samples one above the other: a subgroup lies within few slices, so that it has many points to
+     * pass by. */
+    uint t = gl_LocalInvocationID.x;
+    uvec3 offset = uvec3(t % BRICK, t / BRICK % BRICK, t / (BRICK * BRICK) * 2u);
+    uvec3 at = base + offset;
+    vec3 position = vec3(offset);
+    bvec2 wanted = bvec2(false);
+    if (at.x < args.dims_x && at.y < args.dims_y)
+        wanted = bvec2(at.z >= args.z_first && at.z < args.z_end,
+                       at.z + 1u >= args.z_first && at.z + 1u < args.z_end);
+    vec2 value = vec2(args.background);
+    if (args.window_first != 0u) {
+        if (wanted.x)
+            value.x = LOAD_F32(row_at(at.y, at.z), at.x);
+        if (wanted.y)
+            value.y = LOAD_F32(row_at(at.y, at.z + 1u), at.x);
+    }
+
+    uint seen = 0u; /* points of the bins so far */
+    for (uint level = 0u; level < args.level_count; level++) {
+        bin_box box = bins_near(level, base);
+        uint bins = box.count.x * box.count.y * box.count.z;
+        for (uint first = 0u; first < bins; first += GROUP) {
+            uint here = 0u, total;
+            if (first + t < bins) {
+                uint bin = bin_number(box, bin_at(box, first + t));
+                here = LOAD_U32(args.starts, bin + 1u) - LOAD_U32(args.starts, bin);
+            }
+            uint end = group_scan(here, total) + here;
+            bin_end[t] = end;
+            barrier();
+
+            uint from = min(max(seen, args.window_first) - seen, total);
+            uint to = min(max(seen, args.window_end) - seen, total);
+            for (uint chunk = from; chunk < to; chunk += GROUP) {
+                vec4 point = vec4(0.0);
+                bool near = false;
+                if (chunk + t < to) {
+                    point = find_point(box, first, chunk + t, base);
+                    near = is_near(point);
+                }
+                uint count;
+                uint place = group_scan(near ? 1u : 0u, count);
+                if (near)
+                    near_points[place] = point;
+                barrier();
+                for (uint i = 0u; i < count; i++) {
+                    vec4 p = near_points[i];
+                    float unit = 1.0 / p.w;
+                    vec3 d = position - p.xyz;
+                    vec2 q2 = vec2(square_of(d, unit), square_of(d + vec3(0.0, 0.0, 1.0), unit));
+                    if (min(q2.x, q2.y) < 1.0) {
+                        value.x = field_join(FORMULA, value.x,
+                                             field_term(FORMULA, q2.x, p.w, args.margin));
+                        value.y = field_join(FORMULA, value.y,
+                                             field_term(FORMULA, q2.y, p.w, args.margin));
+                    }
+                }
+            }
+            seen += total;
+        }
+    }
+    if (wanted.x)
+        store_word(row_at(at.y, at.z), at.x, floatBitsToUint(value.x));
+    if (wanted.y)
+        store_word(row_at(at.y, at.z + 1u), at.x, floatBitsToUint(value.y));
+}
