@@ -169,10 +169,12 @@ typedef struct tml_open_desc {
     void *log_user;
     tml_progress_fn progress; /* NULL: none */
     void *progress_user;
+    const struct tml_vulkan_desc *vulkan; /* trommel/vulkan.h: what you lend; NULL: nothing */
 } tml_open_desc;
 
-/* Opens a context. desc may be NULL or zeroed. On failure *out is NULL and the status says why.
- * Errors: NO_DEVICE, OUT_OF_MEMORY, INVALID_ARGUMENT. */
+/* Opens a context. desc may be NULL or zeroed. On failure *out is NULL, the status says why and the
+ * log hook gets the message. TML_ENGINE_AUTO takes a GPU before the CPU, and the CPU before a
+ * software driver. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, INVALID_ARGUMENT. */
 TML_API TML_MUST_CHECK tml_status tml_open(const tml_open_desc *desc, tml_context **out);
 /* Waits, destroys every buffer of the context, then the context. NULL is allowed. */
 TML_API void tml_close(tml_context *tml);
@@ -213,6 +215,7 @@ typedef struct tml_device_info {
     char features[128]; /* "AVX-512 VBMI2" and the like, for people */
     uint64_t memory;    /* bytes; 0 if unknown */
     uint32_t threads;   /* CPU: processors that this process may use */
+    bool is_software;   /* a GPU's interface on the host's processors: right, but slow */
 } tml_device_info;
 
 /* Writes at most capacity entries, best first, and returns how many devices there are. */
@@ -234,7 +237,8 @@ typedef struct tml_buffer_desc {
     const void *data;  /* initial contents, count elements, copied; NULL: undefined */
     void *host;        /* CPU: your memory, used in place and never freed; aligned to its scalar;
                         * must outlive the buffer. Other engines: UNSUPPORTED */
-    const char *label; /* copied (31 bytes); named in messages */
+    const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
+    const char *label;                      /* copied (31 bytes); named in messages */
 } tml_buffer_desc;
 
 /* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY (size given), UNSUPPORTED. */

@@ -8,7 +8,13 @@
 #include "core/core_internal.h"
 #include "core/pool.h"
 
-const tml_engine *const tml_engines[] = {&tml_cpu_engine, NULL};
+const tml_engine *const tml_engines[] = {
+#ifdef TML_VULKAN
+    &tml_vulkan_engine,
+#endif
+    &tml_cpu_engine,
+    NULL,
+};
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -49,25 +55,37 @@ void tml_free(tml_context *tml, void *memory, size_t size)
         tml->allocator.free(tml->allocator.user, memory, size);
 }
 
-void *tml_scratch(tml_context *tml, const char *call, size_t size)
+/* The old contents mean nothing, so free first: the peak is then the larger of the two. */
+static tml_status scratch_resize(tml_context *tml, const char *call, size_t size)
 {
-    if (size > tml->scratch_size) {
-        /* The old contents mean nothing, so free first: the peak is then the larger of the two. */
+    tml_status status = TML_OK;
+    if (tml->engine->scratch_resize) {
+        status = tml->engine->scratch_resize(tml, size, &tml->scratch);
+    } else {
         tml_free(tml, tml->scratch, tml->scratch_size);
-        tml->scratch_size = 0;
         tml->scratch = tml_alloc(tml, size);
-        if (!tml->scratch) {
-            tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of scratch", call, size);
-            return NULL;
-        }
-        tml->scratch_size = size;
+        if (!tml->scratch && size > 0)
+            status = tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of scratch",
+                               call, size);
     }
-    return tml->scratch;
+    if (status == TML_OK)
+        tml->scratch_size = size;
+    else if (!tml->scratch)
+        tml->scratch_size = 0;
+    return status;
+}
+
+tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out)
+{
+    tml_status status = size > tml->scratch_size ? scratch_resize(tml, call, size) : TML_OK;
+    *out = tml->scratch;
+    return status;
 }
 
 tml_status tml_reserve(tml_context *tml, size_t size)
 {
-    return size == 0 || tml_scratch(tml, "tml_reserve", size) ? TML_OK : TML_OUT_OF_MEMORY;
+    void *ignored;
+    return size == 0 ? TML_OK : tml_scratch(tml, "tml_reserve", size, &ignored);
 }
 
 size_t tml_reserved(const tml_context *tml)
@@ -143,13 +161,39 @@ uint32_t tml_concurrency(const tml_context *tml)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+enum { DEVICES_MAX = 32 };
+
+typedef struct device_entry {
+    tml_device_info info;
+    const tml_engine *engine;
+    uint32_t number; /* among the engine's */
+} device_entry;
+
+/* The devices that desc asks for, software drivers last; returns how many. */
+static uint32_t list_devices(const tml_open_desc *desc, device_entry out[DEVICES_MAX])
+{
+    uint32_t count = 0, hardware = 0;
+    for (const tml_engine *const *engine = tml_engines; *engine; engine++) {
+        if (desc && desc->engine != TML_ENGINE_AUTO && desc->engine != (*engine)->kind)
+            continue;
+        tml_device_info found[DEVICES_MAX];
+        uint32_t here = (*engine)->devices(desc, found, DEVICES_MAX - count);
+        for (uint32_t i = 0; i < here && count < DEVICES_MAX; i++) {
+            uint32_t place = found[i].is_software ? count : hardware++;
+            memmove(&out[place + 1], &out[place], (count - place) * sizeof *out);
+            out[place] = (device_entry){found[i], *engine, i};
+            count++;
+        }
+    }
+    return count;
+}
+
 uint32_t tml_devices(tml_device_info *out, uint32_t capacity)
 {
-    uint32_t count = 0;
-    for (const tml_engine *const *engine = tml_engines; *engine; engine++) {
-        uint32_t room = count < capacity ? capacity - count : 0;
-        count += (*engine)->devices(room ? out + count : NULL, room);
-    }
+    device_entry devices[DEVICES_MAX + 1];
+    uint32_t count = list_devices(NULL, devices);
+    for (uint32_t i = 0; i < TML_MIN_OF(count, capacity); i++)
+        out[i] = devices[i].info;
     return count;
 }
 
@@ -172,7 +216,7 @@ static bool device_matches(const char *wanted, uint32_t number, const tml_device
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static tml_status context_create(const tml_open_desc *desc, const tml_device_info *device,
+static tml_status context_create(const tml_open_desc *desc, const device_entry *device,
                                  tml_context **out)
 {
     tml_allocator allocator = desc->allocator;
@@ -183,15 +227,14 @@ static tml_status context_create(const tml_open_desc *desc, const tml_device_inf
         return TML_OUT_OF_MEMORY;
     memset(tml, 0, sizeof *tml);
     tml->allocator = allocator;
-    tml->device = *device;
+    tml->device = device->info;
+    tml->device_number = device->number;
+    tml->engine = device->engine;
     tml->log = desc->log;
     tml->log_user = desc->log_user;
     tml->progress = desc->progress;
     tml->progress_user = desc->progress_user;
     atomic_init(&tml->cancelled, false);
-    for (const tml_engine *const *engine = tml_engines; *engine; engine++)
-        if ((*engine)->kind == device->engine)
-            tml->engine = *engine;
 
     tml_status status = TML_OUT_OF_MEMORY;
     tml->parallel = desc->parallel;
@@ -233,12 +276,17 @@ tml_status tml_open(const tml_open_desc *desc, tml_context **out)
     if (!desc->allocator.alloc != !desc->allocator.free)
         return TML_INVALID_ARGUMENT;
 
-    enum { DEVICES_MAX = 32 };
-    tml_device_info devices[DEVICES_MAX];
-    uint32_t count = TML_MIN_OF(tml_devices(devices, DEVICES_MAX), (uint32_t)DEVICES_MAX);
+    for (const tml_engine *const *engine = tml_engines; *engine; engine++)
+        if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
+            (*engine)->is_lent && (*engine)->is_lent(desc))
+            return context_create(desc, &(device_entry){.engine = *engine}, out);
+    /* A number is one of the whole list; a name is looked for among what is asked for. */
+    device_entry devices[DEVICES_MAX + 1];
+    bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
+    uint32_t count = list_devices(by_number ? NULL : desc, devices);
     for (uint32_t i = 0; i < count; i++)
-        if ((desc->engine == TML_ENGINE_AUTO || desc->engine == devices[i].engine) &&
-            device_matches(desc->device, i, &devices[i]))
+        if ((desc->engine == TML_ENGINE_AUTO || desc->engine == devices[i].engine->kind) &&
+            device_matches(desc->device, i, &devices[i].info))
             return context_create(desc, &devices[i], out);
 
     /* There is no context yet to hold a message, so the log hook gets it. */
@@ -249,7 +297,7 @@ tml_status tml_open(const tml_open_desc *desc, tml_context **out)
                      desc->device ? desc->device : "");
         for (uint32_t i = 0; i < count && used > 0 && (size_t)used < sizeof message; i++)
             used += snprintf(message + used, sizeof message - (size_t)used, "%s %u: %s",
-                             i ? "," : "", i, devices[i].name);
+                             i ? "," : "", i, devices[i].info.name);
         desc->log(desc->log_user, TML_LOG_ERROR, message);
     }
     return TML_NO_DEVICE;
@@ -264,7 +312,7 @@ void tml_close(tml_context *tml)
     for (uint32_t i = 0; i < tml->page_count; i++)
         tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
     tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
-    tml_free(tml, tml->scratch, tml->scratch_size);
+    (void)scratch_resize(tml, "tml_close", 0); /* to nothing cannot fail */
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);
     tml_free(tml, tml, sizeof *tml);

@@ -31,6 +31,7 @@ struct tml_context {
     const tml_engine *engine;
     void *engine_state;
     tml_device_info device;
+    uint32_t device_number; /* among the engine's */
     tml_allocator allocator;
     tml_parallel parallel;
     struct tml_pool *pool; /* NULL when the caller brings parallel_for */
@@ -61,9 +62,10 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
                             tml_buffer buffer, const tml_type *types, uint64_t count);
 
-/* The arena, grown to size when smaller. NULL and a message when memory is short. The pointer holds
- * until the next call that may grow it: one operation at a time. */
-void *tml_scratch(tml_context *tml, const char *call, size_t size);
+/* The arena, grown to size when smaller; a message when memory is short. The pointer, which is what
+ * the engine calls an address, holds until the next call that may grow it: one operation at a
+ * time. */
+tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out);
 
 /* Seconds of a clock that only goes forward. */
 static inline double tml_seconds(void)

@@ -36,8 +36,13 @@ typedef struct tml_engine_op {
 typedef struct tml_engine {
     tml_engine_kind kind;
     const char *name;
-    uint32_t (*devices)(tml_device_info *out, uint32_t capacity);
-    tml_status (*open)(tml_context *tml, const tml_open_desc *desc); /* fills tml->engine_state */
+    /* What there is, best first. desc: of the tml_open that asks; NULL: of tml_devices. */
+    uint32_t (*devices)(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
+    /* Does desc lend a device of this engine's? Then nothing is listed. NULL: never. */
+    bool (*is_lent)(const tml_open_desc *desc);
+    /* Opens tml->device, number tml->device_number of that list, and fills tml->engine_state. A
+     * device that desc lends is described here. */
+    tml_status (*open)(tml_context *tml, const tml_open_desc *desc);
     void (*close)(tml_context *tml);
     tml_status (*buffer_create)(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
     void (*buffer_destroy)(tml_context *tml, tml_slot *slot);
@@ -47,11 +52,18 @@ typedef struct tml_engine {
     tml_status (*map)(tml_context *tml, tml_slot *slot, void **out);
     void (*unmap)(tml_context *tml, tml_slot *slot);
     tml_status (*sync)(tml_context *tml);
+    /* Replaces the scratch for run() by one of size bytes (0: none), contents undefined. *out is
+     * what there was and becomes what there is, also on failure. NULL: host memory by the context's
+     * allocator. An engine whose addresses are not the host's passes them in a pointer. */
+    tml_status (*scratch_resize)(tml_context *tml, size_t size, void **out);
+    /* Where a slot's first element lies, in the engine's own kind of address. */
+    uintptr_t (*address)(const tml_slot *slot);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
 } tml_engine;
 
 /* Engines in order of preference, NULL-ended. */
 extern const tml_engine *const tml_engines[];
-extern const tml_engine tml_cpu_engine; /* src/cpu/cpu_engine.c */
+extern const tml_engine tml_cpu_engine;    /* src/cpu/cpu_engine.c */
+extern const tml_engine tml_vulkan_engine; /* src/vulkan/vulkan_engine.c */
 
 #endif

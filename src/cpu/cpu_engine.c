@@ -26,8 +26,9 @@ static void processor_name(char *out, size_t size)
     fclose(file);
 }
 
-static uint32_t cpu_devices(tml_device_info *out, uint32_t capacity)
+static uint32_t cpu_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
 {
+    (void)desc;
     if (capacity == 0)
         return 1;
     uint32_t threads = tml_processors();
@@ -56,6 +57,9 @@ static void cpu_close(tml_context *tml)
 
 static tml_status cpu_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
 {
+    if (desc->vulkan)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_buffer_create: desc.vulkan is memory of the Vulkan engine alone");
     slot->lent = desc->host != NULL;
     slot->memory = slot->lent ? desc->host : tml_alloc(tml, slot->size);
     if (!slot->memory && slot->size > 0)
@@ -102,6 +106,11 @@ static void cpu_unmap(tml_context *tml, tml_slot *slot)
     (void)slot;
 }
 
+static uintptr_t cpu_address(const tml_slot *slot)
+{
+    return (uintptr_t)slot->memory;
+}
+
 static tml_status cpu_sync(tml_context *tml)
 {
     (void)tml;
@@ -121,6 +130,7 @@ const tml_engine tml_cpu_engine = {
     .map = cpu_map,
     .unmap = cpu_unmap,
     .sync = cpu_sync,
+    .address = cpu_address,
     .ops =
         {
             [TML_OP_MAP] = &cpu_op_map,

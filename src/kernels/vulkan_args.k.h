@@ -16,7 +16,9 @@
     ARG_FLOAT(f0) ARG_FLOAT(f1) ARG_FLOAT(f2) ARG_FLOAT(f3)                                        \
     ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3) ARG_UINT(first_index)
 
-/* kernel_map.comp: out[i] = kernel(...). With source: of element source[i], and rank[i] if any. */
+/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements a workgroup. With source: of element
+ * source[i], and rank[i] if any. Constant 4 set to 1 promises that there is neither. */
+#define MAP_ITEMS 1024u
 ARGS_BEGIN(map_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)

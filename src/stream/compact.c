@@ -77,7 +77,7 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
 static bool in_step(const tml_context *tml, tml_buffer input, tml_buffer out)
 {
     const tml_slot *a = tml_slot_of(tml, input), *b = tml_slot_of(tml, out);
-    return a && b && a->memory == b->memory && a->element_size == b->element_size;
+    return a && b && stream_same(tml, input, out) && a->element_size == b->element_size;
 }
 
 /* No output overlaps another or an input; except, in place, that an output may be the very array it

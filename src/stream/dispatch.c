@@ -134,7 +134,7 @@ bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)
 {
     const tml_slot *x = tml_slot_of(tml, a);
     const tml_slot *y = tml_slot_of(tml, b);
-    return x && y && (x == y || x->memory == y->memory);
+    return x && y && (x == y || tml->engine->address(x) == tml->engine->address(y));
 }
 
 bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
@@ -145,9 +145,7 @@ bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
         return false;
     if (x == y)
         return true;
-    if (tml->engine->kind != TML_ENGINE_CPU) /* there memory is a record of the engine's */
-        return false;
-    uintptr_t first = (uintptr_t)x->memory, second = (uintptr_t)y->memory;
+    uintptr_t first = tml->engine->address(x), second = tml->engine->address(y);
     return first < second + y->size && second < first + x->size;
 }
 
@@ -207,14 +205,13 @@ static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer sc
     if (status)
         return status;
     const tml_slot *slot = tml_slot_of(tml, scratch);
-    size_t skip = 0;
-    if (tml->engine->kind == TML_ENGINE_CPU)
-        skip = (size_t)(-(uintptr_t)slot->memory % TML_ALIGNMENT);
+    uintptr_t address = tml->engine->address(slot);
+    size_t skip = (size_t)(-address % TML_ALIGNMENT);
     if (slot->size < skip || slot->size - skip < need)
         return tml_error(tml, TML_SCRATCH_TOO_SMALL,
                          "%s: scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
                          slot->size, need + TML_ALIGNMENT, call);
-    *memory = (unsigned char *)slot->memory + skip;
+    *memory = (void *)(address + skip);
     *size = slot->size - skip;
     return TML_OK;
 }
@@ -238,9 +235,9 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
         if (status)
             return status;
     } else if (size > 0) {
-        memory = tml_scratch(tml, call, size);
-        if (!memory)
-            return TML_OUT_OF_MEMORY;
+        tml_status status = tml_scratch(tml, call, size, &memory);
+        if (status)
+            return status;
     }
     return entry->run(tml, desc, memory, size);
 }

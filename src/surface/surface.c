@@ -266,10 +266,9 @@ static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage 
     plan->progress_first = from;
     plan->progress_last = to;
     size_t size = op->scratch_size ? op->scratch_size(tml, plan) : 0;
-    void *scratch = size ? tml_scratch(tml, "tml_surface", size) : NULL;
-    if (size && !scratch)
-        return TML_OUT_OF_MEMORY;
-    return op->run(tml, plan, scratch, size);
+    void *scratch = NULL;
+    tml_status status = size ? tml_scratch(tml, "tml_surface", size, &scratch) : TML_OK;
+    return status == TML_OK ? op->run(tml, plan, scratch, size) : status;
 }
 
 /* A box without a cell has no surface; with caps even one sample has six neighbours. */

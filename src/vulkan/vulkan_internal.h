@@ -19,9 +19,9 @@
 typedef uint64_t vk_address;
 
 enum {
-    VK_GROUP = 256,       /* invocations of every workgroup: SwiftShader has no more */
-    VK_GROUPS_X = 32768,  /* groups along x; more go along y */
-    VK_SPECS_MAX = 12,    /* specialisation constants 0 ... 11 of a shader, each a u32 */
+    VK_GROUP = 256,         /* invocations of every workgroup: SwiftShader has no more */
+    VK_GROUPS_X = 32768,    /* groups along x; more go along y */
+    VK_SPECS_MAX = 12,      /* specialisation constants 0 ... 11 of a shader, each a u32 */
     VK_SPEC_SUBGROUP = 100, /* the constant that holds the subgroup's size, set by vk_dispatch */
 };
 
@@ -41,8 +41,8 @@ typedef struct vk_dispatch_info {
     uint32_t specs[VK_SPECS_MAX];
     const void *args; /* push constants, at most 128 bytes */
     uint32_t args_size;
-    uint64_t groups;    /* 0 records nothing. The grid may hold more: shaders compare group_index() */
-    bool unordered;     /* may overlap the dispatch before: no barrier in between */
+    uint64_t groups; /* 0 records nothing. The grid may hold more: shaders compare group_index() */
+    bool unordered;  /* may overlap the dispatch before: no barrier in between */
     vk_address indirect; /* groups x, y, z as three u32 on the device in place of groups; 0: none */
 } vk_dispatch_info;
 
@@ -173,6 +173,18 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
  * a u32 stays at its largest value. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
+/* Weak while not every operation exists. */
+#pragma weak vk_op_map
+#pragma weak vk_op_reduce
+#pragma weak vk_op_scan
+#pragma weak vk_op_compact
+#pragma weak vk_op_partition
+#pragma weak vk_op_expand
+#pragma weak vk_op_unique
+#pragma weak vk_op_reduce_segments
+#pragma weak vk_op_scan_segments
+#pragma weak vk_op_field
+#pragma weak vk_op_surface
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_scan, vk_op_compact, vk_op_partition,
     vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments, vk_op_field,
     vk_op_surface;

@@ -1,0 +1,464 @@
+/* Finding, describing, opening and closing Vulkan devices, and what the engine needs to know of
+ * them. */
+#include "vulkan/vulkan_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 16, PASS_ITEMS = 1 << 30 };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+tml_status vk_failed(tml_context *tml, VkResult result, const char *what)
+{
+    vk_device *device = vk_device_of(tml);
+    const char *name = vk_result_name(result);
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: the driver has no host memory (%s)", what,
+                         name);
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY, "%s: %s has no memory left (%s)", what,
+                         tml->device.name, name);
+    case VK_ERROR_DEVICE_LOST:
+        device->is_lost = true;
+        return tml_error(tml, TML_DEVICE_LOST,
+                         "%s: %s is lost (%s); close the context and open another", what,
+                         tml->device.name, name);
+    case VK_ERROR_INITIALIZATION_FAILED:
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+    case VK_ERROR_LAYER_NOT_PRESENT:
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+        return tml_error(tml, TML_NO_DEVICE, "%s: the driver refuses (%s)", what, name);
+    default:
+        return tml_error(tml, TML_INTERNAL, "%s: %s", what, name);
+    }
+}
+
+/* ---- what a physical device offers ----------------------------------------------------------- */
+
+typedef struct physical {
+    VkPhysicalDevice handle;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceVulkan11Properties properties11;
+    VkPhysicalDeviceVulkan12Properties properties12;
+    VkPhysicalDeviceSubgroupSizeControlProperties size_control;
+    VkPhysicalDeviceMaintenance3Properties maintenance3;
+    VkPhysicalDeviceFeatures features;
+    bool has_addresses;
+    bool has_size_control; /* the feature and the extension, or Vulkan 1.3 */
+    uint32_t family;       /* UINT32_MAX: no queue computes */
+    uint32_t timestamp_bits;
+    uint64_t memory;  /* device-local, bytes */
+    const char *lack; /* what the engine misses, or NULL */
+} physical;
+
+static bool has_extension(const vk_functions *fn, VkPhysicalDevice handle, const char *name)
+{
+    VkExtensionProperties extensions[512];
+    uint32_t count = TML_ARRAY_SIZE(extensions);
+    VkResult result = fn->EnumerateDeviceExtensionProperties(handle, NULL, &count, extensions);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(extensions[i].extensionName, name) == 0)
+            return true;
+    return false;
+}
+
+/* A queue family that computes: without graphics if there is one, since nothing is drawn. But one
+ * that also draws serves a lent command buffer; for those the caller names the family. */
+static void choose_family(const vk_functions *fn, physical *p)
+{
+    VkQueueFamilyProperties families[32];
+    uint32_t count = TML_ARRAY_SIZE(families);
+    fn->GetPhysicalDeviceQueueFamilyProperties(p->handle, &count, families);
+    p->family = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) && p->family == UINT32_MAX) {
+            p->family = i;
+            p->timestamp_bits = families[i].timestampValidBits;
+        }
+}
+
+static const char *find_lack(const physical *p)
+{
+    const VkSubgroupFeatureFlags needed =
+        VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+        VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    if (p->properties.apiVersion < VK_API_VERSION_1_2)
+        return "Vulkan 1.2";
+    if (!p->has_addresses)
+        return "bufferDeviceAddress";
+    if ((p->properties11.subgroupSupportedOperations & needed) != needed ||
+        !(p->properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT))
+        return "subgroup operations in compute shaders";
+    if (p->properties11.subgroupSize < 4 || p->properties11.subgroupSize > 128)
+        return "subgroups of 4 to 128 invocations";
+    if (p->properties.limits.maxComputeWorkGroupInvocations < VK_GROUP ||
+        p->properties.limits.maxComputeWorkGroupSize[0] < VK_GROUP)
+        return "workgroups of 256 invocations";
+    if (p->family == UINT32_MAX)
+        return "a compute queue";
+    return NULL;
+}
+
+static void describe(const vk_functions *fn, VkPhysicalDevice handle, physical *p)
+{
+    *p = (physical){.handle = handle};
+    p->size_control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+    p->maintenance3 = (VkPhysicalDeviceMaintenance3Properties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+        .pNext = &p->size_control};
+    p->properties12 = (VkPhysicalDeviceVulkan12Properties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
+        .pNext = &p->maintenance3};
+    p->properties11 = (VkPhysicalDeviceVulkan11Properties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
+        .pNext = &p->properties12};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &p->properties11};
+    fn->GetPhysicalDeviceProperties2(handle, &properties);
+    p->properties = properties.properties;
+    if (p->properties.apiVersion < VK_API_VERSION_1_2) {
+        p->lack = find_lack(p);
+        return;
+    }
+
+    VkPhysicalDeviceSubgroupSizeControlFeatures size_control = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &size_control};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &features12};
+    fn->GetPhysicalDeviceFeatures2(handle, &features);
+    p->features = features.features;
+    p->has_addresses = features12.bufferDeviceAddress;
+    p->has_size_control =
+        size_control.subgroupSizeControl && size_control.computeFullSubgroups &&
+        (p->size_control.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+        (p->properties.apiVersion >= VK_API_VERSION_1_3 ||
+         has_extension(fn, handle, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME));
+
+    VkPhysicalDeviceMemoryProperties2 memory = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    fn->GetPhysicalDeviceMemoryProperties2(handle, &memory);
+    for (uint32_t h = 0; h < memory.memoryProperties.memoryHeapCount; h++)
+        if (memory.memoryProperties.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            p->memory += memory.memoryProperties.memoryHeaps[h].size;
+    choose_family(fn, p);
+    p->lack = find_lack(p);
+}
+
+static void fill_info(const physical *p, tml_device_info *out)
+{
+    *out =
+        (tml_device_info){.engine = TML_ENGINE_VULKAN,
+                          .memory = p->memory,
+                          .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU};
+    snprintf(out->name, sizeof out->name, "%.127s", p->properties.deviceName);
+    snprintf(out->features, sizeof out->features, "Vulkan %u.%u, %.60s, subgroups of %u%s%s",
+             VK_API_VERSION_MAJOR(p->properties.apiVersion),
+             VK_API_VERSION_MINOR(p->properties.apiVersion), p->properties12.driverName,
+             p->properties11.subgroupSize, p->features.shaderInt64 ? ", int64" : "",
+             p->features.shaderFloat64 ? ", float64" : "");
+}
+
+/* Discrete before integrated before virtual before software. */
+static int rank_of(const physical *p)
+{
+    switch (p->properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return 3;
+    default:
+        return 2;
+    }
+}
+
+/* The devices that will do, best first. Loads and closes what it needs but the library, which
+ * the caller keeps while he uses the instance. */
+static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physical *out)
+{
+    VkPhysicalDevice handles[DEVICES_MAX];
+    uint32_t count = DEVICES_MAX, usable = 0;
+    VkResult result = fn->EnumeratePhysicalDevices(instance, &count, handles);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        physical p;
+        describe(fn, handles[i], &p);
+        if (p.lack)
+            continue;
+        uint32_t place = usable++;
+        for (; place > 0 && rank_of(&out[place - 1]) > rank_of(&p); place--)
+            out[place] = out[place - 1];
+        out[place] = p;
+    }
+    return usable;
+}
+
+static VkResult create_instance(vk_functions *fn, VkInstance *out)
+{
+    uint32_t version = VK_API_VERSION_1_0;
+    VkResult result = fn->EnumerateInstanceVersion(&version);
+    if (result != VK_SUCCESS)
+        return result;
+    if (version < VK_API_VERSION_1_2)
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .pEngineName = "trommel",
+                                           .apiVersion =
+                                               TML_MIN_OF(version, (uint32_t)VK_API_VERSION_1_3)};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    result = fn->CreateInstance(&info, NULL, out);
+    return result == VK_SUCCESS && vk_load_instance(fn, *out) ? VK_ERROR_INITIALIZATION_FAILED
+                                                              : result;
+}
+
+uint32_t vk_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
+{
+    vk_functions fn;
+    void *library = NULL;
+    VkInstance instance = VK_NULL_HANDLE;
+    PFN_vkGetInstanceProcAddr get =
+        desc && desc->vulkan ? desc->vulkan->get_instance_proc_addr : NULL;
+    uint32_t count = 0;
+    if (!get)
+        get = vk_library_open(&library);
+    if (get && !vk_load_global(&fn, get) && create_instance(&fn, &instance) == VK_SUCCESS) {
+        physical devices[DEVICES_MAX];
+        count = list_physical(&fn, instance, devices);
+        for (uint32_t i = 0; i < TML_MIN_OF(count, capacity); i++)
+            fill_info(&devices[i], &out[i]);
+    }
+    if (instance)
+        fn.DestroyInstance(instance, NULL);
+    vk_library_close(library);
+    return count;
+}
+
+bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get, VkInstance instance,
+                         VkPhysicalDevice physical_device, VkPhysicalDeviceFeatures *features,
+                         VkPhysicalDeviceVulkan12Features *features12,
+                         VkPhysicalDeviceSubgroupSizeControlFeatures *size_control)
+{
+    vk_functions fn = {.GetInstanceProcAddr = get};
+    physical p;
+    if (vk_load_instance(&fn, instance))
+        return false;
+    describe(&fn, physical_device, &p);
+    if (p.lack)
+        return false;
+    features->shaderFloat64 |= p.features.shaderFloat64;
+    features->shaderInt64 |= p.features.shaderInt64;
+    features12->bufferDeviceAddress = VK_TRUE;
+    if (size_control && p.has_size_control) {
+        size_control->subgroupSizeControl = VK_TRUE;
+        size_control->computeFullSubgroups = VK_TRUE;
+    }
+    return true;
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+/* Does a workgroup that waits for another's store get it? Vulkan promises nothing and has nothing
+ * to ask; these drivers are known to keep started workgroups moving. */
+static bool keeps_moving(VkDriverId driver)
+{
+    return driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_AMD_PROPRIETARY ||
+           driver == VK_DRIVER_ID_AMD_OPEN_SOURCE || driver == VK_DRIVER_ID_MESA_RADV;
+}
+
+static void find_caps(vk_device *device, const physical *p)
+{
+    uint32_t subgroup = p->properties11.subgroupSize;
+    if (device->has_size_control && p->size_control.minSubgroupSize <= 32 &&
+        p->size_control.maxSubgroupSize >= 32)
+        subgroup = 32;
+    bool llvmpipe = p->properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    device->caps = (vk_caps){
+        .subgroup = subgroup,
+        .forward_progress = keeps_moving(p->properties12.driverID),
+        .float64 = p->features.shaderFloat64,
+        .int64 = p->features.shaderInt64,
+        .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
+        .loop_limit = llvmpipe ? 65535 : 0, /* Mesa before 23; the later ones lose nothing by it */
+        .shared_size = p->properties.limits.maxComputeSharedMemorySize,
+        .pass_items = PASS_ITEMS,
+    };
+    device->max_allocation = p->maintenance3.maxMemoryAllocationSize;
+    device->timestamp_seconds =
+        p->timestamp_bits ? 1e-9 * (double)p->properties.limits.timestampPeriod : 0;
+    device->timestamp_mask =
+        p->timestamp_bits >= 64 ? UINT64_MAX : ((uint64_t)1 << p->timestamp_bits) - 1;
+}
+
+static VkResult create_device(vk_device *device, const physical *p)
+{
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = p->family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    VkPhysicalDeviceSubgroupSizeControlFeatures size_control = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = p->has_size_control ? &size_control : NULL,
+        .bufferDeviceAddress = VK_TRUE};
+    const VkPhysicalDeviceFeatures features = {.shaderFloat64 = p->features.shaderFloat64,
+                                               .shaderInt64 = p->features.shaderInt64};
+    const char *extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    bool by_extension = p->has_size_control && p->properties.apiVersion < VK_API_VERSION_1_3;
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &features12,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = by_extension ? 1 : 0,
+                                     .ppEnabledExtensionNames = &extension,
+                                     .pEnabledFeatures = &features};
+    return device->fn.CreateDevice(p->handle, &info, NULL, &device->device);
+}
+
+/* Finds the loader, the instance and the physical device; what a failure leaves is closed by
+ * vk_close. */
+static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
+{
+    vk_device *device = vk_device_of(tml);
+    PFN_vkGetInstanceProcAddr get = lent->get_instance_proc_addr;
+    if (!get)
+        get = vk_library_open(&device->library);
+    if (!get)
+        return tml_error(tml, TML_NO_DEVICE,
+                         "tml_open: there is no Vulkan loader (libvulkan.so.1); install it");
+    const char *missing = vk_load_global(&device->fn, get);
+    if (missing)
+        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan loader has no %s", missing);
+    if (lent->instance) {
+        device->instance = lent->instance;
+        missing = vk_load_instance(&device->fn, device->instance);
+        if (missing)
+            return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan instance has no %s",
+                             missing);
+        describe(&device->fn, lent->physical_device, p);
+        p->family = lent->queue_family;
+        if (p->lack)
+            return tml_error(tml, TML_NO_DEVICE, "tml_open: %s lacks %s", p->properties.deviceName,
+                             p->lack);
+        return TML_OK;
+    }
+    VkResult result = create_instance(&device->fn, &device->instance);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_open: vkCreateInstance");
+    physical devices[DEVICES_MAX];
+    uint32_t count = list_physical(&device->fn, device->instance, devices);
+    if (tml->device_number >= count)
+        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan device is gone");
+    *p = devices[tml->device_number];
+    return TML_OK;
+}
+
+static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
+{
+    vk_device *device = vk_device_of(tml);
+    physical p;
+    tml_status status = find_physical(tml, lent, &p);
+    if (status)
+        return status;
+    fill_info(&p, &tml->device);
+    device->physical = p.handle;
+    device->family = p.family;
+    device->has_size_control = p.has_size_control;
+    device->is_lent = lent->device != VK_NULL_HANDLE;
+    if (device->is_lent) {
+        device->device = lent->device;
+    } else {
+        VkResult result = create_device(device, &p);
+        if (result != VK_SUCCESS)
+            return vk_failed(tml, result, "tml_open: vkCreateDevice");
+    }
+    const char *missing = vk_load_device(&device->fn, device->device);
+    if (missing)
+        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan device has no %s", missing);
+    if (device->is_lent)
+        device->queue = lent->queue;
+    else
+        device->fn.GetDeviceQueue(device->device, device->family, 0, &device->queue);
+    find_caps(device, &p);
+    device->kernels = lent->kernels;
+    status = vk_memory_open(tml, lent);
+    if (!status)
+        status = vk_record_open(tml);
+    return status ? status : vk_pipelines_open(tml, lent);
+}
+
+tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
+{
+    static const tml_vulkan_desc nothing_lent;
+    const tml_vulkan_desc *lent = desc->vulkan ? desc->vulkan : &nothing_lent;
+    if (!lent->instance != !lent->device || !lent->instance != !lent->queue ||
+        !lent->instance != !lent->physical_device)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "tml_open: desc.vulkan lends some of instance, physical_device, device and "
+            "queue, needs all or none");
+    vk_device *device = tml_alloc(tml, sizeof *device);
+    if (!device)
+        return TML_OUT_OF_MEMORY;
+    *device = (vk_device){.tml = tml};
+    tml->engine_state = device;
+    tml_status status = open_device(tml, lent);
+    if (status)
+        vk_close(tml);
+    return status;
+}
+
+void vk_close(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    if (device->device && device->fn.DeviceWaitIdle && device->pool)
+        (void)vk_sync(tml);
+    if (device->device && device->fn.DestroyDevice) {
+        vk_kernels_close(tml);
+        vk_pipelines_close(tml);
+        vk_record_close(tml);
+        vk_memory_close(tml);
+        if (!device->is_lent)
+            device->fn.DestroyDevice(device->device, NULL);
+    }
+    if (device->instance && !device->is_lent && device->fn.DestroyInstance)
+        device->fn.DestroyInstance(device->instance, NULL);
+    vk_library_close(device->library);
+    tml->engine_state = NULL;
+    tml_free(tml, device, sizeof *device);
+}
+
+/* ---- what callers ask ------------------------------------------------------------------------ */
+
+const vk_caps *vk_caps_of(const tml_context *tml)
+{
+    return &vk_device_of(tml)->caps;
+}
+
+tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out)
+{
+    *out = (tml_vulkan_desc){0};
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_handles: the context is not on Vulkan");
+    const vk_device *device = vk_device_of(tml);
+    out->get_instance_proc_addr = device->fn.GetInstanceProcAddr;
+    out->instance = device->instance;
+    out->physical_device = device->physical;
+    out->device = device->device;
+    out->queue = device->queue;
+    out->queue_family = device->family;
+    return TML_OK;
+}

@@ -1,0 +1,149 @@
+/* The state of an open device: for the files of the engine's core alone (vulkan_device.c,
+ * vulkan_memory.c, vulkan_record.c, vulkan_pipeline.c, vulkan_kernel.c). Operations see
+ * vulkan_internal.h. */
+#ifndef TML_VULKAN_DEVICE_H
+#define TML_VULKAN_DEVICE_H
+
+#include "vulkan/vulkan_internal.h"
+
+enum {
+    VK_BATCHES = 8,          /* command buffers in flight */
+    VK_BATCH_OPS = 64,       /* dispatches after which a batch is submitted unasked */
+    VK_STAGE_SIZE = 8 << 20, /* each half of the staging ring, bytes */
+};
+
+/* Memory that belongs together: one allocation with one VkBuffer over all of it. */
+typedef struct vk_block vk_block;
+
+/* What a slot's memory points to: a piece of a block, or of the caller's buffer. */
+typedef struct vk_buffer {
+    VkBuffer handle;
+    VkDeviceSize offset, size; /* size as taken from the block */
+    vk_address address;
+    vk_block *block;           /* NULL: lent */
+    void *host;                /* where it is mapped, or NULL */
+    struct vk_buffer *mapping; /* tml_map: the host-visible copy, until tml_unmap */
+} vk_buffer;
+
+typedef struct vk_memory {
+    vk_block *blocks;
+    uint64_t used, limit; /* device-local bytes in blocks; the most there may be */
+    uint32_t local_type, staging_type;
+    bool host_visible; /* device-local memory is mapped and as good as the host's own */
+} vk_memory;
+
+/* Commands recorded or running. */
+typedef struct vk_batch {
+    VkCommandBuffer commands;
+    VkFence fence;
+    bool is_recording, is_submitted;
+    uint32_t dispatches;
+} vk_batch;
+
+typedef struct vk_pipeline {
+    const vk_module *module;
+    uint32_t spec_count;
+    uint32_t specs[VK_SPECS_MAX];
+    VkPipeline pipeline;
+} vk_pipeline;
+
+struct vk_device {
+    tml_context *tml;
+    void *library; /* NULL: the caller's loader */
+    vk_functions fn;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    bool is_lent;
+    bool is_lost;
+    bool has_size_control; /* pipelines can ask for a subgroup size and full subgroups */
+    vk_caps caps;
+    VkDeviceSize max_allocation;
+    double timestamp_seconds; /* of one tick; 0: the queue has none */
+    uint64_t timestamp_mask;
+
+    vk_memory memory;
+    vk_buffer *arena; /* behind tml->scratch */
+
+    VkCommandPool pool;
+    vk_batch batches[VK_BATCHES];
+    uint32_t batch;                /* the current one */
+    VkCommandBuffer lent_commands; /* while recording into the caller's */
+    bool after_barrier;            /* nothing was recorded since the last barrier */
+    VkQueryPool queries;           /* two timestamps */
+
+    /* Staging ring: two halves, each reusable once the batch that copied from it is done. */
+    vk_buffer *stages[2];
+    uint32_t stage_batch[2]; /* batch + 1 that uses the half; 0: none */
+    uint32_t stage;
+
+    VkPipelineLayout layout;
+    VkPipelineCache cache;
+    vk_pipeline *pipelines; /* hash table, open addressing */
+    uint32_t pipeline_count, pipeline_capacity;
+
+    /* Look-back states: two blocks, of which the first zeroed words are zero. */
+    vk_buffer *states[2];
+    uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
+
+    const tml_vulkan_kernel *kernels;
+    struct vk_kernel_cache *kernel_cache; /* vulkan_kernel.c */
+};
+
+static inline vk_device *vk_device_of(const tml_context *tml)
+{
+    return tml->engine_state;
+}
+
+/* ---- vulkan_device.c ------------------------------------------------------------------------- */
+
+uint32_t vk_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
+tml_status vk_open(tml_context *tml, const tml_open_desc *desc);
+void vk_close(tml_context *tml);
+/* The status and message for a Vulkan call that failed: what names the call, "tml_read: vkMap...". */
+tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
+
+/* ---- vulkan_memory.c ------------------------------------------------------------------------- */
+
+typedef enum vk_memory_kind { VK_MEMORY_DEVICE, VK_MEMORY_STAGING } vk_memory_kind;
+tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc);
+void vk_memory_close(tml_context *tml);
+/* size bytes, 256-byte aligned; size 0 takes some. call is for the message. */
+tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kind,
+                          VkDeviceSize size, vk_buffer **out);
+void vk_memory_give(tml_context *tml, vk_buffer *buffer);
+
+tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
+void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
+tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
+tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+tml_status vk_map(tml_context *tml, tml_slot *slot, void **out);
+void vk_unmap(tml_context *tml, tml_slot *slot);
+tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out);
+
+/* ---- vulkan_record.c ------------------------------------------------------------------------- */
+
+tml_status vk_record_open(tml_context *tml);
+void vk_record_close(tml_context *tml);
+/* The command buffer to record into, begun; a barrier for all memory unless unordered. */
+tml_status vk_commands(tml_context *tml, bool unordered, VkCommandBuffer *out);
+tml_status vk_submit(tml_context *tml); /* what is recorded */
+tml_status vk_sync(tml_context *tml);   /* submits and waits */
+/* Waits for one batch. */
+tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
+/* INVALID_ARGUMENT while recording into the caller's command buffer. */
+tml_status vk_refuse_recording(tml_context *tml, const char *call);
+
+/* ---- vulkan_pipeline.c ----------------------------------------------------------------------- */
+
+tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc);
+void vk_pipelines_close(tml_context *tml);
+tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out);
+
+/* ---- vulkan_kernel.c ------------------------------------------------------------------------- */
+
+void vk_kernels_close(tml_context *tml);
+
+#endif

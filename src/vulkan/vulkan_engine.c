@@ -1,0 +1,50 @@
+/* The Vulkan engine's table. */
+#include "vulkan/vulkan_device.h"
+
+static uintptr_t slot_address(const tml_slot *slot)
+{
+    return (uintptr_t)vk_slot_address(slot);
+}
+
+static bool is_lent(const tml_open_desc *desc)
+{
+    return desc->vulkan && desc->vulkan->device;
+}
+
+static tml_status sync_all(tml_context *tml)
+{
+    tml_status status = vk_refuse_recording(tml, "tml_sync");
+    return status == TML_OK ? vk_sync(tml) : status;
+}
+
+const tml_engine tml_vulkan_engine = {
+    .kind = TML_ENGINE_VULKAN,
+    .name = "vulkan",
+    .devices = vk_devices,
+    .is_lent = is_lent,
+    .open = vk_open,
+    .close = vk_close,
+    .buffer_create = vk_buffer_create,
+    .buffer_destroy = vk_buffer_destroy,
+    .read = vk_read,
+    .write = vk_write,
+    .map = vk_map,
+    .unmap = vk_unmap,
+    .sync = sync_all,
+    .scratch_resize = vk_scratch_resize,
+    .address = slot_address,
+    .ops =
+        {
+            [TML_OP_MAP] = &vk_op_map,
+            [TML_OP_REDUCE] = &vk_op_reduce,
+            [TML_OP_SCAN] = &vk_op_scan,
+            [TML_OP_COMPACT] = &vk_op_compact,
+            [TML_OP_PARTITION] = &vk_op_partition,
+            [TML_OP_EXPAND] = &vk_op_expand,
+            [TML_OP_UNIQUE] = &vk_op_unique,
+            [TML_OP_REDUCE_SEGMENTS] = &vk_op_reduce_segments,
+            [TML_OP_SCAN_SEGMENTS] = &vk_op_scan_segments,
+            [TML_OP_FIELD] = &vk_op_field,
+            [TML_OP_SURFACE] = &vk_op_surface,
+        },
+};

@@ -1,0 +1,53 @@
+/* The Vulkan functions that the engine calls, found at run time: one X for each, by what it is
+ * found with. A NULL loader or a missing function is a status, never a crash. */
+#ifndef TML_VULKAN_LOAD_H
+#define TML_VULKAN_LOAD_H
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+#define VK_GLOBAL_FUNCTIONS(X) X(CreateInstance) X(EnumerateInstanceVersion)
+
+#define VK_INSTANCE_FUNCTIONS(X)                                                                   \
+    X(DestroyInstance)                                                                             \
+    X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)      \
+        X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties)            \
+            X(EnumerateDeviceExtensionProperties) X(CreateDevice) X(GetDeviceProcAddr)
+
+#define VK_DEVICE_FUNCTIONS(X)                                                                     \
+    X(DestroyDevice)                                                                               \
+    X(GetDeviceQueue) X(QueueSubmit) X(DeviceWaitIdle) X(AllocateMemory) X(FreeMemory)             \
+        X(MapMemory) X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(            \
+            BindBufferMemory) X(GetBufferDeviceAddress) X(CreateCommandPool) X(DestroyCommandPool) \
+            X(AllocateCommandBuffers) X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateFence)     \
+                X(DestroyFence) X(WaitForFences) X(ResetFences) X(CreateShaderModule)              \
+                    X(DestroyShaderModule) X(CreatePipelineLayout) X(DestroyPipelineLayout)        \
+                        X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache)        \
+                            X(DestroyPipelineCache) X(GetPipelineCacheData) X(CreateQueryPool)     \
+                                X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdBindPipeline)      \
+                                    X(CmdPushConstants) X(CmdDispatch) X(CmdDispatchIndirect)      \
+                                        X(CmdPipelineBarrier) X(CmdCopyBuffer)                     \
+                                            X(CmdResetQueryPool) X(CmdWriteTimestamp)
+
+typedef struct vk_functions {
+    PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
+#define VK_FUNCTION(name) PFN_vk##name name;
+    VK_GLOBAL_FUNCTIONS(VK_FUNCTION)
+    VK_INSTANCE_FUNCTIONS(VK_FUNCTION)
+    VK_DEVICE_FUNCTIONS(VK_FUNCTION)
+#undef VK_FUNCTION
+} vk_functions;
+
+/* Each returns the name of the first function that is missing, or NULL when all were found. */
+const char *vk_load_global(vk_functions *fn, PFN_vkGetInstanceProcAddr get);
+const char *vk_load_instance(vk_functions *fn, VkInstance instance);
+const char *vk_load_device(vk_functions *fn, VkDevice device);
+
+/* Opens libvulkan.so.1; *library is for vk_library_close. NULL when there is none. */
+PFN_vkGetInstanceProcAddr vk_library_open(void **library);
+void vk_library_close(void *library);
+
+/* "VK_ERROR_DEVICE_LOST" and the like; never NULL. */
+const char *vk_result_name(VkResult result);
+
+#endif

@@ -1,0 +1,547 @@
+/* Device memory and the copies between it and the host.
+ *
+ * Memory is taken in blocks, each one allocation with one VkBuffer over it, and cut first-fit into
+ * pieces that remember nothing but their place. Small pieces share blocks; a piece of more than
+ * half a block gets its own, so that freeing it gives the memory back.
+ *
+ * Where device-local memory is the host's own (software drivers, integrated GPUs) it is mapped, and
+ * copies are memcpy after a wait. Elsewhere they go through a staging ring of two halves. */
+#include "vulkan/vulkan_device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_SIZE = 32 << 20, PIECE_ALIGNMENT = 256 };
+
+/* A free stretch of a block, in order of place. */
+typedef struct vk_gap {
+    VkDeviceSize offset, size;
+} vk_gap;
+
+struct vk_block {
+    vk_block *next;
+    vk_memory_kind kind;
+    VkDeviceMemory memory;
+    VkBuffer handle;
+    VkDeviceSize size;
+    vk_address address;
+    unsigned char *host;
+    uint32_t pieces;
+    vk_gap *gaps;
+    uint32_t gap_count, gap_capacity;
+};
+
+/* ---- kinds of memory ------------------------------------------------------------------------- */
+
+static bool find_type(const VkPhysicalDeviceMemoryProperties *memory, VkMemoryPropertyFlags wanted,
+                      uint32_t *out)
+{
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+        if ((memory->memoryTypes[i].propertyFlags & wanted) == wanted) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_memory *memory = &device->memory;
+    VkPhysicalDeviceMemoryProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+    device->fn.GetPhysicalDeviceMemoryProperties2(device->physical, &properties);
+    const VkPhysicalDeviceMemoryProperties *types = &properties.memoryProperties;
+    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                       VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    /* A window through which a discrete GPU shows its memory is uncached: reading through it is a
+     * hundred times slower than copying. */
+    memory->host_visible =
+        !desc->force_staging && find_type(types, local | host | cached, &memory->local_type);
+    if (!memory->host_visible && !find_type(types, local, &memory->local_type))
+        return tml_error(tml, TML_NO_DEVICE, "tml_open: %s has no memory of its own",
+                         tml->device.name);
+    if (!find_type(types, host | cached, &memory->staging_type) &&
+        !find_type(types, host, &memory->staging_type))
+        return tml_error(tml, TML_NO_DEVICE, "tml_open: %s has no memory that the host can map",
+                         tml->device.name);
+    memory->limit = desc->memory_limit ? desc->memory_limit : UINT64_MAX;
+    return TML_OK;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void block_destroy(tml_context *tml, vk_block *block)
+{
+    vk_device *device = vk_device_of(tml);
+    for (vk_block **link = &device->memory.blocks; *link; link = &(*link)->next)
+        if (*link == block) {
+            *link = block->next;
+            break;
+        }
+    if (block->handle)
+        device->fn.DestroyBuffer(device->device, block->handle, NULL);
+    if (block->memory)
+        device->fn.FreeMemory(device->device, block->memory, NULL);
+    if (block->memory && block->kind == VK_MEMORY_DEVICE)
+        device->memory.used -= block->size;
+    tml_free(tml, block->gaps, block->gap_capacity * sizeof *block->gaps);
+    tml_free(tml, block, sizeof *block);
+}
+
+static VkResult block_make(vk_device *device, vk_block *block)
+{
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = block->size,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
+                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+                 VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    VkResult result = device->fn.CreateBuffer(device->device, &buffer, NULL, &block->handle);
+    if (result != VK_SUCCESS)
+        return result;
+    VkMemoryRequirements needs;
+    device->fn.GetBufferMemoryRequirements(device->device, block->handle, &needs);
+    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                             .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .pNext = &flags,
+                                         .allocationSize = needs.size,
+                                         .memoryTypeIndex = block->kind == VK_MEMORY_DEVICE
+                                                                ? device->memory.local_type
+                                                                : device->memory.staging_type};
+    result = device->fn.AllocateMemory(device->device, &memory, NULL, &block->memory);
+    if (result != VK_SUCCESS)
+        return result;
+    if (block->kind == VK_MEMORY_DEVICE)
+        device->memory.used += block->size;
+    result = device->fn.BindBufferMemory(device->device, block->handle, block->memory, 0);
+    if (result != VK_SUCCESS)
+        return result;
+    const VkBufferDeviceAddressInfo address = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = block->handle};
+    block->address = device->fn.GetBufferDeviceAddress(device->device, &address);
+    if (block->kind == VK_MEMORY_DEVICE && !device->memory.host_visible)
+        return VK_SUCCESS;
+    void *host = NULL;
+    result = device->fn.MapMemory(device->device, block->memory, 0, VK_WHOLE_SIZE, 0, &host);
+    block->host = host;
+    return result;
+}
+
+static tml_status block_create(tml_context *tml, const char *call, vk_memory_kind kind,
+                               VkDeviceSize size, vk_block **out)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_memory *memory = &device->memory;
+    bool alone = size > BLOCK_SIZE / 2;
+    VkDeviceSize block_size = alone ? size : (VkDeviceSize)BLOCK_SIZE;
+    char what[128];
+    snprintf(what, sizeof what, "%s: %" PRIu64 " bytes of device memory", call, (uint64_t)size);
+    if (size > device->max_allocation)
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                         "%s: %s allocates at most %" PRIu64 " bytes at once", what,
+                         tml->device.name, (uint64_t)device->max_allocation);
+    if (kind == VK_MEMORY_DEVICE &&
+        (memory->used > memory->limit || block_size > memory->limit - memory->used))
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                         "%s: %" PRIu64 " of the limit of %" PRIu64 " are taken", what,
+                         memory->used, memory->limit);
+    vk_block *block = tml_alloc(tml, sizeof *block);
+    if (!block)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for its record", what);
+    *block = (vk_block){.kind = kind, .size = block_size, .gap_capacity = 16};
+    block->gaps = tml_alloc(tml, block->gap_capacity * sizeof *block->gaps);
+    if (!block->gaps) {
+        block->gap_capacity = 0;
+        block_destroy(tml, block);
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for its record", what);
+    }
+    block->gaps[block->gap_count++] = (vk_gap){0, block_size};
+    VkResult result = block_make(device, block);
+    if (result != VK_SUCCESS) {
+        block_destroy(tml, block);
+        return vk_failed(tml, result, what);
+    }
+    block->next = memory->blocks;
+    memory->blocks = block;
+    *out = block;
+    return TML_OK;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static bool block_cut(vk_block *block, VkDeviceSize size, VkDeviceSize *offset)
+{
+    for (uint32_t g = 0; g < block->gap_count; g++) {
+        vk_gap *gap = &block->gaps[g];
+        if (gap->size < size)
+            continue;
+        *offset = gap->offset;
+        gap->offset += size;
+        gap->size -= size;
+        if (gap->size == 0)
+            memmove(gap, gap + 1, (--block->gap_count - g) * sizeof *gap);
+        block->pieces++;
+        return true;
+    }
+    return false;
+}
+
+/* Room for one gap more than there are pieces to give back. */
+static bool gaps_reserve(tml_context *tml, vk_block *block)
+{
+    if (block->pieces + 2 < block->gap_capacity)
+        return true;
+    uint32_t capacity = 2 * block->gap_capacity;
+    vk_gap *gaps = tml_alloc(tml, capacity * sizeof *gaps);
+    if (!gaps)
+        return false;
+    memcpy(gaps, block->gaps, block->gap_count * sizeof *gaps);
+    tml_free(tml, block->gaps, block->gap_capacity * sizeof *gaps);
+    block->gaps = gaps;
+    block->gap_capacity = capacity;
+    return true;
+}
+
+static void block_join(vk_block *block, VkDeviceSize offset, VkDeviceSize size)
+{
+    uint32_t g = 0;
+    while (g < block->gap_count && block->gaps[g].offset < offset)
+        g++;
+    bool joins_low = g > 0 && block->gaps[g - 1].offset + block->gaps[g - 1].size == offset;
+    bool joins_high = g < block->gap_count && offset + size == block->gaps[g].offset;
+    if (joins_low && joins_high) {
+        block->gaps[g - 1].size += size + block->gaps[g].size;
+        memmove(&block->gaps[g], &block->gaps[g + 1],
+                (--block->gap_count - g) * sizeof *block->gaps);
+    } else if (joins_low) {
+        block->gaps[g - 1].size += size;
+    } else if (joins_high) {
+        block->gaps[g].offset = offset;
+        block->gaps[g].size += size;
+    } else {
+        memmove(&block->gaps[g + 1], &block->gaps[g],
+                (block->gap_count++ - g) * sizeof *block->gaps);
+        block->gaps[g] = (vk_gap){offset, size};
+    }
+    block->pieces--;
+}
+
+tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kind,
+                          VkDeviceSize size, vk_buffer **out)
+{
+    vk_device *device = vk_device_of(tml);
+    *out = NULL;
+    size = TML_ALIGN_UP(TML_MAX_OF(size, (VkDeviceSize)1), (VkDeviceSize)PIECE_ALIGNMENT);
+    vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
+    if (!buffer)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for a buffer's record", call);
+    *buffer = (vk_buffer){.size = size};
+    vk_block *block = device->memory.blocks;
+    while (block && !(block->kind == kind && gaps_reserve(tml, block) &&
+                      block_cut(block, size, &buffer->offset)))
+        block = block->next;
+    tml_status status = TML_OK;
+    if (!block) {
+        status = block_create(tml, call, kind, size, &block);
+        if (status == TML_OK)
+            (void)block_cut(block, size, &buffer->offset); /* it was made to fit */
+    }
+    if (status != TML_OK) {
+        tml_free(tml, buffer, sizeof *buffer);
+        return status;
+    }
+    buffer->block = block;
+    buffer->handle = block->handle;
+    buffer->address = block->address + buffer->offset;
+    buffer->host = block->host ? block->host + buffer->offset : NULL;
+    *out = buffer;
+    return TML_OK;
+}
+
+void vk_memory_give(tml_context *tml, vk_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    vk_block *block = buffer->block;
+    if (block) {
+        block_join(block, buffer->offset, buffer->size);
+        if (block->pieces == 0)
+            block_destroy(tml, block);
+    }
+    tml_free(tml, buffer, sizeof *buffer);
+}
+
+void vk_memory_close(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    for (int i = 0; i < 2; i++) {
+        vk_memory_give(tml, device->stages[i]);
+        vk_memory_give(tml, device->states[i]);
+    }
+    while (device->memory.blocks) /* none, unless a failure left one */
+        block_destroy(tml, device->memory.blocks);
+}
+
+/* ---- scratch --------------------------------------------------------------------------------- */
+
+tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out)
+{
+    vk_device *device = vk_device_of(tml);
+    if (vk_is_recording(tml) && size > 0)
+        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
+                         "scratch of %zu bytes is needed while recording into a command buffer; "
+                         "call tml_reserve before tml_vulkan_record, or give desc.scratch",
+                         size);
+    (void)vk_sync(tml); /* a lost device has nothing to wait for */
+    vk_memory_give(tml, device->arena);
+    device->arena = NULL;
+    *out = NULL;
+    if (size == 0)
+        return TML_OK;
+    tml_status status = vk_memory_take(tml, "scratch", VK_MEMORY_DEVICE, size, &device->arena);
+    if (status == TML_OK)
+        *out = (void *)(uintptr_t)device->arena->address;
+    return status;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+vk_address vk_slot_address(const tml_slot *slot)
+{
+    return slot ? ((const vk_buffer *)slot->memory)->address : 0;
+}
+
+vk_address vk_address_of(const tml_context *tml, tml_buffer buffer)
+{
+    return vk_slot_address(tml_slot_of(tml, buffer));
+}
+
+static tml_status lend_buffer(tml_context *tml, tml_slot *slot, const tml_vulkan_memory *lent,
+                              vk_buffer **out)
+{
+    vk_device *device = vk_device_of(tml);
+    if (!lent->buffer || lent->offset % 4 != 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_buffer_create: desc.vulkan has %s, needs a VkBuffer and an offset "
+                         "that is a multiple of 4",
+                         lent->buffer ? "an odd offset" : "no buffer");
+    vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
+    if (!buffer)
+        return tml_error(tml, TML_OUT_OF_MEMORY,
+                         "tml_buffer_create: no host memory for a buffer's record");
+    const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                            .buffer = lent->buffer};
+    *buffer = (vk_buffer){.handle = lent->buffer, .offset = lent->offset, .size = slot->size};
+    buffer->address = device->fn.GetBufferDeviceAddress(device->device, &info) + lent->offset;
+    slot->lent = true;
+    *out = buffer;
+    return TML_OK;
+}
+
+tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
+{
+    if (desc->host)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_buffer_create: desc.host is memory of the CPU engine alone; use "
+                         "desc.data, tml_write or tml_map");
+    vk_buffer *buffer = NULL;
+    tml_status status = TML_OK;
+    if (desc->data && slot->size)
+        status = vk_refuse_recording(tml, "tml_buffer_create with desc.data");
+    if (status == TML_OK)
+        status = desc->vulkan ? lend_buffer(tml, slot, desc->vulkan, &buffer)
+                              : vk_memory_take(tml, "tml_buffer_create", VK_MEMORY_DEVICE,
+                                               slot->size, &buffer);
+    if (status != TML_OK)
+        return status;
+    slot->memory = buffer;
+    if (desc->data && slot->size)
+        status = vk_write(tml, slot, 0, slot->size, desc->data);
+    if (status != TML_OK) {
+        vk_memory_give(tml, buffer);
+        slot->memory = NULL;
+    }
+    return status;
+}
+
+void vk_buffer_destroy(tml_context *tml, tml_slot *slot)
+{
+    vk_buffer *buffer = slot->memory;
+    vk_unmap(tml, slot);
+    if (buffer->block)
+        (void)vk_sync(tml); /* the work that uses it comes first */
+    vk_memory_give(tml, buffer);
+    slot->memory = NULL;
+}
+
+tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_memory *memory,
+                             VkDeviceAddress *address)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_buffer: the context is not on Vulkan");
+    tml_status status = tml_check_buffer(tml, "tml_vulkan_buffer", "buffer", buffer, NULL, 0);
+    if (status != TML_OK)
+        return status;
+    const vk_buffer *record = tml_slot_of(tml, buffer)->memory;
+    if (memory)
+        *memory = (tml_vulkan_memory){record->handle, record->offset};
+    if (address)
+        *address = record->address;
+    return TML_OK;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* The half of the ring that is next, once its last use is over. */
+static tml_status next_stage(tml_context *tml, vk_buffer **out)
+{
+    vk_device *device = vk_device_of(tml);
+    uint32_t s = device->stage;
+    device->stage = 1 - s;
+    if (!device->stages[s]) {
+        tml_status status =
+            vk_memory_take(tml, "staging", VK_MEMORY_STAGING, VK_STAGE_SIZE, &device->stages[s]);
+        if (status != TML_OK)
+            return status;
+    }
+    if (device->stage_batch[s]) {
+        tml_status status = vk_batch_wait(tml, device->stage_batch[s] - 1);
+        if (status != TML_OK)
+            return status;
+        device->stage_batch[s] = 0;
+    }
+    *out = device->stages[s];
+    return TML_OK;
+}
+
+static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceSize from_offset,
+                              const vk_buffer *to, VkDeviceSize to_offset, VkDeviceSize size)
+{
+    vk_device *device = vk_device_of(tml);
+    VkCommandBuffer commands;
+    tml_status status = vk_commands(tml, false, &commands);
+    if (status != TML_OK)
+        return status;
+    const VkBufferCopy region = {from->offset + from_offset, to->offset + to_offset, size};
+    device->fn.CmdCopyBuffer(commands, from->handle, to->handle, 1, &region);
+    return TML_OK;
+}
+
+tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
+{
+    vk_device *device = vk_device_of(tml);
+    const vk_buffer *buffer = slot->memory;
+    const unsigned char *bytes = in;
+    tml_status status = vk_refuse_recording(tml, "tml_write");
+    if (status == TML_OK && buffer->host) {
+        status = vk_sync(tml);
+        if (status == TML_OK)
+            memcpy((unsigned char *)buffer->host + offset, in, size);
+        return status;
+    }
+    for (size_t done = 0; done < size && status == TML_OK;) {
+        size_t part = TML_MIN_OF(size - done, (size_t)VK_STAGE_SIZE);
+        vk_buffer *stage;
+        uint32_t half = device->stage;
+        status = next_stage(tml, &stage);
+        if (status != TML_OK)
+            break;
+        memcpy(stage->host, bytes + done, part);
+        status = record_copy(tml, stage, 0, buffer, offset + done, part);
+        device->stage_batch[half] = device->batch + 1;
+        if (status == TML_OK)
+            status = vk_submit(tml);
+        done += part;
+    }
+    return status;
+}
+
+/* While one half is copied to the host's memory, the device fills the other. */
+tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out)
+{
+    vk_device *device = vk_device_of(tml);
+    const vk_buffer *buffer = slot->memory;
+    tml_status status = vk_refuse_recording(tml, "tml_read");
+    if (status == TML_OK && buffer->host) {
+        status = vk_sync(tml);
+        if (status == TML_OK)
+            memcpy(out, (const unsigned char *)buffer->host + offset, size);
+        return status;
+    }
+    unsigned char *bytes = out;
+    size_t asked = 0, got = 0;
+    vk_buffer *stage[2] = {NULL, NULL};
+    uint32_t batch[2] = {0, 0};
+    for (uint32_t turn = 0; got < size && status == TML_OK; turn++) {
+        if (asked < size) {
+            size_t part = TML_MIN_OF(size - asked, (size_t)VK_STAGE_SIZE);
+            status = next_stage(tml, &stage[turn & 1]);
+            if (status == TML_OK)
+                status = record_copy(tml, buffer, offset + asked, stage[turn & 1], 0, part);
+            batch[turn & 1] = device->batch;
+            if (status == TML_OK)
+                status = vk_submit(tml);
+            asked += part;
+            if (turn == 0 && asked < size)
+                continue;
+        }
+        if (status != TML_OK)
+            break;
+        uint32_t half = (uint32_t)(got / VK_STAGE_SIZE) & 1;
+        size_t part = TML_MIN_OF(size - got, (size_t)VK_STAGE_SIZE);
+        status = vk_batch_wait(tml, batch[half]);
+        if (status == TML_OK)
+            memcpy(bytes + got, stage[half]->host, part);
+        got += part;
+    }
+    return status;
+}
+
+tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
+{
+    vk_buffer *buffer = slot->memory;
+    tml_status status = vk_refuse_recording(tml, "tml_map");
+    if (status == TML_OK)
+        status = vk_sync(tml);
+    if (status != TML_OK)
+        return status;
+    if (buffer->host) {
+        *out = buffer->host;
+        return TML_OK;
+    }
+    if (!buffer->mapping) {
+        status = vk_memory_take(tml, "tml_map", VK_MEMORY_STAGING, slot->size, &buffer->mapping);
+        if (status == TML_OK && slot->size > 0)
+            status = record_copy(tml, buffer, 0, buffer->mapping, 0, slot->size);
+        if (status == TML_OK)
+            status = vk_sync(tml);
+        if (status != TML_OK) {
+            vk_memory_give(tml, buffer->mapping);
+            buffer->mapping = NULL;
+            return status;
+        }
+    }
+    *out = buffer->mapping->host;
+    return TML_OK;
+}
+
+void vk_unmap(tml_context *tml, tml_slot *slot)
+{
+    vk_buffer *buffer = slot->memory;
+    if (!buffer->mapping)
+        return;
+    tml_status status = TML_OK;
+    if (slot->size > 0)
+        status = record_copy(tml, buffer->mapping, 0, buffer, 0, slot->size);
+    if (status == TML_OK)
+        status = vk_sync(tml);
+    (void)status; /* the device is lost: the next call that waits says so */
+    vk_memory_give(tml, buffer->mapping);
+    buffer->mapping = NULL;
+}

@@ -1,0 +1,165 @@
+/* Pipelines: one layout of 128 bytes of push constants, and a table of pipelines by shader and
+ * constants. */
+#include "vulkan/vulkan_device.h"
+
+#include <string.h>
+
+enum { PUSH_SIZE = 128, FIRST_CAPACITY = 64 };
+
+/* What a pipeline cache's data begins with, by the Vulkan specification. */
+enum { CACHE_HEADER = 32 };
+
+tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
+{
+    vk_device *device = vk_device_of(tml);
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, PUSH_SIZE};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    VkResult result =
+        device->fn.CreatePipelineLayout(device->device, &layout, NULL, &device->layout);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_open: vkCreatePipelineLayout");
+    /* Drivers check the header against themselves and ignore what is not theirs. */
+    bool has_data = desc->cache && desc->cache_size >= CACHE_HEADER;
+    const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                             .initialDataSize = has_data ? desc->cache_size : 0,
+                                             .pInitialData = has_data ? desc->cache : NULL};
+    result = device->fn.CreatePipelineCache(device->device, &cache, NULL, &device->cache);
+    return result == VK_SUCCESS ? TML_OK
+                                : vk_failed(tml, result, "tml_open: vkCreatePipelineCache");
+}
+
+void vk_pipelines_close(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    for (uint32_t i = 0; i < device->pipeline_capacity; i++)
+        if (device->pipelines[i].pipeline)
+            device->fn.DestroyPipeline(device->device, device->pipelines[i].pipeline, NULL);
+    tml_free(tml, device->pipelines, device->pipeline_capacity * sizeof *device->pipelines);
+    device->pipelines = NULL;
+    device->pipeline_capacity = 0;
+    if (device->cache)
+        device->fn.DestroyPipelineCache(device->device, device->cache, NULL);
+    if (device->layout)
+        device->fn.DestroyPipelineLayout(device->device, device->layout, NULL);
+}
+
+tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_cache: the context is not on Vulkan");
+    const vk_device *device = vk_device_of(tml);
+    VkResult result = device->fn.GetPipelineCacheData(device->device, device->cache, size, data);
+    return result == VK_SUCCESS || result == VK_INCOMPLETE
+               ? TML_OK
+               : vk_failed(tml, result, "tml_vulkan_cache: vkGetPipelineCacheData");
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static uint32_t hash_of(const vk_module *module, uint32_t spec_count, const uint32_t *specs)
+{
+    uint64_t hash = (uintptr_t)module >> 4;
+    for (uint32_t i = 0; i < spec_count; i++)
+        hash = (hash ^ specs[i]) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
+}
+
+/* The entry of these constants, or the empty one where it would stand. */
+static vk_pipeline *find(const vk_device *device, const vk_module *module, uint32_t spec_count,
+                         const uint32_t *specs)
+{
+    uint32_t mask = device->pipeline_capacity - 1;
+    for (uint32_t i = hash_of(module, spec_count, specs) & mask;; i = (i + 1) & mask) {
+        vk_pipeline *entry = &device->pipelines[i];
+        if (!entry->module || (entry->module == module && entry->spec_count == spec_count &&
+                               memcmp(entry->specs, specs, spec_count * sizeof *specs) == 0))
+            return entry;
+    }
+}
+
+static bool table_grow(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    uint32_t old_capacity = device->pipeline_capacity;
+    uint32_t capacity = old_capacity ? 2 * old_capacity : FIRST_CAPACITY;
+    vk_pipeline *old = device->pipelines;
+    vk_pipeline *pipelines = tml_alloc(tml, capacity * sizeof *pipelines);
+    if (!pipelines)
+        return false;
+    memset(pipelines, 0, capacity * sizeof *pipelines);
+    device->pipelines = pipelines;
+    device->pipeline_capacity = capacity;
+    for (uint32_t i = 0; i < old_capacity; i++)
+        if (old[i].module)
+            *find(device, old[i].module, old[i].spec_count, old[i].specs) = old[i];
+    tml_free(tml, old, old_capacity * sizeof *old);
+    return true;
+}
+
+static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out)
+{
+    vk_device *device = vk_device_of(tml);
+    const VkShaderModuleCreateInfo code = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = info->module->size,
+                                           .pCode = info->module->code};
+    VkShaderModule module;
+    VkResult result = device->fn.CreateShaderModule(device->device, &code, NULL, &module);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, info->module->name);
+
+    uint32_t values[VK_SPECS_MAX + 1];
+    VkSpecializationMapEntry entries[VK_SPECS_MAX + 1];
+    for (uint32_t i = 0; i <= info->spec_count; i++) {
+        bool last = i == info->spec_count;
+        values[i] = last ? device->caps.subgroup : info->specs[i];
+        entries[i] = (VkSpecializationMapEntry){last ? VK_SPEC_SUBGROUP : i,
+                                                i * (uint32_t)sizeof *values, sizeof *values};
+    }
+    const VkSpecializationInfo constants = {.mapEntryCount = info->spec_count + 1,
+                                            .pMapEntries = entries,
+                                            .dataSize = (info->spec_count + 1) * sizeof *values,
+                                            .pData = values};
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+        .requiredSubgroupSize = device->caps.subgroup};
+    const VkComputePipelineCreateInfo pipeline = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = device->has_size_control ? &subgroup : NULL,
+                  .flags = device->has_size_control
+                               ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                               : 0,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = &constants},
+        .layout = device->layout};
+    result =
+        device->fn.CreateComputePipelines(device->device, device->cache, 1, &pipeline, NULL, out);
+    device->fn.DestroyShaderModule(device->device, module, NULL);
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, info->module->name);
+}
+
+tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out)
+{
+    vk_device *device = vk_device_of(tml);
+    if (2 * device->pipeline_count >= device->pipeline_capacity && !table_grow(tml))
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for the table of pipelines",
+                         info->module->name);
+    vk_pipeline *entry = find(device, info->module, info->spec_count, info->specs);
+    if (!entry->module) {
+        VkPipeline pipeline = VK_NULL_HANDLE;
+        tml_status status = create(tml, info, &pipeline);
+        if (status != TML_OK)
+            return status;
+        *entry = (vk_pipeline){
+            .module = info->module, .spec_count = info->spec_count, .pipeline = pipeline};
+        memcpy(entry->specs, info->specs, info->spec_count * sizeof *info->specs);
+        device->pipeline_count++;
+    }
+    *out = entry->pipeline;
+    return TML_OK;
+}

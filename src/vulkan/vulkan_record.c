@@ -1,0 +1,310 @@
+/* Commands: a ring of command buffers that are recorded, submitted and waited for in order; the
+ * caller's command buffer; barriers and timestamps. */
+#include "vulkan/vulkan_device.h"
+
+#include <string.h>
+
+/* A submission that takes longer has hung. */
+static const uint64_t wait_nanoseconds = (uint64_t)600 * 1000 * 1000 * 1000;
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+tml_status vk_record_open(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = device->family};
+    VkResult result = device->fn.CreateCommandPool(device->device, &pool, NULL, &device->pool);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_open: vkCreateCommandPool");
+    VkCommandBuffer commands[VK_BATCHES];
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = device->pool,
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = VK_BATCHES};
+    result = device->fn.AllocateCommandBuffers(device->device, &info, commands);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_open: vkAllocateCommandBuffers");
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    for (uint32_t i = 0; i < VK_BATCHES; i++) {
+        device->batches[i].commands = commands[i];
+        result = device->fn.CreateFence(device->device, &fence, NULL, &device->batches[i].fence);
+        if (result != VK_SUCCESS)
+            return vk_failed(tml, result, "tml_open: vkCreateFence");
+    }
+    if (device->timestamp_seconds == 0)
+        return TML_OK;
+    const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                           .queryCount = 2};
+    result = device->fn.CreateQueryPool(device->device, &queries, NULL, &device->queries);
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, "tml_open: vkCreateQueryPool");
+}
+
+void vk_record_close(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    for (uint32_t i = 0; i < VK_BATCHES; i++)
+        if (device->batches[i].fence)
+            device->fn.DestroyFence(device->device, device->batches[i].fence, NULL);
+    if (device->queries)
+        device->fn.DestroyQueryPool(device->device, device->queries, NULL);
+    if (device->pool)
+        device->fn.DestroyCommandPool(device->device, device->pool, NULL);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static tml_status lost(tml_context *tml)
+{
+    return tml_error(tml, TML_DEVICE_LOST,
+                     "%s was lost by an earlier call; close the context and open another",
+                     tml->device.name);
+}
+
+tml_status vk_batch_wait(tml_context *tml, uint32_t index)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_batch *batch = &device->batches[index];
+    if (!batch->is_submitted)
+        return TML_OK;
+    if (device->is_lost)
+        return lost(tml);
+    VkResult result =
+        device->fn.WaitForFences(device->device, 1, &batch->fence, VK_TRUE, wait_nanoseconds);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result,
+                         "waiting for the device: vkWaitForFences");
+    batch->is_submitted = false;
+    result = device->fn.ResetFences(device->device, 1, &batch->fence);
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, "vkResetFences");
+}
+
+static void barrier(const vk_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
+                    VkPipelineStageFlags to)
+{
+    const VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                    .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                    .dstAccessMask =
+                                        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+    device->fn.CmdPipelineBarrier(commands, from, to, 0, 1, &memory, 0, NULL, 0, NULL);
+}
+
+static const VkPipelineStageFlags work_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
+                                                VK_PIPELINE_STAGE_TRANSFER_BIT |
+                                                VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+
+/* The current batch, begun. */
+static tml_status batch_begin(tml_context *tml, vk_batch **out)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_batch *batch = &device->batches[device->batch];
+    *out = batch;
+    if (batch->is_recording)
+        return TML_OK;
+    tml_status status = vk_batch_wait(tml, device->batch);
+    if (status != TML_OK)
+        return status;
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkResult result = device->fn.BeginCommandBuffer(batch->commands, &begin);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "vkBeginCommandBuffer");
+    batch->is_recording = true;
+    batch->dispatches = 0;
+    /* Batches of one queue begin in order but may overlap. */
+    barrier(device, batch->commands, work_stages, work_stages);
+    device->after_barrier = true;
+    return TML_OK;
+}
+
+tml_status vk_commands(tml_context *tml, bool unordered, VkCommandBuffer *out)
+{
+    vk_device *device = vk_device_of(tml);
+    if (device->is_lost)
+        return lost(tml);
+    VkCommandBuffer commands = device->lent_commands;
+    if (!commands) {
+        vk_batch *batch = &device->batches[device->batch];
+        tml_status status = TML_OK;
+        if (batch->is_recording && batch->dispatches >= VK_BATCH_OPS)
+            status = vk_submit(tml);
+        if (status == TML_OK)
+            status = batch_begin(tml, &batch);
+        if (status != TML_OK)
+            return status;
+        batch->dispatches++;
+        commands = batch->commands;
+    }
+    if (!unordered && !device->after_barrier)
+        barrier(device, commands, work_stages, work_stages);
+    device->after_barrier = false;
+    *out = commands;
+    return TML_OK;
+}
+
+tml_status vk_submit(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_batch *batch = &device->batches[device->batch];
+    if (!batch->is_recording)
+        return TML_OK;
+    /* What the host maps it may read after the fence. */
+    barrier(device, batch->commands, work_stages, VK_PIPELINE_STAGE_HOST_BIT);
+    batch->is_recording = false;
+    VkResult result = device->fn.EndCommandBuffer(batch->commands);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "vkEndCommandBuffer");
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &batch->commands};
+    result = device->fn.QueueSubmit(device->queue, 1, &info, batch->fence);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "vkQueueSubmit");
+    batch->is_submitted = true;
+    device->batch = (device->batch + 1) % VK_BATCHES;
+    return TML_OK;
+}
+
+tml_status vk_sync(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    tml_status status = vk_submit(tml);
+    for (uint32_t i = 0; i < VK_BATCHES && status == TML_OK; i++)
+        status = vk_batch_wait(tml, (device->batch + i) % VK_BATCHES);
+    return status;
+}
+
+tml_status tml_vulkan_flush(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_flush: the context is not on Vulkan");
+    tml_status status = vk_refuse_recording(tml, "tml_vulkan_flush");
+    return status == TML_OK ? vk_submit(tml) : status;
+}
+
+/* ---- dispatches ------------------------------------------------------------------------------ */
+
+tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
+{
+    vk_device *device = vk_device_of(tml);
+    assert(info->args_size <= 128 && info->spec_count <= VK_SPECS_MAX);
+    if (info->groups == 0)
+        return TML_OK;
+    VkPipeline pipeline;
+    VkCommandBuffer commands;
+    tml_status status = vk_pipeline_get(tml, info, &pipeline);
+    if (status == TML_OK)
+        status = vk_commands(tml, info->unordered, &commands);
+    if (status != TML_OK)
+        return status;
+    uint32_t x = (uint32_t)TML_MIN_OF(info->groups, (uint64_t)VK_GROUPS_X);
+    uint64_t y = (info->groups + x - 1) / x;
+    if (y > VK_GROUPS_X)
+        return tml_error(tml, TML_INTERNAL, "%s: a dispatch of more than 2^30 groups",
+                         info->module->name);
+    device->fn.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    device->fn.CmdPushConstants(commands, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                TML_ALIGN_UP(info->args_size, 4u), info->args);
+    device->fn.CmdDispatch(commands, x, (uint32_t)y, 1);
+    return TML_OK;
+}
+
+/* ---- the caller's command buffer ------------------------------------------------------------- */
+
+bool vk_is_recording(const tml_context *tml)
+{
+    return vk_device_of(tml)->lent_commands != VK_NULL_HANDLE;
+}
+
+tml_status vk_refuse_recording(tml_context *tml, const char *call)
+{
+    if (!vk_is_recording(tml))
+        return TML_OK;
+    return tml_error(
+        tml, TML_INVALID_ARGUMENT,
+        "%s cannot be recorded into a command buffer; call tml_vulkan_record_end first", call);
+}
+
+tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_record: the context is not on Vulkan");
+    tml_status status = vk_refuse_recording(tml, "tml_vulkan_record");
+    if (status == TML_OK && !commands)
+        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
+    if (status == TML_OK)
+        status = vk_submit(tml); /* what was enqueued before comes before */
+    if (status != TML_OK)
+        return status;
+    vk_device *device = vk_device_of(tml);
+    device->lent_commands = commands;
+    barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, work_stages);
+    device->after_barrier = true;
+    return TML_OK;
+}
+
+tml_status tml_vulkan_record_end(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_is_recording(tml))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_vulkan_record_end: there was no tml_vulkan_record");
+    vk_device *device = vk_device_of(tml);
+    barrier(device, device->lent_commands, work_stages, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    device->lent_commands = VK_NULL_HANDLE;
+    device->after_barrier = false;
+    return TML_OK;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static tml_status check_time(tml_context *tml, const char *call)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->queries)
+        return tml_error(tml, TML_UNSUPPORTED, "%s: %s has no timestamps", call, tml->device.name);
+    return vk_refuse_recording(tml, call);
+}
+
+tml_status tml_vulkan_time_begin(tml_context *tml)
+{
+    tml_status status = check_time(tml, "tml_vulkan_time_begin");
+    if (status == TML_OK)
+        status = vk_sync(tml);
+    VkCommandBuffer commands;
+    if (status == TML_OK)
+        status = vk_commands(tml, false, &commands);
+    if (status != TML_OK)
+        return status;
+    vk_device *device = vk_device_of(tml);
+    device->fn.CmdResetQueryPool(commands, device->queries, 0, 2);
+    device->fn.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, device->queries,
+                                 0);
+    return TML_OK;
+}
+
+tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
+{
+    *seconds = 0;
+    tml_status status = check_time(tml, "tml_vulkan_time_end");
+    VkCommandBuffer commands;
+    if (status == TML_OK)
+        status = vk_commands(tml, false, &commands);
+    if (status != TML_OK)
+        return status;
+    vk_device *device = vk_device_of(tml);
+    device->fn.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, device->queries,
+                                 1);
+    status = vk_sync(tml);
+    if (status != TML_OK)
+        return status;
+    uint64_t ticks[2];
+    VkResult result =
+        device->fn.GetQueryPoolResults(device->device, device->queries, 0, 2, sizeof ticks, ticks,
+                                       sizeof *ticks, VK_QUERY_RESULT_64_BIT);
+    if (result != VK_SUCCESS)
+        return vk_failed(tml, result, "tml_vulkan_time_end: vkGetQueryPoolResults");
+    *seconds = device->timestamp_seconds * (double)((ticks[1] - ticks[0]) & device->timestamp_mask);
+    return TML_OK;
+}

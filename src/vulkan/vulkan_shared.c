@@ -1,0 +1,207 @@
+/* Small steps that the operations share: fills, copies, lengths and passes, counts, look-back
+ * states. */
+#include "vulkan/vulkan_device.h"
+#include "vulkan_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+#define GROUPS_OF(items) (((items) + VK_GROUP - 1) / VK_GROUP)
+
+/* Words that one dispatch fills or copies. */
+static const uint64_t part_words = (uint64_t)1 << 28;
+
+tml_status vk_fill(tml_context *tml, vk_address at, uint64_t count, uint32_t value)
+{
+    tml_status status = TML_OK;
+    for (uint64_t done = 0; done < count && status == TML_OK; done += part_words) {
+        uint64_t part = TML_MIN_OF(count - done, part_words);
+        const fill_args args = {.at = at + 4 * done, .count = (uint32_t)part, .value = value};
+        status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_fill,
+                                                      .args = &args,
+                                                      .args_size = sizeof args,
+                                                      .groups = GROUPS_OF(part)});
+    }
+    return status;
+}
+
+tml_status vk_copy(tml_context *tml, vk_address out, vk_address in, uint64_t size)
+{
+    uint64_t count = size / 4;
+    tml_status status = TML_OK;
+    for (uint64_t done = 0; done < count && status == TML_OK; done += part_words) {
+        uint64_t part = TML_MIN_OF(count - done, part_words);
+        const copy_args args = {
+            .to = out + 4 * done, .from = in + 4 * done, .count = (uint32_t)part};
+        status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_copy,
+                                                      .args = &args,
+                                                      .args_size = sizeof args,
+                                                      .groups = GROUPS_OF(part)});
+    }
+    return status;
+}
+
+/* ---- lengths and passes ---------------------------------------------------------------------- */
+
+vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena)
+{
+    uint64_t items = vk_caps_of(tml)->pass_items;
+    vk_passes passes = {.count = TML_MAX_OF((length->count + items - 1) / items, (uint64_t)1),
+                        .bound = length->count,
+                        .items = items};
+    if (!tml_is_none(length->device)) {
+        passes.total = vk_take(arena, 1, sizeof(uint64_t));
+        passes.lengths = vk_take(arena, passes.count, sizeof(uint32_t));
+    }
+    return passes;
+}
+
+tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes)
+{
+    if (!passes->lengths)
+        return TML_OK;
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    uint32_t pass_log2 = 0;
+    while ((uint64_t)1 << pass_log2 < passes->items)
+        pass_log2++;
+    const lengths_args args = {.from = vk_slot_address(slot) +
+                                       length->device_index * slot->element_size,
+                               .total = passes->total,
+                               .lengths = passes->lengths,
+                               .bound_low = (uint32_t)passes->bound,
+                               .bound_high = (uint32_t)(passes->bound >> 32),
+                               .wide = slot->type == TML_U64,
+                               .count = (uint32_t)passes->count,
+                               .pass_log2 = pass_log2};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = GROUPS_OF(passes->count)});
+}
+
+vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
+{
+    uint64_t first = number * passes->items;
+    return (vk_pass){.first = first,
+                     .bound = (uint32_t)TML_MIN_OF(passes->bound - first, passes->items),
+                     .length = passes->lengths ? passes->lengths + 4 * number : 0};
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from)
+{
+    if (tml_is_none(out))
+        return TML_OK;
+    const tml_slot *slot = tml_slot_of(tml, out);
+    const store_count_args args = {
+        .to = vk_slot_address(slot), .from = from, .wide = slot->type == TML_U64};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_store_count,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = 1});
+}
+
+static tml_status check_indirect(tml_context *tml, const tml_vulkan_indirect_desc *desc)
+{
+    static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
+    static const tml_type out_types[] = {TML_U32, TML_TYPE_NONE};
+    static const uint32_t words[] = {3, 4, 5, 4};
+    static const char call[] = "tml_vulkan_indirect";
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+    if ((unsigned)desc->kind > TML_VULKAN_INSTANCES)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.kind is %d, needs 0 to 3", call,
+                         (int)desc->kind);
+    if (desc->count_index == UINT64_MAX || desc->out_index > UINT64_MAX - 5)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: an index is out of every range", call);
+    tml_status status =
+        tml_check_buffer(tml, call, "desc.count", desc->count, count_types, desc->count_index + 1);
+    return status ? status
+                  : tml_check_buffer(tml, call, "desc.out", desc->out, out_types,
+                                     desc->out_index + words[desc->kind]);
+}
+
+tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc *desc)
+{
+    tml_status status = check_indirect(tml, desc);
+    if (status != TML_OK)
+        return status;
+    const tml_slot *count = tml_slot_of(tml, desc->count);
+    uint64_t limit = desc->limit ? desc->limit : UINT64_MAX;
+    const indirect_args args = {.to = vk_address_of(tml, desc->out) + 4 * desc->out_index,
+                                .from = vk_slot_address(count) +
+                                        desc->count_index * count->element_size,
+                                .kind = (uint32_t)desc->kind,
+                                .wide = count->type == TML_U64,
+                                .limit_low = (uint32_t)limit,
+                                .limit_high = (uint32_t)(limit >> 32),
+                                .group = TML_MAX_OF(desc->group, 1u)};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_indirect,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = 1});
+}
+
+/* ---- look-back states ------------------------------------------------------------------------ */
+
+static tml_status states_grow(tml_context *tml, uint32_t count)
+{
+    vk_device *device = vk_device_of(tml);
+    uint32_t capacity = TML_MAX_OF(device->state_capacity, 1u << 16);
+    while (capacity < count)
+        capacity *= 2;
+    if (vk_is_recording(tml))
+        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
+                         "a look-back over %u tiles needs states that are not there yet; run the "
+                         "operation once before tml_vulkan_record",
+                         count);
+    tml_status status = vk_sync(tml);
+    for (int i = 0; i < 2 && status == TML_OK; i++) {
+        vk_memory_give(tml, device->states[i]);
+        device->states[i] = NULL;
+        device->state_capacity = 0;
+        device->state_zeroed[i] = device->state_dirty[i] = 0;
+        status = vk_memory_take(tml, "look-back states", VK_MEMORY_DEVICE,
+                                (VkDeviceSize)capacity * 4, &device->states[i]);
+    }
+    if (status == TML_OK)
+        device->state_capacity = capacity;
+    return status;
+}
+
+/* Block n is zero in its first state_zeroed[n] words but for the first state_dirty[n], which its
+ * last user left; the next operation clears those while it uses the other block. */
+tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
+{
+    vk_device *device = vk_device_of(tml);
+    *out = (vk_states){0, 0, 0};
+    if (count > device->state_capacity) {
+        tml_status status = states_grow(tml, count);
+        if (status != TML_OK)
+            return status;
+    }
+    uint32_t use = device->state_next, other = 1 - use;
+    out->words = device->states[use]->address;
+    /* A command buffer of the caller's may run again, or never: it cleans up before itself, and
+     * what it leaves stays dirty. */
+    bool recording = vk_is_recording(tml);
+    if (recording || device->state_dirty[use] || device->state_zeroed[use] < count) {
+        uint32_t words = TML_MAX_OF(count, device->state_dirty[use]);
+        tml_status status = vk_fill(tml, out->words, words, 0);
+        if (status != TML_OK)
+            return status;
+        device->state_zeroed[use] = TML_MAX_OF(device->state_zeroed[use], words);
+    }
+    device->state_dirty[use] = TML_MAX_OF(count, device->state_dirty[use]);
+    if (recording)
+        return TML_OK;
+    out->clear = device->states[other]->address;
+    out->clear_count = device->state_dirty[other];
+    device->state_dirty[other] = 0;
+    device->state_next = other;
+    return TML_OK;
+}
