@@ -83,6 +83,11 @@ typedef struct tml_kernel {
 
 /* clang-format off */
 /* Defines a kernel; the body is a braced block. Static, so it may stand in a header. */
+#ifdef TML_KERNEL_EXTRACT /* the preprocessor's run for trommel_add_kernels() */
+#define TML_KERNEL(ret, name, params, ...)                                                         \
+    tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \
+                       __LINE__)
+#else
 #define TML_KERNEL(ret, name, params, ...)                                                         \
     static inline TML_FIRST(TML_R_##ret) name params __VA_ARGS__                                   \
     TML_KERNEL_RUN(TML_FIRST(TML_R_##ret), name, name(TML_EACH(TML_LOAD, params)))                 \
@@ -92,6 +97,7 @@ typedef struct tml_kernel {
                                              TML_COUNT params,                                     \
                                              {TML_EACH(TML_KIND, params)},                         \
                                              name##_run};
+#endif
 
 /* The loop over a block, and its choice of instructions: AVX2 where the processor has it, since
  * what compilers take for granted makes simple kernels up to four times slower than the memory.

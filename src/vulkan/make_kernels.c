@@ -1,0 +1,295 @@
+/* The tool behind trommel_add_kernels() (cmake/TrommelKernels.cmake).
+ *
+ *   trommel-kernels OUTPUT SYMBOL FOLDER GLSLC PREPROCESSED...
+ *
+ * The inputs are C sources as the preprocessor leaves them when TML_KERNEL_EXTRACT is defined: with
+ * that, TML_KERNEL (<trommel/kernel.h>) leaves behind
+ *
+ *     tml_kernel_extract(name, result, params, text, file, line)
+ *
+ * where the first five are string literals: the text is the very one that tml_kernel.glsl holds.
+ * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT, which
+ * defines const tml_vulkan_kernel SYMBOL[]. */
+#include <ctype.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "vulkan/vulkan_kernel_glue.h"
+
+#define MARK "tml_kernel_extract("
+
+static const char *const form_names[VK_KERNEL_FORMS] = {"map", "keep", "compact"};
+
+typedef struct parsed_kernel {
+    tml_kernel kernel;
+    vk_kernel_place place;
+} parsed_kernel;
+
+typedef struct kernel_list {
+    parsed_kernel *items;
+    size_t count, capacity;
+} kernel_list;
+
+static void fail(const char *what, const char *message)
+{
+    fprintf(stderr, "trommel-kernels: %s: %s\n", what, message);
+    exit(EXIT_FAILURE);
+}
+
+static void *allocate(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (!memory)
+        fail("memory", strerror(errno));
+    return memory;
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        fail(path, strerror(errno));
+    long length = ftell(file);
+    if (length < 0)
+        fail(path, strerror(errno));
+    rewind(file);
+    char *text = allocate((size_t)length + 1);
+    *size = fread(text, 1, (size_t)length, file);
+    if (*size != (size_t)length)
+        fail(path, "cannot be read");
+    fclose(file);
+    return text;
+}
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static const char *skip_space(const char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* String literals that stand side by side, as one string; the preprocessor escapes nothing but
+ * quotes and backslashes when it makes them. */
+static char *parse_string(const char **at, const char *what)
+{
+    const char *c = skip_space(*at);
+    char *text = allocate(strlen(c) + 1), *end = text;
+    if (*c != '"')
+        fail(what, "a kernel is not what TML_KERNEL makes of it");
+    for (; *c == '"'; c = skip_space(c + 1)) {
+        for (c++; *c && *c != '"'; c++) {
+            if (*c == '\\' && c[1])
+                c++;
+            *end++ = *c;
+        }
+        if (!*c)
+            fail(what, "a string does not end");
+    }
+    *at = *c == ',' ? c + 1 : c;
+    return text;
+}
+
+static uint32_t parse_type(const char *word, size_t length, const char *kernel)
+{
+    static const struct {
+        const char *name;
+        uint32_t type;
+    } types[] = {
+        {"bool", TML_U8},
+        {"_Bool", TML_U8},
+        {"float", TML_F32},
+        {"double", TML_F64},
+        {"int", TML_I32},
+        {"int32_t", TML_I32},
+        {"uint", TML_U32},
+        {"uint32_t", TML_U32},
+        {"int64", TML_I64},
+        {"int64_t", TML_I64},
+        {"uint64", TML_U64},
+        {"uint64_t", TML_U64},
+        {"vec2", TML_VEC(TML_F32, 2)},
+        {"tml_vec2", TML_VEC(TML_F32, 2)},
+        {"vec3", TML_VEC(TML_F32, 3)},
+        {"tml_vec3", TML_VEC(TML_F32, 3)},
+        {"vec4", TML_VEC(TML_F32, 4)},
+        {"tml_vec4", TML_VEC(TML_F32, 4)},
+        {"tml_index", TML_PARAM_INDEX},
+        {"tml_rank", TML_PARAM_RANK},
+        {"tml_params", TML_PARAM_PARAMS},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strlen(types[i].name) == length && !memcmp(types[i].name, word, length))
+            return types[i].type;
+    fail(kernel, "a parameter or the result has a type that kernels may not have");
+    return TML_TYPE_NONE;
+}
+
+/* "(float x, tml_params p)" */
+static void parse_params(const char *text, tml_kernel *kernel)
+{
+    const char *at = skip_space(text + strspn(text, "("));
+    while (*at && *at != ')') {
+        size_t length = strcspn(at, " \t,)");
+        if (kernel->param_count == 4)
+            fail(kernel->name, "has more than four parameters");
+        kernel->params[kernel->param_count++] = parse_type(at, length, kernel->name);
+        at += strcspn(at, ",)");
+        at = skip_space(*at == ',' ? at + 1 : at);
+    }
+}
+
+/* A kernel in a header that several sources include counts once. */
+static bool is_known(const kernel_list *list, const char *glsl)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->items[i].kernel.glsl, glsl))
+            return true;
+    return false;
+}
+
+static void parse_source(const char *path, kernel_list *list)
+{
+    size_t size;
+    const char *text = read_file(path, &size);
+    for (const char *at = text; (at = strstr(at, MARK));) {
+        at += strlen(MARK);
+        parsed_kernel parsed = {.kernel.name = parse_string(&at, path)};
+        const char *result = parse_string(&at, path);
+        const char *params = parse_string(&at, path);
+        parsed.kernel.glsl = parse_string(&at, path);
+        parsed.place.file = parse_string(&at, path);
+        parsed.place.line = (unsigned)strtoul(at, NULL, 10);
+        parsed.kernel.result = parse_type(result, strlen(result), parsed.kernel.name);
+        parse_params(params, &parsed.kernel);
+        if (is_known(list, parsed.kernel.glsl))
+            continue;
+        if (list->count == list->capacity) {
+            list->capacity = 2 * list->capacity + 16;
+            list->items = realloc(list->items, list->capacity * sizeof *list->items);
+            if (!list->items)
+                fail("memory", strerror(errno));
+        }
+        list->items[list->count++] = parsed;
+    }
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+static char *join(const char *folder, const char *symbol, size_t number, const char *form,
+                  const char *suffix)
+{
+    size_t size = strlen(folder) + strlen(symbol) + strlen(form) + strlen(suffix) + 32;
+    char *path = allocate(size);
+    snprintf(path, size, "%s/%s_%zu_%s%s", folder, symbol, number, form, suffix);
+    return path;
+}
+
+static void run_compiler(const char *glslc, const char *in, const char *out)
+{
+    extern char **environ;
+    const char *arguments[] = {
+        glslc, "-fshader-stage=compute", "--target-env=vulkan1.2", "-O", "-mfmt=num", "-o", out, in,
+        NULL};
+    pid_t child;
+    int status = 0;
+    int error = posix_spawnp(&child, glslc, NULL, NULL, (char *const *)arguments, environ);
+    if (error)
+        fail(glslc, strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        exit(EXIT_FAILURE); /* the compiler has said why */
+}
+
+/* Compiles one form and writes its words as an array. */
+static void write_form(FILE *out, const parsed_kernel *parsed, size_t number, int form,
+                       const char *symbol, const char *folder, const char *glslc)
+{
+    const char *text = vk_kernel_templates[form];
+    size_t size = vk_kernel_shader(&parsed->kernel, parsed->place, text, NULL, 0) + 1;
+    char *shader = allocate(size);
+    vk_kernel_shader(&parsed->kernel, parsed->place, text, shader, size);
+    char *source = join(folder, symbol, number, form_names[form], ".comp");
+    char *binary = join(folder, symbol, number, form_names[form], ".inc");
+    FILE *file = fopen(source, "w");
+    if (!file || fputs(shader, file) < 0 || fclose(file) != 0)
+        fail(source, "cannot be written");
+    run_compiler(glslc, source, binary);
+    char *words = read_file(binary, &size);
+    fprintf(out, "static const uint32_t code_%zu_%s[] = {%s};\n", number, form_names[form], words);
+    free(shader);
+    free(source);
+    free(binary);
+    free(words);
+}
+
+static void write_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (isprint((unsigned char)*text) && *text != '?')
+            fputc(*text, out);
+        else
+            fprintf(out, "\\%03o", (unsigned)(unsigned char)*text);
+    }
+    fputc('"', out);
+}
+
+/* Kernels that give bool decide what is kept; the others are only mapped. */
+static bool has_form(const tml_kernel *kernel, int form)
+{
+    return form == 0 || (kernel->result == TML_U8 && vk_kernel_templates[form]);
+}
+
+static void write_entry(FILE *out, const tml_kernel *kernel, size_t number)
+{
+    fputs("    {", out);
+    write_string(out, kernel->glsl);
+    fputs(",\n     {", out);
+    for (int form = 0; form < VK_KERNEL_FORMS; form++)
+        if (has_form(kernel, form))
+            fprintf(out, "code_%zu_%s, ", number, form_names[form]);
+    fputs("},\n     {", out);
+    for (int form = 0; form < VK_KERNEL_FORMS; form++)
+        if (has_form(kernel, form))
+            fprintf(out, "sizeof code_%zu_%s, ", number, form_names[form]);
+    fputs("}},\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: %s OUTPUT SYMBOL FOLDER GLSLC PREPROCESSED...\n", argv[0]);
+        return EXIT_FAILURE;
+    }
+    const char *output = argv[1], *symbol = argv[2], *folder = argv[3], *glslc = argv[4];
+    kernel_list list = {0};
+    for (int i = 5; i < argc; i++)
+        parse_source(argv[i], &list);
+    FILE *out = fopen(output, "w");
+    if (!out)
+        fail(output, strerror(errno));
+    fputs("/* Generated by trommel_add_kernels(); do not edit. */\n#include <trommel/vulkan.h>\n\n",
+          out);
+    for (size_t i = 0; i < list.count; i++)
+        for (int form = 0; form < VK_KERNEL_FORMS; form++)
+            if (has_form(&list.items[i].kernel, form))
+                write_form(out, &list.items[i], i, form, symbol, folder, glslc);
+    fprintf(out, "\nextern const tml_vulkan_kernel %s[];\nconst tml_vulkan_kernel %s[] = {\n",
+            symbol, symbol);
+    for (size_t i = 0; i < list.count; i++)
+        write_entry(out, &list.items[i].kernel, i);
+    fputs("    {0, {0}, {0}},\n};\n", out);
+    bool is_written = !ferror(out);
+    if (fclose(out) != 0 || !is_written)
+        fail(output, "cannot be written");
+    return EXIT_SUCCESS;
+}

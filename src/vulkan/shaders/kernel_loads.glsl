@@ -1,0 +1,159 @@
+/* How users' kernels read arrays and how their results lie in memory (vulkan_kernel_glue.h).
+ * Constant a is the tml_type of array a, with KERNEL_ALIGNED added where the array starts at a
+ * multiple of its element's size, up to 16: those of 8 and 16 bytes are then loaded at once. */
+layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
+layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
+layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
+layout(constant_id = 3) const uint KERNEL_TYPE_3 = 0u;
+const uint KERNEL_ALIGNED = 0x80000000u;
+/* tml_type, as <trommel/core.h> counts them. */
+const uint KERNEL_U8 = 1u, KERNEL_I8 = 2u, KERNEL_U16 = 3u, KERNEL_I16 = 4u, KERNEL_F16 = 9u;
+#define kernel_is_word(type)                                                                       \
+    (type == 5u || type == 6u || type == 10u || type == (5u | KERNEL_ALIGNED) ||                   \
+     type == (6u | KERNEL_ALIGNED) || type == (10u | KERNEL_ALIGNED))
+
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer kernel_words_at {
+    uint v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer kernel_pair_at {
+    uvec2 v;
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer kernel_quad_at {
+    uvec4 v;
+};
+
+uint kernel_word(uvec2 address, uint i)
+{
+    if (KERNEL_NEAR)
+        return kernel_words_at(address).v[i];
+    return LOAD_U32(address, i);
+}
+uvec2 kernel_pair(uint type, uvec2 address, uint i)
+{
+    uvec2 at = address_of(address, i, 8u);
+    if ((type & KERNEL_ALIGNED) != 0u)
+        return kernel_pair_at(at).v;
+    return uvec2(LOAD_U32(at, 0u), LOAD_U32(at, 1u));
+}
+
+uint kernel_load_uint(uint type, uvec2 address, uint i)
+{
+    type &= ~KERNEL_ALIGNED;
+    if (type == KERNEL_U8)
+        return LOAD_U8(address, i);
+    if (type == KERNEL_U16)
+        return LOAD_U16(address, i);
+    return kernel_word(address, i);
+}
+int kernel_load_int(uint type, uvec2 address, uint i)
+{
+    type &= ~KERNEL_ALIGNED;
+    if (type == KERNEL_I8)
+        return LOAD_I8(address, i);
+    if (type == KERNEL_I16)
+        return LOAD_I16(address, i);
+    return int(kernel_word(address, i));
+}
+float kernel_load_float(uint type, uvec2 address, uint i)
+{
+    if ((type & ~KERNEL_ALIGNED) == KERNEL_F16)
+        return LOAD_F16(address, i);
+    return uintBitsToFloat(kernel_word(address, i));
+}
+vec2 kernel_load_vec2(uint type, uvec2 address, uint i)
+{
+    return uintBitsToFloat(kernel_pair(type, address, i));
+}
+vec3 kernel_load_vec3(uint type, uvec2 address, uint i)
+{
+    uvec2 at = address_of(address, i, 12u);
+    return vec3(LOAD_F32(at, 0u), LOAD_F32(at, 1u), LOAD_F32(at, 2u));
+}
+vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
+{
+    uvec2 at = address_of(address, i, 16u);
+    if ((type & KERNEL_ALIGNED) != 0u)
+        return uintBitsToFloat(kernel_quad_at(at).v);
+    return vec4(LOAD_F32(at, 0u), LOAD_F32(at, 1u), LOAD_F32(at, 2u), LOAD_F32(at, 3u));
+}
+
+float kernel_float_of(uint word)
+{
+    return uintBitsToFloat(word);
+}
+int kernel_int_of(uint word)
+{
+    return int(word);
+}
+uint kernel_uint_of(uint word)
+{
+    return word;
+}
+
+uint kernel_words(float x)
+{
+    return floatBitsToUint(x);
+}
+uint kernel_words(int x)
+{
+    return uint(x);
+}
+uint kernel_words(uint x)
+{
+    return x;
+}
+uvec2 kernel_words(vec2 x)
+{
+    return floatBitsToUint(x);
+}
+uvec3 kernel_words(vec3 x)
+{
+    return floatBitsToUint(x);
+}
+uvec4 kernel_words(vec4 x)
+{
+    return floatBitsToUint(x);
+}
+
+#ifdef KERNEL_FLOAT64
+double kernel_load_double(uint type, uvec2 address, uint i)
+{
+    return packDouble2x32(kernel_pair(type, address, i));
+}
+uvec2 kernel_words(double x)
+{
+    return unpackDouble2x32(x);
+}
+#endif
+#ifdef KERNEL_INT64
+int64_t kernel_load_int64(uint type, uvec2 address, uint i)
+{
+    return packInt2x32(ivec2(kernel_pair(type, address, i)));
+}
+uint64_t kernel_load_uint64(uint type, uvec2 address, uint i)
+{
+    return packUint2x32(kernel_pair(type, address, i));
+}
+uvec2 kernel_words(int64_t x)
+{
+    return uvec2(unpackInt2x32(x));
+}
+uvec2 kernel_words(uint64_t x)
+{
+    return unpackUint2x32(x);
+}
+#endif
+
+tml_params kernel_params()
+{
+    tml_params p;
+    p.f[0] = args.f0;
+    p.f[1] = args.f1;
+    p.f[2] = args.f2;
+    p.f[3] = args.f3;
+    p.u[0] = args.u0;
+    p.u[1] = args.u1;
+    p.u[2] = args.u2;
+    p.u[3] = args.u3;
+    return p;
+}

@@ -1,0 +1,112 @@
+/* out[i] = kernel(in0[i], in1[i], ...), MAP_ITEMS elements a workgroup; with source, of the elements
+ * source[i]. In place is safe: an invocation reads what it writes, and before it does. */
+#include "kernel.glsl"
+#include "kernels/vulkan_args.k.h"
+#include "common.glsl"
+
+/* 1: there are no source and no rank, and elements are near. */
+layout(constant_id = 4) const uint NO_SOURCE = 0u;
+const bool KERNEL_NEAR = NO_SOURCE != 0u;
+ARGS_USE(map_args)
+#include "kernel_loads.glsl"
+#include "kernel_glue.glsl"
+
+const uint EACH = MAP_ITEMS / GROUP; /* elements an invocation */
+
+KERNEL_RESULT result_of(uint i)
+{
+    uint s = i, k = 0u;
+    if (NO_SOURCE == 0u && !is_none(args.source))
+        s = LOAD_U32(args.source, i);
+    if (NO_SOURCE == 0u && !is_none(args.rank))
+        k = LOAD_U32(args.rank, i);
+    return kernel_at(s, args.first_index + s, k);
+}
+
+#if KERNEL_SIZE == 1
+
+/* Each invocation stores the word of elements 4 * lane ... + 3 of its subgroup's stretch. Neighbours
+ * read neighbours: read k is of element k * SUBGROUP + lane, and the bits change hands by ballot. */
+void map(uint n)
+{
+    uint lane = gl_SubgroupInvocationID;
+    uint first = group_index() * MAP_ITEMS + subgroup_index() * SUBGROUP * EACH;
+    uint bits = 0u;
+    for (uint k = 0u; k < EACH; k++) {
+        uint i = first + k * SUBGROUP + lane;
+        bool value = false;
+        if (i < n)
+            value = result_of(i);
+        uvec4 ballot = subgroupBallot(value);
+        uint at = EACH * lane - k * SUBGROUP; /* in this ballot; huge if in one before */
+        if (at < SUBGROUP) {
+            uint word = at < 32u ? ballot.x : at < 64u ? ballot.y : at < 96u ? ballot.z : ballot.w;
+            bits = word >> (at & 31u);
+        }
+    }
+    /* Bit b of the four to byte b. */
+    uint bytes = ((bits & 15u) * 0x00204081u) & 0x01010101u;
+    first += EACH * lane;
+    if (first + EACH <= n) {
+        store_word(args.out_at, first >> 2, bytes);
+    } else {
+        for (uint i = first; i < n; i++)
+            store_byte(args.out_at, i, bytes >> (8u * (i - first)));
+    }
+}
+
+#else
+
+layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer pair_out {
+    uvec2 v;
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) writeonly buffer quad_out {
+    uvec4 v;
+};
+
+void store_result(uint i, KERNEL_WORDS value)
+{
+#if KERNEL_SIZE == 4
+    store_word(args.out_at, i, value);
+#else
+    uvec2 at = address_of(args.out_at, i, KERNEL_SIZE);
+#if KERNEL_SIZE == 8
+    if ((args.out_at.x & 7u) == 0u) {
+        pair_out(at).v = value;
+        return;
+    }
+#elif KERNEL_SIZE == 16
+    if ((args.out_at.x & 15u) == 0u) {
+        quad_out(at).v = value;
+        return;
+    }
+    store_word(at, 3u, value.w);
+#endif
+#if KERNEL_SIZE != 8
+    store_word(at, 2u, value.z);
+#endif
+    store_word(at, 1u, value.y);
+    store_word(at, 0u, value.x);
+#endif
+}
+
+void map(uint n)
+{
+    uint first = group_index() * MAP_ITEMS + gl_LocalInvocationID.x;
+    KERNEL_WORDS values[EACH];
+    for (uint k = 0u; k < EACH; k++)
+        if (first + k * GROUP < n)
+            values[k] = kernel_words(result_of(first + k * GROUP));
+    for (uint k = 0u; k < EACH; k++)
+        if (first + k * GROUP < n)
+            store_result(first + k * GROUP, values[k]);
+}
+
+#endif
+
+void main()
+{
+    uint n = stream_length(args.length_at, args.bound);
+    if (group_index() * MAP_ITEMS < n)
+        map(n);
+}
