@@ -20,3 +20,66 @@ ARG_ADDRESS(base)   /* ALL, optional: a u64 ... */
 ARG_ADDRESS(total)  /* ALL, optional: ... that is stored here with the sum of all added */
 ARG_UINT(count)
 ARGS_END(scan_counts_args)
+
+/* ---- folds ----------------------------------------------------------------------------------- */
+
+/* How reduce and segments fold.
+ *   SUM     integers of up to 32 bits to a sum of 64; signed ones as if 2^(bits - 1) were added to
+ *           each, which is taken off the result
+ *   SUM64   u64 and i64, modulo 2^64
+ *   REAL    f16, f32 and the mean of 64-bit integers, in single precision
+ *   DOUBLE  f64
+ *   BEST    the smallest or largest, as the smallest of keys: bits of which the order as unsigned
+ *           numbers is the one wanted, NaN last
+ *   WHERE   the same, with the position of the first */
+#define FOLD_SUM    0u
+#define FOLD_SUM64  1u
+#define FOLD_REAL   2u
+#define FOLD_DOUBLE 3u
+#define FOLD_BEST   4u
+#define FOLD_WHERE  5u
+
+/* The type of a fold's result: in's own for BEST. */
+#define FOLD_TO_F32  0u
+#define FOLD_TO_F64  1u
+#define FOLD_TO_U32  2u
+#define FOLD_TO_U64  3u
+#define FOLD_TO_SAME 4u
+
+/* A workgroup's tile: 8 times 256 pieces of 16 bytes; and how many tiles are folded at a time in the
+ * second step. */
+#define FOLD_TILE_LOG2 15u
+#define FOLD_FAN       256u
+
+/* reduce.comp: one pass. Partial results are 16 bytes: a number of 64 bits and a position. */
+ARGS_BEGIN(reduce_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(length_at) /* optional */
+ARG_ADDRESS(whole)    /* optional: u64, the stream's length */
+ARG_ADDRESS(partials) /* a tile */
+ARG_ADDRESS(fans)     /* FOLD_FAN tiles */
+ARG_ADDRESS(counters) /* zeros: one, and one for each FOLD_FAN tiles */
+ARG_ADDRESS(clear)
+ARG_ADDRESS(running)  /* what the passes before gave */
+ARG_UINT(bound)
+ARG_UINT(clear_count)
+ARG_UINT(whole_low)
+ARG_UINT(whole_high)
+ARG_UINT(first_low) /* the position of the pass's first element */
+ARG_UINT(first_high)
+ARG_UINT(is_first)
+ARG_UINT(is_last)
+ARGS_END(reduce_args)
+
+/* A half to a float by numbers that no device flushes to zero. */
+FUNCTION(float) stream_half(uint half_bits)
+{
+    uint magnitude = half_bits & 0x7fffu;
+    uint sign = (half_bits & 0x8000u) << 16;
+    if (magnitude >= 0x7c00u)
+        return uintBitsToFloat(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    if (magnitude >= 0x400u)
+        return uintBitsToFloat(sign | ((magnitude << 13) + 0x38000000u));
+    return uintBitsToFloat(floatBitsToUint(F(magnitude) * 5.9604644775390625e-8f) | sign);
+}

@@ -1,0 +1,100 @@
+/* One pass of tml_reduce in one dispatch. Each workgroup folds a tile; of those that share a fan of
+ * 256 tiles the last to finish folds the tiles' results, and of those the last the fans'. Nobody
+ * waits, and each step joins in the order of the tiles, so that the result does not depend on who was
+ * last. */
+#include "reduce_fold.glsl"
+
+ARGS_USE(reduce_args)
+
+/* Results travel between workgroups: never through a cache that others do not see. */
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer results_at {
+    uvec4 v[];
+};
+
+shared bool is_last_here;
+
+void put_result(uvec2 results, uint i, fold_state f)
+{
+    results_at(results).v[i] = uvec4(f.number, f.at, 0u);
+}
+fold_state get_result(uvec2 results, uint i, uint count)
+{
+    if (i >= count)
+        return fold_nothing();
+    uvec4 result = results_at(results).v[i];
+    return fold_state(result.xy, result.z);
+}
+
+/* Was this workgroup the last of count to come here with its result stored? */
+bool is_last_of(uint counter, uint count)
+{
+    if (gl_LocalInvocationID.x == 0u) {
+        memoryBarrierBuffer();
+        uint before = atomicAdd(word_at(address_of_word(args.counters, counter)).bits, 1u);
+        is_last_here = before + 1u == count;
+    }
+    barrier();
+    memoryBarrierBuffer();
+    return is_last_here;
+}
+
+/* Joins the passes before, and stores. */
+void finish(fold_state f, uint count)
+{
+    uvec2 first = uvec2(args.first_low, args.first_high);
+    if (args.is_first == 0u) {
+        uvec4 before = quads_at(args.running).v[0];
+        fold_state sooner = fold_state(before.xy, 0u);
+        if (FOLD_KIND != FOLD_WHERE) {
+            f = fold_join(sooner, f);
+        } else if (!key_less(f, sooner)) {
+            f = sooner;
+            first = before.zw;
+        }
+    }
+    if (args.is_last == 0u) {
+        uvec2 at = FOLD_KIND == FOLD_WHERE ? add64(first, uvec2(f.at, 0u)) : uvec2(0u);
+        quads_at(args.running).v[0] = uvec4(f.number, at);
+        return;
+    }
+    uvec2 whole = is_none(args.whole) ? uvec2(args.whole_low, args.whole_high) : load64(args.whole);
+    fold_store(args.out_at, 0u, f, first, whole);
+}
+
+void main()
+{
+    uint t = gl_LocalInvocationID.x;
+    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group_index() * GROUP + t; i < args.clear_count; i += groups * GROUP)
+        store_word(args.clear, i, 0u);
+
+    uint count = stream_length(args.length_at, args.bound);
+    uint tiles = max((count + (1u << TILE_LOG2) - 1u) >> TILE_LOG2, 1u);
+    uint tile = group_index();
+    if (tile >= tiles)
+        return;
+    fold_state f = fold_tile(args.in_at, tile, count);
+    if (tiles > 1u) {
+        uint fan = tile / FOLD_FAN, fans = (tiles + FOLD_FAN - 1u) / FOLD_FAN;
+        uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);
+        if (t == 0u)
+            put_result(args.partials, tile, f);
+        if (!is_last_of(1u + fan, here))
+            return;
+        f = fold_group(get_result(args.partials, fan * FOLD_FAN + t, tiles));
+        if (fans > 1u) {
+            barrier();
+            if (t == 0u)
+                put_result(args.fans, fan, f);
+            if (!is_last_of(0u, fans))
+                return;
+            f = fold_nothing();
+            uint each = (fans + GROUP - 1u) / GROUP;
+            for (uint k = 0u; k < each; k++)
+                f = fold_join(f, get_result(args.fans, t * each + k, fans));
+            f = fold_group(f);
+        }
+    }
+    if (t == 0u)
+        finish(f, count);
+}

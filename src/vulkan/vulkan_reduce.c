@@ -1,0 +1,160 @@
+/* Reduce on the Vulkan engine: one dispatch for each pass (shaders/reduce_body.glsl). */
+#include "vulkan/vulkan_fold.h"
+#include "vulkan_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/stream.k.h"
+
+#include "kernels/kernel_end.h"
+
+static uint32_t log2_of_size(tml_type type)
+{
+    return (uint32_t)__builtin_ctzll(tml_type_size(type));
+}
+
+static uint32_t fold_kind(tml_fold fold, tml_type type)
+{
+    switch (fold) {
+    case TML_SUM:
+    case TML_MEAN:
+        if (type == TML_F64)
+            return FOLD_DOUBLE;
+        if (tml_type_is_float(type))
+            return FOLD_REAL;
+        if (tml_type_size(type) < sizeof(uint64_t))
+            return FOLD_SUM;
+        return fold == TML_SUM ? FOLD_SUM64 : FOLD_REAL; /* a sum of them would overflow */
+    case TML_MIN:
+    case TML_MAX:
+        return FOLD_BEST;
+    default:
+        return FOLD_WHERE;
+    }
+}
+
+static uint32_t fold_to(uint32_t kind, tml_type out_type)
+{
+    if (kind == FOLD_BEST)
+        return FOLD_TO_SAME;
+    switch (out_type) {
+    case TML_F32:
+        return FOLD_TO_F32;
+    case TML_F64:
+        return FOLD_TO_F64;
+    case TML_U32:
+        return FOLD_TO_U32;
+    default:
+        return FOLD_TO_U64;
+    }
+}
+
+bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
+                  vk_fold *out)
+{
+    bool has_doubles = vk_caps_of(tml)->float64, is_float = tml_type_is_float(in_type);
+    uint32_t kind = fold_kind(fold, in_type), size_log2 = log2_of_size(in_type);
+    *out = (vk_fold){
+        .specs = {kind, size_log2, !is_float && tml_type_is_signed(in_type), is_float,
+                  fold == TML_MAX || fold == TML_ARGMAX, fold_to(kind, out_type), fold == TML_MEAN},
+        .in_double = kind == FOLD_DOUBLE || (fold == TML_MEAN && kind == FOLD_SUM && has_doubles),
+        .tile_log2 = FOLD_TILE_LOG2 - size_log2,
+    };
+    return kind != FOLD_DOUBLE || has_doubles;
+}
+
+typedef struct reduce_job {
+    vk_fold fold;
+    vk_passes passes;
+    uint32_t tiles, fans; /* of the longest pass */
+    reduce_args args;
+} reduce_job;
+
+static uint32_t tiles_of(const reduce_job *job, uint64_t count)
+{
+    uint64_t tile = (uint64_t)1 << job->fold.tile_log2;
+    return (uint32_t)TML_MAX_OF((count + tile - 1) / tile, (uint64_t)1);
+}
+
+static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena, reduce_job *job)
+{
+    *job = (reduce_job){.tiles = 1};
+    bool is_supported = vk_fold_bind(tml, desc->fold, tml_slot_of(tml, desc->in)->type,
+                                     tml_slot_of(tml, desc->out)->type, &job->fold);
+    job->passes = vk_passes_take(tml, &desc->length, arena);
+    job->tiles = tiles_of(job, TML_MIN_OF(job->passes.bound, job->passes.items));
+    job->fans = (job->tiles + FOLD_FAN - 1) / FOLD_FAN;
+    job->args.partials = vk_take(arena, job->tiles, 16);
+    job->args.fans = vk_take(arena, job->fans, 16);
+    job->args.running = vk_take(arena, 1, 16);
+    return is_supported;
+}
+
+static bool supports(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    reduce_job job;
+    return lay_out(tml, desc, &arena, &job);
+}
+
+static size_t scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    reduce_job job;
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status run_pass(tml_context *tml, reduce_job *job, vk_address in, size_t size,
+                           uint64_t number)
+{
+    vk_pass pass = vk_pass_at(&job->passes, number);
+    uint32_t tiles = tiles_of(job, pass.bound);
+    reduce_args *args = &job->args;
+    vk_states states = {0};
+    if (tiles > 1) {
+        tml_status status = vk_take_states(tml, 1 + job->fans, &states);
+        if (status)
+            return status;
+    }
+    args->in_at = in + pass.first * size;
+    args->length_at = pass.length;
+    args->bound = pass.bound;
+    args->counters = states.words;
+    args->clear = states.clear;
+    args->clear_count = states.clear_count;
+    args->first_low = (uint32_t)pass.first;
+    args->first_high = (uint32_t)(pass.first >> 32);
+    args->is_first = number == 0;
+    args->is_last = number + 1 == job->passes.count;
+    vk_dispatch_info info = {
+        .module = job->fold.in_double ? &vk_shader_reduce_double : &vk_shader_reduce,
+        .spec_count = VK_FOLD_SPECS,
+        .args = args,
+        .args_size = sizeof *args,
+        .groups = tiles,
+    };
+    for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
+        info.specs[s] = job->fold.specs[s];
+    return vk_dispatch(tml, &info);
+}
+
+static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    (void)size;
+    const tml_reduce_desc *desc = argument;
+    vk_arena arena = vk_arena_of(scratch);
+    reduce_job job;
+    lay_out(tml, desc, &arena, &job);
+    job.args.out_at = vk_address_of(tml, desc->out);
+    job.args.whole = job.passes.total;
+    job.args.whole_low = (uint32_t)job.passes.bound;
+    job.args.whole_high = (uint32_t)(job.passes.bound >> 32);
+    const tml_slot *in = tml_slot_of(tml, desc->in);
+    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    for (uint64_t p = 0; p < job.passes.count && !status; p++)
+        status = run_pass(tml, &job, vk_slot_address(in), in->element_size, p);
+    return status;
+}
+
+const tml_engine_op vk_op_reduce = {supports, scratch_size, run};
