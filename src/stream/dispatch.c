@@ -222,10 +222,14 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
     if (tml_is_cancelled(tml))
         return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began; see tml_cancel_clear",
                          call);
-    if (!supported(tml, op, desc))
+    tml->error[0] = '\0';
+    if (!supported(tml, op, desc)) {
+        if (tml->error[0]) /* the engine has said why */
+            return TML_UNSUPPORTED;
         return tml_error(tml, TML_UNSUPPORTED,
                          "%s: the %s engine has no such operation for this method, kernel or type",
                          call, tml->engine->name);
+    }
 
     const tml_engine_op *entry = tml->engine->ops[op];
     size_t size = entry->scratch_size ? entry->scratch_size(tml, desc) : 0;

@@ -1,6 +1,6 @@
 /* How users' kernels read arrays and how their results lie in memory (vulkan_kernel_glue.h).
- * Constant a is the tml_type of array a, with KERNEL_ALIGNED added where the array starts at a
- * multiple of its element's size, up to 16: those of 8 and 16 bytes are then loaded at once. */
+ * Constant a is the tml_type of array a, with KERNEL_ALIGNED added to those of 8 and 16 bytes that
+ * start at a multiple of that: they are loaded at once. */
 layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
 layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
@@ -8,9 +8,7 @@ layout(constant_id = 3) const uint KERNEL_TYPE_3 = 0u;
 const uint KERNEL_ALIGNED = 0x80000000u;
 /* tml_type, as <trommel/core.h> counts them. */
 const uint KERNEL_U8 = 1u, KERNEL_I8 = 2u, KERNEL_U16 = 3u, KERNEL_I16 = 4u, KERNEL_F16 = 9u;
-#define kernel_is_word(type)                                                                       \
-    (type == 5u || type == 6u || type == 10u || type == (5u | KERNEL_ALIGNED) ||                   \
-     type == (6u | KERNEL_ALIGNED) || type == (10u | KERNEL_ALIGNED))
+#define kernel_is_word(type) (type == 5u || type == 6u || type == 10u)
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer kernel_words_at {
     uint v[];
@@ -38,7 +36,6 @@ uvec2 kernel_pair(uint type, uvec2 address, uint i)
 
 uint kernel_load_uint(uint type, uvec2 address, uint i)
 {
-    type &= ~KERNEL_ALIGNED;
     if (type == KERNEL_U8)
         return LOAD_U8(address, i);
     if (type == KERNEL_U16)
@@ -47,7 +44,6 @@ uint kernel_load_uint(uint type, uvec2 address, uint i)
 }
 int kernel_load_int(uint type, uvec2 address, uint i)
 {
-    type &= ~KERNEL_ALIGNED;
     if (type == KERNEL_I8)
         return LOAD_I8(address, i);
     if (type == KERNEL_I16)
@@ -56,7 +52,7 @@ int kernel_load_int(uint type, uvec2 address, uint i)
 }
 float kernel_load_float(uint type, uvec2 address, uint i)
 {
-    if ((type & ~KERNEL_ALIGNED) == KERNEL_F16)
+    if (type == KERNEL_F16)
         return LOAD_F16(address, i);
     return uintBitsToFloat(kernel_word(address, i));
 }

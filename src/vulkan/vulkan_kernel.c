@@ -1,0 +1,299 @@
+/* Users' kernels on Vulkan: those built with the program (tml_vulkan_desc.kernels), and at run time
+ * the others by libshaderc, which is opened when the first one is asked for. Modules are kept until
+ * the context closes, since pipelines are found by their addresses. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vulkan/vulkan_device.h"
+#include "vulkan/vulkan_kernel_glue.h"
+
+_Static_assert((int)VK_KERNEL_FORMS == (int)TML_VULKAN_KERNEL_FORMS, "one code for each form");
+
+/* ---- libshaderc ------------------------------------------------------------------------------ */
+
+typedef struct shaderc_compiler shaderc_compiler;
+typedef struct shaderc_options shaderc_options;
+typedef struct shaderc_result shaderc_result;
+
+/* The values of <shaderc/shaderc.h> that are used here; its binary interface is stable. */
+enum {
+    SHADERC_COMPUTE_SHADER = 2,
+    SHADERC_OPTIMIZE_PERFORMANCE = 2,
+    SHADERC_TARGET_VULKAN = 0,
+    SHADERC_VULKAN_1_2 = 1 << 22 | 2 << 12,
+    SHADERC_SUCCESS = 0,
+};
+
+/* X(return type, name without shaderc_, parameters) */
+#define SHADERC_LIST(X)                                                                            \
+    X(shaderc_compiler *, compiler_initialize, (void))                                             \
+    X(void, compiler_release, (shaderc_compiler *))                                                \
+    X(shaderc_options *, compile_options_initialize, (void))                                       \
+    X(void, compile_options_release, (shaderc_options *))                                          \
+    X(void, compile_options_set_optimization_level, (shaderc_options *, int))                      \
+    X(void, compile_options_set_target_env, (shaderc_options *, int, uint32_t))                    \
+    X(shaderc_result *, compile_into_spv,                                                          \
+      (const shaderc_compiler *, const char *, size_t, int, const char *, const char *,            \
+       const shaderc_options *))                                                                   \
+    X(void, result_release, (shaderc_result *))                                                    \
+    X(int, result_get_compilation_status, (const shaderc_result *))                                \
+    X(size_t, result_get_length, (const shaderc_result *))                                         \
+    X(const char *, result_get_bytes, (const shaderc_result *))                                    \
+    X(const char *, result_get_error_message, (const shaderc_result *))
+
+typedef struct shaderc_library {
+    void *library;
+    shaderc_compiler *compiler;
+    shaderc_options *options;
+#define SHADERC_POINTER(T, name, params) T(*name) params;
+    SHADERC_LIST(SHADERC_POINTER)
+#undef SHADERC_POINTER
+} shaderc_library;
+
+static void close_shaderc(shaderc_library *s)
+{
+    if (s->options)
+        s->compile_options_release(s->options);
+    if (s->compiler)
+        s->compiler_release(s->compiler);
+    if (s->library)
+        dlclose(s->library);
+    *s = (shaderc_library){0};
+}
+
+/* Is the library there, with all that is needed? */
+static bool open_shaderc(shaderc_library *s)
+{
+    static const char *const names[] = {"libshaderc_shared.so.1", "libshaderc.so.1",
+                                        "libshaderc_shared.dylib"};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(names) && !s->library; i++)
+        s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!s->library)
+        return false;
+#define SHADERC_LOAD(T, name, params)                                                              \
+    *(void **)&s->name = dlsym(s->library, "shaderc_" #name);                                      \
+    bool has_##name = s->name != NULL;
+    SHADERC_LIST(SHADERC_LOAD)
+#undef SHADERC_LOAD
+#define SHADERC_HAS(T, name, params) &&has_##name
+    bool is_whole = true SHADERC_LIST(SHADERC_HAS);
+#undef SHADERC_HAS
+    if (is_whole) {
+        s->compiler = s->compiler_initialize();
+        s->options = s->compile_options_initialize();
+    }
+    if (!s->compiler || !s->options) {
+        close_shaderc(s);
+        return false;
+    }
+    s->compile_options_set_optimization_level(s->options, SHADERC_OPTIMIZE_PERFORMANCE);
+    s->compile_options_set_target_env(s->options, SHADERC_TARGET_VULKAN, SHADERC_VULKAN_1_2);
+    return true;
+}
+
+/* ---- modules that are kept ------------------------------------------------------------------- */
+
+/* One block of memory: the entry, the words that were compiled here, the kernel's name and text. */
+typedef struct kernel_entry {
+    struct kernel_entry *next;
+    size_t size;
+    vk_kernel_form form;
+    const char *glsl;
+    vk_module module;
+    uint32_t code[];
+} kernel_entry;
+
+struct vk_kernel_cache {
+    kernel_entry *entries;
+    bool looked_for_shaderc;
+    shaderc_library shaderc;
+};
+
+static struct vk_kernel_cache *cache_of(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    if (!device->kernel_cache) {
+        device->kernel_cache = tml_alloc(tml, sizeof *device->kernel_cache);
+        if (device->kernel_cache)
+            *device->kernel_cache = (struct vk_kernel_cache){0};
+    }
+    return device->kernel_cache;
+}
+
+/* NULL where there is none. */
+static const shaderc_library *shaderc_of(struct vk_kernel_cache *cache)
+{
+    if (!cache->looked_for_shaderc)
+        open_shaderc(&cache->shaderc);
+    cache->looked_for_shaderc = true;
+    return cache->shaderc.library ? &cache->shaderc : NULL;
+}
+
+void vk_kernels_close(tml_context *tml)
+{
+    struct vk_kernel_cache *cache = vk_device_of(tml)->kernel_cache;
+    if (!cache)
+        return;
+    while (cache->entries) {
+        kernel_entry *entry = cache->entries;
+        cache->entries = entry->next;
+        tml_free(tml, entry, entry->size);
+    }
+    close_shaderc(&cache->shaderc);
+    tml_free(tml, cache, sizeof *cache);
+    vk_device_of(tml)->kernel_cache = NULL;
+}
+
+/* Keeps code of a kernel; copied unless it was built with the program. */
+static const vk_module *keep_module(tml_context *tml, struct vk_kernel_cache *cache,
+                                    const tml_kernel *kernel, vk_kernel_form form, const void *code,
+                                    size_t code_size, bool is_built)
+{
+    size_t copied = is_built ? 0 : code_size;
+    size_t name_size = strlen(kernel->name) + 1, glsl_size = strlen(kernel->glsl) + 1;
+    size_t size = sizeof(kernel_entry) + copied + name_size + glsl_size;
+    kernel_entry *entry = tml_alloc(tml, size);
+    if (!entry) {
+        tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for %zu bytes of code",
+                  kernel->name, size);
+        return NULL;
+    }
+    char *name = (char *)entry->code + copied, *glsl = name + name_size;
+    memcpy(entry->code, code, copied);
+    memcpy(name, kernel->name, name_size);
+    memcpy(glsl, kernel->glsl, glsl_size);
+    entry->next = cache->entries;
+    entry->size = size;
+    entry->form = form;
+    entry->glsl = glsl;
+    entry->module = (vk_module){name, is_built ? code : entry->code, code_size};
+    cache->entries = entry;
+    return &entry->module;
+}
+
+/* ---- where a kernel comes from --------------------------------------------------------------- */
+
+static const tml_vulkan_kernel *find_built(const tml_context *tml, const tml_kernel *kernel)
+{
+    const tml_vulkan_kernel *built = vk_device_of(tml)->kernels;
+    while (built && built->glsl && strcmp(built->glsl, kernel->glsl) != 0)
+        built++;
+    return built && built->glsl ? built : NULL;
+}
+
+bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
+{
+    const vk_caps *caps = vk_caps_of(tml);
+    const char *lacks = vk_kernel_uses_float64(kernel) && !caps->float64 ? "double"
+                        : vk_kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
+                                                                         : NULL;
+    if (lacks) {
+        tml_error(tml, TML_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name, lacks,
+                  tml->device.name);
+        return false;
+    }
+    if (find_built(tml, kernel))
+        return true;
+    struct vk_kernel_cache *cache = cache_of(tml);
+    if (cache && shaderc_of(cache))
+        return true;
+    tml_error(
+        tml, TML_UNSUPPORTED,
+        "kernel %s was not built for Vulkan, and libshaderc.so.1, which would do that now, is "
+        "not found; use trommel_add_kernels() in CMake and pass its list in "
+        "tml_vulkan_desc.kernels, or install libshaderc",
+        kernel->name);
+    return false;
+}
+
+static const vk_module *compile(tml_context *tml, struct vk_kernel_cache *cache,
+                                const shaderc_library *s, const tml_kernel *kernel,
+                                vk_kernel_form form)
+{
+    char file[64];
+    snprintf(file, sizeof file, "kernel %s", kernel->name);
+    vk_kernel_place place = {file, 1};
+    const char *template = vk_kernel_templates[form];
+    size_t size = vk_kernel_shader(kernel, place, template, NULL, 0) + 1;
+    char *text = tml_alloc(tml, size);
+    if (!text) {
+        tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of GLSL", file, size);
+        return NULL;
+    }
+    vk_kernel_shader(kernel, place, template, text, size);
+    shaderc_result *result = s->compile_into_spv(s->compiler, text, size - 1,
+                                                 SHADERC_COMPUTE_SHADER, file, "main", s->options);
+    tml_free(tml, text, size);
+    const vk_module *module = NULL;
+    if (result && s->result_get_compilation_status(result) == SHADERC_SUCCESS)
+        module = keep_module(tml, cache, kernel, form, s->result_get_bytes(result),
+                             s->result_get_length(result), false);
+    else
+        tml_error(tml, TML_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s", file,
+                  result ? s->result_get_error_message(result) : "(no message)");
+    if (result)
+        s->result_release(result);
+    return module;
+}
+
+const vk_module *vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form)
+{
+    struct vk_kernel_cache *cache = cache_of(tml);
+    if (!cache) {
+        tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
+                  kernel->name);
+        return NULL;
+    }
+    for (const kernel_entry *entry = cache->entries; entry; entry = entry->next)
+        if (entry->form == form && !strcmp(entry->glsl, kernel->glsl))
+            return &entry->module;
+    const tml_vulkan_kernel *built = find_built(tml, kernel);
+    if (built && built->code[form])
+        return keep_module(tml, cache, kernel, form, built->code[form], built->size[form], true);
+    if (!vk_kernel_supported(tml, kernel) || !shaderc_of(cache))
+        return NULL;
+    return compile(tml, cache, shaderc_of(cache), kernel, form);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static bool is_array(uint32_t param)
+{
+    return param < TML_PARAM_INDEX;
+}
+
+void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
+                     const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS])
+{
+    const uint32_t aligned = 1u << 31; /* KERNEL_ALIGNED, shaders/kernel_loads.glsl */
+    uint32_t array = 0;
+    memset(specs, 0, VK_KERNEL_SPECS * sizeof *specs);
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        if (!is_array(kernel->params[p]))
+            continue;
+        const tml_slot *slot = tml_slot_of(tml, in[array]);
+        size_t size = slot->element_size;
+        specs[array] = slot->type;
+        if ((size == 8 || size == 16) && vk_slot_address(slot) % size == 0)
+            specs[array] |= aligned;
+        array++;
+    }
+}
+
+void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
+                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first, vk_address *in0, float *f0)
+{
+    struct {
+        tml_params params;
+        uint32_t first_index;
+    } values = {*params, (uint32_t)first};
+    uint32_t array = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        if (!is_array(kernel->params[p]))
+            continue;
+        const tml_slot *slot = tml_slot_of(tml, in[array]);
+        in0[array++] = vk_slot_address(slot) + first * slot->element_size;
+    }
+    memcpy(f0, &values, sizeof values);
+}

@@ -1,0 +1,52 @@
+/* tml_map_stream on Vulkan: one dispatch of the kernel's map form a pass. */
+#include "vulkan/vulkan_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+static bool map_supports(tml_context *tml, const void *desc)
+{
+    return vk_kernel_supported(tml, ((const tml_map_desc *)desc)->kernel);
+}
+
+static size_t map_scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0, 0};
+    vk_passes_take(tml, &((const tml_map_desc *)desc)->length, &arena);
+    return arena.size;
+}
+
+static tml_status map_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_map_desc *d = desc;
+    const vk_module *module = vk_kernel_module(tml, d->kernel, VK_KERNEL_MAP);
+    if (!module)
+        return TML_UNSUPPORTED;
+    vk_arena arena = vk_arena_of(scratch);
+    vk_passes passes = vk_passes_take(tml, &d->length, &arena);
+    vk_address out = vk_address_of(tml, d->out);
+    size_t size = tml_type_size(d->kernel->result);
+    tml_status status = vk_passes_begin(tml, &d->length, &passes);
+    for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
+        vk_pass pass = vk_pass_at(&passes, p);
+        map_args args = {
+            .out_at = out + pass.first * size, .length_at = pass.length, .bound = pass.bound};
+        vk_dispatch_info info = {.module = module,
+                                 .spec_count = VK_KERNEL_SPECS + 1,
+                                 .args = &args,
+                                 .args_size = sizeof args,
+                                 .groups = ((uint64_t)pass.bound + MAP_ITEMS - 1) / MAP_ITEMS,
+                                 .unordered = p > 0};
+        vk_kernel_specs(tml, d->kernel, d->in, info.specs);
+        info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
+        vk_kernel_args(tml, d->kernel, &d->params, d->in, pass.first, &args.in0, &args.f0);
+        status = vk_dispatch(tml, &info);
+    }
+    return status;
+}
+
+const tml_engine_op vk_op_map = {map_supports, map_scratch_size, map_run};
