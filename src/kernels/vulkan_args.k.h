@@ -130,7 +130,8 @@ ARGS_END(move_args)
 #define MOVE_KIND_BYTES 1u
 #define MOVE_KIND_INDEX 2u /* positions, u32 or by MOVE_SIZE u64 */
 
-/* copy_counted.comp: min(*count * size, room) bytes from byte "first" on; at most 2^30 bytes. */
+/* copy_counted.comp: of min(*count * size, room) bytes, a part from byte "first" on. */
+#define COPY_COUNTED_PART (1u << 30)
 ARGS_BEGIN(copy_counted_args)
 ARG_ADDRESS(to)
 ARG_ADDRESS(from)

@@ -1,5 +1,5 @@
-/* Keep bits: what a kernel, flags or a mask says, as one u32 word for 32 elements. Compaction and
- * the methods that are there to be read begin with them. */
+/* Keep bits: what a kernel, flags or a mask says, as one u32 word for 32 elements; and the moving of
+ * what they keep. Compaction, runs and the methods that are there to be read are made of these. */
 #ifndef TML_VULKAN_COMPACT_H
 #define TML_VULKAN_COMPACT_H
 
@@ -15,13 +15,58 @@ typedef struct vk_keep_bits {
 } vk_keep_bits;
 
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound);
-/* The share of a pass in the bits of a whole stream. */
-vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass);
+/* The share of a pass in the bits of a whole stream; or, with is_reused, in those of its longest
+ * pass, which all use in turn. */
+vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool is_reused);
 
 /* Can the bits be had on this device? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
 /* Records one dispatch that writes the bits and the counts of all tiles of a pass. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
                           const vk_keep_bits *bits);
+
+/* An array that moves, or the elements' positions. */
+typedef struct vk_column {
+    vk_address from; /* the stream's first element; 0: positions, u32 or u64 by size */
+    vk_address to;
+    vk_address next; /* positions: 0, or a u64 that gets the first one that there is no room for */
+    uint64_t room;   /* elements of "to": nothing goes past it */
+    uint32_t size;   /* bytes of an element */
+} vk_column;
+
+/* Records one dispatch that moves a pass's kept elements to their places. bits: with counts made
+ * into places. base: a u64, what the passes before keep; 0: none. total: 0, or a u64, what all
+ * passes keep: then the rejected follow from there on. unordered: as of vk_dispatch_info. */
+tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pass *pass,
+                          const vk_keep_bits *bits, vk_address base, vk_address total,
+                          bool unordered);
+
+/* Copies the first *count elements (u64 on the device, as far as they fit room, which is at least
+ * their bound or the end of "to"). */
+tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uint32_t size,
+                           uint64_t room, vk_address count);
+
+/* ---- in one pass (compact.glsl) --------------------------------------------------------------- */
+
+/* Where the kept go. What compact.glsl moves are elements of 4 bytes and positions in u32. */
+typedef struct vk_one_pass {
+    vk_address out;     /* 0: none */
+    vk_address indices; /* 0: none */
+    uint64_t room;      /* elements of each of them */
+    /* One pass: the caller's count, or 0. Several: u64 running totals, one more than passes. */
+    vk_address totals;
+    bool is_chained; /* totals are running totals, even of one pass */
+    bool is_wide;    /* the caller's count is u64 */
+} vk_one_pass;
+
+/* May this room and, if not 0, these elements be used? */
+bool vk_one_pass_fits(vk_address in, uint64_t bound, uint64_t room);
+
+/* Records a pass with that module and its own four constants. args: what the module needs of in0 ...
+ * in3 and the kernel's values; the rest is filled here. */
+struct compact_args;
+tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
+                              const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,
+                              const vk_one_pass *outputs, const vk_passes *passes, uint64_t number);
 
 #endif

@@ -1,0 +1,16 @@
+/* Runs' lengths, first step: where the last run of each tile of runs ends, which is where the first of
+ * the next tile begins, before that one's starts become lengths. */
+#include "kernel.glsl"
+#include "kernels/vulkan_args.k.h"
+#include "common.glsl"
+#include "runs.glsl"
+
+void main()
+{
+    uint tile = group_index() * GROUP + gl_LocalInvocationID.x;
+    if (tile >= args.tiles)
+        return;
+    uvec2 last = add64(uvec2(args.first_low, args.first_high),
+                       uvec2(tile * TILE_ITEMS + (TILE_ITEMS - 1u), 0u));
+    store64(address_of(args.ends, tile, 8u), end_of(last));
+}

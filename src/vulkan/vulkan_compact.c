@@ -1,0 +1,462 @@
+/* Compact and partition on the Vulkan engine.
+ *
+ *   LOOK_BACK         one dispatch for what matters most: a kernel, flags or a mask that keeps 4-byte
+ *                     elements of one array, their u32 positions, or both, or only counts them
+ *                     (shaders/compact.glsl). Anything else goes the way of
+ *   REDUCE_THEN_SCAN  keep bits and counts of all tiles; a scan of the counts; then one dispatch for
+ *                     each array moves its kept elements.
+ *
+ * Partition takes the second way: where the rejected begin is known only when all are counted.
+ *
+ * In place is done through scratch: the kept are copied back at the end. A workgroup whose
+ * neighbour is silent counts that one's elements again, so no input may change while a pass runs.
+ *
+ * The methods that are there to be read are in vulkan_locate.c.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
+#include "vulkan/vulkan_compact.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan_shaders.h"
+
+enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
+
+/* ---- keep bits ------------------------------------------------------------------------------- */
+
+static uint64_t tiles_of(uint64_t bound)
+{
+    return TML_MAX_OF(bound / TILE_ITEMS + (bound % TILE_ITEMS != 0), (uint64_t)1);
+}
+
+vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound)
+{
+    vk_keep_bits bits = {.tiles = tiles_of(bound)};
+    bits.words = vk_take(arena, bits.tiles, TILE_WORDS * sizeof(uint32_t));
+    bits.counts = vk_take(arena, bits.tiles, sizeof(uint32_t));
+    return bits;
+}
+
+vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool is_reused)
+{
+    uint64_t tile = is_reused ? 0 : pass->first / TILE_ITEMS;
+    return (vk_keep_bits){
+        .words = all->words + tile * TILE_WORDS * sizeof(uint32_t),
+        .counts = all->counts + tile * sizeof(uint32_t),
+        .tiles = tiles_of(pass->bound),
+    };
+}
+
+bool vk_keep_supported(tml_context *tml, const tml_keep *keep)
+{
+    return !keep->kernel || vk_kernel_supported(tml, keep->kernel);
+}
+
+tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
+                          const vk_keep_bits *bits)
+{
+    keep_args args = {
+        .bits = bits->words,
+        .counts = bits->counts,
+        .length_at = pass->length,
+        .bound = pass->bound,
+    };
+    vk_dispatch_info info = {.args = &args, .args_size = sizeof args, .groups = bits->tiles};
+    if (keep->kernel) {
+        info.module = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP);
+        if (!info.module)
+            return TML_UNSUPPORTED;
+        info.spec_count = VK_KERNEL_SPECS;
+        vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
+        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, &args.in0,
+                       &args.f0);
+    } else if (!tml_is_none(keep->flags)) {
+        info.module = &vk_shader_flags_keep;
+        args.in0 = vk_address_of(tml, keep->flags) + pass->first;
+        info.spec_count = 1;
+        info.specs[0] = args.in0 % 16 == 0;
+    } else {
+        info.module = &vk_shader_mask_keep;
+        args.in0 = vk_address_of(tml, keep->mask) + pass->first / 8;
+    }
+    return vk_dispatch(tml, &info);
+}
+
+/* ---- moving ---------------------------------------------------------------------------------- */
+
+tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pass *pass,
+                          const vk_keep_bits *bits, vk_address base, vk_address total,
+                          bool unordered)
+{
+    const move_args args = {
+        .from = column->from ? column->from + pass->first * column->size : 0,
+        .to = column->to,
+        .words = bits->words,
+        .places = bits->counts,
+        .base = base,
+        .total = total,
+        .next = column->next,
+        .length_at = pass->length,
+        .first_low = (uint32_t)pass->first,
+        .first_high = (uint32_t)(pass->first >> 32),
+        .room_low = (uint32_t)column->room,
+        .room_high = (uint32_t)(column->room >> 32),
+        .bound = pass->bound,
+    };
+    uint32_t kind = !column->from           ? MOVE_KIND_INDEX
+                    : column->size % 4 == 0 ? MOVE_KIND_WORDS
+                                            : MOVE_KIND_BYTES;
+    return vk_dispatch(
+        tml,
+        &(vk_dispatch_info){
+            .module = &vk_shader_move,
+            .spec_count = 3,
+            .specs = {[MOVE_SIZE] = column->size, [MOVE_KIND] = kind, [MOVE_BOTH] = total != 0},
+            .args = &args,
+            .args_size = sizeof args,
+            .groups = bits->tiles,
+            .unordered = unordered,
+        });
+}
+
+tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uint32_t size,
+                           uint64_t room, vk_address count)
+{
+    const uint64_t part = COPY_COUNTED_PART;
+    uint64_t bytes = room * size;
+    tml_status status = TML_OK;
+    for (uint64_t first = 0; first < bytes && status == TML_OK; first += part) {
+        uint64_t words = (TML_MIN_OF(bytes - first, part) + 3) / 4;
+        const copy_counted_args args = {
+            .to = to,
+            .from = from,
+            .count = count,
+            .size = size,
+            .first_low = (uint32_t)first,
+            .first_high = (uint32_t)(first >> 32),
+            .room_low = (uint32_t)bytes,
+            .room_high = (uint32_t)(bytes >> 32),
+        };
+        status = vk_dispatch(tml, &(vk_dispatch_info){
+                                      .module = &vk_shader_copy_counted,
+                                      .args = &args,
+                                      .args_size = sizeof args,
+                                      .groups = (words + VK_GROUP - 1) / VK_GROUP,
+                                      .unordered = first > 0,
+                                  });
+    }
+    return status;
+}
+
+/* ---- in one pass ----------------------------------------------------------------------------- */
+
+/* The shader loads 16 bytes at once and knows room in 32 bits, where the largest value says that
+ * there is always enough. */
+bool vk_one_pass_fits(vk_address in, uint64_t bound, uint64_t room)
+{
+    return in % 16 == 0 && (room >= bound || room < UINT32_MAX);
+}
+
+tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
+                              const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,
+                              const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
+{
+    /* Where workgroups keep moving a neighbour is silent for as long as it takes to load its
+     * elements; counting them in its place would only add to that. */
+    const vk_caps *caps = vk_caps_of(tml);
+    const uint32_t looks = caps->forward_progress ? 1u << 16 : 16;
+
+    vk_pass pass = vk_pass_at(passes, number);
+    uint64_t tiles = tiles_of(pass.bound);
+    vk_states states;
+    tml_status status = vk_take_states(tml, (uint32_t)(STATES_FIRST + tiles), &states);
+    if (status != TML_OK)
+        return status;
+    args->out_at = outputs->out;
+    args->indices = outputs->indices;
+    args->states = states.words;
+    args->clear = states.clear;
+    args->clear_count = states.clear_count;
+    args->totals = outputs->totals + (outputs->is_chained ? number * sizeof(uint64_t) : 0);
+    args->length_at = pass.length;
+    args->first_index = (uint32_t)pass.first;
+    args->bound = pass.bound;
+    args->capacity = outputs->room >= passes->bound ? UINT32_MAX : (uint32_t)outputs->room;
+    vk_dispatch_info info = {
+        .module = module,
+        .spec_count = COMPACT_LOOKS + 1,
+        .specs = {[COMPACT_OUT] = outputs->out != 0,
+                  [COMPACT_INDICES] = outputs->indices != 0,
+                  [COMPACT_TOTALS] = !outputs->is_chained ? TOTALS_ALONE
+                                     : number == 0        ? TOTALS_FIRST
+                                                          : TOTALS_LATER,
+                  [COMPACT_WIDE] = outputs->is_wide,
+                  [COMPACT_LOOKS] = looks},
+        .args = args,
+        .args_size = sizeof *args,
+        .groups = tiles,
+    };
+    for (uint32_t s = 0; s < VK_KERNEL_SPECS; s++)
+        info.specs[s] = specs[s];
+    return vk_dispatch(tml, &info);
+}
+
+/* ---- plan ------------------------------------------------------------------------------------ */
+
+typedef struct compact_job {
+    vk_column columns[MAX_COLUMNS];
+    vk_address aside[MAX_COLUMNS]; /* in place: the kept, until all are moved */
+    uint32_t column_count;
+    bool in_place;
+    bool one_pass;
+    vk_passes passes;
+    vk_keep_bits bits;
+    vk_address scan_scratch;
+    vk_address totals; /* u64, one more than passes: what is kept before each, and in all */
+} compact_job;
+
+static void add_column(compact_job *job, vk_address from, const tml_slot *out)
+{
+    job->columns[job->column_count++] = (vk_column){
+        .from = from,
+        .to = vk_slot_address(out),
+        .room = out->count,
+        .size = (uint32_t)out->element_size,
+    };
+}
+
+/* The single array of 4-byte elements that decides in its kernel's registers; none: 0. */
+static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
+{
+    const tml_kernel *kernel = keep->kernel;
+    uint32_t arrays = 0, type = TML_TYPE_NONE;
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        if (kernel->params[p] < TML_PARAM_INDEX) {
+            type = kernel->params[p];
+            arrays++;
+        }
+    }
+    const tml_slot *slot = tml_slot_of(tml, keep->in[0]);
+    bool fits = arrays == 1 && slot->type == type &&
+                (type == TML_F32 || type == TML_U32 || type == TML_I32);
+    return fits ? vk_slot_address(slot) : 0;
+}
+
+static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
+{
+    bool has_indices = !tml_is_none(desc->indices);
+    uint32_t payload_count = job->column_count - has_indices;
+    uint64_t bound = desc->length.count;
+    if (desc->method != TML_METHOD_LOOK_BACK || payload_count > 1)
+        return false;
+    uint64_t room = job->column_count ? TML_MIN_OF(job->columns[0].room, bound) : bound;
+    vk_address in = payload_count ? job->columns[0].from : 0;
+    for (uint32_t c = 0; c < job->column_count; c++)
+        if (job->columns[c].size != 4 || TML_MIN_OF(job->columns[c].room, bound) != room)
+            return false;
+    if (desc->keep.kernel) {
+        vk_address elements = kernel_elements(tml, &desc->keep);
+        if (!elements || (in && in != elements))
+            return false;
+        in = elements;
+    }
+    return vk_one_pass_fits(in, bound, room);
+}
+
+static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition, vk_arena *arena,
+                    compact_job *job)
+{
+    *job = (compact_job){0};
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_is_none(desc->payloads[p].in); p++)
+        add_column(job, vk_address_of(tml, desc->payloads[p].in),
+                   tml_slot_of(tml, desc->payloads[p].out));
+    if (!tml_is_none(desc->indices))
+        add_column(job, 0, tml_slot_of(tml, desc->indices));
+    job->one_pass = !partition && is_one_pass(tml, desc, job);
+
+    uint64_t bound = desc->length.count;
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        vk_column *column = &job->columns[c];
+        if (column->from == column->to) {
+            job->in_place = true;
+            job->aside[c] = vk_take(arena, TML_MIN_OF(column->room, bound), column->size);
+        }
+    }
+    job->passes = vk_passes_take(tml, &desc->length, arena);
+    if (!job->one_pass) {
+        uint64_t items = partition ? bound : TML_MIN_OF(bound, job->passes.items);
+        job->bits = vk_keep_take(arena, items);
+        uint64_t tiles = tiles_of(TML_MIN_OF(bound, job->passes.items));
+        job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)tiles), 1);
+    }
+    if (!job->one_pass || job->in_place || job->passes.count > 1)
+        job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static vk_address total_at(const compact_job *job, uint64_t pass)
+{
+    return job->totals + pass * sizeof(uint64_t);
+}
+
+/* What is kept before a pass; nothing before the first. */
+static vk_address base_at(const compact_job *job, uint64_t pass)
+{
+    return pass > 0 ? total_at(job, pass) : 0;
+}
+
+static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
+{
+    const tml_keep *keep = &desc->keep;
+    const tml_slot *count = tml_slot_of(tml, desc->count);
+    vk_one_pass outputs = {
+        .totals = job->totals, .is_chained = job->totals != 0, .room = UINT64_MAX};
+    if (!outputs.is_chained && count) {
+        outputs.totals = vk_slot_address(count);
+        outputs.is_wide = count->type == TML_U64;
+    }
+    vk_address in = 0;
+    for (uint32_t c = 0; c < job->column_count; c++) {
+        const vk_column *column = &job->columns[c];
+        outputs.room = column->room;
+        if (column->from) {
+            in = column->from;
+            outputs.out = job->aside[c] ? job->aside[c] : column->to;
+        } else {
+            outputs.indices = column->to;
+        }
+    }
+
+    uint32_t specs[VK_KERNEL_SPECS] = {0};
+    const vk_module *module =
+        tml_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
+    if (keep->kernel) {
+        module = vk_kernel_module(tml, keep->kernel, VK_KERNEL_COMPACT);
+        if (!module)
+            return TML_UNSUPPORTED;
+        vk_kernel_specs(tml, keep->kernel, keep->in, specs);
+    }
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
+        uint64_t first = vk_pass_at(&job->passes, p).first;
+        compact_args args = {.in0 = in ? in + first * sizeof(uint32_t) : 0};
+        if (keep->kernel)
+            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, &args.in0, &args.f0);
+        else if (!tml_is_none(keep->flags))
+            args.in1 = vk_address_of(tml, keep->flags) + first;
+        else
+            args.in1 = vk_address_of(tml, keep->mask) + first / 8;
+        status = vk_one_pass_record(tml, module, specs, &args, &outputs, &job->passes, p);
+    }
+    return status;
+}
+
+/* Keep bits of a pass, and its tiles' places. */
+static tml_status find_places(tml_context *tml, const tml_compact_desc *desc,
+                              const compact_job *job, uint64_t p, const vk_keep_bits *bits)
+{
+    vk_pass pass = vk_pass_at(&job->passes, p);
+    tml_status status = vk_keep_record(tml, &desc->keep, &pass, bits);
+    return status ? status
+                  : vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, job->scan_scratch,
+                                   base_at(job, p), total_at(job, p + 1));
+}
+
+/* Moves a pass's elements; total as of vk_move_record. */
+static tml_status move_pass(tml_context *tml, const compact_job *job, uint64_t p,
+                            const vk_keep_bits *bits, vk_address total)
+{
+    vk_pass pass = vk_pass_at(&job->passes, p);
+    tml_status status = TML_OK;
+    for (uint32_t c = 0; c < job->column_count && status == TML_OK; c++) {
+        vk_column column = job->columns[c];
+        if (job->aside[c])
+            column.to = job->aside[c];
+        status = vk_move_record(tml, &column, &pass, bits, base_at(job, p), total, c > 0);
+    }
+    return status;
+}
+
+static tml_status reduce_then_scan(tml_context *tml, const tml_compact_desc *desc, bool partition,
+                                   const compact_job *job)
+{
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
+        vk_pass pass = vk_pass_at(&job->passes, p);
+        vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, !partition);
+        status = find_places(tml, desc, job, p, &bits);
+        if (status == TML_OK && !partition)
+            status = move_pass(tml, job, p, &bits, 0);
+    }
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK && partition; p++) {
+        vk_pass pass = vk_pass_at(&job->passes, p);
+        vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, false);
+        status = move_pass(tml, job, p, &bits, total_at(job, job->passes.count));
+    }
+    return status;
+}
+
+static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+{
+    compact_job job;
+    vk_arena arena = vk_arena_of(scratch);
+    lay_out(tml, desc, partition, &arena, &job);
+    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    if (status == TML_OK)
+        status =
+            job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, partition, &job);
+    vk_address total = total_at(&job, job.passes.count);
+    for (uint32_t c = 0; c < job.column_count && status == TML_OK; c++) {
+        const vk_column *column = &job.columns[c];
+        if (job.aside[c])
+            status = vk_copy_counted(tml, column->to, job.aside[c], column->size,
+                                     TML_MIN_OF(column->room, desc->length.count), total);
+    }
+    if (status == TML_OK && job.totals)
+        status = vk_store_count(tml, desc->count, total);
+    return status;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static bool is_supported(tml_context *tml, const void *desc)
+{
+    const tml_compact_desc *d = desc;
+    bool is_own = d->method == TML_METHOD_LOOK_BACK || d->method == TML_METHOD_REDUCE_THEN_SCAN;
+    return is_own && vk_keep_supported(tml, &d->keep);
+}
+
+static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
+{
+    compact_job job;
+    vk_arena arena = {0};
+    lay_out(tml, desc, partition, &arena, &job);
+    return arena.size;
+}
+
+static size_t compact_scratch_size(tml_context *tml, const void *desc)
+{
+    return scratch_size(tml, desc, false);
+}
+static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    return run(tml, desc, false, scratch);
+}
+
+static size_t partition_scratch_size(tml_context *tml, const void *desc)
+{
+    return scratch_size(tml, desc, true);
+}
+static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    return run(tml, desc, true, scratch);
+}
+
+const tml_engine_op vk_op_compact = {is_supported, compact_scratch_size, compact_run};
+const tml_engine_op vk_op_partition = {is_supported, partition_scratch_size, partition_run};

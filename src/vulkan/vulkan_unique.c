@@ -1,0 +1,245 @@
+/* Unique on the Vulkan engine. One bit an element says where runs begin: it differs from the element
+ * before. Runs are then a compaction: of the elements for values, of their positions for starts.
+ * Lengths begin as starts, too, and become the distances to the next ones where they lie.
+ *
+ * Elements of 4 bytes whose lengths are not asked for go in one pass (shaders/compact.glsl). In place
+ * is done through scratch, as in vulkan_compact.c. */
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan/vulkan_compact.h"
+#include "vulkan_shaders.h"
+
+typedef struct unique_job {
+    vk_column values, starts, lengths; /* to is 0: not asked for */
+    vk_address aside;                  /* values in place: the runs', until all are moved */
+    bool one_pass;
+    vk_passes passes;
+    vk_keep_bits bits; /* of the longest pass */
+    vk_address scan_scratch;
+    vk_address totals; /* u64, one more than passes: runs before each, and in all */
+    vk_address ends;   /* u64 a tile of runs, of a part as long as a pass */
+} unique_job;
+
+static vk_column column_of(tml_context *tml, tml_buffer out, uint64_t bound)
+{
+    const tml_slot *slot = tml_slot_of(tml, out);
+    if (!slot)
+        return (vk_column){0};
+    return (vk_column){
+        .to = vk_slot_address(slot),
+        .room = TML_MIN_OF(slot->count, bound),
+        .size = (uint32_t)slot->element_size,
+    };
+}
+
+static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, vk_address in,
+                        size_t size)
+{
+    bool has_values = !tml_is_none(desc->values), has_starts = !tml_is_none(desc->starts);
+    uint64_t bound = desc->length.count;
+    if (size != 4 || !tml_is_none(desc->lengths))
+        return false;
+    if (has_starts &&
+        (job->starts.size != 4 || (has_values && job->values.room != job->starts.room)))
+        return false;
+    uint64_t room = has_values ? job->values.room : has_starts ? job->starts.room : bound;
+    return vk_one_pass_fits(in, bound, room);
+}
+
+static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *arena, unique_job *job)
+{
+    uint64_t bound = desc->length.count;
+    *job = (unique_job){
+        .values = column_of(tml, desc->values, bound),
+        .starts = column_of(tml, desc->starts, bound),
+        .lengths = column_of(tml, desc->lengths, bound),
+    };
+    const tml_slot *in = tml_slot_of(tml, desc->in);
+    job->values.from = vk_slot_address(in);
+    job->one_pass = is_one_pass(desc, job, job->values.from, in->element_size);
+    bool in_place = job->values.to == job->values.from;
+    if (in_place)
+        job->aside = vk_take(arena, job->values.room, job->values.size);
+
+    job->passes = vk_passes_take(tml, &desc->length, arena);
+    uint64_t part = TML_MIN_OF(bound, job->passes.items);
+    if (!job->one_pass) {
+        job->bits = vk_keep_take(arena, part);
+        job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)job->bits.tiles), 1);
+    }
+    if (!job->one_pass || in_place || job->passes.count > 1)
+        job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
+    if (!tml_is_none(desc->lengths)) {
+        job->lengths.next = vk_take(arena, 1, sizeof(uint64_t));
+        job->ends = vk_take(arena, job->bits.tiles, sizeof(uint64_t));
+    }
+}
+
+static vk_address total_at(const unique_job *job, uint64_t pass)
+{
+    return job->totals + pass * sizeof(uint64_t);
+}
+
+/* ---- in one pass ----------------------------------------------------------------------------- */
+
+static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const unique_job *job)
+{
+    static const uint32_t specs[VK_KERNEL_SPECS] = {0};
+    const tml_slot *count = tml_slot_of(tml, desc->count);
+    vk_one_pass outputs = {
+        .out = job->aside ? job->aside : job->values.to,
+        .indices = job->starts.to,
+        .room = job->values.to   ? job->values.room
+                : job->starts.to ? job->starts.room
+                                 : desc->length.count,
+        .totals = job->totals,
+        .is_chained = job->totals != 0,
+    };
+    if (!outputs.is_chained && count) {
+        outputs.totals = vk_slot_address(count);
+        outputs.is_wide = count->type == TML_U64;
+    }
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
+        uint64_t first = vk_pass_at(&job->passes, p).first;
+        compact_args args = {.in0 = job->values.from + first * sizeof(uint32_t)};
+        status = vk_one_pass_record(tml, &vk_shader_compact_heads, specs, &args, &outputs,
+                                    &job->passes, p);
+    }
+    return status;
+}
+
+/* ---- by keep bits ---------------------------------------------------------------------------- */
+
+static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t size,
+                             const vk_pass *pass, const vk_keep_bits *bits)
+{
+    vk_address in = job->values.from + pass->first * size;
+    const heads_args args = {
+        .in_at = in,
+        .before = pass->first > 0 ? in - size : 0,
+        .bits = bits->words,
+        .counts = bits->counts,
+        .length_at = pass->length,
+        .bound = pass->bound,
+    };
+    return vk_dispatch(tml, &(vk_dispatch_info){
+                                .module = &vk_shader_heads_keep,
+                                .spec_count = 1,
+                                .specs = {(uint32_t)size},
+                                .args = &args,
+                                .args_size = sizeof args,
+                                .groups = bits->tiles,
+                            });
+}
+
+static tml_status move_runs(tml_context *tml, const unique_job *job, const vk_pass *pass,
+                            const vk_keep_bits *bits, vk_address base)
+{
+    vk_column columns[] = {job->values, job->starts, job->lengths};
+    if (job->aside)
+        columns[0].to = job->aside;
+    bool is_first = true;
+    tml_status status = TML_OK;
+    for (size_t c = 0; c < TML_ARRAY_SIZE(columns) && status == TML_OK; c++) {
+        if (!columns[c].to)
+            continue;
+        status = vk_move_record(tml, &columns[c], pass, bits, base, 0, !is_first);
+        is_first = false;
+    }
+    return status;
+}
+
+/* Starts that lie in lengths become lengths, part by part. */
+static tml_status make_lengths(tml_context *tml, const unique_job *job)
+{
+    const vk_column *lengths = &job->lengths;
+    tml_status status = TML_OK;
+    for (uint64_t first = 0; first < lengths->room && status == TML_OK;
+         first += job->passes.items) {
+        uint64_t runs = TML_MIN_OF(lengths->room - first, job->passes.items);
+        uint32_t tiles = (uint32_t)((runs + TILE_ITEMS - 1) / TILE_ITEMS);
+        const runs_args args = {
+            .starts = lengths->to,
+            .ends = job->ends,
+            .runs = total_at(job, job->passes.count),
+            .next = lengths->next,
+            .total = job->passes.total,
+            .total_low = (uint32_t)job->passes.bound,
+            .total_high = (uint32_t)(job->passes.bound >> 32),
+            .first_low = (uint32_t)first,
+            .first_high = (uint32_t)(first >> 32),
+            .room_low = (uint32_t)lengths->room,
+            .room_high = (uint32_t)(lengths->room >> 32),
+            .tiles = tiles,
+        };
+        vk_dispatch_info info = {
+            .module = &vk_shader_run_ends,
+            .spec_count = 1,
+            .specs = {lengths->size == sizeof(uint64_t)},
+            .args = &args,
+            .args_size = sizeof args,
+            .groups = (tiles + VK_GROUP - 1) / VK_GROUP,
+        };
+        status = vk_dispatch(tml, &info);
+        info.module = &vk_shader_run_lengths;
+        info.groups = tiles;
+        if (status == TML_OK)
+            status = vk_dispatch(tml, &info);
+    }
+    return status;
+}
+
+static tml_status by_bits(tml_context *tml, const tml_unique_desc *desc, const unique_job *job)
+{
+    size_t size = tml_slot_of(tml, desc->in)->element_size;
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
+        vk_pass pass = vk_pass_at(&job->passes, p);
+        vk_keep_bits bits = vk_keep_of_pass(&job->bits, &pass, true);
+        vk_address base = p > 0 ? total_at(job, p) : 0;
+        status = mark_heads(tml, job, size, &pass, &bits);
+        if (status == TML_OK)
+            status = vk_scan_counts(tml, bits.counts, (uint32_t)bits.tiles, job->scan_scratch, base,
+                                    total_at(job, p + 1));
+        if (status == TML_OK)
+            status = move_runs(tml, job, &pass, &bits, base);
+    }
+    if (status == TML_OK && job->lengths.to)
+        status = make_lengths(tml, job);
+    return status;
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static size_t unique_scratch_size(tml_context *tml, const void *desc)
+{
+    unique_job job;
+    vk_arena arena = {0};
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_unique_desc *d = desc;
+    unique_job job;
+    vk_arena arena = vk_arena_of(scratch);
+    lay_out(tml, d, &arena, &job);
+    tml_status status = vk_passes_begin(tml, &d->length, &job.passes);
+    if (status == TML_OK)
+        status = job.one_pass ? one_pass(tml, d, &job) : by_bits(tml, d, &job);
+    vk_address total = total_at(&job, job.passes.count);
+    if (status == TML_OK && job.aside)
+        status =
+            vk_copy_counted(tml, job.values.to, job.aside, job.values.size, job.values.room, total);
+    if (status == TML_OK && job.totals)
+        status = vk_store_count(tml, d->count, total);
+    return status;
+}
+
+const tml_engine_op vk_op_unique = {NULL, unique_scratch_size, unique_run};
