@@ -626,8 +626,6 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     atomic_init(&job.nan, false);
     if (plan->stage == SURFACE_INDEX)
         return surface_index_run(&job);
-    if (plan->stage == SURFACE_LABELS)
-        return surface_labels_run(&job);
 
     surface_case cases[256];
     expand_cases(cases);

@@ -150,9 +150,8 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
 
-/* Fills the index, or the boxes of labels (cpu_surface_index.c). */
+/* Fills the index (cpu_surface_index.c). */
 tml_status surface_index_run(surface_job *job);
-tml_status surface_labels_run(surface_job *job);
 
 /* Normals of n vertices on edges of one axis (cpu_surface_normals.c). rows[dz][dy]: the rows of
  * samples at y - 1 + dy, z - 1 + dz, clamped to the volume; steps: as surface_difference, for the

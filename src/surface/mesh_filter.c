@@ -1,8 +1,8 @@
 /* Cleans a mesh: zero-area triangles go, and of each part all components but the largest.
  *
- * Both are stream compactions: a pass flags the triangles to keep, and tml_compact moves them; a
- * flag for each vertex in use, scanned, is the vertex's new number. What is special here is which
- * triangles to flag. */
+ * Both flag the triangles to keep and move them together; a flag for each vertex in use, summed up,
+ * is the vertex's new number. What is special here is which triangles to flag. All of it is the
+ * host's work, for every engine. */
 #include "surface/mesh_internal.h"
 
 #include <string.h>
@@ -149,55 +149,18 @@ static tml_status keep_largest_components(const filter *f)
 
 /* ---- compaction ----------------------------------------------------------------------------- */
 
-/* Makes a buffer of host memory for the stream operations. */
-static tml_status lend(tml_context *tml, tml_type type, uint64_t count, void *memory,
-                       tml_buffer *out)
+/* Keeps the rows of size bytes whose flag is set, in place; rows: NULL does nothing. */
+static void keep_rows(void *rows, size_t size, const uint8_t *flags, uint64_t count)
 {
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .host = memory, .label = "mesh"},
-        out);
-}
-
-typedef struct column {
-    void *memory; /* NULL: there is none */
-    tml_type type;
-} column;
-
-enum { COLUMNS = 3 };
-
-/* Keeps the rows whose flag is set, in all columns, in place. */
-static tml_status compact_columns(tml_context *tml, uint8_t *flags, uint64_t count,
-                                  const column columns[COLUMNS])
-{
-    tml_compact_desc desc = {.length.count = count};
-    tml_status status = lend(tml, TML_U8, count, flags, &desc.keep.flags);
-    for (int c = 0, used = 0; c < COLUMNS && status == TML_OK; c++) {
-        if (!columns[c].memory)
-            continue;
-        tml_payload *payload = &desc.payloads[used++];
-        status = lend(tml, columns[c].type, count, columns[c].memory, &payload->in);
-        payload->out = payload->in;
-    }
-    if (status == TML_OK)
-        status = tml_compact(tml, &desc);
-    for (int c = 0; c < COLUMNS; c++)
-        tml_buffer_destroy(tml, desc.payloads[c].in);
-    tml_buffer_destroy(tml, desc.keep.flags);
-    return status;
-}
-
-/* The exclusive scan of flags: where each kept row goes. */
-static tml_status scan_flags(tml_context *tml, uint8_t *flags, uint64_t count, uint64_t *out)
-{
-    tml_scan_desc desc = {.length.count = count};
-    tml_status status = lend(tml, TML_U8, count, flags, &desc.in);
-    if (status == TML_OK)
-        status = lend(tml, TML_U64, count, out, &desc.out);
-    if (status == TML_OK)
-        status = tml_scan(tml, &desc);
-    tml_buffer_destroy(tml, desc.out);
-    tml_buffer_destroy(tml, desc.in);
-    return status;
+    if (!rows)
+        return;
+    unsigned char *from = rows, *to = rows;
+    for (uint64_t i = 0; i < count; i++, from += size)
+        if (flags[i]) {
+            if (to != from)
+                memcpy(to, from, size);
+            to += size;
+        }
 }
 
 static uint64_t count_flags(const uint8_t *flags, uint64_t count)
@@ -209,7 +172,7 @@ static uint64_t count_flags(const uint8_t *flags, uint64_t count)
 }
 
 /* Removes the triangles that are not kept. */
-static tml_status compact_triangles(const filter *f)
+static void compact_triangles(const filter *f)
 {
     mesh_arrays *mesh = f->mesh;
     uint64_t before = mesh->triangle_count, kept = 0;
@@ -221,8 +184,8 @@ static tml_status compact_triangles(const filter *f)
         kept += part->triangle_count;
     }
     mesh->triangle_count = kept;
-    tml_type type = TML_VEC(mesh->indices64 ? TML_U64 : TML_U32, 3);
-    return compact_columns(f->tml, f->kept, before, (column[COLUMNS]){{mesh->indices, type}});
+    keep_rows(mesh->indices, 3 * (mesh->indices64 ? sizeof(uint64_t) : sizeof(uint32_t)), f->kept,
+              before);
 }
 
 /* Removes the vertices that no triangle uses. */
@@ -239,26 +202,27 @@ static tml_status compact_vertices(const filter *f)
     memset(used, 0, count);
     for (uint64_t i = 0; i < corners; i++)
         used[corner_vertex(mesh, i)] = 1;
-    tml_status status = scan_flags(tml, used, count, number);
-    if (status == TML_OK) {
-        for (uint64_t i = 0; i < corners; i++)
-            set_index(mesh, i, number[corner_vertex(mesh, i)]);
-        uint64_t kept = 0;
-        for (uint32_t p = 0; p < mesh->part_count; p++) {
-            tml_surface_part *part = &mesh->parts[p];
-            uint64_t first = part->vertex_first;
-            part->vertex_first = kept;
-            part->vertex_count = count_flags(used + first, part->vertex_count);
-            kept += part->vertex_count;
-        }
-        mesh->vertex_count = kept;
-        status = compact_columns(tml, used, count,
-                                 (column[COLUMNS]){{mesh->positions, TML_VEC(TML_F32, 3)},
-                                                   {mesh->normals, TML_VEC(TML_F32, 3)},
-                                                   {mesh->values, TML_F32}});
+    uint64_t kept = 0;
+    for (uint64_t v = 0; v < count; v++) {
+        number[v] = kept;
+        kept += used[v];
     }
+    for (uint64_t i = 0; i < corners; i++)
+        set_index(mesh, i, number[corner_vertex(mesh, i)]);
+    kept = 0;
+    for (uint32_t p = 0; p < mesh->part_count; p++) {
+        tml_surface_part *part = &mesh->parts[p];
+        uint64_t first = part->vertex_first;
+        part->vertex_first = kept;
+        part->vertex_count = count_flags(used + first, part->vertex_count);
+        kept += part->vertex_count;
+    }
+    mesh->vertex_count = kept;
+    keep_rows(mesh->positions, 3 * sizeof(float), used, count);
+    keep_rows(mesh->normals, 3 * sizeof(float), used, count);
+    keep_rows(mesh->values, sizeof(float), used, count);
     tml_free(tml, number, size);
-    return status;
+    return TML_OK;
 }
 
 tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
@@ -275,10 +239,10 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     if (status == TML_OK && largest_component)
         status = keep_largest_components(&f);
     bool any_gone = memchr(f.kept, 0, count) != NULL;
-    if (status == TML_OK && any_gone)
-        status = compact_triangles(&f);
-    if (status == TML_OK && any_gone)
+    if (status == TML_OK && any_gone) {
+        compact_triangles(&f);
         status = compact_vertices(&f);
+    }
     tml_free(tml, f.kept, count);
     return status;
 }

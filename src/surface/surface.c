@@ -263,12 +263,30 @@ static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage 
         return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
                          tml->engine->name);
     plan->stage = stage;
+    if (op->supports && !op->supports(tml, plan))
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface: the %s engine cannot do this on %s: samples of %s",
+                         tml->engine->name, tml->device.name, tml_type_name(plan->type));
     plan->progress_first = from;
     plan->progress_last = to;
     size_t size = op->scratch_size ? op->scratch_size(tml, plan) : 0;
     void *scratch = NULL;
     tml_status status = size ? tml_scratch(tml, "tml_surface", size, &scratch) : TML_OK;
     return status == TML_OK ? op->run(tml, plan, scratch, size) : status;
+}
+
+/* The parts' boxes, or with all_labels the parts, from the volume's memory or a copy of it. */
+static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
+{
+    void *samples = NULL;
+    tml_status status = tml_map(tml, desc->volume, &samples);
+    if (status != TML_OK)
+        return status;
+    plan->progress_first = 0.0;
+    plan->progress_last = 0.1;
+    status = surface_labels(tml, plan, samples);
+    tml_unmap(tml, desc->volume);
+    return status;
 }
 
 /* A box without a cell has no surface; with caps even one sample has six neighbours. */
@@ -410,30 +428,86 @@ static void gather_task(void *argument, uint32_t block)
     }
 }
 
-static void *memory_of(tml_slot *slot)
+/* The mesh that the engine left in buffers of our own, on the host. */
+typedef struct mapped_mesh {
+    tml_buffer buffers[OUTPUTS];
+    void *memory[OUTPUTS];
+} mapped_mesh;
+
+static tml_status mesh_map(tml_context *tml, const tml_surface_result *work, mapped_mesh *out)
 {
-    return slot ? slot->memory : NULL;
+    *out = (mapped_mesh){{work->vertices, work->vertex_normals, work->vertex_values, work->indices},
+                         {NULL}};
+    tml_status status = TML_OK;
+    for (int i = 0; i < OUTPUTS && status == TML_OK; i++)
+        if (!tml_is_none(out->buffers[i]))
+            status = tml_map(tml, out->buffers[i], &out->memory[i]);
+    return status;
 }
 
-/* Filters the mesh that the engine left in work's buffers, and brings it into the final outputs. */
-static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *work,
-                              tml_surface_result *result)
+static void mesh_unmap(tml_context *tml, const mapped_mesh *mesh)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (mesh->memory[i])
+            tml_unmap(tml, mesh->buffers[i]);
+}
+
+/* Brings the mesh into the final outputs. */
+static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup,
+                            const tml_surface_result *to)
+{
+    const struct {
+        const float *in;
+        tml_buffer out;
+        uint64_t components;
+    } arrays[] = {{mesh->positions, to->vertices, 3},
+                  {mesh->normals, to->vertex_normals, 3},
+                  {mesh->values, to->vertex_values, 1}};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++) {
+        if (tml_is_none(arrays[i].out) || mesh->vertex_count == 0)
+            continue;
+        if (!soup) {
+            status = tml_write(tml, arrays[i].out, 0, mesh->vertex_count, arrays[i].in);
+            continue;
+        }
+        void *out = NULL;
+        status = tml_map(tml, arrays[i].out, &out);
+        if (status != TML_OK)
+            return status;
+        gather_job job = {arrays[i].in,       out,
+                          mesh->indices,      mesh->indices64,
+                          mesh->vertex_count, arrays[i].components};
+        tml_parallel_for(tml, (uint32_t)((mesh->vertex_count + GATHER_BLOCK - 1) / GATHER_BLOCK),
+                         gather_task, &job);
+        tml_unmap(tml, arrays[i].out);
+    }
+    if (status == TML_OK && !soup && mesh->triangle_count)
+        status = tml_write(tml, to->indices, 0, mesh->triangle_count, mesh->indices);
+    return status;
+}
+
+/* Filters the mesh that the engine left in work's buffers, and brings it into the final outputs. On
+ * every engine this is the host's work, on the buffers' memory or on copies of it. */
+static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
+                              const tml_surface_result *work, tml_surface_result *result)
 {
     double start = tml_seconds();
-    mesh_arrays mesh = {.positions = memory_of(work->positions),
-                        .normals = memory_of(work->vertex_normals),
-                        .values = memory_of(work->vertex_values),
-                        .indices = memory_of(work->indices),
-                        .indices64 = work->indices64,
+    mapped_mesh mapped;
+    tml_status status = mesh_map(tml, work, &mapped);
+    mesh_arrays mesh = {.positions = mapped.memory[OUT_VERTICES],
+                        .normals = mapped.memory[OUT_NORMALS],
+                        .values = mapped.memory[OUT_VALUES],
+                        .indices = mapped.memory[OUT_INDICES],
+                        .indices64 = plan->indices64,
                         .vertex_count = result->vertex_count,
                         .triangle_count = result->triangle_count,
                         .parts = result->parts,
                         .part_count = result->part_count};
-    tml_status status = TML_OK;
-    if (desc->largest_component || desc->drop_degenerate)
+    if (status == TML_OK)
         status = mesh_filter(tml, &mesh, desc->largest_component, desc->drop_degenerate);
     if (status != TML_OK)
-        return status;
+        goto unmap;
     if (desc->soup) {
         mesh.vertex_count = 3 * mesh.triangle_count;
         for (uint32_t p = 0; p < mesh.part_count; p++) {
@@ -444,39 +518,26 @@ static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, su
     result->vertex_count = mesh.vertex_count;
     result->triangle_count = mesh.triangle_count;
 
-    surface_plan final = *work;
+    surface_plan final = *plan;
     output outputs[OUTPUTS];
     tml_surface_result buffers = {0};
-    outputs_describe(desc, work, false, mesh.vertex_count, mesh.triangle_count, &buffers, &final,
+    outputs_describe(desc, plan, false, mesh.vertex_count, mesh.triangle_count, &buffers, &final,
                      outputs);
-    if ((status = outputs_make(tml, outputs, OUTPUTS)) != TML_OK) {
+    status = outputs_make(tml, outputs, OUTPUTS);
+    if (status == TML_OK)
+        status = mesh_copy(tml, &mesh, desc->soup, &buffers);
+    if (status != TML_OK) {
         outputs_destroy(tml, outputs, OUTPUTS);
-        return status;
+        goto unmap;
     }
-    const struct {
-        const float *in;
-        tml_slot *out;
-        uint64_t components;
-    } arrays[] = {{mesh.positions, final.positions, 3},
-                  {mesh.normals, final.vertex_normals, 3},
-                  {mesh.values, final.vertex_values, 1}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays); i++) {
-        if (!arrays[i].out || mesh.vertex_count == 0)
-            continue;
-        gather_job job = {arrays[i].in,   arrays[i].out->memory, desc->soup ? mesh.indices : NULL,
-                          mesh.indices64, mesh.vertex_count,     arrays[i].components};
-        tml_parallel_for(tml, (uint32_t)((mesh.vertex_count + GATHER_BLOCK - 1) / GATHER_BLOCK),
-                         gather_task, &job);
-    }
-    if (!desc->soup && mesh.triangle_count)
-        memcpy(final.indices->memory, mesh.indices,
-               mesh.triangle_count * 3 * (mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t)));
     result->vertices = buffers.vertices;
     result->vertex_normals = buffers.vertex_normals;
     result->vertex_values = buffers.vertex_values;
     result->indices = buffers.indices;
     surface_time(result, "clean-up", tml_seconds() - start);
-    return TML_OK;
+unmap:
+    mesh_unmap(tml, &mapped);
+    return status;
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -515,7 +576,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
 {
     tml_status status = TML_OK;
     if (plan->labels)
-        status = run_stage(tml, plan, SURFACE_LABELS, 0.0, 0.1);
+        status = find_labels(tml, desc, plan);
     if (status != TML_OK)
         return status;
     drop_flat_parts(plan);
@@ -540,7 +601,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if (status == TML_OK)
         status = run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
     if (status == TML_OK && finish)
-        status = finish_mesh(tml, desc, plan, out);
+        status = finish_mesh(tml, desc, plan, &work, out);
     if (status != TML_OK || finish)
         outputs_destroy(tml, outputs, OUTPUTS);
     return status;

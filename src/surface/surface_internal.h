@@ -13,8 +13,7 @@
 typedef enum surface_stage {
     SURFACE_COUNT,
     SURFACE_EMIT,
-    SURFACE_INDEX,  /* write brick minima and maxima */
-    SURFACE_LABELS, /* find each label's bounding box, or all labels */
+    SURFACE_INDEX, /* write brick minima and maxima */
 } surface_stage;
 
 /* A box of samples in the whole volume. */
@@ -65,8 +64,7 @@ typedef struct surface_plan {
     /* Output of INDEX. */
     tml_slot *bricks;
 
-    /* LABELS: boxes of the parts, whose labels ascend, are filled in. With all_labels the parts
-     * array has room for part_capacity; part_count is set. Beyond it: CAPACITY. */
+    /* With all_labels the parts array has room for part_capacity. */
     bool all_labels;
     uint32_t part_capacity;
 
@@ -90,6 +88,11 @@ static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
 {
     return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
 }
+
+/* Fills in the boxes of the parts, whose labels ascend; with all_labels finds the parts themselves.
+ * samples: the whole volume. src/surface/surface_labels.c. Errors: UNSUPPORTED (more labels than
+ * part_capacity), CANCELLED. */
+tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);
