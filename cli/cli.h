@@ -46,6 +46,9 @@ extern const cli_command cmd_surface, cmd_info, cmd_devices, cmd_compact, cmd_sc
  * prints why and returns NULL: the command then returns CLI_FAILED. */
 tml_context *cli_open(const char *command, const cli_common *common);
 void cli_close(tml_context *tml);
+/* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a GPU. */
+tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                    const char *label, tml_buffer *out);
 
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that
  * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_CANCELLED). */

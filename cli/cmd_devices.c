@@ -41,11 +41,13 @@ static int devices_run(void *args, char **operands, uint32_t operand_count)
             json_text(&j, "features", d->features);
             json_count(&j, "memory_bytes", d->memory);
             json_count(&j, "threads", d->threads);
+            json_flag(&j, "software", d->is_software);
             json_close(&j, '{');
         } else {
-            printf("%u  %-6s  %s%s%s%s%s\n", i, engine_name(d->engine), d->name,
+            printf("%u  %-6s  %s%s%s%s%s%s\n", i, engine_name(d->engine), d->name,
                    d->features[0] ? ", " : "", d->features, d->memory ? ", " : "",
-                   d->memory ? text_bytes(memory, d->memory) : "");
+                   d->memory ? text_bytes(memory, d->memory) : "",
+                   d->is_software ? ", in software" : "");
         }
     }
     if (a->common.json)

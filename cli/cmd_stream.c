@@ -36,13 +36,8 @@ static int load(const char *command, tml_context *tml, const char *path, uint64_
         return cli_error(command,
                          "%s: elements are %s, needs scalars; give the array one dimension", path,
                          tml_type_name(out->array.type));
-    tml_buffer_desc desc = {.type = out->array.type,
-                            .count = out->array.count,
-                            .host = out->array.data,
-                            .label = "input"};
-    if (desc.count == 0)
-        desc.host = NULL;
-    status = tml_buffer_create(tml, &desc, &out->buffer);
+    status =
+        cli_lend(tml, out->array.type, out->array.count, out->array.data, "input", &out->buffer);
     out->seconds = cli_now() - start;
     return cli_fail(command, tml, status);
 }

@@ -232,15 +232,6 @@ static int fail(const run *r, tml_status status)
     return cli_fail("surface", r->tml, status);
 }
 
-/* A buffer on the memory of a volume or array, which outlives it. */
-static tml_status lend(tml_context *tml, tml_type type, uint64_t count, void *data,
-                       const char *label, tml_buffer *out)
-{
-    tml_buffer_desc desc = {
-        .type = type, .count = count, .host = count ? data : NULL, .label = label};
-    return tml_buffer_create(tml, &desc, out);
-}
-
 /* A mask volume as bytes that are 0 or 1. */
 static int make_mask(run *r)
 {
@@ -251,7 +242,7 @@ static int make_mask(run *r)
         return code;
     tml_buffer samples;
     uint64_t count = input_sample_count(&r->mask);
-    tml_status status = lend(r->tml, r->mask.type, count, r->mask.data, "mask file", &samples);
+    tml_status status = cli_lend(r->tml, r->mask.type, count, r->mask.data, "mask file", &samples);
     if (status != TML_OK)
         return fail(r, status);
     status = tml_buffer_create(
@@ -272,8 +263,8 @@ static int make_attribute(run *r)
                                &r->attribute);
     if (code != CLI_OK)
         return code;
-    return fail(r, lend(r->tml, r->attribute.type, input_sample_count(&r->attribute),
-                        r->attribute.data, "attribute", &r->desc.attribute));
+    return fail(r, cli_lend(r->tml, r->attribute.type, input_sample_count(&r->attribute),
+                            r->attribute.data, "attribute", &r->desc.attribute));
 }
 
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
@@ -329,7 +320,7 @@ static int prepare_volume(run *r)
     if (is_far_from_origin(&v->grid))
         memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
     tml_status status =
-        lend(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
+        cli_lend(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
     if (status != TML_OK)
         return fail(r, status);
     int code = make_mask(r);
@@ -361,10 +352,10 @@ static int prepare_points(run *r)
                             .kernel = (tml_field_kernel)a->kernel,
                             .resolution = (uint32_t)a->resolution};
     tml_status status =
-        lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &r->field.points);
+        cli_lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &r->field.points);
     field.points = r->field.points;
     if (status == TML_OK && p->radii && a->radius == 0) {
-        status = lend(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
+        status = cli_lend(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
         field.radii = r->field.radii;
     }
     double start = cli_now();

@@ -5,6 +5,7 @@
 #include <trommel/kernel_begin.h>
 #include <trommel/stream.h>
 
+#include "cli.h"
 #include "histogram.h"
 
 TML_KERNEL(float, histogram_widen, (float x), { return x; })
@@ -165,10 +166,8 @@ tml_status histogram_make(tml_context *tml, const void *data, tml_type type, uin
         return make(tml, data, type, count, out);
 
     tml_buffer half = {0}, wide = {0};
-    tml_buffer_desc half_desc = {
-        .type = TML_F16, .count = count, .host = (void *)(uintptr_t)data}; /* only read */
     void *widened;
-    tml_status status = tml_buffer_create(tml, &half_desc, &half);
+    tml_status status = cli_lend(tml, TML_F16, count, data, "samples", &half);
     if (status == TML_OK)
         status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = count}, &wide);
     if (status == TML_OK)

@@ -19,7 +19,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 const opt cli_shared_options[] = {
     {OPT_SECTION, .help = "Device and limits"},
-    {OPT_CHOICE, "backend", .choices = "auto|cpu", .help = "engine to run on", .fallback = "auto",
+    {OPT_CHOICE, "backend", .choices = "auto|cpu|vulkan",
+     .help = "engine to run on; auto: a GPU where there is one", .fallback = "auto",
      .offset = offsetof(cli_common, backend)},
     {OPT_TEXT, "device", .argument = "NAME",
      .help = "part of a device's name, or its number (" CLI_PROGRAM " devices lists them)",
@@ -96,36 +97,59 @@ double cli_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void print_warning(void *user, tml_log_level level, const char *message)
+/* What the context's log hook works with. */
+static struct {
+    const char *command;
+    bool quiet;
+    char error[512]; /* the latest: of a context that did not open it is all there is */
+} log_state;
+
+static void take_message(void *user, tml_log_level level, const char *message)
 {
-    if (level == TML_LOG_WARNING)
-        cli_error(user, "warning: %s", message);
+    (void)user;
+    if (level == TML_LOG_WARNING && !log_state.quiet)
+        cli_error(log_state.command, "warning: %s", message);
+    if (level == TML_LOG_ERROR)
+        snprintf(log_state.error, sizeof log_state.error, "%s", message);
 }
 
 tml_context *cli_open(const char *command, const cli_common *common)
 {
     tml_context *tml = NULL;
+    log_state.command = command;
+    log_state.quiet = common->quiet;
+    log_state.error[0] = '\0';
     tml_open_desc desc = {
         .engine = (tml_engine_kind)common->backend,
         .device = common->device,
         .threads = (uint32_t)common->threads,
-        .log = common->quiet ? NULL : print_warning,
-        .log_user = (void *)(uintptr_t)command, /* only read */
+        .log = take_message,
         .progress = progress_show,
     };
     tml_status status = tml_open(&desc, &tml);
-    if (status == TML_NO_DEVICE) {
-        cli_error(command, "no device matches --device %s; '" CLI_PROGRAM " devices' lists them",
-                  common->device ? common->device : "(none)");
-        return NULL;
-    }
     if (status != TML_OK) {
-        cli_error(command, "cannot start: %s", tml_status_text(status));
+        const char *text = log_state.error;
+        if (strncmp(text, "tml_open: ", 10) == 0)
+            text += 10;
+        cli_error(command, "cannot start: %s", *text ? text : tml_status_text(status));
         return NULL;
     }
     progress_start(command, common->quiet);
     progress_catch_signals(tml);
     return tml;
+}
+
+tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                    const char *label, tml_buffer *out)
+{
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    tml_buffer_desc desc = {.type = type, .count = count, .label = label};
+    if (device.engine == TML_ENGINE_CPU && count > 0)
+        desc.host = (void *)(uintptr_t)data; /* only read */
+    else
+        desc.data = data;
+    return tml_buffer_create(tml, &desc, out);
 }
 
 void cli_close(tml_context *tml)

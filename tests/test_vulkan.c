@@ -1,0 +1,612 @@
+/* The Vulkan engine as a guest: lent instances, devices, buffers and command buffers; copies through
+ * staging; and what it makes of drivers that fail. The operations themselves are in test_stream,
+ * test_surface and test_field, which run them on every device. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trommel/trommel.h>
+#include <trommel/vulkan.h>
+
+#include "test.h"
+
+/* ---- a driver that fails on request ---------------------------------------------------------- */
+
+/* Between the engine and the loader stand functions that count calls, and fail the one chosen. */
+static struct {
+    PFN_vkGetInstanceProcAddr real_instance;
+    PFN_vkGetDeviceProcAddr real_device;
+    uint32_t calls;   /* of functions that can fail, since reset */
+    uint32_t fail_at; /* the call that fails, from 1; 0: none */
+    VkResult failure;
+    const char *failed;  /* the name of the function that did */
+    const char *missing; /* a function that is not there */
+    bool no_addresses;   /* the device lacks bufferDeviceAddress */
+    int live;            /* objects created and not destroyed */
+} driver;
+
+static bool must_fail(const char *name)
+{
+    if (++driver.calls != driver.fail_at)
+        return false;
+    driver.failed = name;
+    return true;
+}
+
+/* X(name, is it a creation?, parameters, arguments) */
+#define FALLIBLE(X)                                                                                \
+    X(CreateInstance, 1,                                                                           \
+      (const VkInstanceCreateInfo *a, const VkAllocationCallbacks *b, VkInstance *c), (a, b, c))   \
+    X(EnumeratePhysicalDevices, 0, (VkInstance a, uint32_t * b, VkPhysicalDevice * c), (a, b, c))  \
+    X(CreateDevice, 1,                                                                             \
+      (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c,            \
+       VkDevice *d),                                                                               \
+      (a, b, c, d))                                                                                \
+    X(AllocateMemory, 1,                                                                           \
+      (VkDevice a, const VkMemoryAllocateInfo *b, const VkAllocationCallbacks *c,                  \
+       VkDeviceMemory *d),                                                                         \
+      (a, b, c, d))                                                                                \
+    X(MapMemory, 0,                                                                                \
+      (VkDevice a, VkDeviceMemory b, VkDeviceSize c, VkDeviceSize d, VkMemoryMapFlags e,           \
+       void **f),                                                                                  \
+      (a, b, c, d, e, f))                                                                          \
+    X(CreateBuffer, 1,                                                                             \
+      (VkDevice a, const VkBufferCreateInfo *b, const VkAllocationCallbacks *c, VkBuffer *d),      \
+      (a, b, c, d))                                                                                \
+    X(BindBufferMemory, 0, (VkDevice a, VkBuffer b, VkDeviceMemory c, VkDeviceSize d),             \
+      (a, b, c, d))                                                                                \
+    X(CreateCommandPool, 1,                                                                        \
+      (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c,               \
+       VkCommandPool *d),                                                                          \
+      (a, b, c, d))                                                                                \
+    X(AllocateCommandBuffers, 0,                                                                   \
+      (VkDevice a, const VkCommandBufferAllocateInfo *b, VkCommandBuffer *c), (a, b, c))           \
+    X(BeginCommandBuffer, 0, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b))       \
+    X(EndCommandBuffer, 0, (VkCommandBuffer a), (a))                                               \
+    X(CreateFence, 1,                                                                              \
+      (VkDevice a, const VkFenceCreateInfo *b, const VkAllocationCallbacks *c, VkFence *d),        \
+      (a, b, c, d))                                                                                \
+    X(WaitForFences, 0, (VkDevice a, uint32_t b, const VkFence *c, VkBool32 d, uint64_t e),        \
+      (a, b, c, d, e))                                                                             \
+    X(ResetFences, 0, (VkDevice a, uint32_t b, const VkFence *c), (a, b, c))                       \
+    X(QueueSubmit, 0, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d))     \
+    X(CreateShaderModule, 1,                                                                       \
+      (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c,              \
+       VkShaderModule *d),                                                                         \
+      (a, b, c, d))                                                                                \
+    X(CreatePipelineLayout, 1,                                                                     \
+      (VkDevice a, const VkPipelineLayoutCreateInfo *b, const VkAllocationCallbacks *c,            \
+       VkPipelineLayout *d),                                                                       \
+      (a, b, c, d))                                                                                \
+    X(CreatePipelineCache, 1,                                                                      \
+      (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c,             \
+       VkPipelineCache *d),                                                                        \
+      (a, b, c, d))                                                                                \
+    X(CreateComputePipelines, 1,                                                                   \
+      (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,            \
+       const VkAllocationCallbacks *e, VkPipeline *f),                                             \
+      (a, b, c, d, e, f))                                                                          \
+    X(CreateQueryPool, 1,                                                                          \
+      (VkDevice a, const VkQueryPoolCreateInfo *b, const VkAllocationCallbacks *c,                 \
+       VkQueryPool *d),                                                                            \
+      (a, b, c, d))                                                                                \
+    X(GetQueryPoolResults, 0,                                                                      \
+      (VkDevice a, VkQueryPool b, uint32_t c, uint32_t d, size_t e, void *f, VkDeviceSize g,       \
+       VkQueryResultFlags h),                                                                      \
+      (a, b, c, d, e, f, g, h))
+
+/* X(name, parameters, arguments, what is destroyed) */
+#define DESTROYERS(X)                                                                              \
+    X(DestroyInstance, (VkInstance a, const VkAllocationCallbacks *b), (a, b), a)                  \
+    X(DestroyDevice, (VkDevice a, const VkAllocationCallbacks *b), (a, b), a)                      \
+    X(FreeMemory, (VkDevice a, VkDeviceMemory b, const VkAllocationCallbacks *c), (a, b, c), b)    \
+    X(DestroyBuffer, (VkDevice a, VkBuffer b, const VkAllocationCallbacks *c), (a, b, c), b)       \
+    X(DestroyCommandPool, (VkDevice a, VkCommandPool b, const VkAllocationCallbacks *c),           \
+      (a, b, c), b)                                                                                \
+    X(DestroyFence, (VkDevice a, VkFence b, const VkAllocationCallbacks *c), (a, b, c), b)         \
+    X(DestroyShaderModule, (VkDevice a, VkShaderModule b, const VkAllocationCallbacks *c),         \
+      (a, b, c), b)                                                                                \
+    X(DestroyPipelineLayout, (VkDevice a, VkPipelineLayout b, const VkAllocationCallbacks *c),     \
+      (a, b, c), b)                                                                                \
+    X(DestroyPipelineCache, (VkDevice a, VkPipelineCache b, const VkAllocationCallbacks *c),       \
+      (a, b, c), b)                                                                                \
+    X(DestroyPipeline, (VkDevice a, VkPipeline b, const VkAllocationCallbacks *c), (a, b, c), b)   \
+    X(DestroyQueryPool, (VkDevice a, VkQueryPool b, const VkAllocationCallbacks *c), (a, b, c), b)
+
+#define WRAP_FALLIBLE(name, creates, parameters, arguments)                                        \
+    static PFN_vk##name real_##name;                                                               \
+    static VKAPI_ATTR VkResult VKAPI_CALL wrap_##name parameters                                   \
+    {                                                                                              \
+        if (must_fail("vk" #name))                                                                 \
+            return driver.failure;                                                                 \
+        VkResult result = real_##name arguments;                                                   \
+        driver.live += (creates) && result == VK_SUCCESS;                                          \
+        return result;                                                                             \
+    }
+#define WRAP_DESTROYER(name, parameters, arguments, what)                                          \
+    static PFN_vk##name real_##name;                                                               \
+    static VKAPI_ATTR void VKAPI_CALL wrap_##name parameters                                       \
+    {                                                                                              \
+        driver.live -= (what) != VK_NULL_HANDLE;                                                   \
+        real_##name arguments;                                                                     \
+    }
+FALLIBLE(WRAP_FALLIBLE)
+DESTROYERS(WRAP_DESTROYER)
+
+static PFN_vkGetPhysicalDeviceFeatures2 real_GetPhysicalDeviceFeatures2;
+static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceFeatures2(VkPhysicalDevice a,
+                                                                  VkPhysicalDeviceFeatures2 *b)
+{
+    real_GetPhysicalDeviceFeatures2(a, b);
+    for (VkBaseOutStructure *next = b->pNext; next && driver.no_addresses; next = next->pNext)
+        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
+            ((VkPhysicalDeviceVulkan12Features *)(void *)next)->bufferDeviceAddress = VK_FALSE;
+}
+
+static PFN_vkVoidFunction wrapped(PFN_vkVoidFunction real, const char *name)
+{
+    if (!real || (driver.missing && strcmp(name, driver.missing) == 0))
+        return NULL;
+#define IS_FALLIBLE(f, creates, parameters, arguments) IS_WRAPPED(f)
+#define IS_DESTROYER(f, parameters, arguments, what)   IS_WRAPPED(f)
+#define IS_WRAPPED(f)                                                                              \
+    if (strcmp(name, "vk" #f) == 0) {                                                              \
+        real_##f = (PFN_vk##f)real;                                                                \
+        return (PFN_vkVoidFunction)wrap_##f;                                                       \
+    }
+    FALLIBLE(IS_FALLIBLE)
+    DESTROYERS(IS_DESTROYER)
+    IS_WRAPPED(GetPhysicalDeviceFeatures2)
+    return real;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *name)
+{
+    return wrapped(driver.real_device(device, name), name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char *name)
+{
+    PFN_vkVoidFunction real = driver.real_instance(instance, name);
+    if (real && strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        driver.real_device = (PFN_vkGetDeviceProcAddr)real;
+        return (PFN_vkVoidFunction)get_device;
+    }
+    return wrapped(real, name);
+}
+
+static PFN_vkGetInstanceProcAddr loader(void)
+{
+    static void *library;
+    if (!library)
+        library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    PFN_vkGetInstanceProcAddr get = NULL;
+    if (library) {
+        void *symbol = dlsym(library, "vkGetInstanceProcAddr");
+        memcpy(&get, &symbol, sizeof get);
+    }
+    return get;
+}
+
+static char message[1024];
+static void keep_message(void *user, tml_log_level level, const char *text)
+{
+    (void)user;
+    if (level == TML_LOG_ERROR)
+        snprintf(message, sizeof message, "%s", text);
+}
+
+/* Leaves the test where nothing speaks Vulkan. */
+#define NEED_DEVICE()                                                                              \
+    if (!have_device())                                                                            \
+    SKIP("no Vulkan device")
+
+static bool have_device(void)
+{
+    tml_device_info devices[32];
+    uint32_t count = tml_devices(devices, 32);
+    for (uint32_t i = 0; i < count && i < 32; i++)
+        if (devices[i].engine == TML_ENGINE_VULKAN)
+            return true;
+    return false;
+}
+
+/* ---- work to do ------------------------------------------------------------------------------ */
+
+enum { COUNT = 40000 };
+
+/* Uses everything that the engine's core has: copies both ways, a map, dispatches, a clock. */
+static tml_status work(tml_context *tml, bool *right)
+{
+    uint32_t in[COUNT], back[COUNT], total[2] = {0, 0};
+    tml_buffer a = {0}, b = {0}, sum = {0}, arguments = {0};
+    for (uint32_t i = 0; i < COUNT; i++)
+        in[i] = i % 7;
+    double seconds;
+    void *mapped = NULL;
+    *right = false;
+    tml_status status =
+        tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = COUNT, .data = in}, &a);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = COUNT}, &b);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U64, .count = 1}, &sum);
+    if (status == TML_OK)
+        status =
+            tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 4}, &arguments);
+    if (status == TML_OK)
+        status = tml_vulkan_time_begin(tml);
+    if (status == TML_OK)
+        status = tml_scan(tml, &(tml_scan_desc){.in = a, .out = b});
+    if (status == TML_OK)
+        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM, .in = a, .out = sum});
+    if (status == TML_OK)
+        status = tml_vulkan_time_end(tml, &seconds);
+    if (status == TML_OK)
+        status = tml_vulkan_indirect(
+            tml,
+            &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW, .count = sum, .out = arguments});
+    if (status == TML_OK)
+        status = tml_read(tml, b, back);
+    if (status == TML_OK)
+        status = tml_map(tml, arguments, &mapped);
+    if (status == TML_OK) {
+        memcpy(total, mapped, sizeof total);
+        tml_unmap(tml, arguments);
+        uint32_t running = 0;
+        *right = true;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            *right = *right && back[i] == running;
+            running += in[i];
+        }
+        *right = *right && total[0] == running && total[1] == 1;
+    }
+    tml_buffer_destroy(tml, a);
+    tml_buffer_destroy(tml, b);
+    tml_buffer_destroy(tml, sum);
+    tml_buffer_destroy(tml, arguments);
+    return status;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static tml_status open_with(const tml_vulkan_desc *desc, tml_context **out)
+{
+    message[0] = '\0';
+    return tml_open(
+        &(tml_open_desc){
+            .engine = TML_ENGINE_VULKAN, .vulkan = desc, .threads = 1, .log = keep_message},
+        out);
+}
+
+TEST(staged_copies_equal_mapped_ones)
+{
+    NEED_DEVICE();
+    for (int staged = 0; staged < 2; staged++) {
+        tml_context *tml;
+        bool right;
+        CHECK(open_with(&(tml_vulkan_desc){.force_staging = staged}, &tml) == TML_OK);
+        CHECK(work(tml, &right) == TML_OK);
+        CHECK(right);
+        /* Larger than both halves of the ring, and an odd rest. */
+        size_t size = ((size_t)20 << 20) + 5;
+        uint8_t *in = malloc(size), *back = malloc(size);
+        for (size_t i = 0; i < size; i++)
+            in[i] = (uint8_t)(i * 2654435761u >> 13);
+        memset(back, 0, size);
+        tml_buffer buffer;
+        CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = size, .data = in},
+                                &buffer) == TML_OK);
+        CHECK(tml_read(tml, buffer, back) == TML_OK);
+        CHECK(memcmp(in, back, size) == 0);
+        void *mapped;
+        CHECK(tml_map(tml, buffer, &mapped) == TML_OK);
+        CHECK(memcmp(in, mapped, size) == 0);
+        ((uint8_t *)mapped)[size - 1] ^= 0xff;
+        tml_unmap(tml, buffer);
+        CHECK(tml_read_range(tml, buffer, size - 1, 1, back) == TML_OK);
+        CHECK(back[0] == (in[size - 1] ^ 0xff));
+        CHECK(tml_write(tml, buffer, 3, 5, "hello") == TML_OK);
+        CHECK(tml_read_range(tml, buffer, 2, 7, back) == TML_OK);
+        CHECK(back[0] == in[2] && memcmp(back + 1, "hello", 5) == 0 && back[6] == in[8]);
+        free(in);
+        free(back);
+        tml_close(tml);
+    }
+}
+
+/* Every call that can fail does, once, in each of three ways: a status, a message, nothing left. */
+TEST(every_failing_call_is_a_status)
+{
+    NEED_DEVICE();
+    static const VkResult failures[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                        VK_ERROR_DEVICE_LOST};
+    driver.real_instance = loader();
+    for (size_t f = 0; f < sizeof failures / sizeof *failures; f++) {
+        uint32_t fail_at = 1, survived = 0;
+        for (bool done = false; !done; fail_at++) {
+            driver.calls = 0;
+            driver.fail_at = fail_at;
+            driver.failure = failures[f];
+            driver.failed = NULL;
+            driver.live = 0;
+            tml_context *tml = NULL;
+            bool right = false;
+            tml_status status = open_with(
+                &(tml_vulkan_desc){.get_instance_proc_addr = get_instance, .force_staging = true},
+                &tml);
+            if (status == TML_OK)
+                status = work(tml, &right);
+            done = driver.failed == NULL;
+            if (done) {
+                CHECK(status == TML_OK && right);
+            } else if (status == TML_OK) {
+                survived++; /* a call whose failure costs nothing, such as one while destroying */
+                CHECK(right);
+            } else {
+                CHECK(message[0] != '\0');
+            }
+            tml_close(tml);
+            if (driver.live != 0)
+                printf("%d objects left after %s failed\n", driver.live, driver.failed);
+            CHECK(driver.live == 0);
+        }
+        CHECK(fail_at > 20);
+        CHECK(survived < 10);
+    }
+    driver.fail_at = 0;
+}
+
+TEST(what_is_missing_is_said)
+{
+    NEED_DEVICE();
+    tml_context *tml;
+    driver.real_instance = loader();
+    const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
+    driver.missing = "vkCmdDispatch";
+    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "vkCmdDispatch") != NULL);
+    driver.missing = "vkCreateInstance";
+    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    driver.missing = NULL;
+    driver.no_addresses = true;
+    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    driver.no_addresses = false;
+    CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
+          TML_INVALID_ARGUMENT);
+    CHECK(strstr(message, "needs all or none") != NULL);
+}
+
+TEST(memory_has_a_limit)
+{
+    NEED_DEVICE();
+    tml_context *tml;
+    tml_buffer small, large;
+    CHECK(open_with(&(tml_vulkan_desc){.memory_limit = (uint64_t)64 << 20}, &tml) == TML_OK);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = 1000}, &small) ==
+          TML_OK);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = (uint64_t)80 << 20},
+                            &large) == TML_OUT_OF_DEVICE_MEMORY);
+    CHECK(strstr(tml_last_error(tml), "limit") != NULL);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = (uint64_t)30 << 20},
+                            &large) == TML_OK);
+    tml_buffer_destroy(tml, large);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = (uint64_t)32 << 20},
+                            &large) == TML_OK);
+    tml_close(tml);
+}
+
+/* ---- a host program -------------------------------------------------------------------------- */
+
+/* A program with a Vulkan device of its own. */
+typedef struct host {
+    PFN_vkGetInstanceProcAddr get;
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkBuffer buffer; /* 1 MiB, host-visible */
+    VkDeviceMemory memory;
+    uint32_t *mapped;
+} host;
+
+#define INSTANCE_CALL(h, name) ((PFN_vk##name)(h)->get((h)->instance, "vk" #name))
+
+static bool host_open(host *h)
+{
+    h->get = loader();
+    VkPhysicalDeviceFeatures features = {0};
+    VkPhysicalDeviceSubgroupSizeControlFeatures size_control = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &size_control};
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                           .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    PFN_vkCreateInstance create = (PFN_vkCreateInstance)h->get(NULL, "vkCreateInstance");
+    uint32_t one = 1;
+    if (create(&info, NULL, &h->instance) != VK_SUCCESS ||
+        INSTANCE_CALL(h, EnumeratePhysicalDevices)(h->instance, &one, &h->physical) < 0 ||
+        !tml_vulkan_features(h->get, h->instance, h->physical, &features, &features12,
+                             &size_control))
+        return false;
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                       .pNext = &features12,
+                                       .queueCreateInfoCount = 1,
+                                       .pQueueCreateInfos = &queue,
+                                       .pEnabledFeatures = &features};
+    if (INSTANCE_CALL(h, CreateDevice)(h->physical, &device, NULL, &h->device) != VK_SUCCESS)
+        return false;
+    INSTANCE_CALL(h, GetDeviceQueue)(h->device, 0, 0, &h->queue);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
+    INSTANCE_CALL(h, CreateCommandPool)(h->device, &pool, NULL, &h->pool);
+    const VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = h->pool,
+        .commandBufferCount = 1};
+    INSTANCE_CALL(h, AllocateCommandBuffers)(h->device, &commands, &h->commands);
+
+    const VkBufferCreateInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = 1 << 20,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    INSTANCE_CALL(h, CreateBuffer)(h->device, &buffer, NULL, &h->buffer);
+    VkPhysicalDeviceMemoryProperties types;
+    INSTANCE_CALL(h, GetPhysicalDeviceMemoryProperties)(h->physical, &types);
+    const VkMemoryPropertyFlags wanted =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = 0;
+    while ((types.memoryTypes[type].propertyFlags & wanted) != wanted)
+        type++;
+    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                             .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryRequirements needs;
+    INSTANCE_CALL(h, GetBufferMemoryRequirements)(h->device, h->buffer, &needs);
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .pNext = &flags,
+                                         .allocationSize = needs.size,
+                                         .memoryTypeIndex = type};
+    void *mapped = NULL;
+    INSTANCE_CALL(h, AllocateMemory)(h->device, &memory, NULL, &h->memory);
+    INSTANCE_CALL(h, BindBufferMemory)(h->device, h->buffer, h->memory, 0);
+    INSTANCE_CALL(h, MapMemory)(h->device, h->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+    h->mapped = mapped;
+    return mapped != NULL;
+}
+
+static void host_run(host *h)
+{
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &h->commands};
+    INSTANCE_CALL(h, QueueSubmit)(h->queue, 1, &submit, VK_NULL_HANDLE);
+    INSTANCE_CALL(h, QueueWaitIdle)(h->queue);
+}
+
+static void host_close(host *h)
+{
+    INSTANCE_CALL(h, DestroyBuffer)(h->device, h->buffer, NULL);
+    INSTANCE_CALL(h, FreeMemory)(h->device, h->memory, NULL);
+    INSTANCE_CALL(h, DestroyCommandPool)(h->device, h->pool, NULL);
+    INSTANCE_CALL(h, DestroyDevice)(h->device, NULL);
+    INSTANCE_CALL(h, DestroyInstance)(h->instance, NULL);
+}
+
+/* Everything lent: a scan over the caller's buffer, recorded into the caller's commands, run twice
+ * on other data without another call to the library. */
+TEST(a_frame_of_the_callers)
+{
+    NEED_DEVICE();
+    host h = {0};
+    CHECK(host_open(&h));
+    tml_context *tml;
+    const tml_vulkan_desc desc = {.get_instance_proc_addr = h.get,
+                                  .instance = h.instance,
+                                  .physical_device = h.physical,
+                                  .device = h.device,
+                                  .queue = h.queue};
+    CHECK(open_with(&desc, &tml) == TML_OK);
+    tml_buffer in, out, flags, kept, count, arguments;
+    const tml_vulkan_memory first = {h.buffer, 0}, second = {h.buffer, 1 << 18},
+                            third = {h.buffer, 1 << 19}, fourth = {h.buffer, 3 << 18};
+    CHECK(tml_buffer_create(tml,
+                            &(tml_buffer_desc){.type = TML_U32, .count = COUNT, .vulkan = &first},
+                            &in) == TML_OK);
+    CHECK(tml_buffer_create(tml,
+                            &(tml_buffer_desc){.type = TML_U32, .count = COUNT, .vulkan = &second},
+                            &out) == TML_OK);
+    CHECK(tml_buffer_create(tml,
+                            &(tml_buffer_desc){.type = TML_U8, .count = COUNT, .vulkan = &third},
+                            &flags) == TML_OK);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 4, .vulkan = &fourth},
+                            &arguments) == TML_OK);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = COUNT}, &kept) ==
+          TML_OK);
+    CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &count) ==
+          TML_OK);
+    const tml_scan_desc scan = {.in = in, .out = out};
+    const tml_compact_desc compact = {
+        .keep.flags = flags, .payloads[0] = {in, kept}, .count = count};
+    const tml_vulkan_indirect_desc indirect = {
+        .kind = TML_VULKAN_DRAW, .count = count, .group = 3, .out = arguments};
+
+    /* Without scratch it must refuse rather than allocate. */
+    CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
+    size_t scratch = tml_scan_scratch_size(tml, &scan);
+    if (scratch)
+        CHECK(tml_scan(tml, &scan) == TML_SCRATCH_TOO_SMALL);
+    CHECK(tml_sync(tml) == TML_INVALID_ARGUMENT);
+    CHECK(tml_vulkan_record_end(tml) == TML_OK);
+    CHECK(tml_vulkan_record_end(tml) == TML_INVALID_ARGUMENT);
+    CHECK(tml_scan(tml, &scan) == TML_OK);
+    CHECK(tml_compact(tml, &compact) == TML_OK);
+    CHECK(tml_sync(tml) == TML_OK);
+
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
+    CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
+    CHECK(tml_scan(tml, &scan) == TML_OK);
+    CHECK(tml_compact(tml, &compact) == TML_OK);
+    CHECK(tml_vulkan_indirect(tml, &indirect) == TML_OK);
+    CHECK(tml_vulkan_record_end(tml) == TML_OK);
+    INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+    for (uint32_t frame = 0; frame < 3; frame++) {
+        uint8_t *flag = (uint8_t *)(h.mapped + (1 << 17));
+        uint32_t keep = 0;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            h.mapped[i] = i * (frame + 1);
+            flag[i] = i % (frame + 2) == 1;
+            keep += flag[i];
+        }
+        host_run(&h);
+        uint32_t running = 0;
+        bool right = true;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            right = right && h.mapped[(1 << 16) + i] == running;
+            running += h.mapped[i];
+        }
+        CHECK(right);
+        CHECK(h.mapped[3 << 16] == 3 * keep && h.mapped[(3 << 16) + 1] == 1);
+    }
+    uint64_t number;
+    CHECK(tml_read_count(tml, count, &number) == TML_OK && number == COUNT / 4);
+    tml_close(tml);
+    host_close(&h);
+}
+
+TEST(a_pipeline_cache_comes_back)
+{
+    NEED_DEVICE();
+    tml_context *tml;
+    bool right;
+    size_t size = 0;
+    CHECK(open_with(&(tml_vulkan_desc){0}, &tml) == TML_OK);
+    CHECK(work(tml, &right) == TML_OK);
+    CHECK(tml_vulkan_cache(tml, NULL, &size) == TML_OK && size >= 32);
+    unsigned char *data = calloc(size, 1);
+    CHECK(tml_vulkan_cache(tml, data, &size) == TML_OK);
+    tml_close(tml);
+    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
+    CHECK(work(tml, &right) == TML_OK && right);
+    tml_close(tml);
+    /* Rubbish is not fed to the driver as though it were a cache. */
+    memset(data, 0xa5, size);
+    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
+    CHECK(work(tml, &right) == TML_OK && right);
+    tml_close(tml);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
