@@ -305,7 +305,7 @@ TEST(staged_copies_equal_mapped_ones)
         ((uint8_t *)mapped)[size - 1] ^= 0xff;
         tml_unmap(tml, buffer);
         CHECK(tml_read_range(tml, buffer, size - 1, 1, back) == TML_OK);
-        CHECK(back[0] == (in[size - 1] ^ 0xff));
+        CHECK((back[0] ^ in[size - 1]) == 0xff);
         CHECK(tml_write(tml, buffer, 3, 5, "hello") == TML_OK);
         CHECK(tml_read_range(tml, buffer, 2, 7, back) == TML_OK);
         CHECK(back[0] == in[2] && memcmp(back + 1, "hello", 5) == 0 && back[6] == in[8]);
