@@ -83,3 +83,32 @@ FUNCTION(float) stream_half(uint half_bits)
         return uintBitsToFloat(sign | ((magnitude << 13) + 0x38000000u));
     return uintBitsToFloat(floatBitsToUint(F(magnitude) * 5.9604644775390625e-8f) | sign);
 }
+
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+/* Elements of a workgroup's tile with sums of 4 and of 8 bytes. */
+#define SCAN_TILE_OF_4 8192u
+#define SCAN_TILE_OF_8 4096u
+
+/* What a shader of scan_body.glsl does: all of a short stream by one workgroup; one pass by
+ * decoupled look-back; or reduce, then scan: the sum of each tile, one workgroup's scan of those, and
+ * the tiles. */
+#define SCAN_ALL      0u
+#define SCAN_ONE_PASS 1u
+#define SCAN_SUMS     2u
+#define SCAN_TILES    3u
+#define SCAN_ADD      4u
+
+ARGS_BEGIN(scan_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(length_at) /* optional */
+ARG_ADDRESS(base)      /* optional: a sum to begin with */
+ARG_ADDRESS(total)     /* optional: gets the sum of all */
+ARG_ADDRESS(next_base) /* optional: gets it too */
+ARG_ADDRESS(states)    /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
+                        * tile, all zero; SUMS and ADD: a sum a tile */
+ARG_ADDRESS(clear)
+ARG_UINT(bound)
+ARG_UINT(clear_count)
+ARGS_END(scan_args)

@@ -1,4 +1,13 @@
-/* Scan on the Vulkan engine. */
+/* Scan on the Vulkan engine (shaders/scan_body.glsl).
+ *
+ *   LOOK_BACK         one dispatch a pass. Integers only: the sum before a tile is put together from
+ *                     whatever the tiles before have published, and floats would differ with that. In
+ *                     place only where workgroups are known to keep moving: elsewhere a tile adds up
+ *                     the elements of one that does not, which must then still be there.
+ *   REDUCE_THEN_SCAN  three dispatches a pass, one for a short stream.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
+ * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
 #include "vulkan/vulkan_internal.h"
 #include "vulkan_shaders.h"
 
@@ -7,6 +16,171 @@
 #include "kernels/stream.k.h"
 
 #include "kernels/kernel_end.h"
+
+enum {
+    SCAN_SPECS = 7,
+    SPINS_MOVING = 1 << 16, /* looks at a tile that must come soon: tens of milliseconds */
+    SPINS_ALONE = 1 << 24,  /* where nobody can help: the most that a driver may let pass */
+    SPINS_STUCK = 4,        /* where the tile may wait for this workgroup to end */
+    SHORT_TILES = 2, /* one workgroup is done with so many before three dispatches would be */
+};
+
+/* A scan bound to its shader. */
+typedef struct scan_kind {
+    const vk_module *module;
+    uint32_t tile;     /* elements */
+    uint32_t sum_size; /* bytes */
+    uint32_t parts;    /* words of a look-back state, after four words in front; 0: none */
+    uint32_t specs[SCAN_SPECS];
+} scan_kind;
+
+static scan_kind kind_for(tml_type sum_type)
+{
+    switch (sum_type) {
+    case TML_F32:
+        return (scan_kind){&vk_shader_scan_f32, SCAN_TILE_OF_4, 4, 0, {0}};
+    case TML_F64:
+        return (scan_kind){&vk_shader_scan_f64, SCAN_TILE_OF_8, 8, 0, {0}};
+    case TML_U64:
+    case TML_I64:
+        return (scan_kind){&vk_shader_scan_u64, SCAN_TILE_OF_8, 8, 4, {0}};
+    default:
+        return (scan_kind){&vk_shader_scan_u32, SCAN_TILE_OF_4, 4, 2, {0}};
+    }
+}
+
+static void set_input(scan_kind *kind, tml_type type, bool inclusive)
+{
+    kind->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(type));
+    kind->specs[2] = tml_type_is_signed(type);
+    kind->specs[3] = inclusive;
+}
+
+static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
+{
+    return (uint32_t)TML_MAX_OF((count + kind->tile - 1) / kind->tile, (uint64_t)1);
+}
+
+static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_t mode,
+                                const scan_args *args, uint32_t groups)
+{
+    vk_dispatch_info info = {.module = kind->module,
+                             .spec_count = SCAN_SPECS,
+                             .args = args,
+                             .args_size = sizeof *args,
+                             .groups = groups};
+    for (uint32_t s = 0; s < SCAN_SPECS; s++)
+        info.specs[s] = kind->specs[s];
+    info.specs[0] = mode;
+    return vk_dispatch(tml, &info);
+}
+
+/* One dispatch over args->bound elements. */
+static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args)
+{
+    bool in_place = args->in_at == args->out_at, moving = vk_caps_of(tml)->forward_progress;
+    uint32_t tiles = tiles_of(kind, args->bound);
+    vk_states states;
+    tml_status status = vk_take_states(tml, 4 + kind->parts * tiles, &states);
+    if (status)
+        return status;
+    args->states = states.words;
+    args->clear = states.clear;
+    args->clear_count = states.clear_count;
+    kind->specs[4] = in_place ? SPINS_ALONE : moving ? SPINS_MOVING : SPINS_STUCK;
+    kind->specs[5] = !in_place;
+    return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles);
+}
+
+static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan_args *args,
+                                   vk_address sums)
+{
+    uint32_t tiles = tiles_of(kind, args->bound);
+    args->states = sums;
+    tml_status status = scan_dispatch(tml, kind, SCAN_SUMS, args, tiles);
+    if (status)
+        return status;
+    scan_kind of_sums = *kind;
+    set_input(&of_sums, kind->sum_size == 4 ? TML_U32 : TML_U64, false);
+    scan_args middle = *args;
+    middle.in_at = middle.out_at = sums;
+    status = scan_dispatch(tml, &of_sums, SCAN_TILES, &middle, 1);
+    return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles);
+}
+
+/* ---- tml_scan -------------------------------------------------------------------------------- */
+
+typedef struct scan_job {
+    scan_kind kind;
+    vk_passes passes;
+    vk_address sums;
+    vk_address bases[2]; /* what each pass begins with, in turns */
+} scan_job;
+
+static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena, scan_job *job)
+{
+    *job = (scan_job){.kind = kind_for(tml_slot_of(tml, desc->out)->type)};
+    set_input(&job->kind, tml_slot_of(tml, desc->in)->type, desc->inclusive);
+    job->passes = vk_passes_take(tml, &desc->length, arena);
+    if (job->passes.count > 1)
+        for (int i = 0; i < 2; i++)
+            job->bases[i] = vk_take(arena, 1, job->kind.sum_size);
+    uint64_t longest = TML_MIN_OF(job->passes.bound, job->passes.items);
+    if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
+        job->sums = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
+}
+
+static bool supports(tml_context *tml, const void *argument)
+{
+    const tml_scan_desc *desc = argument;
+    const vk_caps *caps = vk_caps_of(tml);
+    tml_type type = tml_slot_of(tml, desc->out)->type;
+    bool in_place = vk_address_of(tml, desc->in) == vk_address_of(tml, desc->out);
+    if (type == TML_F64 && !caps->float64)
+        return false;
+    if (desc->method == TML_METHOD_LOOK_BACK)
+        return kind_for(type).parts != 0 && (!in_place || caps->forward_progress);
+    return desc->method == TML_METHOD_REDUCE_THEN_SCAN;
+}
+
+static size_t scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    scan_job job;
+    lay_out(tml, desc, &arena, &job);
+    return arena.size;
+}
+
+static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    (void)size;
+    const tml_scan_desc *desc = argument;
+    vk_arena arena = vk_arena_of(scratch);
+    scan_job job;
+    lay_out(tml, desc, &arena, &job);
+    const tml_slot *in = tml_slot_of(tml, desc->in), *out = tml_slot_of(tml, desc->out);
+    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
+    for (uint64_t p = 0; p < job.passes.count && !status; p++) {
+        vk_pass pass = vk_pass_at(&job.passes, p);
+        bool is_last = p + 1 == job.passes.count;
+        scan_args args = {.in_at = vk_slot_address(in) + pass.first * in->element_size,
+                          .out_at = vk_slot_address(out) + pass.first * out->element_size,
+                          .length_at = pass.length,
+                          .base = p ? job.bases[p % 2] : 0,
+                          .total = is_last ? vk_address_of(tml, desc->total) : 0,
+                          .next_base = is_last ? 0 : job.bases[(p + 1) % 2],
+                          .bound = pass.bound};
+        if (pass.bound <= SHORT_TILES * job.kind.tile)
+            status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1);
+        else if (desc->method == TML_METHOD_LOOK_BACK)
+            status = scan_in_one_pass(tml, &job.kind, &args);
+        else
+            status = reduce_then_scan(tml, &job.kind, &args, job.sums);
+    }
+    return status;
+}
+
+const tml_engine_op vk_op_scan = {supports, scratch_size, run};
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
@@ -47,6 +221,15 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
         return scan_counts_step(
             tml, COUNTS_ALL,
             &(scan_counts_args){.values = values, .base = base, .total = total, .count = count});
+    if (vk_caps_of(tml)->forward_progress) {
+        scan_kind kind = kind_for(TML_U32);
+        set_input(&kind, TML_U32, false);
+        kind.specs[6] = true;
+        return scan_in_one_pass(
+            tml, &kind,
+            &(scan_args){
+                .in_at = values, .out_at = values, .base = base, .total = total, .bound = count});
+    }
 
     vk_arena arena = {scratch, 0};
     uint32_t tiles = counts_tiles(count);

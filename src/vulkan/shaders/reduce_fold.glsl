@@ -6,6 +6,8 @@
  * A float sum adds the tile's eight rows k in pairs, then the elements within a piece in pairs, then
  * the 256 pieces in pairs. Elements past the end are neutral, and zeros do not change a sum, so that
  * a short stretch may leave out what it does not have. */
+#extension GL_EXT_control_flow_attributes : require
+
 layout(constant_id = 0) const uint FOLD_KIND = 0u;
 layout(constant_id = 1) const uint SIZE_LOG2 = 2u; /* of an element: 0 ... 3 */
 layout(constant_id = 2) const bool IS_SIGNED = false;
@@ -251,8 +253,6 @@ fold_state fold_group(fold_state f)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-#define PAIRS(a) (((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7])))
-
 float wide_to_float(uvec2 n)
 {
     bool minus = IS_SIGNED && (n.y & 0x80000000u) != 0u;
@@ -308,83 +308,111 @@ uvec4 biased(uvec4 piece)
     return IS_SIGNED ? piece ^ sign_bits(0u) : piece;
 }
 
-/* Folds an invocation's pieces. Piece k begins at position at + k * stride. by_rows: they are the rows
- * of a tile; otherwise they follow one another. */
-fold_state fold_pieces(uvec4 pieces[PIECES], uint at, uint stride, bool by_rows)
+/* Eight values that come one after the other, added up in pairs of pairs: what waits for the rest of
+ * its pair. */
+struct pairs {
+    vec4 x[3];
+#ifdef WITH_DOUBLE
+    dvec2 wide[3];
+#endif
+};
+
+#define ADD_IN_PAIRS(kept, k, value)                                                               \
+    if ((k & 1u) == 0u) {                                                                          \
+        kept[0] = value;                                                                           \
+    } else {                                                                                       \
+        value = kept[0] + value;                                                                   \
+        if ((k & 2u) == 0u) {                                                                      \
+            kept[1] = value;                                                                       \
+        } else {                                                                                   \
+            value = kept[1] + value;                                                               \
+            kept[2] = k == 3u ? value : kept[2] + value;                                           \
+        }                                                                                          \
+    }
+
+/* An invocation's fold of up to PIECES pieces, begun with k == 0. */
+struct piece_fold {
+    fold_state f;
+    pairs reals;
+};
+
+/* Adds piece k, which begins at position at. by_rows: the pieces are the rows of a tile, so that each
+ * element of a piece has a sum of its own; otherwise they follow one another. */
+void add_piece(inout piece_fold fold, uvec4 piece, uint k, uint at, bool by_rows)
 {
-    fold_state f = fold_nothing();
+    if (k == 0u)
+        fold.f = fold_nothing();
     if (FOLD_KIND == FOLD_REAL) {
-        precise vec4 x[PIECES];
-        for (uint k = 0u; k < PIECES; k++)
-            x[k] = piece_reals(pieces[k]);
-        precise float sum;
-        if (by_rows) {
-            precise vec4 sums = PAIRS(x);
-            sum = (sums.x + sums.y) + (sums.z + sums.w);
-        } else {
-            precise float sums[PIECES];
-            for (uint k = 0u; k < PIECES; k++)
-                sums[k] = (x[k].x + x[k].y) + (x[k].z + x[k].w);
-            sum = PAIRS(sums);
-        }
-        f.number.x = floatBitsToUint(sum);
+        precise vec4 x = piece_reals(piece);
+        if (!by_rows)
+            x = vec4((x.x + x.y) + (x.z + x.w), 0.0, 0.0, 0.0);
+        ADD_IN_PAIRS(fold.reals.x, k, x)
 #ifdef WITH_DOUBLE
     } else if (FOLD_KIND == FOLD_DOUBLE) {
-        precise double low[PIECES], high[PIECES];
-        for (uint k = 0u; k < PIECES; k++) {
-            low[k] = packDouble2x32(pieces[k].xy);
-            high[k] = packDouble2x32(pieces[k].zw);
-            if (!by_rows)
-                low[k] += high[k];
-        }
-        precise double sum = PAIRS(low);
-        if (by_rows)
-            sum += PAIRS(high);
-        f.number = unpackDouble2x32(sum);
+        precise dvec2 x = dvec2(packDouble2x32(piece.xy), packDouble2x32(piece.zw));
+        if (!by_rows)
+            x = dvec2(x.x + x.y, 0.0lf);
+        ADD_IN_PAIRS(fold.reals.wide, k, x)
 #endif
     } else if (FOLD_KIND == FOLD_SUM64) {
-        for (uint k = 0u; k < PIECES; k++)
-            f.number = add64(f.number, add64(pieces[k].xy, pieces[k].zw));
+        fold.f.number = add64(fold.f.number, add64(piece.xy, piece.zw));
     } else if (FOLD_KIND == FOLD_SUM && SIZE_LOG2 == 2u) {
-        for (uint k = 0u; k < PIECES; k++) {
-            uvec4 x = biased(pieces[k]);
-            for (uint c = 0u; c < 4u; c++)
-                f.number = add64(f.number, uvec2(x[c], 0u));
-        }
+        uvec4 x = biased(piece);
+        uvec2 high;
+        uint top;
+        uvec2 low = uaddCarry(x.xz, x.yw, high);
+        low.x = uaddCarry(low.x, low.y, top);
+        fold.f.number = add64(fold.f.number, uvec2(low.x, high.x + high.y + top));
     } else if (FOLD_KIND == FOLD_SUM && SIZE_LOG2 == 1u) {
-        for (uint k = 0u; k < PIECES; k++) {
-            uvec4 x = biased(pieces[k]);
-            x = (x & 0xffffu) + (x >> 16);
-            f.number.x += (x.x + x.y) + (x.z + x.w);
-        }
+        uvec4 x = biased(piece);
+        x = (x & 0xffffu) + (x >> 16);
+        fold.f.number.x += (x.x + x.y) + (x.z + x.w);
     } else if (FOLD_KIND == FOLD_SUM) {
-        uint sums = 0u; /* two, of up to 64 bytes each */
-        for (uint k = 0u; k < PIECES; k++) {
-            uvec4 x = biased(pieces[k]);
-            x = (x & 0x00ff00ffu) + ((x >> 8) & 0x00ff00ffu);
-            sums += (x.x + x.y) + (x.z + x.w);
-        }
-        f.number.x = (sums & 0xffffu) + (sums >> 16);
+        uvec4 x = biased(piece);
+        x = (x & 0x00ff00ffu) + ((x >> 8) & 0x00ff00ffu);
+        uint two = (x.x + x.y) + (x.z + x.w);
+        fold.f.number.x += (two & 0xffffu) + (two >> 16);
     } else {
-        for (uint k = 0u; k < PIECES; k++)
-            f = fold_piece(f, pieces[k], at + k * stride);
+        fold.f = fold_piece(fold.f, piece, at);
     }
-    return f;
+}
+/* After the last of PIECES pieces. */
+fold_state end_pieces(piece_fold fold)
+{
+    if (FOLD_KIND == FOLD_REAL) {
+        precise vec4 x = fold.reals.x[2];
+        precise float sum = (x.x + x.y) + (x.z + x.w);
+        fold.f.number.x = floatBitsToUint(sum);
+    }
+#ifdef WITH_DOUBLE
+    if (FOLD_KIND == FOLD_DOUBLE) {
+        precise double sum = fold.reals.wide[2].x + fold.reals.wide[2].y;
+        fold.f.number = unpackDouble2x32(sum);
+    }
+#endif
+    return fold.f;
 }
 
 /* Folds a tile of count elements at address into the first subgroup's lanes. */
 fold_state fold_tile(uvec2 address, uint tile, uint count)
 {
     uint first = (tile << (FOLD_TILE_LOG2 - 4u)) + gl_LocalInvocationID.x;
-    uvec4 pieces[PIECES];
-    if ((address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count) {
-        for (uint k = 0u; k < PIECES; k++)
+    bool plain = (address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count;
+    piece_fold fold;
+    if (plain && FOLD_KIND < FOLD_BEST) { /* all loads first, then what is light on registers */
+        uvec4 pieces[PIECES];
+        [[unroll]] for (uint k = 0u; k < PIECES; k++)
             pieces[k] = quads_at(address).v[first + k * GROUP];
+        [[unroll]] for (uint k = 0u; k < PIECES; k++)
+            add_piece(fold, pieces[k], k, 0u, true);
     } else {
-        for (uint k = 0u; k < PIECES; k++)
-            pieces[k] = load_piece(address, first + k * GROUP, count);
+        for (uint k = 0u; k < PIECES; k++) {
+            uint i = first + k * GROUP;
+            uvec4 piece = plain ? quads_at(address).v[i] : load_piece(address, i, count);
+            add_piece(fold, piece, k, i << PIECE_LOG2, true);
+        }
     }
-    return fold_group(fold_pieces(pieces, first << PIECE_LOG2, GROUP << PIECE_LOG2, true));
+    return fold_group(end_pieces(fold));
 }
 
 /* ---- results --------------------------------------------------------------------------------- */

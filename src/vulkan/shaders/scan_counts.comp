@@ -5,6 +5,7 @@
 #include "kernels/stream.k.h"
 #include "common.glsl"
 #include "scan_group.glsl"
+#extension GL_EXT_control_flow_attributes : require
 
 ARGS_USE(scan_counts_args)
 layout(constant_id = 0) const uint MODE = 0u;
@@ -40,12 +41,12 @@ uint scan_tile(uint tile, uint before)
     uint first = tile * COUNTS_TILE + subgroup_index() * (4u * QUADS * SUBGROUP) +
                  4u * gl_SubgroupInvocationID;
     uvec4 quads[QUADS];
-    for (uint k = 0u; k < QUADS; k++)
+    [[unroll]] for (uint k = 0u; k < QUADS; k++)
         quads[k] = load_counts(first + k * 4u * SUBGROUP);
 
     uint sums[QUADS]; /* of what the subgroup has before the quadruple */
     uint sum = 0u;
-    for (uint k = 0u; k < QUADS; k++) {
+    [[unroll]] for (uint k = 0u; k < QUADS; k++) {
         uint own = quads[k].x + quads[k].y + quads[k].z + quads[k].w;
         uint through = subgroupInclusiveAdd(own);
         sums[k] = sum + through - own;
@@ -55,7 +56,7 @@ uint scan_tile(uint tile, uint before)
     if (MODE == COUNTS_SUMS)
         return total;
 
-    for (uint k = 0u; k < QUADS; k++) {
+    [[unroll]] for (uint k = 0u; k < QUADS; k++) {
         uvec4 quad;
         quad.x = before + sum + sums[k];
         quad.y = quad.x + quads[k].x;

@@ -1,0 +1,243 @@
+/* The dispatches of tml_scan, for one type of sums. */
+#include "scan_tile.glsl"
+
+ARGS_USE(scan_args)
+layout(constant_id = 4) const uint SPINS = 16u; /* looks before a tile is taken for stuck */
+layout(constant_id = 5) const bool CAN_HELP = false;
+layout(constant_id = 6) const bool OF_COUNTS = false; /* as vk_scan_counts takes base and total */
+
+sum_t base_sum()
+{
+    return OF_COUNTS || is_none(args.base) ? ZERO : load_sum(args.base, 0u);
+}
+void store_total(sum_t total)
+{
+    if (gl_LocalInvocationID.x != 0u)
+        return;
+#ifdef SUM_U32
+    if (OF_COUNTS) {
+        uvec2 base = is_none(args.base) ? uvec2(0u) : load64(args.base);
+        if (!is_none(args.total))
+            store64(args.total, add64(base, uvec2(total, 0u)));
+        return;
+    }
+#endif
+    if (!is_none(args.total))
+        store_sum(args.total, 0u, total);
+    if (!is_none(args.next_base))
+        store_sum(args.next_base, 0u, total);
+}
+
+/* ---- look-back ------------------------------------------------------------------------------- */
+
+/* A tile's state: words of 16 bits of a sum and, above them, what sum it is. A reader that sees the
+ * same flag in all words has one sum and not parts of two, since a flag has one sum only. */
+#ifdef SUM_U32
+#define LOOK_BACK
+const uint PARTS = 2u;
+uvec4 parts_of(uint x)
+{
+    return uvec4(x & 0xffffu, x >> 16, 0u, 0u);
+}
+uint sum_of_parts(uvec4 parts)
+{
+    return (parts.x & 0xffffu) | parts.y << 16;
+}
+#endif
+#ifdef SUM_U64
+#define LOOK_BACK
+const uint PARTS = 4u;
+uvec4 parts_of(uvec2 x)
+{
+    return uvec4(x.x & 0xffffu, x.x >> 16, x.y & 0xffffu, x.y >> 16);
+}
+uvec2 sum_of_parts(uvec4 parts)
+{
+    return uvec2((parts.x & 0xffffu) | parts.y << 16, (parts.z & 0xffffu) | parts.w << 16);
+}
+#endif
+
+#ifdef LOOK_BACK
+const uint IS_SUM = 1u << 16;    /* of the tile alone */
+const uint IS_PREFIX = 2u << 16; /* of all up to it */
+const uint FLAGS = 3u << 16;
+
+layout(buffer_reference, std430, buffer_reference_align = 4) volatile buffer state_at {
+    uint word;
+};
+
+uvec2 state_address(uint tile)
+{
+    return address_of_word(args.states, 4u + tile * PARTS);
+}
+void publish(uint tile, uint flag, sum_t sum)
+{
+    uvec4 parts = parts_of(sum) | flag;
+    for (uint p = 0u; p < PARTS; p++)
+        atomicExchange(word_at(address_of_word(state_address(tile), p)).bits, parts[p]);
+}
+/* For somebody else's tile: does not take back what its own group has published. */
+void publish_for(uint tile, sum_t sum)
+{
+    uvec4 parts = parts_of(sum) | IS_SUM;
+    for (uint p = 0u; p < PARTS; p++)
+        atomicMax(word_at(address_of_word(state_address(tile), p)).bits, parts[p]);
+}
+/* The flag, or 0 while the words do not agree. */
+uint look_at(uint tile, out sum_t sum)
+{
+    uvec4 parts = uvec4(0u);
+    uint flag = FLAGS;
+    for (uint p = 0u; p < PARTS; p++) {
+        parts[p] = state_at(address_of_word(state_address(tile), p)).word;
+        flag = p == 0u || flag == (parts[p] & FLAGS) ? parts[p] & FLAGS : 0u;
+    }
+    sum = sum_of_parts(parts);
+    return flag;
+}
+
+sum_t add_lanes(sum_t x)
+{
+#ifdef SUM_U32
+    return subgroupAdd(x);
+#else
+    return lane_of(scan_lanes(x), SUBGROUP - 1u);
+#endif
+}
+
+const uint NOBODY = 0xffffffffu;
+
+/* Adds to sum what tiles before end have, nearest first, one tile a lane. Returns NOBODY when all is
+ * there; or a tile that has published nothing for long, with end and sum where it stopped. */
+uint look_back(inout uint end, inout sum_t sum)
+{
+    uint lane = gl_SubgroupInvocationID;
+    for (;;) {
+        sum_t theirs = ZERO;
+        bool is_there = false;
+        uint stuck = 0u, nearest = SUBGROUP;
+        for (uint spin = 0u; spin < SPINS; spin++) {
+            /* Before the first tile stands a prefix of zero. */
+            uint flag = IS_PREFIX;
+            theirs = ZERO;
+            if (lane < end)
+                flag = look_at(end - 1u - lane, theirs);
+            uvec4 prefixes = subgroupBallot(flag == IS_PREFIX);
+            uvec4 missing = subgroupBallot(flag == 0u);
+            nearest = prefixes == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(prefixes);
+            stuck = missing == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(missing);
+            is_there = stuck > nearest || stuck == SUBGROUP;
+            if (is_there)
+                break;
+        }
+        if (!is_there)
+            return end - 1u - stuck;
+        sum = add(sum, add_lanes(lane <= nearest ? theirs : ZERO));
+        if (nearest < SUBGROUP)
+            return NOBODY;
+        end -= SUBGROUP;
+    }
+}
+
+/* The sum of a tile. */
+sum_t add_up(uint tile, uint count)
+{
+    sum_t own = ZERO, total;
+    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP)
+        if (tile * TILE + i < count)
+            own = add(own, load_element(args.in_at, tile * TILE + i));
+    scan_subgroups(add_lanes(own), total);
+    return total;
+}
+
+shared uint stuck_tile;
+shared sum_t sum_before;
+
+/* The sum of the tiles before. When one of them does not move, this workgroup adds up its elements
+ * and goes on: nobody waits for ever, whatever order the device runs workgroups in. */
+sum_t find_before(uint tile, sum_t own, uint count)
+{
+    bool looks = subgroup_index() == 0u;
+    uint end = tile;
+    sum_t sum = ZERO;
+    if (gl_LocalInvocationID.x == 0u)
+        publish(tile, tile == 0u ? IS_PREFIX : IS_SUM, own);
+    for (;;) {
+        if (looks) {
+            uint stuck = look_back(end, sum);
+            if (!CAN_HELP)
+                stuck = NOBODY;
+            if (subgroupElect()) {
+                stuck_tile = stuck;
+                sum_before = sum;
+                if (stuck == NOBODY && tile != 0u)
+                    publish(tile, IS_PREFIX, add(sum, own));
+            }
+        }
+        barrier();
+        uint stuck = stuck_tile;
+        if (stuck == NOBODY)
+            return sum_before;
+        sum_t theirs = add_up(stuck, count);
+        if (gl_LocalInvocationID.x == 0u)
+            publish_for(stuck, theirs);
+        barrier();
+    }
+}
+
+shared uint ticket;
+
+uint take_ticket()
+{
+    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < args.clear_count;
+         i += groups * GROUP)
+        store_word(args.clear, i, 0u);
+    if (gl_LocalInvocationID.x == 0u)
+        ticket = atomicAdd(word_at(args.states).bits, 1u);
+    barrier();
+    return ticket;
+}
+#endif
+
+/* ---- one workgroup --------------------------------------------------------------------------- */
+
+void main()
+{
+    uint count = stream_length(args.length_at, args.bound);
+    uint tiles = max((count + TILE - 1u) / TILE, 1u);
+    uint tile = group_index();
+    bool is_alone = SCAN_MODE == SCAN_ALL || SCAN_MODE == SCAN_TILES;
+    if (is_alone && tile != 0u)
+        return;
+    if (SCAN_MODE == SCAN_TILES) { /* the tiles' sums are the elements */
+        count = tiles;
+        tiles = (count + TILE - 1u) / TILE;
+    }
+#ifdef LOOK_BACK
+    if (SCAN_MODE == SCAN_ONE_PASS)
+        tile = take_ticket();
+#endif
+    sum_t before = base_sum();
+    for (; tile < tiles; tile++) {
+        tile_scan t = scan_tile(args.in_at, args.out_at, tile * TILE, count);
+        if (SCAN_MODE == SCAN_SUMS) {
+            if (gl_LocalInvocationID.x == 0u)
+                store_sum(args.states, tile, t.total);
+            return;
+        }
+#ifdef LOOK_BACK
+        if (SCAN_MODE == SCAN_ONE_PASS)
+            before = add(before, find_before(tile, t.total, count));
+#endif
+        if (SCAN_MODE == SCAN_ADD)
+            before = load_sum(args.states, tile);
+        store_tile(args.out_at, count, t, before);
+        before = add(before, t.total);
+        if (tile == tiles - 1u && SCAN_MODE != SCAN_ADD)
+            store_total(before);
+        if (!is_alone)
+            return;
+        barrier();
+    }
+}

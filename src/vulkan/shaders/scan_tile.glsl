@@ -1,0 +1,325 @@
+/* Scans of a tile in registers, in a fixed order of additions, so that float sums are the same in
+ * every run: scan and segments share this. The file that includes it defines SUM_U32, SUM_U64,
+ * SUM_F32 or SUM_F64, the type of the sums.
+ *
+ * Each subgroup has a stretch of the tile. Four elements are a quad; a row is a quad in each lane,
+ * side by side in memory; a stretch is some rows. A lane adds the elements of a quad in their order;
+ * the lanes' sums are scanned in steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for
+ * the efficient solution of a general class of recurrence equations. 1973); rows follow one another;
+ * the stretches' sums are scanned as the lanes' are. */
+#extension GL_EXT_control_flow_attributes : require
+
+layout(constant_id = 0) const uint SCAN_MODE = 0u;
+layout(constant_id = 1) const uint IN_LOG2 = 2u; /* size of an input element */
+layout(constant_id = 2) const bool IN_SIGNED = false;
+layout(constant_id = 3) const bool INCLUSIVE = false;
+
+#if defined(SUM_U32)
+#define sum_t uint
+const uint ROWS = 8u;
+const sum_t ZERO = 0u;
+#elif defined(SUM_U64)
+#define sum_t uvec2
+const uint ROWS = 4u;
+const sum_t ZERO = uvec2(0u);
+#elif defined(SUM_F32)
+#define sum_t float
+const uint ROWS = 8u;
+const sum_t ZERO = 0.0;
+#else
+#define sum_t double
+const uint ROWS = 4u;
+const sum_t ZERO = 0.0lf;
+#endif
+const uint STRETCH = 4u * ROWS * SUBGROUP;
+const uint TILE = 4u * ROWS * GROUP;
+
+/* ---- sums as numbers and as words ------------------------------------------------------------ */
+
+sum_t add(sum_t a, sum_t b)
+{
+#ifdef SUM_U64
+    return add64(a, b);
+#else
+    precise sum_t sum = a + b;
+    return sum;
+#endif
+}
+
+sum_t lane_of(sum_t x, uint lane)
+{
+#ifdef SUM_F64
+    return packDouble2x32(subgroupShuffle(unpackDouble2x32(x), lane));
+#else
+    return subgroupShuffle(x, lane);
+#endif
+}
+
+/* Element i of an array of sums. */
+sum_t load_sum(uvec2 address, uint i)
+{
+#if defined(SUM_U32)
+    return LOAD_U32(address, i);
+#elif defined(SUM_F32)
+    return LOAD_F32(address, i);
+#elif defined(SUM_U64)
+    return load64(address_of(address, i, 8u));
+#else
+    return packDouble2x32(load64(address_of(address, i, 8u)));
+#endif
+}
+void store_sum(uvec2 address, uint i, sum_t x)
+{
+#if defined(SUM_U32)
+    store_word(address, i, x);
+#elif defined(SUM_F32)
+    store_word(address, i, floatBitsToUint(x));
+#elif defined(SUM_U64)
+    store64(address_of(address, i, 8u), x);
+#else
+    store64(address_of(address, i, 8u), unpackDouble2x32(x));
+#endif
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* An element of 4 bytes or less that was widened to 32 bits. */
+sum_t sum_of_word(uint x)
+{
+#if defined(SUM_U32)
+    return x;
+#elif defined(SUM_U64)
+    return uvec2(x, IN_SIGNED && (x & 0x80000000u) != 0u ? 0xffffffffu : 0u);
+#elif defined(SUM_F32)
+    return uintBitsToFloat(x);
+#else
+    return ZERO;
+#endif
+}
+sum_t sum_of_pair(uvec2 x)
+{
+#if defined(SUM_U32)
+    return x.x;
+#elif defined(SUM_U64)
+    return x;
+#elif defined(SUM_F32)
+    return ZERO;
+#else
+    return packDouble2x32(x);
+#endif
+}
+
+sum_t load_element(uvec2 address, uint i)
+{
+    if (IN_LOG2 == 3u)
+        return sum_of_pair(load64(address_of(address, i, 8u)));
+    uint low = i << IN_LOG2, high = IN_LOG2 == 0u ? 0u : i >> (32u - IN_LOG2);
+    uint word = tml_load(address, low, high);
+    if (IN_LOG2 < 2u)
+        word = bitfieldExtract(word, int(((address.x + low) & 3u) << 3), 8 << IN_LOG2);
+    return sum_of_word(word);
+}
+
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer word_pairs_at {
+    uvec2 v[];
+};
+
+struct quad {
+    sum_t v[4];
+};
+
+/* Quad i of an array that begins at a multiple of 16 bytes. */
+quad load_quad(uvec2 address, uint i)
+{
+    quad q;
+    if (IN_LOG2 == 3u) {
+        uvec4 low = quads_at(address).v[2u * i], high = quads_at(address).v[2u * i + 1u];
+        q.v[0] = sum_of_pair(low.xy);
+        q.v[1] = sum_of_pair(low.zw);
+        q.v[2] = sum_of_pair(high.xy);
+        q.v[3] = sum_of_pair(high.zw);
+        return q;
+    }
+    uvec4 x;
+    if (IN_LOG2 == 2u) {
+        x = quads_at(address).v[i];
+    } else if (IN_LOG2 == 1u) {
+        uvec2 two = word_pairs_at(address).v[i];
+        x = uvec4(two.x & 0xffffu, two.x >> 16, two.y & 0xffffu, two.y >> 16);
+    } else {
+        uint word = words_at(address).v[i];
+        x = uvec4(word & 0xffu, (word >> 8) & 0xffu, (word >> 16) & 0xffu, word >> 24);
+    }
+    q.v[0] = sum_of_word(x.x);
+    q.v[1] = sum_of_word(x.y);
+    q.v[2] = sum_of_word(x.z);
+    q.v[3] = sum_of_word(x.w);
+    return q;
+}
+
+void store_quad(uvec2 address, uint i, quad q)
+{
+#if defined(SUM_U32)
+    quads_at(address).v[i] = uvec4(q.v[0], q.v[1], q.v[2], q.v[3]);
+#elif defined(SUM_F32)
+    quads_at(address).v[i] = floatBitsToUint(vec4(q.v[0], q.v[1], q.v[2], q.v[3]));
+#elif defined(SUM_U64)
+    quads_at(address).v[2u * i] = uvec4(q.v[0], q.v[1]);
+    quads_at(address).v[2u * i + 1u] = uvec4(q.v[2], q.v[3]);
+#else
+    quads_at(address).v[2u * i] = uvec4(unpackDouble2x32(q.v[0]), unpackDouble2x32(q.v[1]));
+    quads_at(address).v[2u * i + 1u] = uvec4(unpackDouble2x32(q.v[2]), unpackDouble2x32(q.v[3]));
+#endif
+}
+
+/* The quad whose first element is at; zeros past the end. */
+quad load_quad_slowly(uvec2 address, uint at, uint count)
+{
+    quad q;
+    [[unroll]] for (uint c = 0u; c < 4u; c++)
+        q.v[c] = at + c < count ? load_element(address, at + c) : ZERO;
+    return q;
+}
+void store_quad_slowly(uvec2 address, uint at, uint count, quad q)
+{
+    [[unroll]] for (uint c = 0u; c < 4u; c++)
+        if (at + c < count)
+            store_sum(address, at + c, q.v[c]);
+}
+
+/* ---- lanes and subgroups --------------------------------------------------------------------- */
+
+/* x and those of the lanes before. */
+sum_t scan_lanes(sum_t x)
+{
+#ifdef SUM_U32
+    return subgroupInclusiveAdd(x);
+#else
+    for (uint step = 1u; step < SUBGROUP; step <<= 1) {
+        uint lane = gl_SubgroupInvocationID;
+        sum_t other = lane_of(x, lane >= step ? lane - step : lane);
+        if (lane >= step)
+            x = add(other, x);
+    }
+    return x;
+#endif
+}
+
+shared sum_t subgroup_sums[SUBGROUPS_MAX];
+
+/* Gives the sum of the subgroups' sums before this one's and, in total, of all. Holds one barrier;
+ * before it is used again there must be another. */
+sum_t scan_subgroups(sum_t own, out sum_t total)
+{
+    if (subgroupElect())
+        subgroup_sums[subgroup_index()] = own;
+    barrier();
+    total = ZERO;
+    sum_t before = ZERO;
+    for (uint first = 0u; first < GROUP / SUBGROUP; first += SUBGROUP) {
+        uint i = first + gl_SubgroupInvocationID;
+        sum_t through = scan_lanes(i < GROUP / SUBGROUP ? subgroup_sums[i] : ZERO);
+        uint here = subgroup_index() - first; /* past SUBGROUP: not here */
+        sum_t sooner = lane_of(through, (here - 1u) & (SUBGROUP - 1u));
+        if (here < SUBGROUP)
+            before = here == 0u ? total : add(total, sooner);
+        total = add(total, lane_of(through, SUBGROUP - 1u));
+    }
+    return before;
+}
+
+/* ---- stretches and tiles --------------------------------------------------------------------- */
+
+/* A subgroup's stretch: its elements, and what the subgroup has before each quad. */
+struct stretch {
+    quad quads[ROWS];
+    sum_t before[ROWS];
+};
+
+/* Where this lane's quad of a row begins, from the stretch's beginning. */
+uint quad_place(uint row)
+{
+    return 4u * (row * SUBGROUP + gl_SubgroupInvocationID);
+}
+
+/* Is everything there, and does all of it begin at multiples of 16 bytes? */
+bool is_plain(uvec2 in_at, uvec2 out_at, uint end, uint count)
+{
+    return end <= count && ((in_at.x | out_at.x) & 15u) == 0u;
+}
+
+void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch s)
+{
+    if (plain) {
+        [[unroll]] for (uint k = 0u; k < ROWS; k++)
+            s.quads[k] = load_quad(address, (first + quad_place(k)) >> 2);
+    } else {
+        [[unroll]] for (uint k = 0u; k < ROWS; k++)
+            s.quads[k] = load_quad_slowly(address, first + quad_place(k), count);
+    }
+}
+
+/* Fills before and gives the stretch's sum. */
+sum_t scan_stretch(inout stretch s)
+{
+    sum_t sum = ZERO;
+    [[unroll]] for (uint k = 0u; k < ROWS; k++) {
+        sum_t own =
+            add(add(add(s.quads[k].v[0], s.quads[k].v[1]), s.quads[k].v[2]), s.quads[k].v[3]);
+        sum_t through = scan_lanes(own);
+        uint lane = gl_SubgroupInvocationID;
+        sum_t sooner = lane_of(through, lane == 0u ? 0u : lane - 1u);
+        s.before[k] = lane == 0u ? sum : add(sum, sooner);
+        sum = add(sum, lane_of(through, SUBGROUP - 1u));
+    }
+    return sum;
+}
+
+/* The running sums of a quad, from what is before it. */
+quad scan_quad(quad q, sum_t before)
+{
+    quad sums;
+    [[unroll]] for (uint c = 0u; c < 4u; c++) {
+        sum_t through = add(before, q.v[c]);
+        sums.v[c] = INCLUSIVE ? through : before;
+        before = through;
+    }
+    return sums;
+}
+
+void store_stretch(uvec2 address, uint first, uint count, bool plain, stretch s, sum_t before)
+{
+    [[unroll]] for (uint k = 0u; k < ROWS; k++) {
+        quad q = scan_quad(s.quads[k], add(before, s.before[k]));
+        uint at = first + quad_place(k);
+        if (plain)
+            store_quad(address, at >> 2, q);
+        else
+            store_quad_slowly(address, at, count, q);
+    }
+}
+
+/* A workgroup's tile, which begins at element first of count. */
+struct tile_scan {
+    stretch mine;
+    sum_t before; /* the sum of the subgroups before */
+    sum_t total;  /* of the tile */
+    uint first;   /* of the stretch */
+    bool plain;
+};
+
+/* Holds one barrier; before the next there must be another. */
+tile_scan scan_tile(uvec2 in_at, uvec2 out_at, uint first, uint count)
+{
+    tile_scan t;
+    t.first = first + subgroup_index() * STRETCH;
+    t.plain = is_plain(in_at, out_at, first + TILE, count);
+    load_stretch(in_at, t.first, count, t.plain, t.mine);
+    sum_t own = scan_stretch(t.mine);
+    t.before = scan_subgroups(own, t.total);
+    return t;
+}
+void store_tile(uvec2 out_at, uint count, tile_scan t, sum_t before)
+{
+    store_stretch(out_at, t.first, count, t.plain, t.mine, add(before, t.before));
+}
