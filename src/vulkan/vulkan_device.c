@@ -427,8 +427,7 @@ void vk_close(tml_context *tml)
     if (device->device && device->fn.DeviceWaitIdle && device->pool)
         (void)vk_sync(tml);
     if (device->device && device->fn.DestroyDevice) {
-        if (vk_kernels_close)
-            vk_kernels_close(tml);
+        vk_kernels_close(tml);
         vk_pipelines_close(tml);
         vk_record_close(tml);
         vk_memory_close(tml);

@@ -144,7 +144,6 @@ tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPip
 
 /* ---- vulkan_kernel.c ------------------------------------------------------------------------- */
 
-#pragma weak vk_kernels_close
 void vk_kernels_close(tml_context *tml);
 
 #endif
