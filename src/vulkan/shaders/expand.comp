@@ -1,0 +1,216 @@
+/* Expand, a workgroup for each tile of sources: its counts become places, and its outputs are
+ * written unless they are many. Where the tile's outputs begin it learns by decoupled look-back in
+ * one pass over the counts, or from places that expand_sum.comp and expand_scan.comp made.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
+#include "expand.glsl"
+
+layout(constant_id = 1) const bool IS_ONE_PASS = true;
+
+shared uint shared_tile;
+shared uvec2 shared_place;
+
+/* ---- look-back ------------------------------------------------------------------------------- */
+
+/* A tile's state is its sum, or the sum of all up to it, of at most 60 bits: 30 in each of two words,
+ * and in each word the same status, by which a reader knows that both are of one time. */
+const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
+/* How often a tile looks in vain before it sums its neighbour's counts itself. */
+const uint LOOKS = 1024u;
+
+layout(buffer_reference, std430, buffer_reference_align = 8) volatile buffer state_at {
+    uint low;
+    uint high;
+};
+
+state_at state_of(uint tile)
+{
+    return state_at(address_add(args.control, (EXPAND_CONTROL + 2u * tile) * 4u, 0u));
+}
+
+/* Atomic exchanges reach the other workgroups sooner than plain stores. */
+void publish(uint tile, uint status, uvec2 sum)
+{
+    state_at state = state_of(tile);
+    atomicExchange(state.low, status << 30 | (sum.x & 0x3fffffffu));
+    atomicExchange(state.high, status << 30 | ((sum.y << 2 | sum.x >> 30) & 0x3fffffffu));
+}
+
+/* The sum of a whole tile, by one subgroup. */
+uvec2 sum_alone(uint tile)
+{
+    uint low = 0u, high = 0u;
+    for (uint i = gl_SubgroupInvocationID; i < EXPAND_SOURCES; i += SUBGROUP) {
+        uint count = load_count(tile * EXPAND_SOURCES + i);
+        low += count & 0xffffu;
+        high += count >> 16;
+    }
+    return join64(subgroupAdd(low), subgroupAdd(high));
+}
+
+/* The sum of all tiles before this one; by one subgroup. */
+uvec2 look_back(uint tile)
+{
+    uvec2 sum = uvec2(0u);
+    uint end = tile, looks = 0u; /* the tiles from end on are in sum */
+    while (end > 0u) {
+        /* Lane 0 looks at the nearest. Before the first tile nothing is a prefix of zero. */
+        uint status = STATUS_PREFIX;
+        uvec2 value = uvec2(0u);
+        if (gl_SubgroupInvocationID < end) {
+            state_at state = state_of(end - 1u - gl_SubgroupInvocationID);
+            uint low = state.low, high = state.high;
+            status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
+            value = uvec2(low << 2, high << 2); /* both 30 bits, moved up */
+            value = uvec2(value.x >> 2 | value.y << 28, value.y >> 4);
+        }
+        uvec4 missing = subgroupBallot(status == STATUS_NONE);
+        uvec4 prefixes = subgroupBallot(status == STATUS_PREFIX);
+        uint known = missing == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(missing);
+        uint nearest = prefixes == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(prefixes);
+        uint used = min(known, nearest + 1u);
+        if (used > 0u) {
+            sum = add64(sum, subgroup_add64(gl_SubgroupInvocationID < used ? value : uvec2(0u)));
+            if (nearest < known)
+                break;
+            end -= used;
+            looks = 0u;
+        } else if (++looks == LOOKS) {
+            end--;
+            sum = add64(sum, sum_alone(end));
+            looks = 0u;
+        }
+    }
+    return sum;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+/* The grid of expand_heavy.comp grows to hold the blocks up to the end of this tile's outputs. */
+void grow_grid(uvec2 base, uvec2 first, uvec2 end)
+{
+    uvec2 last = min64(end, uvec2(args.capacity_low, args.capacity_high));
+    if (!less64(first, last))
+        return;
+    last = add64(last, uvec2(0xffffffffu));
+    uvec2 rows = sub64(shift_right64(last, EXPAND_BLOCK_LOG2), shift_right64(base, EXPAND_BLOCK_LOG2));
+    uint most = rows.y != 0u ? 0xffffffffu : rows.x;
+    words_at control = words_at(args.control);
+    atomicMax(control.v[EXPAND_GRID], min(most, (1u << EXPAND_GRID_LOG2) - 1u) + 1u);
+    atomicMax(control.v[EXPAND_GRID + 1u], min(most >> EXPAND_GRID_LOG2, EXPAND_GRID_ROWS - 1u) + 1u);
+    atomicMax(control.v[EXPAND_GRID + 2u], 1u);
+}
+
+/* The sum of the parts of counts that scan_tile cuts off. */
+uvec2 sum_excess(uint counts[OWN])
+{
+    uint low = 0u, high = 0u, low_total, high_total;
+    for (uint i = 0u; i < OWN; i++) {
+        uint excess = counts[i] - min(counts[i], 0x10000u);
+        low += excess & 0xffffu;
+        high += excess >> 16;
+    }
+    scan_group(low, low_total);
+    scan_group(high, high_total);
+    return join64(low_total, high_total);
+}
+
+/* Where the outputs of the invocation's sources begin in the tile, and how many the tile has. Counts
+ * are cut off where the tile is heavy anyway, so that 32 bits hold their sums. */
+uint scan_tile(uint counts[OWN], out uint places[OWN])
+{
+    uint sum = 0u, total;
+    for (uint i = 0u; i < OWN; i++) {
+        places[i] = sum;
+        sum += min(counts[i], 0x10000u);
+    }
+    uint before = scan_group(sum, total);
+    for (uint i = 0u; i < OWN; i++)
+        places[i] = counts[i] != 0u ? places[i] + before : NOWHERE;
+    return total;
+}
+
+void write_light(uint tile, uvec2 first, uint total, uint places[OWN])
+{
+    uint n = fits(uvec2(args.capacity_low, args.capacity_high), first, total);
+    if (n > 0u)
+        write_outputs(tile, first, n, places, 0u, 0u);
+}
+
+void expand_one_pass()
+{
+    uint local = gl_LocalInvocationID.x, groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group_index() * GROUP + local; i < args.clear_count; i += groups * GROUP)
+        store_word(args.clear, i, 0u);
+    if (local == 0u)
+        shared_tile = atomicAdd(words_at(args.control).v[EXPAND_TICKET], 1u);
+    clear_heads();
+    barrier();
+    uint tile = shared_tile, length = stream_length(args.length_at, args.bound);
+    uint tiles = (length + (EXPAND_SOURCES - 1u)) / EXPAND_SOURCES;
+    if (tile >= tiles) {
+        if (tiles == 0u && tile == 0u && local == 0u) {
+            report_total(load64_or_zero(args.base));
+            store64(args.places, load64_or_zero(args.base));
+        }
+        return;
+    }
+
+    uint counts[OWN], places[OWN];
+    load_counts(tile, length, counts);
+    uint total = scan_tile(counts, places);
+    uvec2 sum = uvec2(total, 0u);
+    if (COUNT_SIZE == 4u && total >= 0x10000u)
+        sum = add64(sum, sum_excess(counts));
+
+    if (local == 0u)
+        publish(tile, tile == 0u ? STATUS_PREFIX : STATUS_SUM, sum);
+    if (subgroup_index() == 0u) {
+        uvec2 before = look_back(tile);
+        if (subgroupElect()) {
+            if (tile > 0u)
+                publish(tile, STATUS_PREFIX, add64(before, sum));
+            uvec2 base = load64_or_zero(args.base), first = add64(base, before);
+            uvec2 end = add64(first, sum);
+            shared_place = first;
+            store64(address_of(args.places, tile, 8u), first);
+            if (tile + 1u == tiles) {
+                store64(address_of(args.places, tiles, 8u), end);
+                report_total(end);
+            }
+            if (total > EXPAND_LIGHT)
+                grow_grid(base, first, end);
+        }
+    }
+    barrier();
+    if (total <= EXPAND_LIGHT)
+        write_light(tile, shared_place, total, places);
+}
+
+void expand_placed()
+{
+    uint tile = group_index(), length = stream_length(args.length_at, args.bound);
+    if (tile >= (length + (EXPAND_SOURCES - 1u)) / EXPAND_SOURCES)
+        return;
+    uvec2 first = load64(address_of(args.places, tile, 8u));
+    uvec2 end = load64(address_of(args.places, tile + 1u, 8u));
+    uvec2 sum = sub64(end, first);
+    if (sum.y != 0u || sum.x > EXPAND_LIGHT) {
+        if (gl_LocalInvocationID.x == 0u)
+            grow_grid(load64_or_zero(args.base), first, end);
+    } else if (sum.x > 0u) {
+        uint counts[OWN], places[OWN];
+        load_counts(tile, length, counts);
+        clear_heads();
+        uint total = scan_tile(counts, places);
+        write_light(tile, first, total, places);
+    }
+}
+
+void main()
+{
+    if (IS_ONE_PASS)
+        expand_one_pass();
+    else
+        expand_placed();
+}

@@ -1,0 +1,60 @@
+/* Copies elements of any size from where their sources lie: an invocation fills whole words of the
+ * output, neighbours by neighbours. */
+#include "kernel.glsl"
+#include "kernels/vulkan_locate.k.h"
+#include "common.glsl"
+
+ARGS_USE(gather_args)
+
+layout(constant_id = 0) const uint SIZE = 4u;
+
+/* The output's elements begin ... end are copied. */
+uint begin, end;
+
+/* A word of elements of whole words: the element's word number part. */
+void copy_word(uint element, uint part)
+{
+    if (element < begin || element >= end)
+        return;
+    uvec2 from = address_of(args.from, LOAD_U32(args.source, element - begin), SIZE);
+    store_word(address_of(args.to, element, SIZE), part, LOAD_U32(from, part));
+}
+
+/* Word w from element first on, whose bytes may be of several elements; some perhaps not to be copied,
+ * so that the others go alone. */
+void copy_bytes(uint first, uint w)
+{
+    uvec2 to = address_of(args.to, first, SIZE);
+    uint value = 0u, copied = 0u;
+    for (uint b = 0u; b < 4u; b++) {
+        uint element = first + (4u * w + b) / SIZE, part = (4u * w + b) % SIZE;
+        if (element >= begin && element < end) {
+            uvec2 from = address_of(args.from, LOAD_U32(args.source, element - begin), SIZE);
+            value |= LOAD_U8(from, part) << (8u * b);
+            copied |= 1u << b;
+        }
+    }
+    if (copied == 15u) {
+        store_word(to, w, value);
+        return;
+    }
+    for (uint b = 0u; b < 4u; b++)
+        if ((copied >> b & 1u) != 0u)
+            store_byte(to, 4u * w + b, value >> (8u * b));
+}
+
+void main()
+{
+    begin = is_none(args.first) ? 0u : LOAD_U32(args.first, 0u);
+    end = min(begin + LOAD_U32(args.total, 0u), args.room);
+    /* Four elements are whole words. */
+    uint first = (begin & ~3u) + group_index() * GATHER_ELEMENTS;
+    if (first >= end)
+        return;
+    for (uint w = gl_LocalInvocationID.x; w < GATHER_ELEMENTS / 4u * SIZE; w += GROUP) {
+        if (SIZE % 4u == 0u)
+            copy_word(first + w / (SIZE / 4u), w % (SIZE / 4u));
+        else
+            copy_bytes(first, w);
+    }
+}

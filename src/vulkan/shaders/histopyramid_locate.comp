@@ -1,0 +1,35 @@
+/* HISTOPYRAMID: descends from the apex to each output's source. The key index is compared with the
+ * running sums of the four children at once: how many it reaches is the child to go to.
+ *
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
+ * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+#include "locate.glsl"
+
+ARGS_USE(locate_args)
+
+/* Cells of a level with the padding to whole families. */
+uint padded_cells(uint level)
+{
+    uint cells = args.count;
+    if (level > 0u)
+        cells = ((cells - 1u) >> (2u * level)) + 1u;
+    return (cells + 3u) & ~3u;
+}
+
+void locate(uint output_index, out uint source, out uint rank)
+{
+    uint key_index = output_index, cell = 0u, level_at = args.apex_at;
+    for (uint level = args.apex; level > 0u; level--) {
+        level_at -= padded_cells(level - 1u);
+        cell *= 4u;
+        uvec4 child = quads_at(address_of_word(args.state, level_at + cell)).v[0];
+        uint two = add_saturating(child.x, child.y), three = add_saturating(two, child.z);
+        bvec3 reached = greaterThanEqual(uvec3(key_index), uvec3(child.x, two, three));
+        cell += uint(reached.x) + uint(reached.y) + uint(reached.z);
+        key_index -= reached.z ? three : reached.y ? two : reached.x ? child.x : 0u;
+    }
+    source = cell;
+    rank = key_index;
+}
+
+#include "locate_main.glsl"

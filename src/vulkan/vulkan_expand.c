@@ -1,0 +1,337 @@
+/* tml_expand on Vulkan. LOOK_BACK: a workgroup takes a tile of sources, scans its counts, learns by
+ * look-back where the tile's outputs begin, and writes them. REDUCE_THEN_SCAN: the sums of tiles are
+ * made and scanned by dispatches of their own first. Either way a tile with very many outputs is
+ * left for a last dispatch, which shares them out in blocks: its grid is made on the device, and is
+ * empty when there is no such tile.
+ *
+ * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Baxter:
+ * moderngpu, load-balancing search. 2013. */
+#include "vulkan/vulkan_locate.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+#include "kernels/vulkan_expand.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan_shaders.h"
+
+/* Sums of a pass must fit the 60 bits of a look-back's state. */
+static const uint64_t most_sources = (uint64_t)1 << 28;
+/* A source is an index of 32 bits for the emit kernel. */
+static const uint64_t most_indices = (uint64_t)1 << 32;
+
+static uint64_t pieces(uint64_t count, uint64_t piece)
+{
+    return count / piece + (count % piece != 0);
+}
+
+static uint32_t tiles_of(uint64_t sources)
+{
+    return (uint32_t)pieces(sources, EXPAND_SOURCES);
+}
+
+/* ---- shared with vulkan_locate.c ------------------------------------------------------------- */
+
+vk_passes vk_expand_passes_take(const tml_length *length, uint64_t items, vk_arena *arena)
+{
+    vk_passes passes = {.count = TML_MAX_OF(pieces(length->count, items), (uint64_t)1),
+                        .bound = length->count,
+                        .items = items};
+    if (!tml_is_none(length->device)) {
+        passes.total = vk_take(arena, 1, sizeof(uint64_t));
+        passes.lengths = vk_take(arena, passes.count, sizeof(uint32_t));
+    }
+    return passes;
+}
+
+uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
+{
+    const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
+    uint64_t capacity = UINT64_MAX;
+    bool any = false;
+    for (size_t o = 0; o < TML_ARRAY_SIZE(outputs); o++) {
+        const tml_slot *slot = tml_slot_of(tml, outputs[o]);
+        if (slot)
+            capacity = TML_MIN_OF(capacity, slot->count);
+        any |= slot != NULL;
+    }
+    return any ? capacity : 0;
+}
+
+tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
+                                   const vk_pass *pass, vk_address made, vk_expand_counts *out)
+{
+    if (!desc->count_kernel) {
+        const tml_slot *slot = tml_slot_of(tml, desc->counts);
+        *out = (vk_expand_counts){vk_slot_address(slot) + pass->first * slot->element_size,
+                                  (uint32_t)slot->element_size};
+        return TML_OK;
+    }
+    *out = (vk_expand_counts){made, sizeof(uint32_t)};
+    const tml_kernel *kernel = desc->count_kernel;
+    const vk_module *module = vk_kernel_module(tml, kernel, VK_KERNEL_MAP);
+    if (!module)
+        return TML_UNSUPPORTED;
+    map_args args = {.out_at = made, .length_at = pass->length, .bound = pass->bound};
+    vk_kernel_args(tml, kernel, &desc->params, desc->in, pass->first, &args.in0, &args.f0);
+    vk_dispatch_info info = {.module = module,
+                             .spec_count = VK_KERNEL_SPECS + 1,
+                             .args = &args,
+                             .args_size = sizeof args,
+                             .groups = pieces(pass->bound, MAP_ITEMS)};
+    vk_kernel_specs(tml, kernel, desc->in, info.specs);
+    info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
+    return vk_dispatch(tml, &info);
+}
+
+static bool takes_rank(const tml_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        if (kernel->params[p] == TML_PARAM_RANK)
+            return true;
+    return false;
+}
+
+void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
+                            vk_expand_outputs *out)
+{
+    *out = (vk_expand_outputs){.capacity = vk_expand_capacity(tml, desc),
+                               .rank = vk_address_of(tml, desc->rank)};
+    const tml_slot *source = tml_slot_of(tml, desc->source);
+    if (source && source->type == TML_U64)
+        out->source64 = vk_slot_address(source);
+    else if (source)
+        out->source = vk_slot_address(source);
+    if (!desc->emit_kernel)
+        return;
+    if (!source || source->type == TML_U64)
+        out->source = vk_take(arena, out->capacity, sizeof(uint32_t));
+    if (tml_is_none(desc->rank) && takes_rank(desc->emit_kernel))
+        out->rank = vk_take(arena, out->capacity, sizeof(uint32_t));
+    uint64_t items = vk_caps_of(tml)->pass_items;
+    out->passes = (vk_passes){.count = TML_MAX_OF(pieces(out->capacity, items), (uint64_t)1),
+                              .bound = out->capacity,
+                              .items = items};
+    out->passes.total = vk_take(arena, 1, sizeof(uint64_t));
+    out->passes.lengths = vk_take(arena, out->passes.count, sizeof(uint32_t));
+}
+
+tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
+                          const vk_expand_outputs *outputs, vk_address total)
+{
+    const tml_kernel *kernel = desc->emit_kernel;
+    if (!kernel || outputs->capacity == 0)
+        return TML_OK;
+    const vk_module *module = vk_kernel_module(tml, kernel, VK_KERNEL_MAP);
+    if (!module)
+        return TML_UNSUPPORTED;
+
+    const vk_passes *passes = &outputs->passes;
+    uint32_t pass_log2 = 0;
+    while ((uint64_t)1 << pass_log2 < passes->items)
+        pass_log2++;
+    const lengths_args lengths = {.from = total,
+                                  .total = passes->total,
+                                  .lengths = passes->lengths,
+                                  .bound_low = (uint32_t)passes->bound,
+                                  .bound_high = (uint32_t)(passes->bound >> 32),
+                                  .wide = 1,
+                                  .count = (uint32_t)passes->count,
+                                  .pass_log2 = pass_log2};
+    tml_status status =
+        vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
+                                             .args = &lengths,
+                                             .args_size = sizeof lengths,
+                                             .groups = pieces(passes->count, VK_GROUP)});
+    for (uint64_t p = 0; p < passes->count && status == TML_OK; p++) {
+        vk_pass pass = vk_pass_at(passes, p);
+        map_args args = {.out_at = vk_address_of(tml, desc->out) +
+                                   pass.first * tml_type_size(kernel->result),
+                         .length_at = pass.length,
+                         .source = outputs->source + pass.first * sizeof(uint32_t),
+                         .bound = pass.bound};
+        if (outputs->rank)
+            args.rank = outputs->rank + pass.first * sizeof(uint32_t);
+        vk_kernel_args(tml, kernel, &desc->params, desc->in, 0, &args.in0, &args.f0);
+        vk_dispatch_info info = {.module = module,
+                                 .spec_count = VK_KERNEL_SPECS + 1,
+                                 .args = &args,
+                                 .args_size = sizeof args,
+                                 .groups = pieces(pass.bound, MAP_ITEMS),
+                                 .unordered = p > 0};
+        vk_kernel_specs(tml, kernel, desc->in, info.specs);
+        status = vk_dispatch(tml, &info);
+    }
+    return status;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static tml_status record(tml_context *tml, const vk_module *module, const expand_args *args,
+                         uint32_t count_size, bool is_one_pass, uint64_t groups)
+{
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
+                                                .spec_count = 2,
+                                                .specs = {count_size, is_one_pass},
+                                                .args = args,
+                                                .args_size = sizeof *args,
+                                                .groups = groups});
+}
+
+/* The places of all tiles, and the total, from sums of their own. */
+static tml_status record_places(tml_context *tml, const expand_args *args, uint32_t count_size)
+{
+    uint32_t per_group = VK_GROUP / vk_caps_of(tml)->subgroup;
+    tml_status status = record(tml, &vk_shader_expand_sum, args, count_size, false,
+                               pieces(tiles_of(args->bound), per_group));
+    return status ? status : record(tml, &vk_shader_expand_scan, args, count_size, false, 1);
+}
+
+static void set_reported(tml_context *tml, const tml_expand_desc *desc, expand_args *args)
+{
+    const tml_slot *slot = tml_slot_of(tml, desc->total);
+    if (slot) {
+        args->reported = vk_slot_address(slot);
+        args->wide = slot->type == TML_U64;
+    }
+}
+
+/* Control words, a total and places. */
+size_t vk_expand_total_scratch(uint32_t count)
+{
+    return (EXPAND_CONTROL + 2 + 2 * ((size_t)tiles_of(count) + 1)) * sizeof(uint32_t);
+}
+
+tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
+                           uint32_t count, vk_address scratch)
+{
+    if (tml_is_none(desc->total))
+        return TML_OK;
+    expand_args args = {.counts = counts,
+                        .bound = count,
+                        .control = scratch,
+                        .total = scratch + EXPAND_CONTROL * sizeof(uint32_t),
+                        .places = scratch + (EXPAND_CONTROL + 2) * sizeof(uint32_t)};
+    set_reported(tml, desc, &args);
+    return record_places(tml, &args, sizeof(uint32_t));
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+typedef struct expand_layout {
+    vk_passes passes;
+    vk_address made;    /* counts by a kernel, of a pass */
+    vk_address control; /* REDUCE_THEN_SCAN; else it comes with the states */
+    vk_address places;  /* of a pass */
+    vk_address totals;  /* u64, after each pass */
+    vk_expand_outputs outputs;
+} expand_layout;
+
+static expand_layout lay_out(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena)
+{
+    expand_layout l = {.control = 0};
+    uint64_t items = TML_MIN_OF(vk_caps_of(tml)->pass_items, most_sources);
+    uint64_t longest = TML_MIN_OF(desc->length.count, items);
+    l.passes = vk_expand_passes_take(&desc->length, items, arena);
+    l.totals = vk_take(arena, l.passes.count, sizeof(uint64_t));
+    l.places = vk_take(arena, (uint64_t)tiles_of(longest) + 1, sizeof(uint64_t));
+    if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
+        l.control = vk_take(arena, EXPAND_CONTROL, sizeof(uint32_t));
+    if (desc->count_kernel)
+        l.made = vk_take(arena, longest, sizeof(uint32_t));
+    vk_expand_outputs_take(tml, desc, arena, &l.outputs);
+    return l;
+}
+
+static bool expand_supports(tml_context *tml, const void *desc)
+{
+    const tml_expand_desc *d = desc;
+    if (d->count_kernel && !vk_kernel_supported(tml, d->count_kernel))
+        return false;
+    if (d->emit_kernel &&
+        (d->length.count > most_indices || !vk_kernel_supported(tml, d->emit_kernel)))
+        return false;
+    if (vk_locates(d->method))
+        return vk_locate_expand_supports(tml, d);
+    return d->method == TML_METHOD_REDUCE_THEN_SCAN ||
+           (d->method == TML_METHOD_LOOK_BACK && vk_caps_of(tml)->forward_progress);
+}
+
+static size_t expand_scratch_size(tml_context *tml, const void *desc)
+{
+    const tml_expand_desc *d = desc;
+    if (vk_locates(d->method))
+        return vk_locate_expand_scratch_size(tml, d);
+    vk_arena arena = {0, 0};
+    lay_out(tml, d, &arena);
+    return arena.size;
+}
+
+static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, const expand_layout *l,
+                              uint64_t number)
+{
+    vk_pass pass = vk_pass_at(&l->passes, number);
+    bool is_one_pass = desc->method == TML_METHOD_LOOK_BACK;
+    uint32_t tiles = tiles_of(pass.bound);
+    uint64_t capacity = l->outputs.capacity;
+    expand_args args = {.length_at = pass.length,
+                        .control = l->control,
+                        .places = l->places,
+                        .base = number > 0 ? l->totals + (number - 1) * sizeof(uint64_t) : 0,
+                        .total = l->totals + number * sizeof(uint64_t),
+                        .source = l->outputs.source,
+                        .source64 = l->outputs.source64,
+                        .rank = l->outputs.rank,
+                        .bound = pass.bound,
+                        .first_low = (uint32_t)pass.first,
+                        .first_high = (uint32_t)(pass.first >> 32),
+                        .capacity_low = (uint32_t)capacity,
+                        .capacity_high = (uint32_t)(capacity >> 32)};
+    if (number + 1 == l->passes.count)
+        set_reported(tml, desc, &args);
+    vk_expand_counts counts;
+    tml_status status = vk_expand_counts_record(tml, desc, &pass, l->made, &counts);
+    args.counts = counts.at;
+    if (status == TML_OK && is_one_pass) {
+        vk_states states;
+        status = vk_take_states(tml, EXPAND_CONTROL + 2 * tiles, &states);
+        args.control = states.words;
+        args.clear = states.clear;
+        args.clear_count = states.clear_count;
+    } else if (status == TML_OK) {
+        status = record_places(tml, &args, counts.size);
+    }
+    if (status == TML_OK && (is_one_pass || capacity > 0))
+        status = record(tml, &vk_shader_expand, &args, counts.size, is_one_pass,
+                        is_one_pass ? TML_MAX_OF(tiles, 1u) : tiles);
+    if (status == TML_OK && capacity > 0 && tiles > 0)
+        status = vk_dispatch(
+            tml, &(vk_dispatch_info){.module = &vk_shader_expand_heavy,
+                                     .spec_count = 1,
+                                     .specs = {counts.size},
+                                     .args = &args,
+                                     .args_size = sizeof args,
+                                     .groups = (capacity >> EXPAND_BLOCK_LOG2) + 1,
+                                     .indirect = args.control + EXPAND_GRID * sizeof(uint32_t)});
+    return status;
+}
+
+static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    (void)scratch_size;
+    const tml_expand_desc *d = desc;
+    if (vk_locates(d->method))
+        return vk_locate_expand(tml, d, scratch);
+    vk_arena arena = vk_arena_of(scratch);
+    expand_layout l = lay_out(tml, d, &arena);
+    tml_status status = vk_passes_begin(tml, &d->length, &l.passes);
+    for (uint64_t p = 0; p < l.passes.count && status == TML_OK; p++)
+        status = expand_pass(tml, d, &l, p);
+    if (status == TML_OK)
+        status =
+            vk_expand_emit(tml, d, &l.outputs, l.totals + (l.passes.count - 1) * sizeof(uint64_t));
+    return status;
+}
+
+const tml_engine_op vk_op_expand = {expand_supports, expand_scratch_size, expand_run};

@@ -1,0 +1,382 @@
+/* Compact, partition and expand by the methods that locate each output on its own: count the
+ * sources, build, ask for each output's source, then gather. Plain on purpose: steps and names are
+ * those of the CPU's cpu_locate.c, cpu_histopyramid.c, cpu_scan_search.c and cpu_bitonic.c.
+ *
+ * Sums are u32 and stay at the largest where they would overflow: outputs are fewer, so that only
+ * the exact total of an expansion, where it is asked for, needs a sum of its own. */
+#include "vulkan/vulkan_locate.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+#include "kernels/vulkan_locate.k.h"
+
+#include "kernels/kernel_end.h"
+#include "vulkan/vulkan_compact.h"
+#include "vulkan_shaders.h"
+
+enum { FAN = 4 }; /* children of a cell: a load of 16 bytes */
+
+static const uint64_t most_items = (uint64_t)1 << 30; /* sources, outputs */
+
+/* What a locator looks into, in scratch. */
+typedef struct locate_state {
+    tml_method method;
+    uint32_t count;    /* sources by the bound; at least 1 */
+    uint32_t padded;   /* to whole families */
+    vk_address counts; /* u32; HISTOPYRAMID: the base level, and the levels above follow */
+    vk_address other;  /* SCAN_SEARCH: as much again; BITONIC: the keys */
+    vk_address found;  /* BITONIC: keys that are not null */
+    /* After build: */
+    vk_address state, total; /* total: u32 */
+    uint32_t apex, apex_at;
+} locate_state;
+
+#define PADDED(count) (((count) + (FAN - 1u)) & ~(FAN - 1u))
+
+static tml_status dispatch(tml_context *tml, const vk_module *module, const void *args,
+                           size_t args_size, uint64_t items)
+{
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
+                                                .args = args,
+                                                .args_size = (uint32_t)args_size,
+                                                .groups = (items + VK_GROUP - 1) / VK_GROUP});
+}
+
+/* ---- HISTOPYRAMID ---------------------------------------------------------------------------- */
+
+static uint64_t pyramid_cells(uint32_t count)
+{
+    uint64_t cells = PADDED(count);
+    do {
+        count = PADDED(count) / FAN;
+        cells += PADDED(count);
+    } while (count > 1);
+    return cells;
+}
+
+static tml_status build_histopyramid(tml_context *tml, locate_state *state)
+{
+    tml_status status = TML_OK;
+    uint32_t count = state->count, at = 0;
+    state->apex = 0;
+    do {
+        uint32_t parents_at = at + PADDED(count);
+        count = PADDED(count) / FAN;
+        const histopyramid_sum_args args = {
+            .children = state->counts + (vk_address)at * sizeof(uint32_t),
+            .parents = state->counts + (vk_address)parents_at * sizeof(uint32_t),
+            .count = count,
+            .padded = PADDED(count)};
+        status =
+            dispatch(tml, &vk_shader_histopyramid_sum, &args, sizeof args, (uint64_t)args.padded);
+        at = parents_at;
+        state->apex++;
+    } while (count > 1 && status == TML_OK);
+    state->state = state->counts;
+    state->apex_at = at;
+    state->total = state->counts + (vk_address)at * sizeof(uint32_t);
+    return status;
+}
+
+/* ---- SCAN_SEARCH ----------------------------------------------------------------------------- */
+
+/* Sums go back and forth; the result is where they ended. */
+static tml_status build_scan_search(tml_context *tml, locate_state *state)
+{
+    tml_status status = TML_OK;
+    vk_address from = state->counts, to = state->other;
+    for (uint32_t stride = 1; stride < state->count && status == TML_OK; stride *= 2) {
+        const scan_search_add_args args = {
+            .from = from, .to = to, .count = state->count, .stride = stride};
+        status = dispatch(tml, &vk_shader_scan_search_add, &args, sizeof args, state->count);
+        vk_address read = to;
+        to = from;
+        from = read;
+    }
+    state->state = from;
+    state->total = from + (vk_address)(state->count - 1) * sizeof(uint32_t);
+    return status;
+}
+
+/* ---- BITONIC --------------------------------------------------------------------------------- */
+
+/* A network has a power of two of wires. */
+static uint32_t wires_for(uint32_t count)
+{
+    uint32_t wires = 1;
+    while (wires < count)
+        wires *= 2;
+    return wires;
+}
+
+/* The steps of long strides are a dispatch each; all those that follow are one. */
+static tml_status sort_keys(tml_context *tml, bitonic_args args)
+{
+    args.run = 2;
+    args.last = TML_MIN_OF(args.wires, BITONIC_LOCAL);
+    uint64_t blocks = (args.wires + BITONIC_LOCAL - 1) / BITONIC_LOCAL;
+    tml_status status =
+        dispatch(tml, &vk_shader_bitonic_local, &args, sizeof args, blocks * VK_GROUP);
+    for (uint32_t run = 2 * BITONIC_LOCAL; run <= args.wires && status == TML_OK; run *= 2) {
+        args.run = args.last = run;
+        for (args.stride = run / 2; args.stride >= BITONIC_LOCAL && status == TML_OK;
+             args.stride /= 2)
+            status = dispatch(tml, &vk_shader_bitonic_step, &args, sizeof args, args.wires / 2);
+        if (status == TML_OK)
+            status = dispatch(tml, &vk_shader_bitonic_local, &args, sizeof args, blocks * VK_GROUP);
+    }
+    return status;
+}
+
+static tml_status build_bitonic(tml_context *tml, locate_state *state)
+{
+    const bitonic_args args = {.keys = state->other,
+                               .counts = state->counts,
+                               .total = state->found,
+                               .count = state->count,
+                               .wires = wires_for(state->count)};
+    tml_status status =
+        dispatch(tml, &vk_shader_bitonic_keys, &args, sizeof args, (uint64_t)args.wires);
+    if (status == TML_OK)
+        status = sort_keys(tml, args);
+    state->state = args.keys;
+    state->total = args.total;
+    return status ? status : dispatch(tml, &vk_shader_bitonic_total, &args, sizeof args, 1);
+}
+
+/* ---- locators -------------------------------------------------------------------------------- */
+
+bool vk_locates(tml_method method)
+{
+    return method == TML_METHOD_HISTOPYRAMID || method == TML_METHOD_SCAN_SEARCH ||
+           method == TML_METHOD_BITONIC;
+}
+
+static locate_state take_state(tml_method method, uint64_t bound, vk_arena *arena)
+{
+    uint32_t count = (uint32_t)TML_MAX_OF(bound, (uint64_t)1);
+    locate_state state = {.method = method, .count = count, .padded = PADDED(count)};
+    bool is_pyramid = method == TML_METHOD_HISTOPYRAMID;
+    state.counts =
+        vk_take(arena, is_pyramid ? pyramid_cells(count) : state.padded, sizeof(uint32_t));
+    if (method == TML_METHOD_SCAN_SEARCH)
+        state.other = vk_take(arena, count, sizeof(uint32_t));
+    if (method == TML_METHOD_BITONIC) {
+        state.other = vk_take(arena, wires_for(count), sizeof(uint32_t));
+        state.found = vk_take(arena, 1, sizeof(uint32_t));
+    }
+    return state;
+}
+
+/* bytes: of a count; 0: counts are bits. */
+static tml_status count_sources(tml_context *tml, const locate_state *state, const vk_pass *pass,
+                                vk_address from, uint32_t bytes, bool others)
+{
+    const locate_counts_args args = {.from = from,
+                                     .counts = state->counts,
+                                     .length_at = pass->length,
+                                     .bound = pass->bound,
+                                     .padded = state->padded};
+    return vk_dispatch(
+        tml, &(vk_dispatch_info){.module = &vk_shader_locate_counts,
+                                 .spec_count = 2,
+                                 .specs = {[LOCATE_BYTES] = bytes, [LOCATE_OTHERS] = others},
+                                 .args = &args,
+                                 .args_size = sizeof args,
+                                 .groups = ((uint64_t)state->padded + VK_GROUP - 1) / VK_GROUP});
+}
+
+/* Builds from the counts; total, a u64, gets their sum or, if that is less, limit. */
+static tml_status build(tml_context *tml, locate_state *state, uint64_t limit, vk_address total)
+{
+    tml_status status = state->method == TML_METHOD_HISTOPYRAMID  ? build_histopyramid(tml, state)
+                        : state->method == TML_METHOD_SCAN_SEARCH ? build_scan_search(tml, state)
+                                                                  : build_bitonic(tml, state);
+    const lengths_args args = {
+        .from = state->total, .total = total, .bound_low = (uint32_t)limit, .pass_log2 = 1};
+    return status ? status : dispatch(tml, &vk_shader_lengths, &args, sizeof args, 1);
+}
+
+static tml_status locate(tml_context *tml, const locate_state *state, locate_args *args,
+                         uint64_t limit)
+{
+    const vk_module *module =
+        state->method == TML_METHOD_HISTOPYRAMID  ? &vk_shader_histopyramid_locate
+        : state->method == TML_METHOD_SCAN_SEARCH ? &vk_shader_scan_search_locate
+                                                  : &vk_shader_bitonic_locate;
+    args->state = state->state;
+    args->limit = (uint32_t)limit;
+    args->count = state->count;
+    args->apex = state->apex;
+    args->apex_at = state->apex_at;
+    return dispatch(tml, module, args, sizeof *args, limit);
+}
+
+/* ---- compact and partition ------------------------------------------------------------------- */
+
+typedef struct compact_layout {
+    vk_passes passes;
+    vk_keep_bits bits;
+    locate_state state;
+    vk_address source;   /* u32 of each output */
+    vk_address total[2]; /* u64: kept, rejected */
+} compact_layout;
+
+static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
+{
+    compact_layout l = {.passes = vk_expand_passes_take(&desc->length, most_items, arena)};
+    l.bits = vk_keep_take(arena, desc->length.count);
+    l.state = take_state(desc->method, desc->length.count, arena);
+    l.source = vk_take(arena, desc->length.count, sizeof(uint32_t));
+    l.total[0] = vk_take(arena, 1, sizeof(uint64_t));
+    l.total[1] = vk_take(arena, 1, sizeof(uint64_t));
+    return l;
+}
+
+bool vk_locate_compact_supports(tml_context *tml, const tml_compact_desc *desc)
+{
+    return desc->length.count <= most_items && vk_keep_supported(tml, &desc->keep);
+}
+
+size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
+{
+    (void)tml;
+    vk_arena arena = {0, 0};
+    lay_out(desc, &arena);
+    return arena.size;
+}
+
+static uint32_t room_of(const tml_slot *slot)
+{
+    return (uint32_t)TML_MIN_OF(slot->count, most_items);
+}
+
+static tml_status gather(tml_context *tml, const tml_payload *payload, const compact_layout *l,
+                         vk_address total, vk_address first)
+{
+    const tml_slot *out = tml_slot_of(tml, payload->out);
+    const gather_args args = {.from = vk_address_of(tml, payload->in),
+                              .to = vk_slot_address(out),
+                              .source = l->source,
+                              .total = total,
+                              .first = first,
+                              .room = room_of(out)};
+    /* One group more for outputs that begin within four elements. */
+    return vk_dispatch(
+        tml, &(vk_dispatch_info){
+                 .module = &vk_shader_gather,
+                 .spec_count = 1,
+                 .specs = {(uint32_t)out->element_size},
+                 .args = &args,
+                 .args_size = sizeof args,
+                 .groups = TML_MIN_OF(l->passes.bound, (uint64_t)args.room) / GATHER_ELEMENTS + 2});
+}
+
+/* Locates and writes the kept, or the others behind them. */
+static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, compact_layout *l,
+                             bool others)
+{
+    vk_pass pass = vk_pass_at(&l->passes, 0);
+    vk_address total = l->total[others], first = others ? l->total[0] : 0;
+    locate_args args = {.total = total, .first = first, .source = l->source};
+    const tml_slot *indices = tml_slot_of(tml, desc->indices);
+    if (indices) {
+        args.indices = vk_slot_address(indices);
+        args.room = room_of(indices);
+        args.wide = indices->type == TML_U64;
+    }
+    tml_status status = count_sources(tml, &l->state, &pass, l->bits.words, 0, others);
+    if (status == TML_OK)
+        status = build(tml, &l->state, pass.bound, total);
+    if (status == TML_OK)
+        status = locate(tml, &l->state, &args, pass.bound);
+    for (size_t p = 0; p < TML_MAX_PAYLOADS && status == TML_OK; p++)
+        if (!tml_is_none(desc->payloads[p].out))
+            status = gather(tml, &desc->payloads[p], l, total, first);
+    return status;
+}
+
+static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch,
+                              bool is_partition)
+{
+    vk_arena arena = vk_arena_of(scratch);
+    compact_layout l = lay_out(desc, &arena);
+    vk_pass pass = vk_pass_at(&l.passes, 0);
+    tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
+    if (status == TML_OK)
+        status = vk_keep_record(tml, &desc->keep, &pass, &l.bits);
+    if (status == TML_OK)
+        status = write_part(tml, desc, &l, false);
+    if (status == TML_OK && is_partition)
+        status = write_part(tml, desc, &l, true);
+    return status ? status : vk_store_count(tml, desc->count, l.total[0]);
+}
+
+tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch)
+{
+    return run_compact(tml, desc, scratch, false);
+}
+
+/* Twice a compaction: of the kept, then of the rejected behind them. */
+tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch)
+{
+    return run_compact(tml, desc, scratch, true);
+}
+
+/* ---- expand ---------------------------------------------------------------------------------- */
+
+typedef struct expand_layout {
+    vk_passes passes;
+    locate_state state;
+    vk_address sums; /* for the exact total */
+    vk_address total;
+    vk_expand_outputs outputs;
+} expand_layout;
+
+static expand_layout lay_out_expand(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena)
+{
+    expand_layout l = {.passes = vk_expand_passes_take(&desc->length, most_items, arena)};
+    l.state = take_state(desc->method, desc->length.count, arena);
+    l.sums = vk_take(arena, vk_expand_total_scratch(l.state.count), 1);
+    l.total = vk_take(arena, 1, sizeof(uint64_t));
+    vk_expand_outputs_take(tml, desc, arena, &l.outputs);
+    return l;
+}
+
+bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc)
+{
+    return desc->method != TML_METHOD_BITONIC && desc->length.count <= most_items &&
+           vk_expand_capacity(tml, desc) <= most_items;
+}
+
+size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
+{
+    vk_arena arena = {0, 0};
+    lay_out_expand(tml, desc, &arena);
+    return arena.size;
+}
+
+tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void *scratch)
+{
+    vk_arena arena = vk_arena_of(scratch);
+    expand_layout l = lay_out_expand(tml, desc, &arena);
+    vk_pass pass = vk_pass_at(&l.passes, 0);
+    locate_args args = {.total = l.total,
+                        .source = l.outputs.source,
+                        .source64 = l.outputs.source64,
+                        .rank = l.outputs.rank};
+    vk_expand_counts counts;
+    tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
+    if (status == TML_OK)
+        status = vk_expand_counts_record(tml, desc, &pass, l.state.counts, &counts);
+    if (status == TML_OK)
+        status = count_sources(tml, &l.state, &pass, counts.at, counts.size, false);
+    if (status == TML_OK)
+        status = vk_expand_total(tml, desc, l.state.counts, l.state.count, l.sums);
+    if (status == TML_OK)
+        status = build(tml, &l.state, l.outputs.capacity, l.total);
+    if (status == TML_OK)
+        status = locate(tml, &l.state, &args, l.outputs.capacity);
+    return status ? status : vk_expand_emit(tml, desc, &l.outputs, l.total);
+}

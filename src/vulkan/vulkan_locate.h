@@ -1,0 +1,57 @@
+/* The readable methods: HISTOPYRAMID, SCAN_SEARCH and BITONIC. They answer one question for each
+ * output on its own: which source does output j belong to, and which of that source's outputs is
+ * it? Each is written once for compact, partition and expand. Streams are one pass: at most 2^30
+ * sources and as many outputs. */
+#ifndef TML_VULKAN_LOCATE_H
+#define TML_VULKAN_LOCATE_H
+
+#include "vulkan/vulkan_internal.h"
+
+/* Is this one of the three? */
+bool vk_locates(tml_method method);
+
+/* The operations by such a method; descs are resolved. */
+bool vk_locate_compact_supports(tml_context *tml, const tml_compact_desc *desc);
+size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
+tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch);
+tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch);
+bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc);
+size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);
+tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void *scratch);
+
+/* ---- shared with the fast expand (vulkan_expand.c) ------------------------------------------- */
+
+/* Passes of at most that many items, a power of two: for what vk_passes_take would make longer. */
+vk_passes vk_expand_passes_take(const tml_length *length, uint64_t items, vk_arena *arena);
+
+/* How many outputs are written at most: the smallest room among those given; 0 without any. */
+uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc);
+
+/* The counts of a pass as they are, with their size in bytes, or made by the kernel: then as u32,
+ * at made. */
+typedef struct vk_expand_counts {
+    vk_address at;
+    uint32_t size;
+} vk_expand_counts;
+tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
+                                   const vk_pass *pass, vk_address made, vk_expand_counts *out);
+
+/* What of an expansion is written, and where; 0: not. source and rank are u32, and scratch where the
+ * emit kernel needs what the caller does not. */
+typedef struct vk_expand_outputs {
+    uint64_t capacity;
+    vk_address source, source64, rank;
+    vk_passes passes; /* of the emit kernel, over outputs */
+} vk_expand_outputs;
+void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
+                            vk_expand_outputs *out);
+/* Records the emit kernel, if any, over the outputs: total of them (u64) or the capacity. */
+tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
+                          const vk_expand_outputs *outputs, vk_address total);
+
+/* Records the exact sum of count u32 counts into the caller's total, if any. */
+size_t vk_expand_total_scratch(uint32_t count);
+tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
+                           uint32_t count, vk_address scratch);
+
+#endif
