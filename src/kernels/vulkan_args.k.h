@@ -146,11 +146,12 @@ ARGS_END(copy_counted_args)
 /* heads_keep.comp: a bit for each element that differs from the one before it. */
 ARGS_BEGIN(heads_args)
 ARG_ADDRESS(in_at)
-ARG_ADDRESS(before) /* in_at less one element; none: the first element has none before it */
+ARG_ADDRESS(before) /* in_at less one element */
 ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
+ARG_UINT(is_first) /* nothing is before the first element */
 ARGS_END(heads_args)
 
 /* run_ends.comp and run_lengths.comp: starts of runs become lengths, in place. */

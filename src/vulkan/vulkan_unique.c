@@ -120,11 +120,12 @@ static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t siz
     vk_address in = job->values.from + pass->first * size;
     const heads_args args = {
         .in_at = in,
-        .before = pass->first > 0 ? in - size : 0,
+        .before = in - size,
         .bits = bits->words,
         .counts = bits->counts,
         .length_at = pass->length,
         .bound = pass->bound,
+        .is_first = pass->first == 0,
     };
     return vk_dispatch(tml, &(vk_dispatch_info){
                                 .module = &vk_shader_heads_keep,

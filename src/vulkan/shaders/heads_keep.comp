@@ -36,7 +36,7 @@ void main()
         uint i = tile * TILE_ITEMS + begin + local;
         bool is_head = false;
         if (i < count)
-            is_head = (i == 0u && is_none(args.before)) || differs(i);
+            is_head = (i == 0u && args.is_first != 0u) || differs(i);
         uvec4 ballot = subgroupBallot(is_head);
         uint first = begin + subgroup_index() * SUBGROUP;
         if (gl_SubgroupInvocationID == 0u) {

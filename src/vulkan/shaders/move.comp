@@ -75,13 +75,13 @@ void move_bits(uint tile, uint word, uvec2 start)
     uvec2 from = address_of(args.from, tile * TILE_ITEMS, SIZE);
     uint listed = fits(room, start, total);
     for (uint begin = 0u; begin < listed; begin += LISTED) {
-        while (word != 0u && rank < begin + LISTED) {
+        uint count = min(listed - begin, LISTED);
+        while (word != 0u && rank < begin + count) {
             list[rank - begin] = 32u * local + lowest_bit32(word);
             word &= word - 1u;
             rank++;
         }
         barrier();
-        uint count = min(listed - begin, LISTED);
         uvec2 to = address_at(args.to, add64(start, uvec2(begin, 0u)), SIZE);
         if (KIND == MOVE_KIND_WORDS)
             copy_words(from, to, count);
