@@ -298,13 +298,15 @@ tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out)
                          "scratch of %zu bytes is needed while recording into a command buffer; "
                          "call tml_reserve before tml_vulkan_record, or give desc.scratch",
                          size);
-    (void)vk_sync(tml); /* a lost device has nothing to wait for */
+    tml_status status = vk_sync(tml);
+    if (status != TML_OK && size > 0)
+        return status;
     vk_memory_give(tml, device->arena);
     device->arena = NULL;
     *out = NULL;
     if (size == 0)
         return TML_OK;
-    tml_status status = vk_memory_take(tml, "scratch", VK_MEMORY_DEVICE, size, &device->arena);
+    status = vk_memory_take(tml, "scratch", VK_MEMORY_DEVICE, size, &device->arena);
     if (status == TML_OK)
         *out = (void *)(uintptr_t)device->arena->address;
     return status;
@@ -375,7 +377,7 @@ void vk_buffer_destroy(tml_context *tml, tml_slot *slot)
     vk_buffer *buffer = slot->memory;
     vk_unmap(tml, slot);
     if (buffer->block)
-        (void)vk_sync(tml); /* the work that uses it comes first */
+        (void)vk_sync(tml); /* the work that uses it comes first; a failure stays */
     vk_memory_give(tml, buffer);
     slot->memory = NULL;
 }
@@ -541,7 +543,7 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
         status = record_copy(tml, buffer->mapping, 0, buffer, 0, slot->size);
     if (status == TML_OK)
         status = vk_sync(tml);
-    (void)status; /* the device is lost: the next call that waits says so */
+    (void)status; /* a failure stays with the device: the next call that waits says so */
     vk_memory_give(tml, buffer->mapping);
     buffer->mapping = NULL;
 }

@@ -57,6 +57,14 @@ void vk_record_close(tml_context *tml)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+/* Work that was enqueued and then not done is lost, whatever the reason: no later call may seem to
+ * have succeeded. */
+static tml_status lose(tml_context *tml, VkResult result, const char *what)
+{
+    vk_device_of(tml)->is_lost = true;
+    return vk_failed(tml, result, what);
+}
+
 static tml_status lost(tml_context *tml)
 {
     return tml_error(tml, TML_DEVICE_LOST,
@@ -75,11 +83,11 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
     VkResult result =
         device->fn.WaitForFences(device->device, 1, &batch->fence, VK_TRUE, wait_nanoseconds);
     if (result != VK_SUCCESS)
-        return vk_failed(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result,
-                         "waiting for the device: vkWaitForFences");
+        return lose(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result,
+                    "waiting for the device: vkWaitForFences");
     batch->is_submitted = false;
     result = device->fn.ResetFences(device->device, 1, &batch->fence);
-    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, "vkResetFences");
+    return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
 }
 
 static void barrier(const vk_device *device, VkCommandBuffer commands, VkPipelineStageFlags from,
@@ -156,13 +164,13 @@ tml_status vk_submit(tml_context *tml)
     batch->is_recording = false;
     VkResult result = device->fn.EndCommandBuffer(batch->commands);
     if (result != VK_SUCCESS)
-        return vk_failed(tml, result, "vkEndCommandBuffer");
+        return lose(tml, result, "vkEndCommandBuffer");
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &batch->commands};
     result = device->fn.QueueSubmit(device->queue, 1, &info, batch->fence);
     if (result != VK_SUCCESS)
-        return vk_failed(tml, result, "vkQueueSubmit");
+        return lose(tml, result, "vkQueueSubmit");
     batch->is_submitted = true;
     device->batch = (device->batch + 1) % VK_BATCHES;
     return TML_OK;
@@ -171,7 +179,7 @@ tml_status vk_submit(tml_context *tml)
 tml_status vk_sync(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    tml_status status = vk_submit(tml);
+    tml_status status = device->is_lost ? lost(tml) : vk_submit(tml);
     for (uint32_t i = 0; i < VK_BATCHES && status == TML_OK; i++)
         status = vk_batch_wait(tml, (device->batch + i) % VK_BATCHES);
     return status;
