@@ -424,11 +424,8 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
 void vk_close(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    if (device->device && device->fn.DeviceWaitIdle && device->pool) {
+    if (device->device && device->fn.DeviceWaitIdle && device->pool)
         (void)vk_sync(tml);
-        if (device->is_lost) /* what of it still runs uses our memory */
-            (void)device->fn.DeviceWaitIdle(device->device);
-    }
     if (device->device && device->fn.DestroyDevice) {
         vk_kernels_close(tml);
         vk_pipelines_close(tml);

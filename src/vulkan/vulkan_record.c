@@ -61,8 +61,11 @@ void vk_record_close(tml_context *tml)
  * have succeeded. */
 static tml_status lose(tml_context *tml, VkResult result, const char *what)
 {
-    vk_device_of(tml)->is_lost = true;
-    return vk_failed(tml, result, what);
+    vk_device *device = vk_device_of(tml);
+    device->is_lost = true;
+    if (result != VK_TIMEOUT) /* what still runs uses memory that may be freed from here on */
+        (void)device->fn.DeviceWaitIdle(device->device);
+    return vk_failed(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result, what);
 }
 
 static tml_status lost(tml_context *tml)
@@ -83,8 +86,7 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
     VkResult result =
         device->fn.WaitForFences(device->device, 1, &batch->fence, VK_TRUE, wait_nanoseconds);
     if (result != VK_SUCCESS)
-        return lose(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result,
-                    "waiting for the device: vkWaitForFences");
+        return lose(tml, result, "waiting for the device: vkWaitForFences");
     batch->is_submitted = false;
     result = device->fn.ResetFences(device->device, 1, &batch->fence);
     return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
