@@ -537,6 +537,16 @@ static double rounding_of(tml_type out_type, double value)
     return (out_type == TML_F32 ? 0x1p-24 : 0x1p-53) * fabs(value);
 }
 
+/* The error that the header allows a sum of n elements, as a share of the sum of their sizes: in double
+ * precision on the CPU and for doubles, else in single precision within slope * log2 n + start
+ * roundings. */
+static long double sum_error(const case_run *c, tml_type type, uint64_t n, int slope, int start)
+{
+    if (c->engine == TML_ENGINE_CPU || type == TML_F64)
+        return (long double)(n + 1) * 0x1p-53L;
+    return (slope * log2l((long double)(n + 1)) + start) * 0x1p-24L;
+}
+
 /* Checks element at of out, the fold of in[first, end). */
 static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in, uint64_t first,
                        uint64_t end, tml_type out_type, const case_array *out, uint64_t at)
@@ -562,7 +572,7 @@ static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in
         uint64_t n = end - first;
         long double divisor = fold == TML_MEAN ? (long double)n : 1; /* 0 / 0 is NaN */
         double expected = (double)(sum / divisor);
-        double bound = (double)((long double)(n + 1) * 0x1p-53L * size / (n ? divisor : 1));
+        double bound = (double)(sum_error(c, type, n, 1, 8) * size / (n ? divisor : 1));
         bound += 2 * rounding_of(out_type, expected);
         if (!agree(got.real, expected, bound))
             case_fail(c, "fold %" PRIu64 " of %" PRIu64 " is %.17g, expected %.17g within %g", at,
@@ -675,7 +685,7 @@ static void check_scan(case_run *c, tml_type type, const void *in, uint64_t firs
                 case_fail(c, "scan %" PRIu64 ": %" PRIu64 ", expected %" PRIu64, i, got.integer,
                           exact);
         } else {
-            double bound = (double)((long double)(i - first + 1) * 0x1p-53L * size) +
+            double bound = (double)(sum_error(c, type, i - first, 2, 16) * size) +
                            2 * rounding_of(out_type, (double)sum);
             if (!agree(got.real, (double)sum, bound))
                 case_fail(c, "scan %" PRIu64 ": %.17g, expected %.17g within %g", i, got.real,

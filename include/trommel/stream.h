@@ -88,7 +88,8 @@ typedef enum tml_fold {
  * NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX: ignored, unless all are NaN (then MIN
  *         and MAX are NaN, ARG the largest unsigned value).
  * error   Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks: the
- *         result is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines: within
+ *         result is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines: f64 as
+ *         here; f16, f32 and means of integers in single precision in a fixed tree, within
  *         (log2 n + 8) * 2^-24 * sum|x|. */
 typedef struct tml_reduce_desc {
     tml_fold fold;
@@ -108,7 +109,8 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
  *         type; in place allowed where the types are equal
  * total   optional: one element of out's type, the sum of all
  * error   Floats are summed in blocks of fixed size, in double for f32: within n * 2^-53 * sum|x|,
- *         plus one rounding. */
+ *         plus one rounding. GPU engines: f32 in single precision in a fixed tree, within
+ *         (2 log2 n + 16) * 2^-24 * sum|x|. */
 typedef struct tml_scan_desc {
     tml_buffer in;
     tml_length length;
