@@ -87,8 +87,8 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data,
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* tml_buffer_desc.vulkan: your buffer in place of memory of the context's. Usage must hold
- * STORAGE_BUFFER, SHADER_DEVICE_ADDRESS, TRANSFER_SRC and TRANSFER_DST; offset a multiple of the
- * scalar's size and at least of 4. Must outlive the tml_buffer. */
+ * STORAGE_BUFFER, SHADER_DEVICE_ADDRESS, TRANSFER_SRC and TRANSFER_DST, and INDIRECT_BUFFER when it is
+ * lent as scratch; offset a multiple of the scalar's size and at least of 4. Must outlive the tml_buffer. */
 typedef struct tml_vulkan_memory {
     VkBuffer buffer;
     VkDeviceSize offset; /* bytes */

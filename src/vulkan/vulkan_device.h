@@ -121,6 +121,9 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out);
 void vk_unmap(tml_context *tml, tml_slot *slot);
+/* The buffer, ours or the caller's, that an address lies in. */
+bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
+                    VkDeviceSize *offset);
 tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out);
 
 /* ---- vulkan_record.c ------------------------------------------------------------------------- */

@@ -398,6 +398,27 @@ tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_mem
     return TML_OK;
 }
 
+bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
+                    VkDeviceSize *offset)
+{
+    for (const vk_block *block = vk_device_of(tml)->memory.blocks; block; block = block->next)
+        if (address - block->address < block->size) {
+            *handle = block->handle;
+            *offset = address - block->address;
+            return true;
+        }
+    for (uint32_t i = 1; i < tml->slot_count; i++) {
+        const tml_slot *slot = tml_slot_at(tml, i);
+        const vk_buffer *buffer = slot->generation & 1 ? slot->memory : NULL;
+        if (buffer && address - buffer->address < buffer->size) {
+            *handle = buffer->handle;
+            *offset = buffer->offset + (address - buffer->address);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* The half of the ring that is next, once its last use is over. */

@@ -201,7 +201,12 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
 {
     vk_device *device = vk_device_of(tml);
     assert(info->args_size <= 128 && info->spec_count <= VK_SPECS_MAX);
-    if (info->groups == 0)
+    VkBuffer indirect = VK_NULL_HANDLE;
+    VkDeviceSize offset = 0;
+    if (info->indirect && !vk_find_buffer(tml, info->indirect, &indirect, &offset))
+        return tml_error(tml, TML_INTERNAL, "%s: indirect arguments outside of every buffer",
+                         info->module->name);
+    if (info->groups == 0 && !indirect)
         return TML_OK;
     VkPipeline pipeline;
     VkCommandBuffer commands;
@@ -210,7 +215,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
         status = vk_commands(tml, info->unordered, &commands);
     if (status != TML_OK)
         return status;
-    uint32_t x = (uint32_t)TML_MIN_OF(info->groups, (uint64_t)VK_GROUPS_X);
+    uint32_t x = (uint32_t)TML_MIN_OF(TML_MAX_OF(info->groups, (uint64_t)1), (uint64_t)VK_GROUPS_X);
     uint64_t y = (info->groups + x - 1) / x;
     if (y > VK_GROUPS_X)
         return tml_error(tml, TML_INTERNAL, "%s: a dispatch of more than 2^30 groups",
@@ -218,7 +223,10 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     device->fn.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     device->fn.CmdPushConstants(commands, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                 TML_ALIGN_UP(info->args_size, 4u), info->args);
-    device->fn.CmdDispatch(commands, x, (uint32_t)y, 1);
+    if (indirect)
+        device->fn.CmdDispatchIndirect(commands, indirect, offset);
+    else
+        device->fn.CmdDispatch(commands, x, (uint32_t)y, 1);
     return TML_OK;
 }
 
