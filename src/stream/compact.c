@@ -148,11 +148,11 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
                                       count ? count - 1 : 0);
     if (!status)
         status = stream_check_count(tml, call, "count", desc->count, count);
+    bool in_place = desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK;
     if (!status)
         status = stream_choose_method(tml, call, op, desc, &desc->method, preference);
     if (!status)
-        status =
-            check_overlaps(tml, call, desc, !partition && desc->method == TML_METHOD_LOOK_BACK);
+        status = check_overlaps(tml, call, desc, !partition && in_place);
     return status;
 }
 

@@ -182,6 +182,11 @@ static bool supported(tml_context *tml, tml_op op, const void *desc)
     return entry && (!entry->supports || entry->supports(tml, desc));
 }
 
+static bool avoided(const tml_context *tml, tml_method method)
+{
+    return tml->engine->avoids && tml->engine->avoids(tml, method);
+}
+
 tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
                                 tml_method *method, const tml_method *preference)
 {
@@ -191,7 +196,8 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
                          (int)*method);
     for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
         *method = *preference;
-        if (!supported(tml, op, desc) && preference[1] != TML_METHOD_AUTO)
+        bool is_last = preference[1] == TML_METHOD_AUTO;
+        if (!is_last && (!supported(tml, op, desc) || avoided(tml, *method)))
             *method = TML_METHOD_AUTO;
     }
     return TML_OK;

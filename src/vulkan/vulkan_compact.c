@@ -21,6 +21,7 @@
 #include "kernels/vulkan_args.k.h"
 
 #include "kernels/kernel_end.h"
+#include "vulkan/vulkan_locate.h"
 #include "vulkan_shaders.h"
 
 enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
@@ -426,12 +427,14 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
 static bool is_supported(tml_context *tml, const void *desc)
 {
     const tml_compact_desc *d = desc;
-    bool is_own = d->method == TML_METHOD_LOOK_BACK || d->method == TML_METHOD_REDUCE_THEN_SCAN;
-    return is_own && vk_keep_supported(tml, &d->keep);
+    return vk_locates(d->method) ? vk_locate_compact_supports(tml, d)
+                                 : vk_keep_supported(tml, &d->keep);
 }
 
 static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
 {
+    if (vk_locates(desc->method))
+        return vk_locate_compact_scratch_size(tml, desc);
     compact_job job;
     vk_arena arena = {0};
     lay_out(tml, desc, partition, &arena, &job);
@@ -445,7 +448,8 @@ static size_t compact_scratch_size(tml_context *tml, const void *desc)
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    return run(tml, desc, false, scratch);
+    const tml_compact_desc *d = desc;
+    return vk_locates(d->method) ? vk_locate_compact(tml, d, scratch) : run(tml, d, false, scratch);
 }
 
 static size_t partition_scratch_size(tml_context *tml, const void *desc)
@@ -455,7 +459,9 @@ static size_t partition_scratch_size(tml_context *tml, const void *desc)
 static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    return run(tml, desc, true, scratch);
+    const tml_partition_desc *d = desc;
+    return vk_locates(d->method) ? vk_locate_partition(tml, d, scratch)
+                                 : run(tml, d, true, scratch);
 }
 
 const tml_engine_op vk_op_compact = {is_supported, compact_scratch_size, compact_run};

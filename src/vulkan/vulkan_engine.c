@@ -17,6 +17,13 @@ static tml_status sync_all(tml_context *tml)
     return status == TML_OK ? vk_sync(tml) : status;
 }
 
+/* Where a workgroup that waits may keep the one it waits for from running, looking back is right,
+ * but many workgroups do a neighbour's work again. */
+static bool avoids(const tml_context *tml, tml_method method)
+{
+    return method == TML_METHOD_LOOK_BACK && !vk_caps_of(tml)->forward_progress;
+}
+
 const tml_engine tml_vulkan_engine = {
     .kind = TML_ENGINE_VULKAN,
     .name = "vulkan",
@@ -33,6 +40,7 @@ const tml_engine tml_vulkan_engine = {
     .sync = sync_all,
     .scratch_resize = vk_scratch_resize,
     .address = slot_address,
+    .avoids = avoids,
     .ops =
         {
             [TML_OP_MAP] = &vk_op_map,
