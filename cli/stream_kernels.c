@@ -4,20 +4,6 @@
 
 #include "stream_kernels.h"
 
-/* 64-bit parameters travel as two words, low word first. */
-static inline uint64_t uint64_of(uint32_t low, uint32_t high)
-{
-    return (uint64_t)high << 32 | low;
-}
-
-static inline double double_of(uint32_t low, uint32_t high)
-{
-    uint64_t bits = uint64_of(low, high);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 #include <trommel/kernel_begin.h>
 
 TML_KERNEL(bool, float_nonzero, (float x), { return x != 0.0f; })
@@ -30,13 +16,13 @@ TML_KERNEL(bool, uint64_nonzero, (uint64 x), { return x != 0u; })
 TML_KERNEL(bool, float_between, (float x, tml_params p), { return x >= p.f[0] && x <= p.f[1]; })
 TML_KERNEL(bool, int_between, (int x, tml_params p), { return x >= I(p.u[0]) && x <= I(p.u[1]); })
 TML_KERNEL(bool, uint_between, (uint x, tml_params p), { return x >= p.u[0] && x <= p.u[1]; })
+/* 64-bit parameters travel as two words, low word first. */
 TML_KERNEL(bool, double_between, (double x, tml_params p),
-           { return x >= double_of(p.u[0], p.u[1]) && x <= double_of(p.u[2], p.u[3]); })
-TML_KERNEL(bool, int64_between, (int64 x, tml_params p), {
-    return x >= (int64_t)uint64_of(p.u[0], p.u[1]) && x <= (int64_t)uint64_of(p.u[2], p.u[3]);
-})
+           { return x >= DOUBLE(p.u[0], p.u[1]) && x <= DOUBLE(p.u[2], p.u[3]); })
+TML_KERNEL(bool, int64_between, (int64 x, tml_params p),
+           { return x >= INT64(p.u[0], p.u[1]) && x <= INT64(p.u[2], p.u[3]); })
 TML_KERNEL(bool, uint64_between, (uint64 x, tml_params p),
-           { return x >= uint64_of(p.u[0], p.u[1]) && x <= uint64_of(p.u[2], p.u[3]); })
+           { return x >= UINT64(p.u[0], p.u[1]) && x <= UINT64(p.u[2], p.u[3]); })
 
 TML_KERNEL(float, float_widened, (float x), { return x; })
 TML_KERNEL(int, int_widened, (int x), { return x; })

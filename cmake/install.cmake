@@ -7,14 +7,21 @@ if(NOT TML_IO)
     install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/trommel/io.h\")")
 endif()
 
+if(NOT TML_VULKAN)
+    install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/trommel/vulkan.h\")")
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Trommel)
+if(TML_VULKAN)
+    install(FILES cmake/TrommelKernels.cmake DESTINATION ${package_dir})
+endif()
 install(EXPORT trommel-STATIC FILE TrommelStatic.cmake NAMESPACE Trommel:: DESTINATION ${package_dir})
 if(TML_SHARED)
     install(EXPORT trommel-SHARED FILE TrommelShared.cmake NAMESPACE Trommel::
             DESTINATION ${package_dir})
 endif()
 configure_package_config_file(cmake/TrommelConfig.cmake.in ${PROJECT_BINARY_DIR}/TrommelConfig.cmake
-    INSTALL_DESTINATION ${package_dir})
+    INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor version may break.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TrommelConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)

@@ -4,6 +4,7 @@
  *
  *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4
  *   casts    F(x) I(x) U(x): to float, int, uint
+ *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
  *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
@@ -28,6 +29,10 @@
 #define VEC2(x, y)       tml_make2(x, y)
 #define VEC3(x, y, z)    tml_make3(x, y, z)
 #define VEC4(x, y, z, w) tml_make4(x, y, z, w)
+
+#define DOUBLE(low, high) tml_words_double(low, high)
+#define INT64(low, high)  ((int64_t)tml_words_uint64(low, high))
+#define UINT64(low, high) tml_words_uint64(low, high)
 
 #define add2    tml_add2
 #define sub2    tml_sub2

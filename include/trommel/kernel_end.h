@@ -11,6 +11,9 @@
 #undef VEC2
 #undef VEC3
 #undef VEC4
+#undef DOUBLE
+#undef INT64
+#undef UINT64
 #undef add2
 #undef sub2
 #undef scale2

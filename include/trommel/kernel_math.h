@@ -185,6 +185,17 @@ static inline float tml_bits_float(uint32_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+static inline uint64_t tml_words_uint64(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+static inline double tml_words_double(uint32_t low, uint32_t high)
+{
+    uint64_t bits = tml_words_uint64(low, high);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 /* By its bits: under fast-math options a compiler may take x != x for false. */
 static inline bool tml_is_nan(float x)
 {

@@ -9,6 +9,9 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #define int64  int64_t
 #define uint64 uint64_t
+#define DOUBLE(low, high) packDouble2x32(uvec2(low, high))
+#define INT64(low, high)  packInt2x32(ivec2(uvec2(low, high)))
+#define UINT64(low, high) packUint2x32(uvec2(low, high))
 #endif
 
 #define PRECISE           precise

@@ -62,15 +62,18 @@ static void close_shaderc(shaderc_library *s)
     *s = (shaderc_library){0};
 }
 
-/* Is the library there, with all that is needed? */
-static bool open_shaderc(shaderc_library *s)
+/* Is the library there, with all that is needed? If not, why says what is wrong. */
+static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
 {
-    static const char *const names[] = {"libshaderc_shared.so.1", "libshaderc.so.1",
-                                        "libshaderc_shared.dylib"};
+    static const char *const names[] = {"libshaderc_shared.so.1", "libshaderc_shared.dylib",
+                                        "libshaderc.so.1"};
     for (size_t i = 0; i < TML_ARRAY_SIZE(names) && !s->library; i++)
         s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!s->library)
+    if (!s->library) {
+        const char *error = dlerror();
+        snprintf(why, why_size, "%s", error ? error : names[0]);
         return false;
+    }
 #define SHADERC_LOAD(T, name, params)                                                              \
     *(void **)&s->name = dlsym(s->library, "shaderc_" #name);                                      \
     bool has_##name = s->name != NULL;
@@ -84,6 +87,7 @@ static bool open_shaderc(shaderc_library *s)
         s->options = s->compile_options_initialize();
     }
     if (!s->compiler || !s->options) {
+        snprintf(why, why_size, "%s", is_whole ? "out of memory" : "it lacks functions");
         close_shaderc(s);
         return false;
     }
@@ -108,6 +112,7 @@ struct vk_kernel_cache {
     kernel_entry *entries;
     bool looked_for_shaderc;
     shaderc_library shaderc;
+    char why_no_shaderc[160];
 };
 
 static struct vk_kernel_cache *cache_of(tml_context *tml)
@@ -125,7 +130,7 @@ static struct vk_kernel_cache *cache_of(tml_context *tml)
 static const shaderc_library *shaderc_of(struct vk_kernel_cache *cache)
 {
     if (!cache->looked_for_shaderc)
-        open_shaderc(&cache->shaderc);
+        open_shaderc(&cache->shaderc, cache->why_no_shaderc, sizeof cache->why_no_shaderc);
     cache->looked_for_shaderc = true;
     return cache->shaderc.library ? &cache->shaderc : NULL;
 }
@@ -198,12 +203,11 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
     struct vk_kernel_cache *cache = cache_of(tml);
     if (cache && shaderc_of(cache))
         return true;
-    tml_error(
-        tml, TML_UNSUPPORTED,
-        "kernel %s was not built for Vulkan, and libshaderc.so.1, which would do that now, is "
-        "not found; use trommel_add_kernels() in CMake and pass its list in "
-        "tml_vulkan_desc.kernels, or install libshaderc",
-        kernel->name);
+    tml_error(tml, TML_UNSUPPORTED,
+              "kernel %s was not built for Vulkan, and libshaderc, which would do that now, cannot "
+              "be used (%s); call trommel_add_kernels() in CMake and pass its list in "
+              "tml_vulkan_desc.kernels, or install libshaderc",
+              kernel->name, cache ? cache->why_no_shaderc : "out of memory");
     return false;
 }
 

@@ -77,13 +77,17 @@ static bool has_word(const char *text, const char *word)
 
 bool vk_kernel_uses_float64(const tml_kernel *kernel)
 {
-    return has_word(kernel->glsl, "double");
+    return has_word(kernel->glsl, "double") || has_word(kernel->glsl, "DOUBLE");
 }
 
 bool vk_kernel_uses_int64(const tml_kernel *kernel)
 {
-    return has_word(kernel->glsl, "int64") || has_word(kernel->glsl, "uint64") ||
-           has_word(kernel->glsl, "int64_t") || has_word(kernel->glsl, "uint64_t");
+    static const char *const words[] = {"int64",    "uint64", "int64_t",
+                                        "uint64_t", "INT64",  "UINT64"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (has_word(kernel->glsl, words[i]))
+            return true;
+    return false;
 }
 
 /* One of the two functions that templates call. */
