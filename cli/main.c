@@ -10,6 +10,11 @@
 #include "cli.h"
 #include "progress.h"
 
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() */
+#endif
+
 static const cli_command *const commands[] = {
     &cmd_surface, &cmd_info, &cmd_devices, &cmd_compact, &cmd_scan, &cmd_reduce, &cmd_bench,
 };
@@ -125,6 +130,9 @@ tml_context *cli_open(const char *command, const cli_common *common)
         .threads = (uint32_t)common->threads,
         .log = take_message,
         .progress = progress_show,
+#ifdef TML_VULKAN
+        .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels},
+#endif
     };
     tml_status status = tml_open(&desc, &tml);
     if (status != TML_OK) {
