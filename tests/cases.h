@@ -104,6 +104,9 @@ typedef struct case_check_fn {
     case_result (*run)(char *message, size_t size);
 } case_check_fn;
 int case_main(int argc, char **argv, const case_op *const *ops, const case_check_fn *checks);
+/* Before that: the program's kernels as trommel_add_kernels() built them (trommel/vulkan.h). */
+struct tml_vulkan_kernel;
+void case_use_kernels(const struct tml_vulkan_kernel *kernels);
 
 /* For such checks: the default case of an operation on an own context. The context must outlive
  * it. */

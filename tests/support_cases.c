@@ -11,6 +11,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+#endif
+
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 enum { GUARD = 64, PATTERN = 0xa5, MAX_DEVICES = 8, MAX_CONTEXTS = 32, NAME_SIZE = 512 };
@@ -298,6 +302,12 @@ static struct {
     tml_context *tml;
 } contexts[MAX_CONTEXTS];
 static int context_count;
+static const struct tml_vulkan_kernel *built_kernels;
+
+void case_use_kernels(const struct tml_vulkan_kernel *kernels)
+{
+    built_kernels = kernels;
+}
 
 static const char *engine_name(tml_engine_kind kind)
 {
@@ -315,6 +325,9 @@ static tml_context *context_get(uint32_t device, uint32_t threads)
     snprintf(number, sizeof number, "%" PRIu32, device);
     tml_context *tml = NULL;
     tml_open_desc desc = {.device = number, .threads = threads};
+#ifdef TML_VULKAN
+    desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels};
+#endif
     if (context_count == MAX_CONTEXTS || tml_open(&desc, &tml) != TML_OK)
         return NULL;
     contexts[context_count].device = device;

@@ -1695,8 +1695,16 @@ static case_result steady_state(char *message, size_t size)
     return each_method(check_steady_state, message, size);
 }
 
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel test_stream_kernels[];
+#endif
+
 int main(int argc, char **argv)
 {
+#ifdef TML_VULKAN
+    case_use_kernels(test_stream_kernels);
+#endif
     static const case_check_fn checks[] = {{"golden float results", golden_check},
                                            {"every allocation fails once", short_of_memory},
                                            {"steady state allocates nothing", steady_state},
