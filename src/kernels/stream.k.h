@@ -112,3 +112,51 @@ ARG_ADDRESS(clear)
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARGS_END(scan_args)
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* The dispatches of segmented reduce and scan. Short segments are done by one invocation each, middling
+ * ones, which the first step lists, by a subgroup, long ones tile by tile.
+ *   FIND      lists middling and long segments, counts the latter's tiles, looks at the order of the
+ *             offsets; reduce does the short ones at once
+ *   SHORT     scan: the short ones
+ *   MIDDLING
+ *   TILES     each tile's result
+ *   LONG      reduce: a long segment's result from its tiles'; scan: the sums before each of them
+ *   ADD       scan: the tiles
+ *   DISORDER  all but reduce's short ones when offsets fall, and the lists may therefore be too short */
+#define SEGMENTS_FIND     0u
+#define SEGMENTS_SHORT    1u
+#define SEGMENTS_MIDDLING 2u
+#define SEGMENTS_TILES    3u
+#define SEGMENTS_LONG     4u
+#define SEGMENTS_ADD      5u
+#define SEGMENTS_DISORDER 6u
+
+/* Words of the counters. */
+#define SEGMENTS_MIDDLING_COUNT 0u
+#define SEGMENTS_LONG_COUNT     1u
+#define SEGMENTS_TILE_COUNT     2u /* two words */
+#define SEGMENTS_IS_DISORDER    4u
+#define SEGMENTS_COUNTERS       64u
+
+/* Workgroups that go through a list of unknown length. */
+#define SEGMENTS_GROUPS 4096u
+
+ARGS_BEGIN(segments_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(offsets)
+ARG_ADDRESS(out_at)
+ARG_ADDRESS(counters)
+ARG_ADDRESS(middling) /* numbers of segments */
+ARG_ADDRESS(longs)    /* likewise */
+ARG_ADDRESS(tiles)    /* for each of longs: how many tiles; then, the tiles before */
+ARG_ADDRESS(results)  /* for each tile: 16 bytes, or a sum */
+ARG_UINT(first)       /* FIND, SHORT, DISORDER: segments first ... end - 1 */
+ARG_UINT(end)
+ARG_UINT(elements)
+ARG_UINT(wide) /* offsets are u64 */
+ARG_UINT(middling_room)
+ARG_UINT(long_room)
+ARG_UINT(pass_tiles) /* in a pass of tml_reduce or tml_scan */
+ARGS_END(segments_args)

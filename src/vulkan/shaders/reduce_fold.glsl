@@ -75,6 +75,11 @@ uvec4 load_piece(uvec2 address, uint piece, uint count)
                  load_word(address, i + 2u, count), load_word(address, i + 3u, count));
 }
 
+uvec4 neutral_piece()
+{
+    return uvec4(neutral_word(0u), neutral_word(1u), neutral_word(0u), neutral_word(1u));
+}
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* element: in the low bits. -0 and 0 have one place. */
@@ -399,18 +404,20 @@ fold_state fold_tile(uvec2 address, uint tile, uint count)
     uint first = (tile << (FOLD_TILE_LOG2 - 4u)) + gl_LocalInvocationID.x;
     bool plain = (address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count;
     piece_fold fold;
+#ifndef FOLD_ROLLED /* by shaders that would hold too many copies of this */
     if (plain && FOLD_KIND < FOLD_BEST) { /* all loads first, then what is light on registers */
         uvec4 pieces[PIECES];
         [[unroll]] for (uint k = 0u; k < PIECES; k++)
             pieces[k] = quads_at(address).v[first + k * GROUP];
         [[unroll]] for (uint k = 0u; k < PIECES; k++)
             add_piece(fold, pieces[k], k, 0u, true);
-    } else {
-        for (uint k = 0u; k < PIECES; k++) {
-            uint i = first + k * GROUP;
-            uvec4 piece = plain ? quads_at(address).v[i] : load_piece(address, i, count);
-            add_piece(fold, piece, k, i << PIECE_LOG2, true);
-        }
+        return fold_group(end_pieces(fold));
+    }
+#endif
+    for (uint k = 0u; k < PIECES; k++) {
+        uint i = first + k * GROUP;
+        uvec4 piece = plain ? quads_at(address).v[i] : load_piece(address, i, count);
+        add_piece(fold, piece, k, i << PIECE_LOG2, true);
     }
     return fold_group(end_pieces(fold));
 }

@@ -8,6 +8,9 @@
  * the efficient solution of a general class of recurrence equations. 1973); rows follow one another;
  * the stretches' sums are scanned as the lanes' are. */
 #extension GL_EXT_control_flow_attributes : require
+#ifndef UNROLL /* empty in shaders that would hold too many copies */
+#define UNROLL [[unroll]]
+#endif
 
 layout(constant_id = 0) const uint SCAN_MODE = 0u;
 layout(constant_id = 1) const uint IN_LOG2 = 2u; /* size of an input element */
@@ -176,13 +179,13 @@ void store_quad(uvec2 address, uint i, quad q)
 quad load_quad_slowly(uvec2 address, uint at, uint count)
 {
     quad q;
-    [[unroll]] for (uint c = 0u; c < 4u; c++)
+    UNROLL for (uint c = 0u; c < 4u; c++)
         q.v[c] = at + c < count ? load_element(address, at + c) : ZERO;
     return q;
 }
 void store_quad_slowly(uvec2 address, uint at, uint count, quad q)
 {
-    [[unroll]] for (uint c = 0u; c < 4u; c++)
+    UNROLL for (uint c = 0u; c < 4u; c++)
         if (at + c < count)
             store_sum(address, at + c, q.v[c]);
 }
@@ -251,10 +254,10 @@ bool is_plain(uvec2 in_at, uvec2 out_at, uint end, uint count)
 void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch s)
 {
     if (plain) {
-        [[unroll]] for (uint k = 0u; k < ROWS; k++)
+        UNROLL for (uint k = 0u; k < ROWS; k++)
             s.quads[k] = load_quad(address, (first + quad_place(k)) >> 2);
     } else {
-        [[unroll]] for (uint k = 0u; k < ROWS; k++)
+        UNROLL for (uint k = 0u; k < ROWS; k++)
             s.quads[k] = load_quad_slowly(address, first + quad_place(k), count);
     }
 }
@@ -263,7 +266,7 @@ void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch
 sum_t scan_stretch(inout stretch s)
 {
     sum_t sum = ZERO;
-    [[unroll]] for (uint k = 0u; k < ROWS; k++) {
+    UNROLL for (uint k = 0u; k < ROWS; k++) {
         sum_t own =
             add(add(add(s.quads[k].v[0], s.quads[k].v[1]), s.quads[k].v[2]), s.quads[k].v[3]);
         sum_t through = scan_lanes(own);
@@ -279,7 +282,7 @@ sum_t scan_stretch(inout stretch s)
 quad scan_quad(quad q, sum_t before)
 {
     quad sums;
-    [[unroll]] for (uint c = 0u; c < 4u; c++) {
+    UNROLL for (uint c = 0u; c < 4u; c++) {
         sum_t through = add(before, q.v[c]);
         sums.v[c] = INCLUSIVE ? through : before;
         before = through;
@@ -289,7 +292,7 @@ quad scan_quad(quad q, sum_t before)
 
 void store_stretch(uvec2 address, uint first, uint count, bool plain, stretch s, sum_t before)
 {
-    [[unroll]] for (uint k = 0u; k < ROWS; k++) {
+    UNROLL for (uint k = 0u; k < ROWS; k++) {
         quad q = scan_quad(s.quads[k], add(before, s.before[k]));
         uint at = first + quad_place(k);
         if (plain)

@@ -1,0 +1,73 @@
+/* What segmented reduce and scan share: where segments are, and the lists of them. */
+ARGS_USE(segments_args)
+
+/* Segment s, or one without elements where its offsets are out of order or range. */
+struct segment {
+    uint first;
+    uint count;
+};
+
+uvec2 offset_of(uint s)
+{
+    if (args.wide == 0u)
+        return uvec2(LOAD_U32(args.offsets, s), 0u);
+    return load64(address_of(args.offsets, s, 8u));
+}
+bool is_falling(uint s)
+{
+    uvec2 a = offset_of(s), b = offset_of(s + 1u);
+    return a.y > b.y || (a.y == b.y && a.x > b.x);
+}
+segment segment_of(uint s)
+{
+    uvec2 a = offset_of(s), b = offset_of(s + 1u);
+    bool valid = a.y == 0u && b.y == 0u && a.x <= b.x && b.x <= args.elements;
+    return segment(a.x, valid ? b.x - a.x : 0u);
+}
+
+uint counter(uint i)
+{
+    return words_at(args.counters).v[i];
+}
+bool is_disorder()
+{
+    return counter(SEGMENTS_IS_DISORDER) != 0u;
+}
+
+/* A place in a list, shared out with one atomic a subgroup. All lanes must come here. */
+uint take_place(uint i, bool wants)
+{
+    uvec4 takers = subgroupBallot(wants);
+    uint first = 0u;
+    if (subgroupElect() && takers != uvec4(0u))
+        first = atomicAdd(words_at(args.counters).v[i], subgroupBallotBitCount(takers));
+    return subgroupBroadcastFirst(first) + subgroupBallotExclusiveBitCount(takers);
+}
+
+/* Puts a segment that no single invocation does on its list. All lanes must come here. */
+void list_segment(uint s, uint count, uint short_most, uint middling_most, uint tile)
+{
+    bool is_long = count > middling_most;
+    uint place = take_place(SEGMENTS_MIDDLING_COUNT, count > short_most && !is_long);
+    if (count > short_most && !is_long && place < args.middling_room)
+        words_at(args.middling).v[place] = s;
+    place = take_place(SEGMENTS_LONG_COUNT, is_long);
+    if (is_long && place < args.long_room) {
+        words_at(args.longs).v[place] = s;
+        words_at(args.tiles).v[place] = (count - 1u) / tile + 1u;
+    }
+}
+
+/* Tile number i of all long segments' tiles: the segment's place in the list. */
+uint long_with_tile(uint i)
+{
+    uint low = 0u, high = counter(SEGMENTS_LONG_COUNT);
+    while (high - low > 1u) {
+        uint middle = (low + high) >> 1;
+        if (words_at(args.tiles).v[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

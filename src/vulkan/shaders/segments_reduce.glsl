@@ -1,0 +1,152 @@
+/* The dispatches of tml_reduce_segments. Every sum is made in the tree of reduce_fold.glsl, counted
+ * from the segment's beginning. */
+#define FOLD_ROLLED
+#include "reduce_fold.glsl"
+#include "segments.glsl"
+
+layout(constant_id = 7) const uint MODE = 0u;
+
+const uint SHORT_MOST = PIECES << PIECE_LOG2;
+/* A subgroup's lanes have up to PIECES pieces each, of a tile's first row. */
+const uint MIDDLING_MOST = (SUBGROUP * PIECES > GROUP ? GROUP : SUBGROUP * PIECES) << PIECE_LOG2;
+
+uvec2 address_of_element(uint i)
+{
+    return address_of(args.in_at, i, 1u << SIZE_LOG2);
+}
+void store_segment(uint s, segment span, fold_state f)
+{
+    fold_store(args.out_at, s, f, uvec2(span.first, 0u), uvec2(span.count, 0u));
+}
+
+/* Pieces first ... first + pieces - 1 of a segment, pieces at most PIECES. */
+fold_state fold_some(segment span, uint first, uint pieces)
+{
+    uvec2 address = address_of_element(span.first);
+    piece_fold fold;
+    for (uint k = 0u; k < PIECES; k++) {
+        uint i = first + k;
+        bool is_there = k < pieces && i << PIECE_LOG2 < span.count;
+        uvec4 piece = is_there ? load_piece(address, i, span.count) : neutral_piece();
+        add_piece(fold, piece, k, i << PIECE_LOG2, false);
+    }
+    return end_pieces(fold);
+}
+
+void fold_middling(uint s)
+{
+    segment span = segment_of(s);
+    uint lane = gl_SubgroupInvocationID;
+    bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece for each lane is enough */
+    fold_state f = fold_some(span, is_row ? lane : lane * PIECES, is_row ? 1u : PIECES);
+    f = fold_subgroup(f);
+    if (subgroupElect())
+        store_segment(s, span, f);
+}
+
+fold_state fold_segment_tile(segment span, uint tile)
+{
+    uint begin = tile << TILE_LOG2;
+    fold_state f =
+        fold_tile(address_of_element(span.first + begin), 0u, min(span.count - begin, 1u << TILE_LOG2));
+    f.at += begin;
+    return f;
+}
+
+shared fold_state fan_result;
+
+/* Joins what tml_reduce would join: tiles by fans, fans by passes. results: of the segment's tiles
+ * where they are in memory; otherwise each tile is folded here. */
+fold_state fold_tiles(segment span, uint tiles, uint results, bool in_memory)
+{
+    uint t = gl_LocalInvocationID.x;
+    fold_state whole = fold_nothing();
+    for (uint begin = 0u; begin < tiles; begin += args.pass_tiles) {
+        uint here = min(tiles - begin, args.pass_tiles);
+        uint fans = (here + FOLD_FAN - 1u) / FOLD_FAN, each = (fans + GROUP - 1u) / GROUP;
+        fold_state mine = fold_nothing();
+        for (uint fan = 0u; fan < fans; fan++) {
+            uint first = fan * FOLD_FAN, count = min(here - first, FOLD_FAN);
+            fold_state f = fold_nothing();
+            if (in_memory) {
+                if (t < count) {
+                    uvec4 result = quads_at(args.results).v[results + begin + first + t];
+                    f = fold_state(result.xy, result.z);
+                }
+            } else {
+                for (uint tile = 0u; tile < count; tile++) {
+                    fold_state one = fold_segment_tile(span, begin + first + tile);
+                    if (t == 0u)
+                        fan_result = one;
+                    barrier();
+                    if (t == tile)
+                        f = fan_result;
+                    barrier();
+                }
+            }
+            f = fold_group(f);
+            if (t == 0u)
+                fan_result = f;
+            barrier();
+            if (t == fan / each)
+                mine = fold_join(mine, fan_result);
+            barrier();
+        }
+        mine = fold_group(mine);
+        barrier();
+        whole = begin == 0u ? mine : fold_join(whole, mine);
+    }
+    return whole;
+}
+
+void main()
+{
+    uint t = gl_LocalInvocationID.x;
+    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    if (MODE == SEGMENTS_FIND) {
+        uint s = args.first + group_index() * GROUP + t;
+        segment span = segment(0u, 0u);
+        if (s < args.end) {
+            span = segment_of(s);
+            if (is_falling(s))
+                words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
+            if (span.count <= SHORT_MOST)
+                store_segment(s, span, fold_some(span, 0u, PIECES));
+        }
+        list_segment(s, span.count, SHORT_MOST, MIDDLING_MOST, 1u << TILE_LOG2);
+        return;
+    }
+    if (is_disorder() != (MODE == SEGMENTS_DISORDER))
+        return;
+    if (MODE == SEGMENTS_MIDDLING) {
+        uint per_group = GROUP / SUBGROUP, count = counter(SEGMENTS_MIDDLING_COUNT);
+        for (uint i = group_index() * per_group + subgroup_index(); i < count;
+             i += groups * per_group)
+            fold_middling(words_at(args.middling).v[i]);
+    } else if (MODE == SEGMENTS_TILES) {
+        uint count = counter(SEGMENTS_TILE_COUNT);
+        for (uint i = group_index(); i < count; i += groups) {
+            uint place = long_with_tile(i);
+            segment span = segment_of(words_at(args.longs).v[place]);
+            fold_state f = fold_segment_tile(span, i - words_at(args.tiles).v[place]);
+            if (t == 0u)
+                quads_at(args.results).v[i] = uvec4(f.number, f.at, 0u);
+            barrier();
+        }
+    } else {
+        bool in_memory = MODE == SEGMENTS_LONG;
+        uint begin = in_memory ? 0u : args.first;
+        uint end = in_memory ? counter(SEGMENTS_LONG_COUNT) : args.end;
+        for (uint i = begin + group_index(); i < end; i += groups) {
+            uint s = in_memory ? words_at(args.longs).v[i] : i;
+            segment span = segment_of(s);
+            if (span.count <= SHORT_MOST)
+                continue;
+            uint tiles = ((span.count - 1u) >> TILE_LOG2) + 1u;
+            uint results = in_memory ? words_at(args.tiles).v[i] : 0u;
+            fold_state f = fold_tiles(span, tiles, results, in_memory);
+            if (t == 0u)
+                store_segment(s, span, f);
+        }
+    }
+}

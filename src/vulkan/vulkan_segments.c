@@ -1,0 +1,276 @@
+/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; kernels/stream.k.h lists the
+ * steps). Short segments are done at once; middling and long ones go to lists on the device, through
+ * which a fixed number of workgroups goes, and long ones are cut into the tiles of tml_reduce and
+ * tml_scan, so that work follows the elements. The lists have room for segments that do not overlap.
+ * Offsets that fall may ask for more: then a last step, which otherwise does nothing, does all. */
+#include "vulkan/vulkan_fold.h"
+#include "vulkan_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/stream.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum { MAX_SPECS = VK_FOLD_SPECS + 1, DISORDER_STEP = 512 };
+
+typedef struct segments_job {
+    tml_context *tml;
+    const vk_module *module;
+    uint32_t spec_count, mode_spec;
+    uint32_t specs[MAX_SPECS];
+    uint32_t segments;
+    uint64_t most_tiles;
+    segments_args args;
+} segments_job;
+
+/* How many elements make a segment more than short and middling, and a tile. */
+typedef struct segments_shape {
+    uint64_t short_most, middling_most, tile;
+    size_t result_size;
+} segments_shape;
+
+/* Shaders count elements and segments with 32 bits. */
+static bool is_countable(const tml_context *tml, tml_buffer in, tml_buffer offsets)
+{
+    return tml_slot_of(tml, in)->count <= UINT32_MAX - (1u << FOLD_TILE_LOG2) &&
+           tml_slot_of(tml, offsets)->count <= (uint64_t)1 << 31;
+}
+
+static void lay_out(tml_context *tml, tml_buffer in, tml_buffer offsets, tml_buffer out,
+                    const segments_shape *shape, vk_arena *arena, segments_job *job)
+{
+    const tml_slot *from = tml_slot_of(tml, in), *at = tml_slot_of(tml, offsets);
+    uint64_t n = from->count, segments = at->count - 1;
+    uint64_t middling = TML_MIN_OF(segments, n / shape->short_most);
+    uint64_t longs = TML_MIN_OF(segments, n / shape->middling_most);
+    *job = (segments_job){.tml = tml, .segments = (uint32_t)segments};
+    job->most_tiles = longs ? n / shape->tile + longs : 0;
+    segments_args *args = &job->args;
+    args->in_at = vk_slot_address(from);
+    args->offsets = vk_slot_address(at);
+    args->out_at = vk_address_of(tml, out);
+    args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
+    args->tiles = vk_take(arena, longs, sizeof(uint32_t)); /* follows the counters */
+    args->longs = vk_take(arena, longs, sizeof(uint32_t));
+    args->middling = vk_take(arena, middling, sizeof(uint32_t));
+    args->results = vk_take(arena, job->most_tiles, shape->result_size);
+    args->end = (uint32_t)segments;
+    args->elements = (uint32_t)n;
+    args->wide = at->type == TML_U64;
+    args->middling_room = (uint32_t)middling;
+    args->long_room = (uint32_t)longs;
+    args->pass_tiles = (uint32_t)TML_MAX_OF(vk_caps_of(tml)->pass_items / shape->tile, (uint64_t)1);
+}
+
+static tml_status step(const segments_job *job, uint32_t mode, uint64_t groups)
+{
+    vk_dispatch_info info = {.module = job->module,
+                             .spec_count = job->spec_count,
+                             .args = &job->args,
+                             .args_size = sizeof job->args,
+                             .groups = groups};
+    for (uint32_t s = 0; s < job->spec_count; s++)
+        info.specs[s] = job->specs[s];
+    info.specs[job->mode_spec] = mode;
+    return vk_dispatch(job->tml, &info);
+}
+
+static tml_status step_over_segments(const segments_job *job, uint32_t mode)
+{
+    return step(job, mode, ((uint64_t)job->segments + VK_GROUP - 1) / VK_GROUP);
+}
+
+static tml_status step_over_list(const segments_job *job, uint32_t mode, uint64_t most)
+{
+    return step(job, mode, TML_MIN_OF(most, (uint64_t)SEGMENTS_GROUPS));
+}
+
+/* Finds the segments of each kind and scans the long ones' numbers of tiles. */
+static tml_status find(const segments_job *job, vk_address scan_scratch)
+{
+    const segments_args *args = &job->args;
+    uint64_t words = SEGMENTS_COUNTERS + (uint64_t)args->long_room;
+    tml_status status = vk_fill(job->tml, args->counters, words, 0);
+    if (!status)
+        status = step_over_segments(job, SEGMENTS_FIND);
+    if (!status && args->long_room > 0)
+        status = vk_scan_counts(job->tml, args->tiles, args->long_room, scan_scratch, 0,
+                                args->counters + 4 * SEGMENTS_TILE_COUNT);
+    return status;
+}
+
+static tml_status do_middling(const segments_job *job)
+{
+    uint32_t per_group = VK_GROUP / vk_caps_of(job->tml)->subgroup;
+    return step_over_list(job, SEGMENTS_MIDDLING,
+                          ((uint64_t)job->args.middling_room + per_group - 1) / per_group);
+}
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+enum { PIECE_BYTES = 16, PIECES = 8 };
+
+static bool reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
+                           segments_job *job, vk_address *scan_scratch)
+{
+    const tml_slot *in = tml_slot_of(tml, desc->in);
+    vk_fold fold;
+    bool is_supported =
+        vk_fold_bind(tml, desc->fold, in->type, tml_slot_of(tml, desc->out)->type, &fold);
+    uint32_t lanes = vk_caps_of(tml)->subgroup;
+    uint32_t row = TML_MIN_OF(lanes * PIECES, (uint32_t)VK_GROUP);
+    lay_out(tml, desc->in, desc->offsets, desc->out,
+            &(segments_shape){.short_most = PIECES * PIECE_BYTES / in->element_size,
+                              .middling_most = row * PIECE_BYTES / in->element_size,
+                              .tile = (uint64_t)1 << fold.tile_log2,
+                              .result_size = 16},
+            arena, job);
+    *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
+    job->module = fold.in_double ? &vk_shader_segments_reduce_double : &vk_shader_segments_reduce;
+    job->spec_count = VK_FOLD_SPECS + 1;
+    job->mode_spec = VK_FOLD_SPECS;
+    for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
+        job->specs[s] = fold.specs[s];
+    return is_supported && is_countable(tml, desc->in, desc->offsets);
+}
+
+static bool reduce_supports(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    segments_job job;
+    vk_address scan_scratch;
+    return reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
+}
+
+static size_t reduce_scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    segments_job job;
+    vk_address scan_scratch;
+    reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    return arena.size;
+}
+
+static tml_status reduce_run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    vk_arena arena = vk_arena_of(scratch);
+    segments_job job;
+    vk_address scan_scratch;
+    reduce_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    tml_status status = find(&job, scan_scratch);
+    if (!status)
+        status = do_middling(&job);
+    if (!status)
+        status = step_over_list(&job, SEGMENTS_TILES, job.most_tiles);
+    if (!status)
+        status = step_over_list(&job, SEGMENTS_LONG, job.args.long_room);
+    return status ? status : step_over_list(&job, SEGMENTS_DISORDER, job.segments);
+}
+
+const tml_engine_op vk_op_reduce_segments = {reduce_supports, reduce_scratch_size, reduce_run};
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+enum { QUAD = 4, SHORT_QUADS = 8 };
+
+/* The shader for a type of sums, and how many rows of quads a lane has. */
+static const vk_module *scan_module(tml_type type, uint32_t *rows)
+{
+    *rows = tml_type_size(type) == 4 ? 8 : 4;
+    switch (type) {
+    case TML_F32:
+        return &vk_shader_segments_scan_f32;
+    case TML_F64:
+        return &vk_shader_segments_scan_f64;
+    case TML_U64:
+    case TML_I64:
+        return &vk_shader_segments_scan_u64;
+    default:
+        return &vk_shader_segments_scan_u32;
+    }
+}
+
+static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
+                         segments_job *job, vk_address *scan_scratch)
+{
+    tml_type in_type = tml_slot_of(tml, desc->in)->type;
+    tml_type sum_type = tml_slot_of(tml, desc->out)->type;
+    uint32_t lanes = vk_caps_of(tml)->subgroup, rows;
+    const vk_module *module = scan_module(sum_type, &rows);
+    lay_out(tml, desc->in, desc->offsets, desc->out,
+            &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
+                              .middling_most = (uint64_t)QUAD * rows * lanes,
+                              .tile = (uint64_t)QUAD * rows * VK_GROUP,
+                              .result_size = tml_type_size(sum_type)},
+            arena, job);
+    *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
+    job->module = module;
+    job->spec_count = 4;
+    job->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
+    job->specs[2] = tml_type_is_signed(in_type);
+    job->specs[3] = desc->inclusive;
+}
+
+static bool scan_supports(tml_context *tml, const void *argument)
+{
+    const tml_scan_segments_desc *desc = argument;
+    return (tml_slot_of(tml, desc->out)->type != TML_F64 || vk_caps_of(tml)->float64) &&
+           is_countable(tml, desc->in, desc->offsets);
+}
+
+static size_t scan_scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    segments_job job;
+    vk_address scan_scratch;
+    scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    return arena.size;
+}
+
+static tml_status scan_long(const segments_job *job, size_t sum_size)
+{
+    tml_status status = step_over_list(job, SEGMENTS_TILES, job->most_tiles);
+    if (status)
+        return status;
+    segments_job of_sums = *job;
+    of_sums.specs[1] = sum_size == 4 ? 2 : 3;
+    of_sums.specs[2] = of_sums.specs[3] = false;
+    status = step_over_list(&of_sums, SEGMENTS_LONG, job->args.long_room);
+    return status ? status : step_over_list(job, SEGMENTS_ADD, job->most_tiles);
+}
+
+/* One workgroup; where loops may not be long, in several dispatches. */
+static tml_status scan_in_order(const segments_job *job)
+{
+    segments_job part = *job;
+    uint32_t most = vk_caps_of(job->tml)->loop_limit ? DISORDER_STEP : job->segments;
+    tml_status status = TML_OK;
+    for (uint32_t first = 0; first < job->segments && !status; first += most) {
+        part.args.first = first;
+        part.args.end = first + TML_MIN_OF(most, job->segments - first);
+        status = step(&part, SEGMENTS_DISORDER, 1);
+    }
+    return status;
+}
+
+static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    (void)size;
+    const tml_scan_segments_desc *desc = argument;
+    vk_arena arena = vk_arena_of(scratch);
+    segments_job job;
+    vk_address scan_scratch;
+    scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    tml_status status = find(&job, scan_scratch);
+    if (!status)
+        status = step_over_segments(&job, SEGMENTS_SHORT);
+    if (!status)
+        status = do_middling(&job);
+    if (!status && job.args.long_room > 0)
+        status = scan_long(&job, tml_slot_of(tml, desc->out)->element_size);
+    return status ? status : scan_in_order(&job);
+}
+
+const tml_engine_op vk_op_scan_segments = {scan_supports, scan_scratch_size, scan_run};
