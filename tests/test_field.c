@@ -1,5 +1,5 @@
-/* Field against a naive sum over all points in double precision; slabs, threads and SIMD levels bit
- * for bit; automatic radius and grid; refusals. */
+/* Field against a naive sum over all points in double precision, on every device; slabs, threads and
+ * SIMD levels bit for bit; automatic radius and grid; refusals. */
 #include <trommel/field.h>
 
 #include "cpu/cpu_simd.h"
@@ -29,6 +29,23 @@ static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, con
              tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
                                &buffer));
     return buffer;
+}
+
+/* A context on a device other than the CPU, by its number in tml_devices; kept to the end, since
+ * software devices take their time to make pipelines. NULL: no such device. */
+enum { MAX_DEVICES = 8 };
+static tml_context *device_contexts[MAX_DEVICES];
+static tml_context *device_context(uint32_t number)
+{
+    tml_device_info infos[MAX_DEVICES];
+    char name[8];
+    uint32_t count = tml_devices(infos, MAX_DEVICES);
+    if (number >= count || number >= MAX_DEVICES || infos[number].engine == TML_ENGINE_CPU)
+        return NULL;
+    snprintf(name, sizeof name, "%u", number);
+    if (!device_contexts[number])
+        CHECK_OK(NULL, tml_open(&(tml_open_desc){.device = name}, &device_contexts[number]));
+    return device_contexts[number];
 }
 
 enum { MAX_POINTS = 400, MAX_SAMPLES = 40 * 40 * 40 };
@@ -194,6 +211,31 @@ static const field_case cases[] = {
     {"radii 1:1e7", {24, 17, 26}, {1, 1, 1}, {0, 0, 0}, rotated, 300, 40, 1e7},
 };
 
+/* The same on every other device, within the same bound; known: what they will evaluate, with the
+ * CPU's buffers. */
+static void samples_on_devices(const tml_field_desc *known, const point_cloud *cloud,
+                               const char *name)
+{
+    static float samples[MAX_SAMPLES];
+    const uint64_t *dims = known->grid.dims;
+    for (uint32_t d = 0; d < MAX_DEVICES; d++) {
+        tml_context *tml = device_context(d);
+        if (!tml)
+            continue;
+        tml_field_desc desc = *known;
+        desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
+        if (!tml_is_none(desc.radii))
+            desc.radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
+        tml_buffer out = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
+        CHECK_OK(tml, tml_field(tml, &desc, out));
+        CHECK_OK(tml, tml_read(tml, out, samples));
+        check_against_reference(&desc, cloud, samples, name);
+        tml_buffer_destroy(tml, desc.points);
+        tml_buffer_destroy(tml, desc.radii);
+        tml_buffer_destroy(tml, out);
+    }
+}
+
 static void samples_of_case(const field_case *test, tml_field_kind kind, tml_field_kernel kernel)
 {
     static point_cloud cloud;
@@ -222,6 +264,7 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     tml_field_desc resolved;
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
     check_against_reference(&resolved, &cloud, samples, test->name);
+    samples_on_devices(&resolved, &cloud, test->name);
 
     CHECK_OK(tml2, tml_field(tml2, &desc2, out2));
     CHECK_OK(tml2, tml_read(tml2, out2, again));
@@ -275,9 +318,8 @@ TEST(distances_agree_with_the_reference)
 }
 
 /* Known by hand: the kernels' centre and half way, and a sphere's distance along an axis. */
-TEST(known_values)
+static void check_known_values(tml_context *tml)
 {
-    tml_context *tml = open_with(1);
     const float centre[3] = {0, 0, 0};
     tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 1, centre),
                            .radius = 2.0,
@@ -301,7 +343,16 @@ TEST(known_values)
     const double distances[4] = {2.0, 1.0, 0.0, -0.5};
     for (int i = 0; i < 4; i++)
         CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
+}
+
+TEST(known_values)
+{
+    tml_context *tml = open_with(1);
+    check_known_values(tml);
     tml_close(tml);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        if (device_context(d))
+            check_known_values(device_context(d));
 }
 
 /* ---- resolution ------------------------------------------------------------------------------ */
@@ -668,5 +719,8 @@ TEST(every_failed_allocation_is_reported)
 
 int main(int argc, char **argv)
 {
-    return test_main(argc, argv);
+    int status = test_main(argc, argv);
+    for (uint32_t d = 0; d < MAX_DEVICES; d++)
+        tml_close(device_contexts[d]);
+    return status;
 }

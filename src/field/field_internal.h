@@ -24,7 +24,6 @@ enum {
     FIELD_MAX_LEVELS = 8,        /* the last level also takes every smaller radius */
     FIELD_MAX_BINS = 1 << 22,    /* a level; larger grids get larger bins */
     FIELD_LEVEL_WORDS = 8,       /* of device.levels */
-    FIELD_LIST_HEAD = 4,         /* words of device.bricks before the list */
     FIELD_LIST_BRICKS = 1 << 20, /* in the list at least, where the grid has as many */
 };
 
@@ -67,9 +66,10 @@ typedef struct field_plan {
         /* FIELD_LEVEL_WORDS u32 a level: first_bin, edge_log2, bins x y z, support x y z in whole
          * samples, rounded up. */
         tml_buffer levels;
-        /* u32, undefined contents: FIELD_LIST_HEAD words, then the numbers of bricks that an engine
-         * is about to evaluate, field_list_bricks of them at most. */
+        /* u32, undefined contents: a count, and the numbers of so many bricks that an engine is
+         * about to evaluate, brick_room of them at most; at least a layer of the grid. */
         tml_buffer bricks;
+        uint64_t brick_room;
     } device;
 } field_plan;
 
@@ -77,15 +77,6 @@ typedef struct field_plan {
 static inline uint64_t field_bricks_along(uint64_t samples)
 {
     return (samples + FIELD_BRICK - 1) / FIELD_BRICK;
-}
-
-/* Bricks in device.bricks: at least a layer of the grid. */
-static inline uint64_t field_list_bricks(const field_plan *plan)
-{
-    uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
-    uint64_t some =
-        TML_MIN_OF(layer * field_bricks_along(plan->dims[2]), (uint64_t)FIELD_LIST_BRICKS);
-    return TML_MAX_OF(layer, some);
 }
 
 /* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).

@@ -327,6 +327,9 @@ static tml_status copy_starts(tml_context *tml, field_plan *plan)
  * counts. */
 static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 {
+    uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
+    uint64_t bricks = layer * field_bricks_along(plan->dims[2]);
+    plan->device.brick_room = TML_MAX_OF(layer, TML_MIN_OF(bricks, (uint64_t)FIELD_LIST_BRICKS));
     tml_status status = copy_levels(tml, plan);
     if (status == TML_OK)
         status = copy_starts(tml, plan);
@@ -338,12 +341,11 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
                                                       .label = "field points"},
                                    &plan->device.points);
     if (status == TML_OK)
-        status =
-            tml_buffer_create(tml,
-                              &(tml_buffer_desc){.type = TML_U32,
-                                                 .count = FIELD_LIST_HEAD + field_list_bricks(plan),
-                                                 .label = "field bricks"},
-                              &plan->device.bricks);
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = TML_U32,
+                                                      .count = 1 + plan->device.brick_room,
+                                                      .label = "field bricks"},
+                                   &plan->device.bricks);
     return status;
 }
 

@@ -58,7 +58,7 @@ ARG_ADDRESS(out_at)
 ARG_ADDRESS(points) /* field_plan.points */
 ARG_ADDRESS(starts) /* field_plan.starts in u32 */
 ARG_ADDRESS(levels) /* FIELD_LEVEL_WORDS u32 a level, field_internal.h */
-ARG_ADDRESS(bricks) /* groups x, y, z; count of bricks near points; their numbers in the dispatch */
+ARG_ADDRESS(bricks) /* how many have points near; their numbers in this dispatch */
 ARG_UINT(dims_x)
 ARG_UINT(dims_y)
 ARG_UINT(z_first)

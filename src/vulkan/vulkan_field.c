@@ -18,6 +18,7 @@ enum {
     /* Points that one dispatch may add to a brick where the driver ends loops: a quarter of the
      * iterations, so that those which find the points fit too. */
     WINDOWS_A_LIMIT = 4,
+    MOST_GROUPS = 1 << 14, /* of field.comp: several times what any GPU runs at once */
 };
 
 static field_args args_of(const tml_context *tml, const field_plan *plan)
@@ -42,12 +43,14 @@ static field_args args_of(const tml_context *tml, const field_plan *plan)
                         .extent_z = (float)plan->extent[2]};
 }
 
-/* Gathers the listed bricks. Where the driver ends long loops, some points at a time: the samples in
- * between are kept in the output, so the sums are the same. */
-static tml_status gather(tml_context *tml, const field_plan *plan, field_args *args)
+/* Gathers the listed bricks, bricks at most. Where the driver ends long loops, some points at a time
+ * (the samples in between are kept in the output, so the sums are the same) and one brick a group. */
+static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bricks,
+                         field_args *args)
 {
     bool is_sheared = plan->frame.xy != 0.0 || plan->frame.xz != 0.0 || plan->frame.yz != 0.0;
     uint64_t limit = vk_caps_of(tml)->loop_limit, end = plan->point_count;
+    uint64_t groups = limit ? bricks : TML_MIN_OF(bricks, (uint64_t)MOST_GROUPS);
     uint64_t window = limit ? limit / WINDOWS_A_LIMIT : UINT32_MAX;
     tml_status status = TML_OK;
     for (uint64_t first = 0; status == TML_OK && first < end; first += window) {
@@ -59,7 +62,7 @@ static tml_status gather(tml_context *tml, const field_plan *plan, field_args *a
                                                  .specs = {(uint32_t)plan->formula, is_sheared},
                                                  .args = args,
                                                  .args_size = sizeof *args,
-                                                 .indirect = args->bricks});
+                                                 .groups = groups});
     }
     return status;
 }
@@ -78,14 +81,15 @@ static tml_status evaluate(tml_context *tml, const field_plan *plan, uint64_t z_
     args.z_first = (uint32_t)z_first;
     args.z_end = (uint32_t)z_end;
     uint64_t rows = field_bricks_along(plan->dims[1]) * layer_count;
-    uint64_t row_groups = (field_bricks_along(plan->dims[0]) + BRICKS_A_GROUP - 1) / BRICKS_A_GROUP;
-    tml_status status = vk_fill(tml, args.bricks, FIELD_LIST_HEAD, 0);
+    uint64_t row_bricks = field_bricks_along(plan->dims[0]);
+    uint64_t row_groups = (row_bricks + BRICKS_A_GROUP - 1) / BRICKS_A_GROUP;
+    tml_status status = vk_fill(tml, args.bricks, 1, 0);
     if (status == TML_OK)
         status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field_bricks,
                                                       .args = &args,
                                                       .args_size = sizeof args,
                                                       .groups = row_groups * rows});
-    return status != TML_OK ? status : gather(tml, plan, &args);
+    return status != TML_OK ? status : gather(tml, plan, rows * row_bricks, &args);
 }
 
 tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first,
@@ -95,14 +99,14 @@ tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
     uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
     uint64_t most = (uint64_t)1 << MAX_SIDE_LOG2;
     if (plan->dims[0] > most || plan->dims[1] > most || plan->dims[2] > most ||
-        layer > field_list_bricks(plan) || plan->point_count >= UINT32_MAX)
+        layer > plan->device.brick_room || plan->point_count >= UINT32_MAX)
         return tml_error(tml, TML_UNSUPPORTED,
                          "tml_field: %llu points in %llu x %llu x %llu samples; this engine takes "
                          "fewer than 2^32 points, and 2^%d samples along an axis",
                          (unsigned long long)plan->point_count, (unsigned long long)plan->dims[0],
                          (unsigned long long)plan->dims[1], (unsigned long long)plan->dims[2],
                          MAX_SIDE_LOG2);
-    uint64_t layers = field_list_bricks(plan) / layer;
+    uint64_t layers = plan->device.brick_room / layer;
     tml_status status = TML_OK;
     for (uint64_t z = z_first; status == TML_OK && z < end;) {
         uint64_t first_layer = z / FIELD_BRICK;

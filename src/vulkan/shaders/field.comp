@@ -1,4 +1,4 @@
-/* One workgroup gathers one brick from the bins that its points' support touches: bins in order, and in
+/* A workgroup gathers a brick from the bins that its points' support touches: bins in order, and in
  * each bin the points in source order, as on the CPU. Each invocation holds two samples; points that
  * come near the brick are brought together in shared memory, from which all read them. */
 #include "field.glsl"
@@ -77,12 +77,8 @@ float square_of(vec3 d, float unit)
     return dot(world, world);
 }
 
-void main()
+void gather_brick(uint number)
 {
-    words_at head = words_at(args.bricks);
-    if (group_index() >= head.v[3])
-        return;
-    uint number = LOAD_U32(args.bricks, BRICKS_HEAD + group_index());
     uvec3 counts = brick_counts();
     uint brick_row = number / counts.x;
     uvec3 base = BRICK * uvec3(number % counts.x, brick_row % counts.y,
@@ -154,4 +150,12 @@ void main()
         store_word(row_at(at.y, at.z), at.x, floatBitsToUint(value.x));
     if (wanted.y)
         store_word(row_at(at.y, at.z + 1u), at.x, floatBitsToUint(value.y));
+}
+
+/* The list's length is known here alone: the grid is as large as pays, and its groups share it. */
+void main()
+{
+    uint count = LOAD_U32(args.bricks, 0u), stride = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group_index(); i < count; i += stride)
+        gather_brick(LOAD_U32(args.bricks, LIST_HEAD + i));
 }

@@ -6,8 +6,7 @@
 ARGS_USE(field_args)
 
 const uint BRICK = 8u;
-const uint BRICKS_HEAD = 4u; /* words of args.bricks before the list */
-const uint GRID_X = 32768u; /* groups along x of the gathering, more go along y */
+const uint LIST_HEAD = 1u; /* words of args.bricks before the list: its count */
 
 uvec3 brick_counts()
 {

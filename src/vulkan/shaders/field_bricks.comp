@@ -43,19 +43,11 @@ void main()
     barrier();
     uint near = near_bricks;
 
-    /* The grid of the gathering grows with the list, to the shape that the engine gives grids. */
-    if (t == 0u && near != 0u) {
-        words_at head = words_at(args.bricks);
-        uint from = atomicAdd(head.v[3], popcount32(near));
-        uint end = from + popcount32(near);
-        atomicMax(head.v[0], min(end, GRID_X));
-        atomicMax(head.v[1], (end + GRID_X - 1u) / GRID_X);
-        atomicMax(head.v[2], 1u);
-        list_first = from;
-    }
+    if (t == 0u && near != 0u)
+        list_first = atomicAdd(words_at(args.bricks).v[0], popcount32(near));
     barrier();
     if (t < ROW_BRICKS && (near >> t & 1u) != 0u)
-        store_word(args.bricks, BRICKS_HEAD + list_first + popcount32(near & ((1u << t) - 1u)),
+        store_word(args.bricks, LIST_HEAD + list_first + popcount32(near & ((1u << t) - 1u)),
                    first + t + counts.x * row);
 
     uint x = base.x + t;

@@ -1,0 +1,108 @@
+/* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list holds,
+ * bit for bit. */
+#include "test.h"
+#include "vulkan/vulkan_field.h"
+
+enum { MAX_DEVICES = 8, POINTS = 300 };
+
+/* Uniform in [0, 1); the same on every machine. */
+static float uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (float)(*state >> 40) * 0x1p-24f;
+}
+
+static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+/* Points in a box, each with a radius of its own. */
+static void make_points(tml_context *tml, const uint64_t dims[3], float radius,
+                        tml_field_desc *desc)
+{
+    static float points[3 * POINTS], radii[POINTS];
+    uint64_t state = 5;
+    for (int i = 0; i < POINTS; i++) {
+        for (int a = 0; a < 3; a++)
+            points[3 * i + a] = uniform(&state) * (float)dims[a];
+        radii[i] = radius * (0.1f + uniform(&state));
+    }
+    memcpy(desc->grid.dims, dims, sizeof desc->grid.dims);
+    desc->points = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    desc->radii = buffer_of(tml, TML_F32, POINTS, radii);
+}
+
+static void slabs_on(tml_context *tml, tml_field_kind kind)
+{
+    enum { SAMPLES = 37 * 21 * 45 };
+    static float whole[SAMPLES], parts[SAMPLES];
+    const uint64_t dims[3] = {37, 21, 45}, slice = dims[0] * dims[1];
+    tml_field_desc desc = {.kind = kind}, resolved;
+    make_points(tml, dims, 5.0f, &desc);
+    tml_buffer out = buffer_of(tml, TML_F32, SAMPLES, NULL);
+    CHECK_OK(tml, tml_field(tml, &desc, out));
+    CHECK_OK(tml, tml_read(tml, out, whole));
+
+    field_plan *plan = NULL;
+    CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
+    CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
+    static const uint64_t slabs[] = {1, 3, FIELD_BRICK, 11, 45};
+    for (size_t i = 0; plan && i < TML_ARRAY_SIZE(slabs); i++) {
+        memset(parts, 0x7f, sizeof parts);
+        CHECK_OK(tml, tml_write(tml, out, 0, SAMPLES, parts));
+        /* The last time with a list for one layer of bricks: more than it holds at once. */
+        if (i + 1 == TML_ARRAY_SIZE(slabs))
+            plan->device.brick_room = field_bricks_along(dims[0]) * field_bricks_along(dims[1]);
+        for (uint64_t z = 0; z < dims[2]; z += slabs[i])
+            CHECK_OK(tml, vk_field_slab(tml, plan, z, TML_MIN_OF(slabs[i], dims[2] - z),
+                                        vk_address_of(tml, out) + z * slice * sizeof(float)));
+        CHECK_OK(tml, tml_read(tml, out, parts));
+        CHECK(memcmp(whole, parts, sizeof whole) == 0);
+    }
+    field_plan_destroy(tml, plan);
+    tml_buffer_destroy(tml, desc.points);
+    tml_buffer_destroy(tml, desc.radii);
+    tml_buffer_destroy(tml, out);
+}
+
+/* Runs a check on every Vulkan device. */
+static void on_devices(void (*check)(tml_context *tml))
+{
+    tml_device_info infos[MAX_DEVICES];
+    uint32_t found = 0, count = tml_devices(infos, MAX_DEVICES);
+    for (uint32_t d = 0; d < count && d < MAX_DEVICES; d++) {
+        tml_context *tml = NULL;
+        char number[8];
+        snprintf(number, sizeof number, "%u", d);
+        if (infos[d].engine != TML_ENGINE_VULKAN)
+            continue;
+        found++;
+        CHECK_OK(NULL, tml_open(&(tml_open_desc){.device = number}, &tml));
+        if (tml)
+            check(tml);
+        tml_close(tml);
+    }
+    if (!found)
+        SKIP("no Vulkan device");
+}
+
+static void slabs_of_both_kinds(tml_context *tml)
+{
+    slabs_on(tml, TML_FIELD_KERNEL_SUM);
+    slabs_on(tml, TML_FIELD_DISTANCE);
+}
+
+TEST(slabs_are_the_whole_bit_for_bit)
+{
+    on_devices(slabs_of_both_kinds);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
