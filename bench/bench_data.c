@@ -186,6 +186,22 @@ double bench_field_iso(bench_field field, tml_type type)
     }
 }
 
+void bench_field_range(bench_field field, tml_type type, double *low, double *high)
+{
+    switch (type) {
+#define STRETCHED_RANGE(type, T, least, largest)                                                   \
+    case type:                                                                                     \
+        *low = least;                                                                              \
+        *high = largest;                                                                           \
+        break;
+        STRETCHED_TYPES(STRETCHED_RANGE)
+#undef STRETCHED_RANGE
+    default:
+        *low = fields[field].low;
+        *high = fields[field].high;
+    }
+}
+
 static void store_row(const field_work *work, const float *row, void *out)
 {
     switch (work->type) {

@@ -25,6 +25,9 @@ const char *bench_field_name(bench_field field);
 /* The isovalue that the published figures use, in the numbers that the type stores. */
 double bench_field_iso(bench_field field, tml_type type);
 
+/* The least and the largest value of a field, in the numbers that the type stores. */
+void bench_field_range(bench_field field, tml_type type, double *low, double *high);
+
 /* Fills size^3 samples, x fastest. Integer types (u8 i8 u16 i16) hold the field's range stretched
  * over theirs; floats (f32 f64) hold it as it is. Returns false when memory is short or the type is
  * none of these. */

@@ -6,7 +6,11 @@
 
 #include <trommel/kernel_begin.h>
 TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
+TML_KERNEL(uint, same_bits, (uint x), { return x; })
 #include <trommel/kernel_end.h>
+
+/* Bytes that the sets of a small operation hold together: more than caches do. */
+static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 
 /* The types that the loops know. */
 #define LOOP_TYPES(X)                                                                              \
@@ -19,92 +23,172 @@ TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
     X(TML_F32, float)                                                                              \
     X(TML_F64, double)
 
-static tml_status wrap(bench_op *op, tml_type out_type, uint64_t out_count)
-{
-    tml_status status;
-    const tml_buffer_desc in = {.type = op->type, .count = op->count, .host = (void *)op->data};
-    if ((status = tml_buffer_create(op->tml, &in, &op->in)))
-        return status;
-    if (out_count &&
-        (status = tml_buffer_create(
-             op->tml, &(tml_buffer_desc){.type = out_type, .count = out_count}, &op->out)))
-        return status;
-    return tml_buffer_create(op->tml, &(tml_buffer_desc){.type = TML_U64, .count = 1}, &op->total);
-}
-
-void bench_op_destroy(bench_op *op)
-{
-    tml_buffer_destroy(op->tml, op->in);
-    tml_buffer_destroy(op->tml, op->out);
-    tml_buffer_destroy(op->tml, op->total);
-    *op = (bench_op){0};
-}
-
 static tml_status wrong(const bench_op *op, const char *what)
 {
-    return tml_error(op->tml, TML_INTERNAL, "%s differs from a plain loop's", what);
+    return tml_error(op->tml, TML_INTERNAL, "%s: %s differs from a plain loop's",
+                     bench_kind_name(op->desc.kind), what);
 }
 
-/* ---- compact -------------------------------------------------------------------------------- */
+/* ---- inputs that are made from the data ------------------------------------------------------ */
 
-tml_status bench_compact_create(tml_context *tml, const uint32_t *data, uint64_t count,
-                                uint32_t limit, bench_op *out)
+static void *derive(bench_op *op, uint64_t count, size_t element_size)
 {
-    *out =
-        (bench_op){.tml = tml, .type = TML_U32, .data = data, .count = count, .keep_below = limit};
-    return wrap(out, TML_U32, count);
+    op->derived_count = count;
+    op->derived_size = count * element_size;
+    op->derived = tml_alloc(op->tml, op->derived_size);
+    if (!op->derived)
+        op->derived_size = 0;
+    return op->derived;
 }
 
-static tml_status compact(const bench_op *op)
+static bool derive_flags(bench_op *op)
+{
+    const uint32_t *data = op->desc.data;
+    uint8_t *flags = derive(op, op->desc.count, sizeof *flags);
+    for (uint64_t i = 0; flags && i < op->desc.count; i++)
+        flags[i] = data[i] < op->desc.keep_below;
+    return flags;
+}
+
+/* Does a run or segment begin at i? */
+static bool begins(const bench_op *op, uint64_t i)
+{
+    return i == 0 || ((const uint32_t *)op->desc.data)[i] < op->desc.keep_below;
+}
+
+/* Each element is its run's number. */
+static bool derive_runs(bench_op *op)
+{
+    uint32_t *runs = derive(op, op->desc.count, sizeof *runs), run = 0;
+    for (uint64_t i = 0; runs && i < op->desc.count; i++)
+        runs[i] = run += begins(op, i) && i > 0;
+    return runs;
+}
+
+static bool derive_offsets(bench_op *op)
+{
+    uint64_t segments = 0, at = 0;
+    for (uint64_t i = 0; i < op->desc.count; i++)
+        segments += begins(op, i);
+    uint32_t *offsets = derive(op, segments + 1, sizeof *offsets);
+    for (uint64_t i = 0; offsets && i < op->desc.count; i++)
+        if (begins(op, i))
+            offsets[at++] = (uint32_t)i;
+    if (offsets)
+        offsets[at] = (uint32_t)op->desc.count;
+    return offsets;
+}
+
+static bool derive_counts(bench_op *op)
+{
+    static const uint8_t of_hash[16] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7};
+    const uint32_t *data = op->desc.data;
+    uint32_t *counts = derive(op, op->desc.count, sizeof *counts);
+    op->result_count = 0;
+    for (uint64_t i = 0; counts && i < op->desc.count; i++)
+        op->result_count += counts[i] = of_hash[data[i] >> 28];
+    return counts;
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+static tml_status enqueue_copy(bench_op *op, const bench_set *set)
+{
+    return tml_map_stream(
+        op->tml, &(tml_map_desc){.kernel = TML_USE(same_bits), .in = {set->in}, .out = set->out});
+}
+
+static tml_status enqueue_compact(bench_op *op, const bench_set *set)
 {
     return tml_compact(op->tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_below),
-                                                             .params.u = {op->keep_below}},
-                                                    .payloads = {{.in = op->in, .out = op->out}},
+                                                             .params.u = {op->desc.keep_below}},
+                                                    .payloads = {{.in = set->in, .out = set->out}},
                                                     .count = op->total});
 }
 
-bool bench_compact_run(void *op)
+static tml_status enqueue_flags(bench_op *op, const bench_set *set)
 {
-    return compact(op) == TML_OK;
+    return tml_compact(op->tml, &(tml_compact_desc){.keep.flags = set->aux,
+                                                    .payloads = {{.in = set->in, .out = set->out}},
+                                                    .count = op->total});
 }
 
-tml_status bench_compact_check(bench_op *op)
+static tml_status enqueue_partition(bench_op *op, const bench_set *set)
 {
-    const uint32_t *in = op->data;
-    void *out;
-    uint64_t kept = 0, total;
-    tml_status status;
-    if ((status = compact(op)) || (status = tml_read_count(op->tml, op->total, &total)) ||
-        (status = tml_map(op->tml, op->out, &out)))
-        return status;
+    return tml_partition(op->tml,
+                         &(tml_partition_desc){.keep.flags = set->aux,
+                                               .payloads = {{.in = set->in, .out = set->out}},
+                                               .count = op->total});
+}
+
+static tml_status enqueue_unique(bench_op *op, const bench_set *set)
+{
+    return tml_unique(op->tml,
+                      &(tml_unique_desc){.in = set->in, .values = set->out, .count = op->total});
+}
+
+static tml_status enqueue_scan(bench_op *op, const bench_set *set)
+{
+    return tml_scan(op->tml, &(tml_scan_desc){.in = set->in, .out = set->out});
+}
+
+static tml_status enqueue_segments(bench_op *op, const bench_set *set)
+{
+    return tml_scan_segments(
+        op->tml, &(tml_scan_segments_desc){.in = set->in, .offsets = set->aux, .out = set->out});
+}
+
+static tml_status enqueue_reduce(bench_op *op, const bench_set *set)
+{
+    return tml_reduce(op->tml, &(tml_reduce_desc){.fold = TML_SUM, .in = set->in, .out = set->out});
+}
+
+static tml_status enqueue_expand(bench_op *op, const bench_set *set)
+{
+    return tml_expand(
+        op->tml, &(tml_expand_desc){
+                     .counts = set->in, .source = set->out, .rank = set->out2, .total = op->total});
+}
+
+/* ---- their checks ---------------------------------------------------------------------------- */
+
+static bool copy_is_right(bench_op *op, const void *out, const void *out2)
+{
+    (void)out2;
+    return memcmp(op->desc.data, out, op->desc.count * sizeof(uint32_t)) == 0;
+}
+
+static bool compact_is_right(bench_op *op, const void *out, const void *out2)
+{
+    const uint32_t *in = op->desc.data, *kept = out;
     bool is_equal = true;
-    for (uint64_t i = 0; i < op->count; i++)
-        if (in[i] < op->keep_below)
-            is_equal &= ((uint32_t *)out)[kept++] == in[i];
-    tml_unmap(op->tml, op->out);
-    op->result_count = kept;
-    op->bytes = (op->count + kept) * sizeof *in;
-    return is_equal && kept == total ? TML_OK : wrong(op, "the compacted stream");
+    (void)out2;
+    for (uint64_t i = 0; i < op->desc.count; i++)
+        if (in[i] < op->desc.keep_below)
+            is_equal &= kept[op->result_count++] == in[i];
+    return is_equal;
 }
 
-/* ---- scan ----------------------------------------------------------------------------------- */
-
-tml_status bench_scan_create(tml_context *tml, tml_type type, const void *data, uint64_t count,
-                             bench_op *out)
+static bool partition_is_right(bench_op *op, const void *out, const void *out2)
 {
-    *out = (bench_op){.tml = tml, .type = type, .data = data, .count = count};
-    out->bytes = 2 * count * tml_type_size(type);
-    return wrap(out, type, count);
+    const uint32_t *in = op->desc.data, *rejected = out;
+    bool is_equal = compact_is_right(op, out, out2);
+    rejected += op->result_count;
+    for (uint64_t i = 0; i < op->desc.count; i++)
+        if (in[i] >= op->desc.keep_below)
+            is_equal &= *rejected++ == in[i];
+    return is_equal;
 }
 
-static tml_status scan(const bench_op *op)
+static bool unique_is_right(bench_op *op, const void *out, const void *out2)
 {
-    return tml_scan(op->tml, &(tml_scan_desc){.in = op->in, .out = op->out});
-}
-
-bool bench_scan_run(void *op)
-{
-    return scan(op) == TML_OK;
+    const uint32_t *runs = op->derived, *values = out;
+    bool is_equal = true;
+    (void)out2;
+    op->result_count = op->desc.count ? (uint64_t)runs[op->desc.count - 1] + 1 : 0;
+    for (uint64_t i = 0; i < op->result_count; i++)
+        is_equal &= values[i] == i;
+    return is_equal;
 }
 
 /* Integers exactly; floats, against sums in double, to a few roundings of the largest sum so far. */
@@ -127,57 +211,46 @@ DEFINE_SCAN_CHECK(uint64_t)
 DEFINE_SCAN_CHECK(float)
 DEFINE_SCAN_CHECK(double)
 
-tml_status bench_scan_check(bench_op *op)
+static bool scan_is_right(bench_op *op, const void *out, const void *out2)
 {
-    void *out;
-    tml_status status;
-    if ((status = scan(op)) || (status = tml_map(op->tml, op->out, &out)))
-        return status;
-    bool is_right = op->type == TML_U32   ? scan_is_right_uint32_t(op->data, out, op->count)
-                    : op->type == TML_U64 ? scan_is_right_uint64_t(op->data, out, op->count)
-                    : op->type == TML_F32 ? scan_is_right_float(op->data, out, op->count)
-                                          : scan_is_right_double(op->data, out, op->count);
-    tml_unmap(op->tml, op->out);
-    return is_right ? TML_OK : wrong(op, "the scan");
+    (void)out2;
+    switch (op->desc.type) {
+    case TML_U32:
+        return scan_is_right_uint32_t(op->desc.data, out, op->desc.count);
+    case TML_U64:
+        return scan_is_right_uint64_t(op->desc.data, out, op->desc.count);
+    case TML_F32:
+        return scan_is_right_float(op->desc.data, out, op->desc.count);
+    default:
+        return scan_is_right_double(op->desc.data, out, op->desc.count);
+    }
 }
 
-/* ---- reduce --------------------------------------------------------------------------------- */
-
-tml_status bench_reduce_create(tml_context *tml, tml_type type, const void *data, uint64_t count,
-                               bench_op *out)
+static bool segments_are_right(bench_op *op, const void *out, const void *out2)
 {
-    *out = (bench_op){.tml = tml, .type = type, .data = data, .count = count};
-    out->bytes = count * tml_type_size(type);
-    return wrap(out, tml_type_is_float(type) ? TML_F64 : TML_U64, 1);
+    const uint32_t *in = op->desc.data, *sums = out;
+    uint32_t sum = 0;
+    bool is_equal = true;
+    (void)out2;
+    for (uint64_t i = 0; i < op->desc.count; i++) {
+        sum = begins(op, i) ? 0 : sum + in[i - 1];
+        is_equal &= sums[i] == sum;
+    }
+    return is_equal;
 }
 
-static tml_status reduce(const bench_op *op)
+/* Floats to what the header promises of GPU engines, the looser bound. */
+static bool reduce_is_right(bench_op *op, const void *out, const void *out2)
 {
-    return tml_reduce(op->tml, &(tml_reduce_desc){.fold = TML_SUM, .in = op->in, .out = op->out});
-}
-
-bool bench_reduce_run(void *op)
-{
-    return reduce(op) == TML_OK;
-}
-
-tml_status bench_reduce_check(bench_op *op)
-{
-    union {
-        uint64_t whole;
-        double real;
-    } sum;
     uint64_t whole = 0;
     long double real = 0;
-    tml_status status;
-    if ((status = reduce(op)) || (status = tml_read(op->tml, op->out, &sum)))
-        return status;
-    switch (op->type) {
+    (void)out2;
+    switch (op->desc.type) {
 #define SUM_LOOP(type, T)                                                                          \
     case type:                                                                                     \
-        for (uint64_t i = 0; i < op->count; i++) {                                                 \
-            whole += (uint64_t)((const T *)op->data)[i];                                           \
-            real += ((const T *)op->data)[i];                                                      \
+        for (uint64_t i = 0; i < op->desc.count; i++) {                                            \
+            whole += (uint64_t)((const T *)op->desc.data)[i];                                      \
+            real += ((const T *)op->desc.data)[i];                                                 \
         }                                                                                          \
         break;
         LOOP_TYPES(SUM_LOOP)
@@ -185,53 +258,213 @@ tml_status bench_reduce_check(bench_op *op)
     default:
         break;
     }
-    bool is_right = tml_type_is_float(op->type) ? fabsl(sum.real - real) <= 1e-12L * fabsl(real)
-                                                : sum.whole == whole;
-    return is_right ? TML_OK : wrong(op, "the sum");
+    if (!tml_type_is_float(op->desc.type))
+        return *(const uint64_t *)out == whole;
+    double bound = (log2((double)op->desc.count + 1) + 8) * 0x1p-24;
+    return fabsl(*(const double *)out - real) <= (long double)bound * fabsl(real);
 }
 
-/* ---- surface -------------------------------------------------------------------------------- */
-
-tml_status bench_surface_create(tml_context *tml, tml_type type, const void *data,
-                                const tml_grid *grid, double iso, bench_op *out)
+static bool expand_is_right(bench_op *op, const void *out, const void *out2)
 {
-    *out = (bench_op){.tml = tml, .type = type, .data = data, .grid = *grid, .iso = iso};
-    out->count = grid->dims[0] * grid->dims[1] * grid->dims[2];
-    return wrap(out, TML_TYPE_NONE, 0);
+    const uint32_t *counts = op->derived, *source = out, *rank = out2;
+    bool is_equal = true;
+    for (uint64_t i = 0, at = 0; i < op->desc.count; i++)
+        for (uint32_t k = 0; k < counts[i]; k++, at++)
+            is_equal &= source[at] == i && rank[at] == k;
+    return is_equal;
 }
 
-static tml_status surface(const bench_op *op, tml_surface_result *result)
+/* ---- the table ------------------------------------------------------------------------------- */
+
+typedef struct kind_entry {
+    const char *name;
+    bool has_limit;
+    bool has_total;
+    bool is_derived; /* the input is what derive makes; else that goes to aux */
+    bool (*derive)(bench_op *op);
+    tml_status (*enqueue)(bench_op *op, const bench_set *set);
+    bool (*is_right)(bench_op *op, const void *out, const void *out2);
+} kind_entry;
+
+static const kind_entry kinds[BENCH_KIND_COUNT] = {
+    [BENCH_COPY] = {"copy", false, false, false, NULL, enqueue_copy, copy_is_right},
+    [BENCH_COMPACT] = {"compact", true, true, false, NULL, enqueue_compact, compact_is_right},
+    [BENCH_FLAGS] = {"flags", true, true, false, derive_flags, enqueue_flags, compact_is_right},
+    [BENCH_PARTITION] = {"partition", true, true, false, derive_flags, enqueue_partition,
+                         partition_is_right},
+    [BENCH_UNIQUE] = {"unique", true, true, true, derive_runs, enqueue_unique, unique_is_right},
+    [BENCH_SCAN] = {"scan", false, false, false, NULL, enqueue_scan, scan_is_right},
+    [BENCH_SEGMENTS] = {"segments", true, false, false, derive_offsets, enqueue_segments,
+                        segments_are_right},
+    [BENCH_REDUCE] = {"reduce", false, false, false, NULL, enqueue_reduce, reduce_is_right},
+    [BENCH_EXPAND] = {"expand", false, true, true, derive_counts, enqueue_expand, expand_is_right},
+    [BENCH_SURFACE] = {"surface", false, false, false, NULL, NULL, NULL},
+};
+
+const char *bench_kind_name(bench_kind kind)
 {
-    return tml_surface(
-        op->tml, &(tml_surface_desc){.volume = op->in, .grid = op->grid, .iso = op->iso}, result);
+    return kinds[kind].name;
 }
 
-bool bench_surface_run(void *op)
+bool bench_kind_has_limit(bench_kind kind)
+{
+    return kinds[kind].has_limit;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* What the operation reads and writes at least. */
+static uint64_t bytes_of(const bench_op *op)
+{
+    uint64_t in = op->desc.count * tml_type_size(op->desc.type);
+    switch (op->desc.kind) {
+    case BENCH_COMPACT:
+    case BENCH_UNIQUE:
+        return in + op->result_count * sizeof(uint32_t);
+    case BENCH_FLAGS:
+        return in + op->derived_size + op->result_count * sizeof(uint32_t);
+    case BENCH_REDUCE:
+        return in;
+    case BENCH_EXPAND:
+        return in + op->result_count * 2 * sizeof(uint32_t);
+    case BENCH_PARTITION:
+    case BENCH_SEGMENTS:
+        return 2 * in + op->derived_size;
+    default:
+        return 2 * in;
+    }
+}
+
+static bool is_cpu(const tml_context *tml)
+{
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    return device.engine == TML_ENGINE_CPU;
+}
+
+/* An input: the caller's memory where the engine works in it. */
+static tml_status wrap(const bench_op *op, tml_type type, uint64_t count, const void *data,
+                       tml_buffer *out)
+{
+    tml_buffer_desc desc = {.type = type, .count = count, .data = data};
+    if (is_cpu(op->tml))
+        desc.host = (void *)(uintptr_t)data, desc.data = NULL;
+    return tml_buffer_create(op->tml, &desc, out);
+}
+
+static tml_status room(const bench_op *op, tml_type type, uint64_t count, tml_buffer *out)
+{
+    return tml_buffer_create(op->tml, &(tml_buffer_desc){.type = type, .count = count}, out);
+}
+
+static tml_status create_set(const bench_op *op, bench_set *set)
+{
+    const bench_desc *desc = &op->desc;
+    const kind_entry *kind = &kinds[desc->kind];
+    tml_status status =
+        wrap(op, desc->type, desc->count, kind->is_derived ? op->derived : desc->data, &set->in);
+    if (!status && op->derived && !kind->is_derived)
+        status = wrap(op, desc->kind == BENCH_SEGMENTS ? TML_U32 : TML_U8, op->derived_count,
+                      op->derived, &set->aux);
+    if (status)
+        return status;
+    if (desc->kind == BENCH_REDUCE)
+        return room(op, tml_type_is_float(desc->type) ? TML_F64 : TML_U64, 1, &set->out);
+    if (desc->kind != BENCH_EXPAND)
+        return room(op, desc->type, desc->count, &set->out);
+    status = room(op, TML_U32, op->result_count, &set->out);
+    return status ? status : room(op, TML_U32, op->result_count, &set->out2);
+}
+
+static tml_status create_stream(bench_op *op)
+{
+    const kind_entry *kind = &kinds[op->desc.kind];
+    if (kind->derive && !kind->derive(op))
+        return tml_error(op->tml, TML_OUT_OF_MEMORY, "%s: no memory for its input", kind->name);
+    tml_status status = room(op, TML_U64, 1, &op->total);
+    uint64_t fewest = is_cpu(op->tml) ? 1 : uncached_bytes / (bytes_of(op) + 1) + 1;
+    while (!status && op->set_count < fewest && op->set_count < BENCH_SETS)
+        status = create_set(op, &op->sets[op->set_count++]);
+    return status;
+}
+
+static tml_status check_stream(bench_op *op)
+{
+    const kind_entry *kind = &kinds[op->desc.kind];
+    const bench_set *set = &op->sets[0];
+    void *out = NULL, *out2 = NULL;
+    uint64_t total = 0;
+    tml_status status = kind->enqueue(op, set);
+    if (!status && kind->has_total)
+        status = tml_read_count(op->tml, op->total, &total);
+    if (!status)
+        status = tml_map(op->tml, set->out, &out);
+    if (!status && !tml_is_none(set->out2))
+        status = tml_map(op->tml, set->out2, &out2);
+    if (status)
+        return status;
+    if (op->desc.kind != BENCH_EXPAND)
+        op->result_count = 0;
+    bool is_right = kind->is_right(op, out, out2);
+    tml_unmap(op->tml, set->out);
+    if (out2)
+        tml_unmap(op->tml, set->out2);
+    op->bytes = bytes_of(op);
+    is_right &= !kind->has_total || total == op->result_count;
+    return is_right ? TML_OK : wrong(op, "the result");
+}
+
+/* ---- surface --------------------------------------------------------------------------------- */
+
+static tml_status create_surface(bench_op *op)
+{
+    const bench_desc *desc = &op->desc;
+    bench_set *set = &op->sets[op->set_count++];
+    tml_status status = wrap(op, desc->type, desc->count, desc->data, &set->in);
+    if (!status && desc->sweep)
+        status = tml_surface_index(
+            op->tml, &(tml_surface_index_desc){.volume = set->in, .grid = desc->grid}, &op->index);
+    op->surface = (tml_surface_desc){
+        .volume = set->in, .grid = desc->grid, .iso = desc->iso, .index = op->index};
+    return status;
+}
+
+/* On a device into buffers that the check has made; the CPU engine's allocation is its own cost. */
+static bool run_surface(bench_op *op)
 {
     tml_surface_result result;
-    if (surface(op, &result))
+    tml_surface_desc desc = op->surface;
+    if (op->desc.sweep)
+        desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
+    if (tml_surface(op->tml, &desc, &result))
         return false;
-    tml_surface_free(((bench_op *)op)->tml, &result);
+    if (tml_is_none(desc.vertices)) {
+        tml_surface_free(op->tml, &result);
+    } else {
+        result.vertices = result.indices = (tml_buffer){0, 0};
+        tml_surface_free(op->tml, &result);
+    }
     return true;
 }
 
 /* Every grid edge between an inside and an outside sample carries one vertex. */
-static uint64_t count_crossings(const bench_op *op)
+static uint64_t count_crossings(const bench_op *op, double iso)
 {
-    const uint64_t nx = op->grid.dims[0], ny = op->grid.dims[1], nz = op->grid.dims[2];
+    const tml_grid *grid = &op->desc.grid;
+    const uint64_t nx = grid->dims[0], ny = grid->dims[1], nz = grid->dims[2];
     uint64_t crossings = 0;
-    switch (op->type) {
+    switch (op->desc.type) {
 #define CROSSING_LOOP(type, T)                                                                     \
     case type: {                                                                                   \
-        const T *v = op->data;                                                                     \
+        const T *v = op->desc.data;                                                                \
         for (uint64_t z = 0; z < nz; z++)                                                          \
             for (uint64_t y = 0; y < ny; y++)                                                      \
                 for (uint64_t x = 0; x < nx; x++) {                                                \
                     uint64_t i = (z * ny + y) * nx + x;                                            \
-                    bool inside = (double)v[i] >= op->iso;                                         \
-                    crossings += x + 1 < nx && ((double)v[i + 1] >= op->iso) != inside;            \
-                    crossings += y + 1 < ny && ((double)v[i + nx] >= op->iso) != inside;           \
-                    crossings += z + 1 < nz && ((double)v[i + nx * ny] >= op->iso) != inside;      \
+                    bool inside = (double)v[i] >= iso;                                             \
+                    crossings += x + 1 < nx && ((double)v[i + 1] >= iso) != inside;                \
+                    crossings += y + 1 < ny && ((double)v[i + nx] >= iso) != inside;               \
+                    crossings += z + 1 < nz && ((double)v[i + nx * ny] >= iso) != inside;          \
                 }                                                                                  \
         break;                                                                                     \
     }
@@ -243,15 +476,74 @@ static uint64_t count_crossings(const bench_op *op)
     return crossings;
 }
 
-tml_status bench_surface_check(bench_op *op)
+/* The largest mesh of the isovalues stays, as room for the runs. */
+static tml_status check_surface(bench_op *op)
 {
-    tml_surface_result result;
-    tml_status status = surface(op, &result);
+    const bench_desc *desc = &op->desc;
+    bench_set *set = &op->sets[0];
+    uint64_t vertices = 0, triangles = 0;
+    for (uint32_t i = 0; i < (desc->sweep ? desc->sweep_count : 1); i++) {
+        tml_surface_result result;
+        double iso = op->surface.iso = desc->sweep ? desc->sweep[i] : desc->iso;
+        tml_status status = tml_surface(op->tml, &op->surface, &result);
+        if (status)
+            return status;
+        bool is_right = result.vertex_count == count_crossings(op, iso);
+        vertices = result.vertex_count > vertices ? result.vertex_count : vertices;
+        triangles = result.triangle_count > triangles ? result.triangle_count : triangles;
+        tml_surface_free(op->tml, &result);
+        if (!is_right)
+            return wrong(op, "the number of vertices");
+    }
+    op->vertex_count = vertices;
+    op->result_count = triangles;
+    op->bytes = desc->count * tml_type_size(desc->type) + 12 * (vertices + triangles);
+    if (is_cpu(op->tml))
+        return TML_OK;
+    tml_status status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
+    if (!status)
+        status = room(op, TML_VEC(TML_U32, 3), triangles, &set->out2);
+    op->surface.vertices = set->out;
+    op->surface.indices = set->out2;
+    return status;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out)
+{
+    *out = (bench_op){.tml = tml, .desc = *desc};
+    tml_status status = desc->kind == BENCH_SURFACE ? create_surface(out) : create_stream(out);
     if (status)
-        return status;
-    op->vertex_count = result.vertex_count;
-    op->result_count = result.triangle_count;
-    op->bytes = op->count * tml_type_size(op->type) + 12 * (op->vertex_count + op->result_count);
-    tml_surface_free(op->tml, &result);
-    return op->vertex_count == count_crossings(op) ? TML_OK : wrong(op, "the number of vertices");
+        bench_op_destroy(out);
+    return status;
+}
+
+bool bench_op_run(void *user)
+{
+    bench_op *op = user;
+    if (op->desc.kind == BENCH_SURFACE)
+        return run_surface(op);
+    return kinds[op->desc.kind].enqueue(op, &op->sets[op->runs++ % op->set_count]) == TML_OK;
+}
+
+tml_status bench_op_check(bench_op *op)
+{
+    return op->desc.kind == BENCH_SURFACE ? check_surface(op) : check_stream(op);
+}
+
+void bench_op_destroy(bench_op *op)
+{
+    for (uint32_t i = 0; i < op->set_count; i++) {
+        tml_buffer_destroy(op->tml, op->sets[i].in);
+        tml_buffer_destroy(op->tml, op->sets[i].aux);
+        tml_buffer_destroy(op->tml, op->sets[i].out);
+        tml_buffer_destroy(op->tml, op->sets[i].out2);
+    }
+    if (op->tml) {
+        tml_buffer_destroy(op->tml, op->total);
+        tml_buffer_destroy(op->tml, op->index);
+        tml_free(op->tml, op->derived, op->derived_size);
+    }
+    *op = (bench_op){0};
 }

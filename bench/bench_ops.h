@@ -1,5 +1,5 @@
 /* The operations that are measured, as jobs on given inputs. Each is made once, checked against a
- * plain loop, and then run any number of times; the command and the comparison with peers share
+ * plain loop, and then run any number of times; the command and the comparisons with peers share
  * them. */
 #ifndef BENCH_OPS_H
 #define BENCH_OPS_H
@@ -12,48 +12,68 @@
 extern "C" {
 #endif
 
+typedef enum bench_kind {
+    BENCH_COPY,      /* map by the identity: what moving the bytes costs on the device */
+    BENCH_COMPACT,   /* by a kernel: u32 values below a limit are kept */
+    BENCH_FLAGS,     /* by a flag byte, of the same elements */
+    BENCH_PARTITION, /* by a flag byte */
+    BENCH_UNIQUE,    /* of runs, which begin where values lie below a limit */
+    BENCH_SCAN,      /* exclusive; u32, u64, f32 or f64 */
+    BENCH_SEGMENTS,  /* exclusive scan of the segments that begin like the runs */
+    BENCH_REDUCE,    /* sum; u8, u16, u32, u64, f32 or f64 */
+    BENCH_EXPAND,    /* counts from 0 to 7, 2 in the middle, to source and rank */
+    BENCH_SURFACE,   /* welded, no normals, one isovalue */
+    BENCH_KIND_COUNT
+} bench_kind;
+
+/* "compact", and the operations of streams as an option's choices. */
+const char *bench_kind_name(bench_kind kind);
+/* Does the operation depend on keep_below? */
+bool bench_kind_has_limit(bench_kind kind);
+
+typedef struct bench_desc {
+    bench_kind kind;
+    tml_type type;    /* of data */
+    const void *data; /* host memory of the caller, which must stay */
+    uint64_t count;   /* elements or samples */
+    uint32_t keep_below;
+    tml_grid grid; /* surface */
+    double iso;
+    /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
+     * no index. */
+    const double *sweep;
+    uint32_t sweep_count;
+} bench_desc;
+
+/* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,
+ * which runs take in turn, so that each finds its input in memory. */
+typedef struct bench_set {
+    tml_buffer in, aux, out, out2;
+} bench_set;
+enum { BENCH_SETS = 32 };
+
 typedef struct bench_op {
     tml_context *tml;
-    tml_type type;
-    uint64_t count;        /* elements or samples */
-    const void *data;      /* host memory of the caller */
+    bench_desc desc;
     uint64_t bytes;        /* that must move: read once and written once */
     uint64_t result_count; /* kept elements, triangles; 0 where the result is no stream */
     uint64_t vertex_count; /* surface */
     /* inside */
-    uint32_t keep_below;
-    tml_grid grid;
-    double iso;
-    tml_buffer in, out, total;
+    void *derived; /* what the operation needs beside or instead of data */
+    size_t derived_size;
+    uint64_t derived_count;
+    bench_set sets[BENCH_SETS];
+    uint32_t set_count, runs;
+    tml_buffer total, index;
+    tml_surface_desc surface;
 } bench_op;
 
-/* u32 values below the limit are kept. */
-tml_status bench_compact_create(tml_context *tml, const uint32_t *data, uint64_t count,
-                                uint32_t limit, bench_op *out);
-bool bench_compact_run(void *op);
-
-/* Exclusive; u32, u64, f32 or f64. */
-tml_status bench_scan_create(tml_context *tml, tml_type type, const void *data, uint64_t count,
-                             bench_op *out);
-bool bench_scan_run(void *op);
-
-/* Sum; u8, u16, u32, u64, f32 or f64. */
-tml_status bench_reduce_create(tml_context *tml, tml_type type, const void *data, uint64_t count,
-                               bench_op *out);
-bool bench_reduce_run(void *op);
-
-/* Welded, no normals, one isovalue; the library allocates and frees the mesh within each run. */
-tml_status bench_surface_create(tml_context *tml, tml_type type, const void *data,
-                                const tml_grid *grid, double iso, bench_op *out);
-bool bench_surface_run(void *op);
-
+tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out);
+/* A bench_job's run: enqueues the operation once. */
+bool bench_op_run(void *op);
 /* Is the operation's result right? Fills what result_count and bytes say. On failure says why
  * through tml_error. */
-tml_status bench_compact_check(bench_op *op);
-tml_status bench_scan_check(bench_op *op);
-tml_status bench_reduce_check(bench_op *op);
-tml_status bench_surface_check(bench_op *op);
-
+tml_status bench_op_check(bench_op *op);
 void bench_op_destroy(bench_op *op);
 
 #ifdef __cplusplus

@@ -5,9 +5,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { MIN_RUNS = 5, MAX_RUNS = 1000 };
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+#endif
+
+enum { MIN_RUNS = 5, MAX_RUNS = 1000, MAX_BATCH = 64 };
 static const double job_seconds = 1.0;
 static const double row_seconds = 120.0; /* give up more runs after this, but not the minimum */
+static const double warm_seconds = 0.25;
+static const double batch_seconds = 250e-6;
 
 double bench_now(void)
 {
@@ -29,21 +35,78 @@ static bench_time summarize(double *seconds, uint32_t runs)
     return (bench_time){.min_s = seconds[0], .median_s = median, .runs = runs};
 }
 
+/* ---- one look at a clock --------------------------------------------------------------------- */
+
+/* Starts the device's clock; false where it has none. */
+static bool device_begin(tml_context *tml)
+{
+#ifdef TML_VULKAN
+    return tml_vulkan_time_begin(tml) == TML_OK;
+#else
+    (void)tml;
+    return false;
+#endif
+}
+
+static bool device_end(tml_context *tml, double *seconds)
+{
+#ifdef TML_VULKAN
+    return tml_vulkan_time_end(tml, seconds) == TML_OK;
+#else
+    (void)tml;
+    (void)seconds;
+    return false;
+#endif
+}
+
+/* Seconds of one run. */
+static bool time_job(bench_job *job, double *seconds)
+{
+    uint32_t batch = job->batch ? job->batch : 1;
+    bool has_clock = job->device && device_begin(job->device), passed = true;
+    double before = bench_now();
+    for (uint32_t i = 0; passed && i < batch; i++)
+        passed = job->run(job->user);
+    if (has_clock)
+        passed &= device_end(job->device, seconds);
+    else if (job->device)
+        passed = passed && tml_sync(job->device) == TML_OK;
+    if (!has_clock)
+        *seconds = bench_now() - before;
+    *seconds /= batch;
+    return passed;
+}
+
+/* Runs the job until it is warm, and finds how many runs to time at once. */
+static bool warm_up(bench_job *job)
+{
+    double start = bench_now(), seconds;
+    bool passed;
+    job->batch = 1;
+    do {
+        passed = time_job(job, &seconds);
+        if (job->device && seconds * job->batch < batch_seconds && job->batch < MAX_BATCH)
+            job->batch *= 2;
+    } while (passed && job->device && bench_now() - start < warm_seconds);
+    return passed;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
 bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats)
 {
     uint32_t most = repeats && repeats < MAX_RUNS ? repeats : MAX_RUNS, runs = 0;
     double *seconds = calloc((size_t)count * MAX_RUNS, sizeof *seconds);
     bool passed = seconds != NULL;
     for (uint32_t i = 0; passed && i < count; i++)
-        passed = jobs[i].run(jobs[i].user);
+        passed = warm_up(&jobs[i]);
 
     double start = bench_now(), fastest_total = 0;
     while (passed && runs < most) {
         fastest_total = row_seconds;
         for (uint32_t i = 0; passed && i < count; i++) {
-            double before = bench_now(), total = 0;
-            passed = jobs[i].run(jobs[i].user);
-            seconds[i * MAX_RUNS + runs] = bench_now() - before;
+            double total = 0;
+            passed = time_job(&jobs[i], &seconds[i * MAX_RUNS + runs]);
             for (uint32_t r = 0; r <= runs; r++)
                 total += seconds[i * MAX_RUNS + r];
             fastest_total = total < fastest_total ? total : fastest_total;

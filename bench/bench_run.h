@@ -18,11 +18,17 @@ typedef struct bench_job {
     const char *name;
     bool (*run)(void *user); /* false: failed, which ends the measurement */
     void *user;
+    /* Set: the job only enqueues on this context. It is timed by the device's own clock where there
+     * is one, short ones several runs at a time, so that what starts and ends a command buffer does
+     * not count. NULL: by the host's clock. */
+    tml_context *device;
+    uint32_t batch;  /* inside: runs at a time */
     bench_time time; /* out */
 } bench_job;
 
-/* Runs each job once to warm up, then all in rounds: repeats of them, or (0) as many as give every
- * job a second, at least five. False when a job failed or memory is short. */
+/* Warms up (a device for long enough to leave its resting clock rate, else one run of each job),
+ * then runs the jobs in rounds: repeats of them, or (0) as many as give every job a second, at least
+ * five. False when a job failed or memory is short. */
 bool bench_run(bench_job *jobs, uint32_t count, uint32_t repeats);
 
 /* A job: memcpy on as many threads as the context has, reading and writing together as many bytes

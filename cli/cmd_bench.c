@@ -1,8 +1,10 @@
-/* trommel bench: how fast an operation runs on this machine, as a share of its memcpy.
+/* trommel bench: how fast an operation runs on this machine, as a share of a copy's speed.
  *
  * Results are checked against plain loops before anything is timed. A row's runs alternate with
- * those of a memcpy that moves as many bytes as the operation must (each input byte read once, each
- * output byte written once) on as many threads. */
+ * those of a copy that moves as many bytes as the operation must (each input byte read once, each
+ * output byte written once): a memcpy on as many threads, or the device's own. On a GPU the device's
+ * clock counts, inputs lie in its memory, and small operations take turns on enough of them that no
+ * cache holds them. */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "cli.h"
@@ -19,9 +21,11 @@ typedef struct bench_args {
     uint64_t size;
     uint32_t type; /* position in type_names; 0: the operation's usual type */
     opt_numbers iso;
+    bool sweep;
     uint64_t count;
     opt_numbers keep;
     uint64_t repeats;
+    const char *peers;
 } bench_args;
 
 static const tml_type types[] = {TML_TYPE_NONE, TML_U8,  TML_I8,  TML_U16, TML_I16,
@@ -41,25 +45,36 @@ static const opt bench_options[] = {
     {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
      .offset = offsetof(bench_args, iso),
      .help = "surface: isovalue (default: the field's; a file needs one)"},
+    {OPT_FLAG, "sweep", .offset = offsetof(bench_args, sweep),
+     .help = "surface: also isovalues around that one in turn, with the volume's index"},
     {OPT_BYTES, "count", .argument = "N", .fallback = "16M", .offset = offsetof(bench_args, count),
      .help = "streams: elements; K, M, G are powers of 1024"},
     {OPT_NUMBERS, "keep", .argument = "P[,P...]", .fallback = "1,10,50,90",
-     .offset = offsetof(bench_args, keep), .help = "compact: percent of elements to keep"},
+     .offset = offsetof(bench_args, keep),
+     .help = "percent of elements to keep; for unique and segments: to begin a run"},
     {OPT_SECTION, .help = "Measuring"},
     {OPT_COUNT, "repeats", .argument = "N", .most = 1000, .fallback = "0",
      .offset = offsetof(bench_args, repeats),
      .help = "runs of each row; 0: as many as take a second"},
+    {OPT_FILE, "peers", .argument = "FILE", .offset = offsetof(bench_args, peers),
+     .help = "a peer's times, lines of operation, count, percent and milliseconds, to show beside"},
     {0},
 };
 
 /* A measured row. */
 typedef struct bench_row {
     char name[64];
+    bench_kind kind;
+    uint64_t count;
+    double percent; /* 0: none */
     uint64_t bytes, result_count, vertex_count;
     bench_time time, copy_time;
+    double peer_s; /* 0: unknown */
 } bench_row;
 
-enum { MAX_ROWS = OPT_MAX_NUMBERS };
+#define OPERATIONS "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|all"
+
+enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
 typedef struct bench_report {
     const char *op;
@@ -70,40 +85,67 @@ typedef struct bench_report {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Times a checked operation beside memcpy and adds the row. */
-static tml_status measure(bench_report *report, bench_op *op, bool (*run)(void *), const char *name,
-                          uint64_t repeats)
+/* What moves as many bytes as an operation: memcpy, or the device's copy. */
+typedef struct copy_job {
+    bool is_host;
+    bench_copy host;
+    bench_op device;
+} copy_job;
+
+static tml_status create_copy(tml_context *tml, uint64_t bytes, copy_job *out, bench_job *job)
 {
-    bench_copy copy;
-    if (!bench_copy_create(op->tml, op->bytes, &copy))
-        return tml_error(op->tml, TML_OUT_OF_MEMORY, "no memory for two blocks of %llu bytes",
-                         (unsigned long long)op->bytes / 2);
-    bench_job jobs[] = {{.name = name, .run = run, .user = op},
-                        {.name = "memcpy", .run = bench_copy_run, .user = &copy}};
-    bool passed = bench_run(jobs, 2, (uint32_t)repeats);
-    bench_copy_destroy(&copy);
-    if (!passed)
-        return tml_is_cancelled(op->tml) ? TML_CANCELLED : TML_INTERNAL;
-    bench_row *row = &report->rows[report->row_count++];
-    *row = (bench_row){.bytes = op->bytes,
-                       .result_count = op->result_count,
-                       .vertex_count = op->vertex_count,
-                       .time = jobs[0].time,
-                       .copy_time = jobs[1].time};
-    snprintf(row->name, sizeof row->name, "%s", name);
-    return TML_OK;
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    *out = (copy_job){.is_host = device.engine == TML_ENGINE_CPU};
+    if (out->is_host) {
+        *job = (bench_job){.name = "memcpy", .run = bench_copy_run, .user = &out->host};
+        if (bench_copy_create(tml, bytes, &out->host))
+            return TML_OK;
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for two blocks of %llu bytes",
+                         (unsigned long long)bytes / 2);
+    }
+    *job = (bench_job){.name = "copy", .run = bench_op_run, .user = &out->device, .device = tml};
+    const bench_desc desc = {
+        .kind = BENCH_COPY, .type = TML_U32, .count = bytes / (2 * sizeof(uint32_t)) + 1};
+    return bench_op_create(tml, &desc, &out->device);
 }
 
-static tml_status measure_surface(tml_context *tml, const bench_args *args,
-                                  const tml_volume *volume, double iso, bench_report *report)
+static void destroy_copy(copy_job *copy)
+{
+    if (copy->is_host)
+        bench_copy_destroy(&copy->host);
+    else
+        bench_op_destroy(&copy->device);
+}
+
+/* Checks an operation, times it beside the copy and adds the row. */
+static tml_status measure(tml_context *tml, const bench_args *args, const bench_desc *desc,
+                          const char *name, double percent, bench_report *report)
 {
     bench_op op;
-    tml_status status =
-        bench_surface_create(tml, volume->type, volume->data, &volume->grid, iso, &op);
+    copy_job copy = {.is_host = false};
+    bench_job jobs[2] = {{.name = name, .run = bench_op_run, .user = &op}};
+    tml_status status = bench_op_create(tml, desc, &op);
     if (!status)
-        status = bench_surface_check(&op);
+        status = bench_op_check(&op);
     if (!status)
-        status = measure(report, &op, bench_surface_run, "surface", args->repeats);
+        status = create_copy(tml, op.bytes, &copy, &jobs[1]);
+    jobs[0].device = jobs[1].device;
+    if (!status && !bench_run(jobs, 2, (uint32_t)args->repeats))
+        status = tml_is_cancelled(tml) ? TML_CANCELLED : TML_INTERNAL;
+    if (!status) {
+        bench_row *row = &report->rows[report->row_count++];
+        *row = (bench_row){.kind = desc->kind,
+                           .count = desc->count,
+                           .percent = percent,
+                           .bytes = op.bytes,
+                           .result_count = op.result_count,
+                           .vertex_count = op.vertex_count,
+                           .time = jobs[0].time,
+                           .copy_time = jobs[1].time};
+        snprintf(row->name, sizeof row->name, "%s", name);
+    }
+    destroy_copy(&copy);
     bench_op_destroy(&op);
     return status;
 }
@@ -124,51 +166,49 @@ static uint32_t threshold_of(const uint32_t *data, uint64_t count, double percen
     return UINT32_MAX;
 }
 
-static tml_status measure_compact(tml_context *tml, const bench_args *args, const tml_array *array,
-                                  bench_report *report)
+/* A stream operation's rows: one, or one for each percentage. */
+static tml_status measure_stream(tml_context *tml, const bench_args *args, bench_kind kind,
+                                 const tml_array *array, bench_report *report)
 {
+    bench_desc desc = {
+        .kind = kind, .type = array->type, .data = array->data, .count = array->count};
+    if (!bench_kind_has_limit(kind))
+        return measure(tml, args, &desc, bench_kind_name(kind), 0, report);
     tml_status status = TML_OK;
     for (uint32_t i = 0; !status && i < args->keep.count; i++) {
         double percent = args->keep.values[i];
-        uint32_t limit = args->input ? threshold_of(array->data, array->count, percent)
-                                     : bench_stream_threshold(percent);
-        bench_op op;
         char name[64];
-        snprintf(name, sizeof name, "compact, %g %% kept", percent);
-        status = bench_compact_create(tml, array->data, array->count, limit, &op);
-        if (!status)
-            status = bench_compact_check(&op);
-        if (!status)
-            status = measure(report, &op, bench_compact_run, name, args->repeats);
-        bench_op_destroy(&op);
+        desc.keep_below = args->input ? threshold_of(array->data, array->count, percent)
+                                      : bench_stream_threshold(percent);
+        snprintf(name, sizeof name, "%s, %g %%", bench_kind_name(kind), percent);
+        status = measure(tml, args, &desc, name, percent, report);
     }
     return status;
 }
 
-static tml_status measure_scan(tml_context *tml, const bench_args *args, const tml_array *array,
-                               bench_report *report)
+static tml_status measure_surface(tml_context *tml, const bench_args *args,
+                                  const tml_volume *volume, double iso, bench_report *report)
 {
-    bench_op op;
-    tml_status status = bench_scan_create(tml, array->type, array->data, array->count, &op);
-    if (!status)
-        status = bench_scan_check(&op);
-    if (!status)
-        status = measure(report, &op, bench_scan_run, "exclusive scan", args->repeats);
-    bench_op_destroy(&op);
-    return status;
-}
-
-static tml_status measure_reduce(tml_context *tml, const bench_args *args, const tml_array *array,
-                                 bench_report *report)
-{
-    bench_op op;
-    tml_status status = bench_reduce_create(tml, array->type, array->data, array->count, &op);
-    if (!status)
-        status = bench_reduce_check(&op);
-    if (!status)
-        status = measure(report, &op, bench_reduce_run, "sum", args->repeats);
-    bench_op_destroy(&op);
-    return status;
+    enum { SWEEP = 16 };
+    double sweep[SWEEP], low, high;
+    const uint64_t *dims = volume->grid.dims;
+    bench_desc desc = {.kind = BENCH_SURFACE,
+                       .type = volume->type,
+                       .data = volume->data,
+                       .count = dims[0] * dims[1] * dims[2],
+                       .grid = volume->grid,
+                       .iso = iso};
+    tml_status status = measure(tml, args, &desc, "surface", 0, report);
+    if (status || !args->sweep)
+        return status;
+    /* A tenth of the field's range around the isovalue; a file's range is not known. */
+    bench_field_range(args->field, volume->type, &low, &high);
+    double span = args->input ? 0 : 0.1 * (high - low);
+    for (int i = 0; i < SWEEP; i++)
+        sweep[i] = iso + span * ((double)i / (SWEEP - 1) - 0.5);
+    desc.sweep = sweep;
+    desc.sweep_count = SWEEP;
+    return measure(tml, args, &desc, "next isovalue, index", 0, report);
 }
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -220,21 +260,24 @@ static void fill_array(tml_context *tml, tml_array *array)
             ((double *)array->data)[i] = (double)(((uint64_t *)array->data)[i] >> 11) * 0x1p-53;
 }
 
-typedef tml_status (*stream_measure)(tml_context *tml, const bench_args *args,
-                                     const tml_array *array, bench_report *report);
+/* Is the type one that the operation's check knows? */
+static bool is_measured(bench_kind kind, tml_type type)
+{
+    bool is_scanned = type == TML_U32 || type == TML_U64 || type == TML_F32 || type == TML_F64;
+    return type == TML_U32 || (kind == BENCH_SCAN && is_scanned) ||
+           (kind == BENCH_REDUCE && (is_scanned || type == TML_U8 || type == TML_U16));
+}
 
-/* accepted: the types that the operation's check knows, TML_TYPE_NONE last. */
-static tml_status run_stream(tml_context *tml, const bench_args *args, const tml_type *accepted,
-                             stream_measure measure_stream, bench_report *report)
+/* The operations from first to last on one array. */
+static tml_status run_streams(tml_context *tml, const bench_args *args, bench_kind first,
+                              bench_kind last, bench_report *report)
 {
     tml_array array = {.type = args->type ? types[args->type] : TML_U32, .count = args->count};
     tml_status status = TML_OK;
     if (args->input && (status = tml_array_load(tml, args->input, &array)))
         return status;
-    const tml_type *type = accepted;
-    while (*type != array.type && *type != TML_TYPE_NONE)
-        type++;
-    if (*type == TML_TYPE_NONE) {
+    bool is_known = is_measured(first, array.type);
+    if (!is_known) {
         status = tml_error(tml, TML_UNSUPPORTED, "%s measures no %s elements", report->op,
                            tml_type_name(array.type));
     } else if (!args->input) {
@@ -247,8 +290,13 @@ static tml_status run_stream(tml_context *tml, const bench_args *args, const tml
     }
     snprintf(report->input, sizeof report->input, "%s%s%llu %s", args->input ? args->input : "",
              args->input ? ", " : "", (unsigned long long)array.count, tml_type_name(array.type));
-    if (!status)
-        status = measure_stream(tml, args, &array, report);
+    for (bench_kind kind = first; !status && kind <= last; kind++) {
+        status = measure_stream(tml, args, kind, &array, report);
+        if (status == TML_UNSUPPORTED && first < last) {
+            cli_error("bench", "%s is left out: %s", bench_kind_name(kind), cli_last_error(tml));
+            status = TML_OK;
+        }
+    }
     if (args->input)
         tml_array_free(tml, &array);
     else
@@ -256,19 +304,30 @@ static tml_status run_stream(tml_context *tml, const bench_args *args, const tml
     return status;
 }
 
-static tml_status run_op(tml_context *tml, const bench_args *args, bench_report *report)
+/* ---- peers ---------------------------------------------------------------------------------- */
+
+/* Finds the rows' times in lines of operation, count, percent and milliseconds; others are passed
+ * by. */
+static bool read_peers(const char *path, bench_report *report)
 {
-    static const tml_type compact_types[] = {TML_U32, TML_TYPE_NONE};
-    static const tml_type scan_types[] = {TML_U32, TML_U64, TML_F32, TML_F64, TML_TYPE_NONE};
-    static const tml_type reduce_types[] = {TML_U8,  TML_U16, TML_U32,      TML_U64,
-                                            TML_F32, TML_F64, TML_TYPE_NONE};
-    if (strcmp(report->op, "surface") == 0)
-        return run_surface(tml, args, report);
-    if (strcmp(report->op, "compact") == 0)
-        return run_stream(tml, args, compact_types, measure_compact, report);
-    if (strcmp(report->op, "scan") == 0)
-        return run_stream(tml, args, scan_types, measure_scan, report);
-    return run_stream(tml, args, reduce_types, measure_reduce, report);
+    FILE *file = fopen(path, "r");
+    char line[256], op[64];
+    unsigned long long count;
+    double percent, ms;
+    if (!file)
+        return false;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%63s %llu %lf %lf", op, &count, &percent, &ms) != 4)
+            continue;
+        for (uint32_t i = 0; i < report->row_count; i++) {
+            bench_row *row = &report->rows[i];
+            if (strcmp(op, bench_kind_name(row->kind)) == 0 && count == row->count &&
+                percent == row->percent)
+                row->peer_s = ms * 1e-3;
+        }
+    }
+    fclose(file);
+    return true;
 }
 
 /* ---- report --------------------------------------------------------------------------------- */
@@ -298,6 +357,8 @@ static void print_json(const bench_report *report, const tml_device_info *device
         json_count(&j, "bytes", row->bytes);
         json_number(&j, "copy_s", row->copy_time.median_s);
         json_number(&j, "copy_share", copy_share(row));
+        if (row->peer_s > 0)
+            json_number(&j, "peer_s", row->peer_s);
         json_count(&j, "result_count", row->result_count);
         json_close(&j, '{');
     }
@@ -306,17 +367,22 @@ static void print_json(const bench_report *report, const tml_device_info *device
     putchar('\n');
 }
 
-static void print_table(const bench_report *report, const tml_device_info *device, uint32_t threads)
+static void print_table(const bench_report *report, const tml_device_info *device, uint32_t threads,
+                        bool has_peers)
 {
     printf("%s: %s\n%s (%s); %u at once\n\n", report->op, report->input, device->name,
            device->features, threads);
-    printf("%-24s %10s %10s %8s %10s  %s\n", "", "min ms", "median ms", "GB/s", "of memcpy",
-           "result");
+    printf("%-24s %10s %10s %8s %10s%s  %s\n", "", "min ms", "median ms", "GB/s", "of a copy",
+           has_peers ? "    peer ms  of peer" : "", "result");
     for (uint32_t i = 0; i < report->row_count; i++) {
         const bench_row *row = &report->rows[i];
-        printf("%-24s %10.2f %10.2f %8.1f %8.0f %%", row->name, row->time.min_s * 1e3,
-               row->time.median_s * 1e3, (double)row->bytes / row->time.median_s * 1e-9,
-               copy_share(row) * 100);
+        double median = row->time.median_s;
+        printf("%-24s %10.4g %10.4g %8.1f %8.0f %%", row->name, row->time.min_s * 1e3, median * 1e3,
+               (double)row->bytes / median * 1e-9, copy_share(row) * 100);
+        if (has_peers && row->peer_s > 0)
+            printf(" %10.4g %8.2f", row->peer_s * 1e3, median / row->peer_s);
+        else if (has_peers)
+            printf(" %10s %8s", "-", "-");
         if (row->vertex_count)
             printf("  %llu vertices, %llu triangles", (unsigned long long)row->vertex_count,
                    (unsigned long long)row->result_count);
@@ -326,44 +392,65 @@ static void print_table(const bench_report *report, const tml_device_info *devic
     }
 }
 
+/* The operations that an operand names; false if none. */
+static bool find_kinds(const char *name, bench_kind *first, bench_kind *last)
+{
+    *first = BENCH_COPY;
+    *last = BENCH_SURFACE - 1;
+    if (strcmp(name, "all") == 0)
+        return true;
+    for (*first = 0; *first < BENCH_KIND_COUNT; ++*first)
+        if (strcmp(name, bench_kind_name(*first)) == 0) {
+            *last = *first;
+            return true;
+        }
+    return false;
+}
+
 static int bench_run_command(void *user, char **operands, uint32_t operand_count)
 {
-    static const char *const ops[] = {"surface", "compact", "scan", "reduce"};
     const bench_args *args = user;
     static bench_report report;
+    bench_kind first, last;
     (void)operand_count;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(operands[0], ops[i]) == 0)
-            report.op = ops[i];
-    if (!report.op)
-        return cli_usage("bench", "%s is no operation (expected surface, compact, scan or reduce)",
-                         operands[0]);
-    if (args->input && !args->iso.count && strcmp(report.op, "surface") == 0)
+    report.op = operands[0];
+    if (!find_kinds(operands[0], &first, &last))
+        return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
+    if (args->input && !args->iso.count && first == BENCH_SURFACE)
         return cli_usage("bench", "a volume from a file needs --iso");
     tml_context *tml = cli_open("bench", &args->common);
     if (!tml)
         return CLI_FAILED;
-    int code = cli_fail("bench", tml, run_op(tml, args, &report));
+    int code = cli_fail("bench", tml,
+                        first == BENCH_SURFACE ? run_surface(tml, args, &report)
+                                               : run_streams(tml, args, first, last, &report));
+    if (code == CLI_OK && args->peers && !read_peers(args->peers, &report))
+        code = cli_error("bench", "%s cannot be read", args->peers);
     if (code == CLI_OK) {
         tml_device_info device;
         tml_context_device(tml, &device);
-        (args->common.json ? print_json : print_table)(&report, &device, tml_concurrency(tml));
+        if (args->common.json)
+            print_json(&report, &device, tml_concurrency(tml));
+        else
+            print_table(&report, &device, tml_concurrency(tml), args->peers != NULL);
     }
     cli_close(tml);
     return code;
 }
 
-const cli_command cmd_bench = {{"bench", "surface|compact|scan|reduce",
-                                "Measures an operation as a share of memcpy's speed",
+const cli_command cmd_bench = {{"bench", OPERATIONS,
+                                "Measures an operation as a share of a copy's speed",
                                 "Checks the result against a plain loop, then runs the operation "
-                                "and a memcpy that moves as many "
-                                "bytes in turn. GB/s counts each input byte once and each output "
-                                "byte once; \"of memcpy\" is the "
-                                "copy's median time over the operation's.",
+                                "and a copy that moves as many bytes in turn (memcpy, or the "
+                                "device's copy). GB/s counts each input byte once and each output "
+                                "byte once; \"of a copy\" is the copy's median time over the "
+                                "operation's. all is every operation on streams.",
                                 "trommel bench compact --count 128M\n"
                                 "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
                                 "trommel bench surface --field noise --size 256 --threads 1\n"
-                                "  a dense surface on one thread",
+                                "  a dense surface on one thread\n"
+                                "trommel bench all --backend vulkan --count 256M --peers cub.txt\n"
+                                "  everything on a GPU, beside times that peers_cub printed",
                                 bench_options, cli_shared_options, 1, 1},
                                sizeof(bench_args),
                                bench_run_command};

@@ -97,17 +97,17 @@ private:
 // One operation of ours, a memcpy of as many bytes, and what peers there are.
 class row {
 public:
-    row(std::string name, bench_op &op, bool (*run)(void *)) : name_(std::move(name)), op_(op)
+    row(std::string name, bench_op &op) : name_(std::move(name)), op_(op)
     {
         bench_copy_create(op.tml, op.bytes, &copy_);
-        jobs_.push_back({"trommel", run, &op_, {}});
-        jobs_.push_back({"memcpy", bench_copy_run, &copy_, {}});
+        jobs_.push_back({"trommel", bench_op_run, &op_});
+        jobs_.push_back({"memcpy", bench_copy_run, &copy_});
     }
     ~row() { bench_copy_destroy(&copy_); }
     void peer(const char *name, std::function<void()> work)
     {
         peers_.push_back(std::make_unique<std::function<void()>>(std::move(work)));
-        jobs_.push_back({name, call, peers_.back().get(), {}});
+        jobs_.push_back({name, call, peers_.back().get()});
     }
     bool measure(uint32_t threads, uint32_t repeats)
     {
@@ -170,6 +170,18 @@ private:
     T *data_;
 };
 
+static bool make(tml_context *tml, bench_kind kind, tml_type type, const void *data, uint64_t count,
+                 uint32_t keep_below, bench_op *out)
+{
+    bench_desc desc{};
+    desc.kind = kind;
+    desc.type = type;
+    desc.data = data;
+    desc.count = count;
+    desc.keep_below = keep_below;
+    return bench_op_create(tml, &desc, out) == TML_OK && bench_op_check(out) == TML_OK;
+}
+
 static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t repeats)
 {
     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -182,11 +194,11 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
     for (double percent : {1., 10., 50., 90.}) {
         uint32_t below = bench_stream_threshold(percent);
         auto is_kept = [below](uint32_t x) { return x < below; };
-        if (bench_compact_create(tml, in.data(), count, below, &op) || bench_compact_check(&op))
+        if (!make(tml, BENCH_COMPACT, TML_U32, in.data(), count, below, &op))
             return false;
         char name[64];
         snprintf(name, sizeof name, "compact %g %%", percent);
-        row row(name, op, bench_compact_run);
+        row row(name, op);
         row.peer("std", [&] { std::copy_if(in.begin(), in.end(), out.begin(), is_kept); });
         if (threads > 1)
             row.peer("std par_unseq", [&] {
@@ -199,9 +211,9 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
         bench_op_destroy(&op);
     }
     {
-        if (bench_scan_create(tml, TML_U32, in.data(), count, &op) || bench_scan_check(&op))
+        if (!make(tml, BENCH_SCAN, TML_U32, in.data(), count, 0, &op))
             return false;
-        row row("exclusive scan", op, bench_scan_run);
+        row row("exclusive scan", op);
         row.peer("std", [&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), 0u); });
         if (threads > 1)
             row.peer("std par_unseq", [&] {
@@ -214,9 +226,9 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
         bench_op_destroy(&op);
     }
     {
-        if (bench_reduce_create(tml, TML_U32, in.data(), count, &op) || bench_reduce_check(&op))
+        if (!make(tml, BENCH_REDUCE, TML_U32, in.data(), count, 0, &op))
             return false;
-        row row("sum u32", op, bench_reduce_run);
+        row row("sum u32", op);
         row.peer("std", [&] {
             sink = static_cast<double>(std::reduce(in.begin(), in.end(), uint64_t{0}));
         });
@@ -234,9 +246,9 @@ static bool compare(tml_context *tml, uint32_t threads, uint64_t count, uint32_t
     block<float> real(tml, count);
     for (uint64_t i = 0; i < count; i++)
         real[i] = static_cast<float>(in[i] >> 8) * 0x1p-24f;
-    if (bench_reduce_create(tml, TML_F32, real.data(), count, &op) || bench_reduce_check(&op))
+    if (!make(tml, BENCH_REDUCE, TML_F32, real.data(), count, 0, &op))
         return false;
-    row row("sum f32", op, bench_reduce_run);
+    row row("sum f32", op);
     // In double, or the peers' sums would stop at 2^24.
     row.peer("std", [&] { sink = std::reduce(real.begin(), real.end(), 0.0); });
     if (threads > 1)
@@ -272,6 +284,7 @@ int main(int argc, char **argv)
     for (uint64_t count : counts)
         for (uint32_t number : threads) {
             tml_open_desc desc{};
+            desc.engine = TML_ENGINE_CPU;
             desc.threads = number;
             tml_context *tml = nullptr;
             if (tml_open(&desc, &tml) || !compare(tml, number, count, repeats)) {

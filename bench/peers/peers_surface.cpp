@@ -85,6 +85,7 @@ static int fail(tml_context *tml, const char *what)
 static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t repeats)
 {
     tml_open_desc open_desc{};
+    open_desc.engine = TML_ENGINE_CPU;
     open_desc.threads = threads;
     tml_context *tml = nullptr;
     if (tml_open(&open_desc, &tml))
@@ -100,8 +101,15 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
     for (uint64_t &dim : grid.dims)
         dim = size;
     double iso = bench_field_iso(field, TML_F32);
+    bench_desc desc{};
+    desc.kind = BENCH_SURFACE;
+    desc.type = TML_F32;
+    desc.data = data;
+    desc.count = size * size * size;
+    desc.grid = grid;
+    desc.iso = iso;
     bench_op op;
-    if (bench_surface_create(tml, TML_F32, data, &grid, iso, &op) || bench_surface_check(&op))
+    if (bench_op_create(tml, &desc, &op) || bench_op_check(&op))
         return fail(tml, bench_field_name(field));
 
     flying_edges edges(data, size, iso);
@@ -109,8 +117,8 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
     vtkSMPTools::SetBackend(backend.c_str());
     vtkSMPTools::Initialize(static_cast<int>(threads));
 
-    bench_job jobs[] = {{"trommel", bench_surface_run, &op, {}},
-                        {"vtkFlyingEdges3D", flying_edges::run, &edges, {}}};
+    bench_job jobs[] = {{"trommel", bench_op_run, &op},
+                        {"vtkFlyingEdges3D", flying_edges::run, &edges}};
     if (!bench_run(jobs, 2, repeats))
         return fail(tml, bench_field_name(field));
     bool is_same = static_cast<uint64_t>(edges.vertices) == op.vertex_count &&
