@@ -4,8 +4,8 @@
 # Those called kernel_*.comp are no shaders yet: a user's kernel is missing in them. Their text goes
 # into the library, which completes and compiles it at run time, and into the tool behind
 # trommel_add_kernels(), which does that in the build.
-find_program(TML_GLSLC glslc)
-find_path(TML_VULKAN_HEADERS vulkan/vulkan_core.h)
+find_program(TML_GLSLC glslc HINTS $ENV{VULKAN_SDK}/bin)
+find_path(TML_VULKAN_HEADERS vulkan/vulkan_core.h HINTS $ENV{VULKAN_SDK}/include)
 mark_as_advanced(TML_GLSLC TML_VULKAN_HEADERS)
 if(TML_GLSLC AND TML_VULKAN_HEADERS)
     set(has_vulkan_tools ON)
@@ -72,13 +72,7 @@ file(CONFIGURE OUTPUT ${TML_GENERATED}/vulkan_shaders.h @ONLY CONTENT
 file(CONFIGURE OUTPUT ${TML_GENERATED}/vulkan_shaders.c @ONLY CONTENT
     "@generated_by@#include \"vulkan_shaders.h\"\n@shader_definitions@")
 # In vk_kernel_form's order.
-set(templates "")
-foreach(form map keep compact)
-    if(EXISTS ${shader_source}/kernel_${form}.comp)
-        list(APPEND templates kernel_${form})
-    endif()
-endforeach()
-list(JOIN templates ", " templates)
+set(templates "kernel_map, kernel_keep, kernel_compact")
 file(CONFIGURE OUTPUT ${TML_GENERATED}/vulkan_kernel_templates.c @ONLY CONTENT
     "@generated_by@#include \"vulkan/vulkan_kernel_glue.h\"\n@template_definitions@const char *const vk_kernel_templates[VK_KERNEL_FORMS] = {@templates@};\n")
 set_source_files_properties(${TML_GENERATED}/vulkan_shaders.c PROPERTIES OBJECT_DEPENDS "${shader_outputs}")

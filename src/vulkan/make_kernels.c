@@ -246,7 +246,7 @@ static void write_string(FILE *out, const char *text)
 /* Kernels that give bool decide what is kept; the others are only mapped. */
 static bool has_form(const tml_kernel *kernel, int form)
 {
-    return form == 0 || (kernel->result == TML_U8 && vk_kernel_templates[form]);
+    return form == 0 || kernel->result == TML_U8;
 }
 
 static void write_entry(FILE *out, const tml_kernel *kernel, size_t number)
