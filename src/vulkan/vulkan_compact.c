@@ -110,10 +110,11 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
     uint32_t kind = !column->from           ? MOVE_KIND_INDEX
                     : column->size % 4 == 0 ? MOVE_KIND_WORDS
                                             : MOVE_KIND_BYTES;
+    bool by_quads = column->size == 4 && args.from % 16 == 0 && !args.next;
     return vk_dispatch(
         tml,
         &(vk_dispatch_info){
-            .module = &vk_shader_move,
+            .module = by_quads ? &vk_shader_move_quads : &vk_shader_move,
             .spec_count = 3,
             .specs = {[MOVE_SIZE] = column->size, [MOVE_KIND] = kind, [MOVE_BOTH] = total != 0},
             .args = &args,
