@@ -3,8 +3,9 @@
 /* Sources of a tile, 8 for each invocation of a workgroup. */
 #define EXPAND_SOURCES_LOG2 11u
 #define EXPAND_SOURCES      2048u
-/* A tile with more outputs than this is heavy: one workgroup would be long at it. Blocks of outputs are
- * then shared out, none of which lies strictly around a heavy tile: EXPAND_BLOCK <= EXPAND_LIGHT. */
+/* A tile with more outputs than this is heavy: one workgroup would be long at it. Blocks of
+ * outputs are then shared out, none of which lies strictly around a heavy tile: EXPAND_BLOCK <=
+ * EXPAND_LIGHT. */
 #define EXPAND_LIGHT      16384u
 #define EXPAND_BLOCK_LOG2 13u
 /* Words of control before a look-back's states: the ticket, and the grid of expand_heavy.comp. */
@@ -15,8 +16,9 @@
 #define EXPAND_GRID_LOG2 15u
 #define EXPAND_GRID_ROWS 32768u
 
-/* All of expand's shaders, for one pass of sources. Tile t's outputs begin at places[t]; one more place
- * is where they end. Numbers of outputs are of 64 bits: a pass of 2^28 sources can have 2^60. */
+/* All of expand's shaders, for one pass of sources. Tile t's outputs begin at places[t]; one
+ * more place is where they end. Numbers of outputs are of 64 bits: a pass of 2^28 sources can
+ * have 2^60. */
 ARGS_BEGIN(expand_args)
 ARG_ADDRESS(counts)   /* u8, u16 or u32 */
 ARG_ADDRESS(length_at)

@@ -1,8 +1,9 @@
-/* Arguments of the Vulkan engine's shaders that locate outputs one by one, and the constants both sides
- * count on. There are at most 2^30 sources and as many outputs. */
+/* Arguments of the Vulkan engine's shaders that locate outputs one by one, and the constants
+ * both sides count on. There are at most 2^30 sources and as many outputs. */
 
-/* locate_counts.comp: how many outputs each source has, as u32: by the keep bits, by their opposite,
- * or by counts of 1, 2 or 4 bytes (then from may be counts). Zero past the length, up to padded. */
+/* locate_counts.comp: how many outputs each source has, as u32: by the keep bits, by their
+ * opposite, or by counts of 1, 2 or 4 bytes (then from may be counts). Zero past the length, up
+ * to padded. */
 ARGS_BEGIN(locate_counts_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(counts)
@@ -43,21 +44,21 @@ ARG_UINT(last)   /* ... and the last such length */
 ARG_UINT(stride) /* distance of the wires that are compared */
 ARGS_END(bitonic_args)
 
-/* histopyramid_locate.comp, scan_search_locate.comp and bitonic_locate.comp: for each of *total outputs
- * its source and rank. Output j is the caller's *first + j. */
+/* histopyramid_locate.comp, scan_search_locate.comp and bitonic_locate.comp: for each of *total
+ * outputs its source and rank. Output j is the caller's *first + j. */
 ARGS_BEGIN(locate_args)
-ARG_ADDRESS(state) /* the levels from the base on, the running counts, or the sorted keys */
-ARG_ADDRESS(total) /* u32 */
-ARG_ADDRESS(first) /* optional: u32 */
-ARG_ADDRESS(source)    /* optional: u32 of output j */
-ARG_ADDRESS(source64)  /* optional: u64 of output j */
-ARG_ADDRESS(rank)      /* optional: u32 of output j */
-ARG_ADDRESS(indices) /* optional: u32 or u64 of the caller's output */
-ARG_UINT(room)       /* of indices */
-ARG_UINT(wide)       /* indices are u64 */
-ARG_UINT(limit)      /* outputs at most */
-ARG_UINT(count)      /* sources */
-ARG_UINT(apex)       /* HISTOPYRAMID: the number of the level of one cell, and its word in state */
+ARG_ADDRESS(state)    /* the levels from the base on, the running counts, or the sorted keys */
+ARG_ADDRESS(total)    /* u32 */
+ARG_ADDRESS(first)    /* optional: u32 */
+ARG_ADDRESS(source)   /* optional: u32 of output j */
+ARG_ADDRESS(source64) /* optional: u64 of output j */
+ARG_ADDRESS(rank)     /* optional: u32 of output j */
+ARG_ADDRESS(indices)  /* optional: u32 or u64 of the caller's output */
+ARG_UINT(room)         /* of indices */
+ARG_UINT(wide)         /* indices are u64 */
+ARG_UINT(limit)        /* outputs at most */
+ARG_UINT(count)        /* sources */
+ARG_UINT(apex)         /* HISTOPYRAMID: the level of one cell, and its word in state */
 ARG_UINT(apex_at)
 ARGS_END(locate_args)
 

@@ -12,8 +12,8 @@ shared uvec2 shared_place;
 
 /* ---- look-back ------------------------------------------------------------------------------- */
 
-/* A tile's state is its sum, or the sum of all up to it, of at most 60 bits: 30 in each of two words,
- * and in each word the same status, by which a reader knows that both are of one time. */
+/* A tile's state is its sum, or the sum of all up to it, of at most 60 bits: 30 in each of two
+ * words, and in each word the same status, by which a reader knows that both are of one time. */
 const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
 /* How often a tile looks in vain before it sums its neighbour's counts itself. */
 const uint LOOKS = 1024u;
@@ -93,11 +93,14 @@ void grow_grid(uvec2 base, uvec2 first, uvec2 end)
     if (!less64(first, last))
         return;
     last = add64(last, uvec2(0xffffffffu));
-    uvec2 rows = sub64(shift_right64(last, EXPAND_BLOCK_LOG2), shift_right64(base, EXPAND_BLOCK_LOG2));
-    uint most = rows.y != 0u ? 0xffffffffu : rows.x;
+    last = shift_right64(last, EXPAND_BLOCK_LOG2);
+    uvec2 blocks = sub64(last, shift_right64(base, EXPAND_BLOCK_LOG2)); /* less one */
+    uint most = blocks.y != 0u ? 0xffffffffu : blocks.x;
+    uint x = min(most, (1u << EXPAND_GRID_LOG2) - 1u) + 1u;
+    uint y = min(most >> EXPAND_GRID_LOG2, EXPAND_GRID_ROWS - 1u) + 1u;
     words_at control = words_at(args.control);
-    atomicMax(control.v[EXPAND_GRID], min(most, (1u << EXPAND_GRID_LOG2) - 1u) + 1u);
-    atomicMax(control.v[EXPAND_GRID + 1u], min(most >> EXPAND_GRID_LOG2, EXPAND_GRID_ROWS - 1u) + 1u);
+    atomicMax(control.v[EXPAND_GRID], x);
+    atomicMax(control.v[EXPAND_GRID + 1u], y);
     atomicMax(control.v[EXPAND_GRID + 2u], 1u);
 }
 
@@ -105,7 +108,7 @@ void grow_grid(uvec2 base, uvec2 first, uvec2 end)
 uvec2 sum_excess(uint counts[OWN])
 {
     uint low = 0u, high = 0u, low_total, high_total;
-    for (uint i = 0u; i < OWN; i++) {
+    [[unroll]] for (uint i = 0u; i < OWN; i++) {
         uint excess = counts[i] - min(counts[i], 0x10000u);
         low += excess & 0xffffu;
         high += excess >> 16;
@@ -115,17 +118,17 @@ uvec2 sum_excess(uint counts[OWN])
     return join64(low_total, high_total);
 }
 
-/* Where the outputs of the invocation's sources begin in the tile, and how many the tile has. Counts
- * are cut off where the tile is heavy anyway, so that 32 bits hold their sums. */
+/* Where the outputs of the invocation's sources begin in the tile, and how many the tile has.
+ * Counts are cut off where the tile is heavy anyway, so that 32 bits hold their sums. */
 uint scan_tile(uint counts[OWN], out uint places[OWN])
 {
     uint sum = 0u, total;
-    for (uint i = 0u; i < OWN; i++) {
+    [[unroll]] for (uint i = 0u; i < OWN; i++) {
         places[i] = sum;
         sum += min(counts[i], 0x10000u);
     }
     uint before = scan_group(sum, total);
-    for (uint i = 0u; i < OWN; i++)
+    [[unroll]] for (uint i = 0u; i < OWN; i++)
         places[i] = counts[i] != 0u ? places[i] + before : NOWHERE;
     return total;
 }

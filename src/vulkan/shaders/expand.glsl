@@ -7,6 +7,9 @@
 #include "places.glsl"
 #include "scan_group.glsl"
 
+/* Arrays that loops run over must be registers. */
+#extension GL_EXT_control_flow_attributes : require
+
 ARGS_USE(expand_args)
 
 /* Bytes of a count in memory: 1, 2, 4. */
@@ -34,12 +37,16 @@ uvec2 join64(uint low, uint high)
 {
     return add64(uvec2(low, 0u), uvec2(high << 16, high >> 16));
 }
-/* The sum over a subgroup, by halfwords that do not overflow. */
+/* Sums over a subgroup, by halfwords that do not overflow. */
 uvec2 subgroup_add64(uvec2 a)
 {
     uvec2 low = join64(subgroupAdd(a.x & 0xffffu), subgroupAdd(a.x >> 16));
-    uvec2 high = join64(subgroupAdd(a.y & 0xffffu), subgroupAdd(a.y >> 16));
-    return uvec2(low.x, low.y + high.x);
+    return low + uvec2(0u, subgroupAdd(a.y));
+}
+uvec2 subgroup_inclusive_add64(uvec2 a)
+{
+    uvec2 low = join64(subgroupInclusiveAdd(a.x & 0xffffu), subgroupInclusiveAdd(a.x >> 16));
+    return low + uvec2(0u, subgroupInclusiveAdd(a.y));
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -62,22 +69,23 @@ void load_counts(uint tile, uint length, out uint counts[OWN])
     bool is_whole = (tile + 1u) * EXPAND_SOURCES <= length;
     if (is_whole && (args.counts.x & 15u) == 0u) {
         if (COUNT_SIZE == 4u) {
-            uvec4 a = quads_at(args.counts).v[first / 4u], b = quads_at(args.counts).v[first / 4u + 1u];
-            for (uint i = 0u; i < 4u; i++) {
+            uvec4 a = quads_at(args.counts).v[first / 4u];
+            uvec4 b = quads_at(args.counts).v[first / 4u + 1u];
+            [[unroll]] for (uint i = 0u; i < 4u; i++) {
                 counts[i] = a[i];
                 counts[i + 4u] = b[i];
             }
         } else if (COUNT_SIZE == 2u) {
             uvec4 a = quads_at(args.counts).v[first / 8u];
-            for (uint i = 0u; i < OWN; i++)
+            [[unroll]] for (uint i = 0u; i < OWN; i++)
                 counts[i] = a[i / 2u] >> (16u * (i & 1u)) & 0xffffu;
         } else {
             uvec2 a = pairs_at(args.counts).v[first / 8u];
-            for (uint i = 0u; i < OWN; i++)
+            [[unroll]] for (uint i = 0u; i < OWN; i++)
                 counts[i] = a[i / 4u] >> (8u * (i & 3u)) & 0xffu;
         }
     } else {
-        for (uint i = 0u; i < OWN; i++)
+        [[unroll]] for (uint i = 0u; i < OWN; i++)
             counts[i] = first + i < length ? load_count(first + i) : 0u;
     }
 }
@@ -94,14 +102,14 @@ uint scan_group(uint own, out uint total)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* The heads of a window: where an output is the first of its source or of the stretch, its place in
- * the stretch and the source, together one number that grows along the stretch. All others are zero.
- * A running maximum then tells each output its source and, by the place, its rank. */
+/* The heads of a window: where an output is the first of its source or of the stretch, its place
+ * in the stretch and the source, together one number that grows along the stretch. All others
+ * are zero. A running maximum then tells each output its source and, by the place, its rank. */
 #define WINDOW_ROUNDS 2u
 const uint QUADS = GROUP * WINDOW_ROUNDS; /* of outputs */
 const uint WINDOW = 4u * QUADS;
-/* First outputs of the quads, then their second ones, and so on: not uvec4, of which some drivers store
- * all four components for one. */
+/* First outputs of the quads, then their second ones, and so on: not uvec4, of which some
+ * drivers store all four components for one. */
 shared uint heads[WINDOW];
 shared uint last_heads[SUBGROUPS_MAX];
 
@@ -120,28 +128,28 @@ void store_quad(uvec2 at, uint position, uvec4 value, uint begin, uint end)
         quads_at(at).v[position / 4u] = value;
         return;
     }
-    for (uint c = 0u; c < 4u; c++)
+    [[unroll]] for (uint c = 0u; c < 4u; c++)
         if (position + c >= begin && position + c < end)
             words_at(at).v[position + c] = value[c];
 }
 
-/* Writes n outputs of a tile (at most max(EXPAND_LIGHT, 2^EXPAND_BLOCK_LOG2)), the first of which is
- * output number first. places: where in the stretch the outputs of the invocation's sources begin, or
- * NOWHERE. The source lead, numbered in the tile, has lead_rank outputs before the stretch. The heads
- * are clear and stay so. Every invocation of the workgroup comes here. */
+/* Writes n outputs of a tile (at most max(EXPAND_LIGHT, 2^EXPAND_BLOCK_LOG2)), the first of
+ * which is output number first. places: where in the stretch the outputs of the invocation's
+ * sources begin, or NOWHERE. The source lead, numbered in the tile, has lead_rank outputs before
+ * the stretch. The heads are clear and stay so. Every invocation of the workgroup comes here. */
 void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, uint lead_rank)
 {
     uvec2 base = add64(uvec2(args.first_low, args.first_high), uvec2(tile * EXPAND_SOURCES, 0u));
     /* Windows begin with whole quadruples of the output, so the stretch begins some way in. */
     uint begin = first.x & 3u, end = begin + n;
     uvec2 start = uvec2(first.x - begin, first.y);
-    uvec2 source_at = is_none(args.source) ? args.source : address_at(args.source, start, 4u);
-    uvec2 source64_at = is_none(args.source64) ? args.source64 : address_at(args.source64, start, 8u);
-    uvec2 rank_at = is_none(args.rank) ? args.rank : address_at(args.rank, start, 4u);
+    uvec2 source_at = address_at(args.source, start, 4u);
+    uvec2 source64_at = address_at(args.source64, start, 8u);
+    uvec2 rank_at = address_at(args.rank, start, 4u);
 
     uint head = 0u; /* the last one so far */
     for (uint window = 0u; window < end; window += WINDOW) {
-        for (uint i = 0u; i < OWN; i++) {
+        [[unroll]] for (uint i = 0u; i < OWN; i++) {
             uint at = places[i] + begin - window;
             if (at < WINDOW)
                 heads[(at & 3u) * QUADS + at / 4u] =
@@ -154,7 +162,7 @@ void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, 
         uint first_quad = subgroup_index() * SUBGROUP * WINDOW_ROUNDS + gl_SubgroupInvocationID;
         uvec4 quads[WINDOW_ROUNDS];
         uint sofar = 0u;
-        for (uint round = 0u; round < WINDOW_ROUNDS; round++) {
+        [[unroll]] for (uint round = 0u; round < WINDOW_ROUNDS; round++) {
             uint at = first_quad + round * SUBGROUP;
             uvec4 quad = uvec4(heads[at], heads[QUADS + at], heads[2u * QUADS + at],
                                heads[3u * QUADS + at]);
@@ -180,26 +188,25 @@ void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, 
             before = max(before, s < subgroup_index() ? last : 0u);
             head = max(head, last);
         }
-        for (uint round = 0u; round < WINDOW_ROUNDS; round++) {
+        [[unroll]] for (uint round = 0u; round < WINDOW_ROUNDS; round++) {
             uint position = window + 4u * (first_quad + round * SUBGROUP);
-            if (position >= end)
-                break;
-            uvec4 quad = max(quads[round], uvec4(before));
-            uvec4 source = quad & (EXPAND_SOURCES - 1u);
-            uvec4 rank = uvec4(position, position + 1u, position + 2u, position + 3u) -
-                         (quad >> EXPAND_SOURCES_LOG2) +
-                         mix(uvec4(0u), uvec4(lead_rank), equal(source, uvec4(lead)));
-            uvec4 low = base.x + source;
-            if (!is_none(args.source))
-                store_quad(source_at, position, low, begin, end);
-            if (!is_none(args.rank))
-                store_quad(rank_at, position, rank, begin, end);
-            if (!is_none(args.source64)) {
-                uvec4 high = base.y + uvec4(lessThan(low, source));
-                store_quad(source64_at, 2u * position, uvec4(low.x, high.x, low.y, high.y),
-                           2u * begin, 2u * end);
-                store_quad(source64_at, 2u * position + 4u, uvec4(low.z, high.z, low.w, high.w),
-                           2u * begin, 2u * end);
+            if (position < end) {
+                uvec4 quad = max(quads[round], uvec4(before));
+                uvec4 source = quad & (EXPAND_SOURCES - 1u);
+                uvec4 rank = position + uvec4(0u, 1u, 2u, 3u) - (quad >> EXPAND_SOURCES_LOG2) +
+                             mix(uvec4(0u), uvec4(lead_rank), equal(source, uvec4(lead)));
+                uvec4 low = base.x + source;
+                if (!is_none(args.source))
+                    store_quad(source_at, position, low, begin, end);
+                if (!is_none(args.rank))
+                    store_quad(rank_at, position, rank, begin, end);
+                if (!is_none(args.source64)) {
+                    uvec4 high = base.y + uvec4(lessThan(low, source));
+                    store_quad(source64_at, 2u * position, uvec4(low.x, high.x, low.y, high.y),
+                               2u * begin, 2u * end);
+                    store_quad(source64_at, 2u * position + 4u,
+                               uvec4(low.z, high.z, low.w, high.w), 2u * begin, 2u * end);
+                }
             }
         }
     }

@@ -1,8 +1,9 @@
-/* The outputs of heavy tiles, a workgroup for each block of outputs. A block meets at most two heavy
- * tiles, those of its first and of its last output. */
+/* The outputs of heavy tiles, a workgroup for each block of outputs. A block meets at most two
+ * heavy tiles, those of its first and of its last output. */
 #include "expand.glsl"
 
-shared uint shared_lead, shared_lead_rank; /* the source with outputs before the part */
+/* The source that has outputs before the part, and how many. */
+shared uint shared_lead, shared_lead_rank;
 
 /* The tile whose outputs hold this one; by each subgroup for itself, all lanes probing at once. */
 uint tile_of(uvec2 output_index, uint tiles)
@@ -25,7 +26,7 @@ void write_part(uint tile, uint length, uvec2 skip, uvec2 first, uint n)
 {
     uint counts[OWN], places[OWN], low = 0u, high = 0u, low_total, high_total;
     load_counts(tile, length, counts);
-    for (uint i = 0u; i < OWN; i++) {
+    [[unroll]] for (uint i = 0u; i < OWN; i++) {
         low += counts[i] & 0xffffu;
         high += counts[i] >> 16;
     }
@@ -34,7 +35,7 @@ void write_part(uint tile, uint length, uvec2 skip, uvec2 first, uint n)
     low = scan_group(low, low_total);
     high = scan_group(high, high_total);
     uvec2 place = join64(low, high), last = add64(skip, uvec2(n, 0u));
-    for (uint i = 0u; i < OWN; i++) {
+    [[unroll]] for (uint i = 0u; i < OWN; i++) {
         uvec2 next = add64(place, uvec2(counts[i], 0u));
         places[i] = NOWHERE;
         if (counts[i] != 0u && less64(place, last) && less64(skip, next)) {

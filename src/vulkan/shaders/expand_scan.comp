@@ -21,10 +21,7 @@ void main()
         for (uint i = first; i < min(first + SUMS, tiles); i++)
             own = add64(own, load64(address_of(args.places, i, 8u)));
 
-        /* Inclusive over the subgroup, by halfwords that do not overflow. */
-        uvec2 through = join64(subgroupInclusiveAdd(own.x & 0xffffu), subgroupInclusiveAdd(own.x >> 16));
-        uvec2 high = join64(subgroupInclusiveAdd(own.y & 0xffffu), subgroupInclusiveAdd(own.y >> 16));
-        through.y += high.x;
+        uvec2 through = subgroup_inclusive_add64(own);
         if (gl_SubgroupInvocationID == SUBGROUP - 1u)
             totals[subgroup_index()] = through;
         barrier();

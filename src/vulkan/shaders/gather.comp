@@ -20,8 +20,8 @@ void copy_word(uint element, uint part)
     store_word(address_of(args.to, element, SIZE), part, LOAD_U32(from, part));
 }
 
-/* Word w from element first on, whose bytes may be of several elements; some perhaps not to be copied,
- * so that the others go alone. */
+/* Word w from element first on, whose bytes may be of several elements; some perhaps not to be
+ * copied, so that the others go alone. */
 void copy_bytes(uint first, uint w)
 {
     uvec2 to = address_of(args.to, first, SIZE);

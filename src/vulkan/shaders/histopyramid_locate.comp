@@ -1,8 +1,8 @@
 /* HISTOPYRAMID: descends from the apex to each output's source. The key index is compared with the
  * running sums of the four children at once: how many it reaches is the child to go to.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
- * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
+ * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "locate.glsl"
 
 ARGS_USE(locate_args)

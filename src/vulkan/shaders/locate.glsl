@@ -1,10 +1,11 @@
-/* What the shaders that locate outputs share: sums that do not overflow, and all but the question. */
+/* What the shaders that locate outputs share: sums that do not overflow, and all but the
+ * question. */
 #include "kernel.glsl"
 #include "kernels/vulkan_locate.k.h"
 #include "common.glsl"
 
-/* a + b, or the largest number. Outputs are asked for below that only, so a sum that is cut off there
- * is above every one of them, as the true sum is. */
+/* a + b, or the largest number. Outputs are asked for below that only, so a sum that is cut off
+ * there is above every one of them, as the true sum is. */
 uint add_saturating(uint a, uint b)
 {
     uint carry, sum = uaddCarry(a, b, carry);

@@ -1,5 +1,5 @@
-/* A pass of the running counts: after that of stride 2^p each is the sum of the last 2^(p + 1) counts
- * that end with it. */
+/* A pass of the running counts: after that of stride 2^p each is the sum of the last 2^(p + 1)
+ * counts that end with it. */
 #include "locate.glsl"
 
 ARGS_USE(scan_search_add_args)

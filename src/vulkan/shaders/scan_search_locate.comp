@@ -1,7 +1,7 @@
 /* SCAN_SEARCH: the first source whose running count is above the output.
  *
- * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for GPGPU
- * Applications. GPU Gems 2, 2005. */
+ * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
+ * GPGPU Applications. GPU Gems 2, 2005. */
 #include "locate.glsl"
 
 ARGS_USE(locate_args)
