@@ -14,7 +14,12 @@
  *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
  *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
  *   position   origin + direction * spacing * index, computed in double and rounded once to float.
- *              Relative to position_origin when that is given. */
+ *              Relative to position_origin when that is given.
+ *   engines    counts, order, indices and parts are the same on all. The Vulkan engine computes t and
+ *              positions in float, off by at most 8 * 2^-24 of |origin - position_origin| plus the
+ *              grid's extent on that axis; of u64 and i64 samples it takes exact differences, where
+ *              the CPU rounds samples beyond 2^53 first. f64 samples need shaderFloat64 there (else
+ *              UNSUPPORTED); rows have at most 2^20 samples. */
 #ifndef TROMMEL_SURFACE_H
 #define TROMMEL_SURFACE_H
 
@@ -112,7 +117,8 @@ typedef struct tml_surface_result {
 
 /* Extracts. Synchronous on every engine: the result's sizes are known on return.
  * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
- * are missing, plus the outputs; soup and the filters first make the whole welded mesh, beside
+ * are missing (on Vulkan: of float volumes, or with a mask), plus the outputs; a field is 4 bytes a
+ * sample more on Vulkan, which evaluates it whole; soup and the filters first make the whole welded mesh, beside
  * them. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * OUT_OF_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
  * call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni,

@@ -610,8 +610,12 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
 tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
 {
     *out = (tml_surface_result){0};
-    surface_plan plan = {
-        .caps = desc->caps, .normals = desc->normals, .indices64 = desc->indices64, .result = out};
+    surface_plan plan = {.caps = desc->caps,
+                         .normals = desc->normals,
+                         .indices64 = desc->indices64,
+                         .vertex_capacity = UINT64_MAX,
+                         .triangle_capacity = UINT64_MAX,
+                         .result = out};
     tml_grid grid = {0};
     tml_field_desc field;
     tml_surface_result unused;

@@ -61,6 +61,14 @@ typedef struct surface_plan {
     tml_slot *vertex_values;
     tml_slot *indices;
 
+    /* What EMIT may write, where the counts are not known to fit: vertices, triangles. The engines
+     * that count on the host need not look. */
+    uint64_t vertex_capacity, triangle_capacity;
+    /* Of tml_surface_enqueue: results on the device, and an isovalue there. */
+    const tml_slot *counts, *draw;
+    const tml_slot *iso_on_device;
+    uint64_t iso_index;
+
     /* Output of INDEX. */
     tml_slot *bricks;
 

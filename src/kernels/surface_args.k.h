@@ -1,0 +1,175 @@
+/* Argument structs of the Vulkan engine's surface shaders, and the constants both sides count on.
+ *
+ * A workspace is the box of samples of one part, with a layer of outside samples around it when the
+ * surface is capped. Its rows are numbered y + size_y * z. A row's bits are words of 32 columns.
+ * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows, and emitted in tiles: as
+ * many rows as fill a subgroup with their words, or one row, segment after segment. */
+
+/* A chunk's rows, for rows of 1 << width_log2 lanes: a workgroup counts at least 64. */
+#define SURFACE_CHUNK_LOG2(width_log2) ((width_log2) < 2u ? 8u - (width_log2) : 6u)
+/* The longest row of a workspace, so that a chunk's counts fit 32 bits. */
+#define SURFACE_COLUMNS_MAX 1048576u
+
+/* Words of a part's head in scratch, by use. */
+#define SURFACE_HEAD_TILES     0u  /* active tiles */
+#define SURFACE_HEAD_MISSING   1u  /* not 0: cells with missing corners are marked */
+#define SURFACE_HEAD_ROOM      2u  /* capacities of the outputs: vertices, triangles (u64) */
+#define SURFACE_HEAD_GROUPS    8u  /* x, y, z of the emission's dispatch */
+#define SURFACE_HEAD_LIMITS    12u /* limit, range (u64 each), keep, and the isovalue's three words */
+#define SURFACE_HEAD_PLACE     20u /* floats: origin, then the steps along x, y, z */
+#define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
+#define SURFACE_HEAD_WORDS     64u
+/* After the head: the case table, four words a case (surface_scan.comp). */
+#define SURFACE_TABLE_WORDS    1024u
+/* Words that begin as zero: active tiles, whether a sample is NaN, and the marking's dispatch. */
+#define SURFACE_STATE_TILES    0u
+#define SURFACE_STATE_NAN      1u
+#define SURFACE_STATE_GROUPS   4u
+#define SURFACE_STATE_WORDS    8u
+/* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each). */
+#define SURFACE_TOTAL_WORDS    8u
+
+/* How surface_bits reads: any volume; 32-bit samples whose bits lie like the samples, in whole words;
+ * 8- and 16-bit samples likewise, 16 bytes a lane. */
+#define SURFACE_READ_ANY       0u
+#define SURFACE_READ_WORDS     1u
+#define SURFACE_READ_NARROW    2u
+/* Options of the shaders. */
+#define SURFACE_PAD            1u
+#define SURFACE_MASK           2u
+#define SURFACE_NAN            4u  /* samples may be NaN */
+#define SURFACE_INDEXED        8u  /* the brick index is given */
+#define SURFACE_LABEL          16u
+#define SURFACE_FLIP           32u
+#define SURFACE_WIDE           64u /* 64-bit indices */
+#define SURFACE_ATTRIBUTE      128u
+#define SURFACE_HELD_LIMITS    256u /* limits and isovalue are in the head */
+
+/* surface_bits.comp: sign bits. volume and mask: at the box's first sample. A sample is inside when
+ * its key (an unsigned number in the samples' order) is at most range above limit, and keep is not
+ * 0. nan_words: a bit for each word of bits whose word of present says more than "all". index: at the
+ * brick of the box's first sample, which lies at row index_place & 3 and slice index_place >> 2 of
+ * it. */
+ARGS_BEGIN(surface_bits_args)
+ARG_ADDRESS(volume)
+ARG_ADDRESS(mask)
+ARG_ADDRESS(bits)
+ARG_ADDRESS(nan_words) /* optional */
+ARG_ADDRESS(present)   /* optional */
+ARG_ADDRESS(states)
+ARG_ADDRESS(clear)
+ARG_ADDRESS(index) /* optional */
+ARG_ADDRESS(head)
+ARG_UINT(clear_count)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(limit_low)
+ARG_UINT(limit_high)
+ARG_UINT(range_low)
+ARG_UINT(range_high)
+ARG_UINT(keep)
+ARG_UINT(index_place)
+ARG_UINT(iso_bits) /* of a float, for the index */
+ARGS_END(surface_bits_args)
+
+/* surface_cells.comp: which cells have all their corners. */
+ARGS_BEGIN(surface_cells_args)
+ARG_ADDRESS(nan_words)
+ARG_ADDRESS(present)
+ARG_ADDRESS(cells)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARGS_END(surface_cells_args)
+
+/* surface_count.comp: rows, uvec4 each: vertices of its chunk before it, its edges along x and y,
+ * triangles of its chunk before it. segments, uvec4 each, of rows of several: edges along x, y, z
+ * and triangles of the row before it. chunks, uvec4 each: vertices, triangles, active cells. list:
+ * active tiles. */
+ARGS_BEGIN(surface_count_args)
+ARG_ADDRESS(bits)
+ARG_ADDRESS(cells) /* optional */
+ARG_ADDRESS(states)
+ARG_ADDRESS(rows)
+ARG_ADDRESS(segments)
+ARG_ADDRESS(chunks)
+ARG_ADDRESS(list)
+ARG_ADDRESS(head)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_FLOAT(place0)
+ARG_FLOAT(place1)
+ARG_FLOAT(place2)
+ARG_FLOAT(place3)
+ARG_FLOAT(place4)
+ARG_FLOAT(place5)
+ARG_FLOAT(place6)
+ARG_FLOAT(place7)
+ARG_FLOAT(place8)
+ARG_FLOAT(place9)
+ARG_FLOAT(place10)
+ARG_FLOAT(place11)
+ARGS_END(surface_count_args)
+
+/* surface_scan.comp: chunks become vertices and triangles before each (u64 each), after those at base;
+ * the part's totals; draw arguments and the caller's counts. */
+ARGS_BEGIN(surface_scan_args)
+ARG_ADDRESS(chunks)
+ARG_ADDRESS(head)
+ARG_ADDRESS(states)
+ARG_ADDRESS(base)   /* optional: totals of the part before */
+ARG_ADDRESS(total)
+ARG_ADDRESS(draw)   /* optional: VkDrawIndexedIndirectCommand */
+ARG_ADDRESS(counts) /* optional: u32 or u64 x 2 */
+ARG_UINT(chunk_count)
+ARG_UINT(wide_counts)
+ARG_UINT(vertex_room_low)
+ARG_UINT(vertex_room_high)
+ARG_UINT(triangle_room_low)
+ARG_UINT(triangle_room_high)
+ARG_FLOAT(normal0)
+ARG_FLOAT(normal1)
+ARG_FLOAT(normal2)
+ARG_FLOAT(normal3)
+ARG_FLOAT(normal4)
+ARG_FLOAT(normal5)
+ARG_FLOAT(normal6)
+ARG_FLOAT(normal7)
+ARG_FLOAT(normal8)
+ARG_UINT(segments) /* of a row; the highest bit: samples are missing, whatever the states tell */
+ARGS_END(surface_scan_args)
+
+/* surface_emit.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double
+ * the double's two words; for 32- and 64-bit integers the key of its floor and the rest as a float;
+ * for labels the label's key. volume and attributes: at the whole volume's first sample. */
+ARGS_BEGIN(surface_emit_args)
+ARG_ADDRESS(volume)
+ARG_ADDRESS(attributes)
+ARG_ADDRESS(positions)
+ARG_ADDRESS(normals) /* optional */
+ARG_ADDRESS(values)  /* optional */
+ARG_ADDRESS(indices)
+ARG_ADDRESS(head)
+ARG_UINT(bits_at)
+ARG_UINT(cells_at)
+ARG_UINT(rows_at)
+ARG_UINT(segments_at)
+ARG_UINT(chunks_at)
+ARG_UINT(list_at)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(dim_z)
+ARG_UINT(first_x)
+ARG_UINT(first_y)
+ARG_UINT(first_z)
+ARG_UINT(iso0)
+ARG_UINT(iso1)
+ARG_UINT(iso2)
+ARGS_END(surface_emit_args)

@@ -1,0 +1,173 @@
+/* What the surface's shaders share: samples of every type as numbers that compare, words of bits, and
+ * rows. */
+#include "kernel.glsl"
+#include "kernels/surface.k.h"
+#include "kernels/surface_args.k.h"
+#include "common.glsl"
+#extension GL_EXT_control_flow_attributes : require
+
+layout(constant_id = 0) const uint TYPE = 10u; /* tml_type of a sample */
+layout(constant_id = 1) const uint OPTIONS = 0u;
+
+/* The scalars of tml_type. */
+const uint TYPE_U8 = 1u, TYPE_I8 = 2u, TYPE_U16 = 3u, TYPE_I16 = 4u, TYPE_U32 = 5u, TYPE_I32 = 6u,
+           TYPE_U64 = 7u, TYPE_I64 = 8u, TYPE_F16 = 9u, TYPE_F32 = 10u, TYPE_F64 = 11u;
+
+bool has(uint option)
+{
+    return (OPTIONS & option) != 0u;
+}
+uint type_size_log2(uint type)
+{
+    return type <= TYPE_I8 ? 0u
+           : type <= TYPE_I16 || type == TYPE_F16 ? 1u
+           : type <= TYPE_I32 || type == TYPE_F32 ? 2u : 3u;
+}
+
+/* Votes, by ballots. */
+bool any_lane(bool value)
+{
+    return subgroupBallot(value) != uvec4(0u);
+}
+bool all_lanes(bool value)
+{
+    return !any_lane(!value);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* The bits of element i of an array. */
+uvec2 raw_at(uint type, uvec2 array, uint i)
+{
+    uint size = type_size_log2(type);
+    if (size == 0u)
+        return uvec2(tml_load_byte(array, i) & 0xffu, 0u);
+    if (size == 1u)
+        return uvec2(tml_load_half(array, i) & 0xffffu, 0u);
+    if (size == 2u)
+        return uvec2(tml_load_word(array, i), 0u);
+    return load64(address_add(array, i << 3, i >> 29));
+}
+
+/* An unsigned number in the order of the samples' values. Numbers of NaNs lie beyond those of the
+ * infinities. */
+uvec2 key_of(uint type, uvec2 raw)
+{
+    switch (type) {
+    case TYPE_I8:
+        return uvec2(raw.x ^ 0x80u, 0u);
+    case TYPE_I16:
+        return uvec2(raw.x ^ 0x8000u, 0u);
+    case TYPE_I32:
+        return uvec2(raw.x ^ 0x80000000u, 0u);
+    case TYPE_I64:
+        return uvec2(raw.x, raw.y ^ 0x80000000u);
+    case TYPE_F16:
+        return uvec2(raw.x ^ ((raw.x & 0x8000u) != 0u ? 0xffffu : 0x8000u), 0u);
+    case TYPE_F32:
+        return uvec2(raw.x ^ (uint(int(raw.x) >> 31) | 0x80000000u), 0u);
+    case TYPE_F64:
+        uint sign = uint(int(raw.y) >> 31);
+        return uvec2(raw.x ^ sign, raw.y ^ (sign | 0x80000000u));
+    default:
+        return raw;
+    }
+}
+
+bool raw_is_nan(uint type, uvec2 raw)
+{
+    if (type == TYPE_F16)
+        return (raw.x & 0x7fffu) > 0x7c00u;
+    if (type == TYPE_F32)
+        return (raw.x & 0x7fffffffu) > 0x7f800000u;
+    if (type == TYPE_F64)
+        return (raw.y & 0x7fffffffu) > 0x7ff00000u ||
+               ((raw.y & 0x7fffffffu) == 0x7ff00000u && raw.x != 0u);
+    return false;
+}
+
+uvec2 sub64(uvec2 a, uvec2 b)
+{
+    uint borrow;
+    uint low = usubBorrow(a.x, b.x, borrow);
+    return uvec2(low, a.y - b.y - borrow);
+}
+bool less64(uvec2 a, uvec2 b)
+{
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+/* a * b + c. */
+uvec2 mul_add64(uint a, uint b, uint c)
+{
+    uint high, low;
+    umulExtended(a, b, high, low);
+    return add64(uvec2(low, high), uvec2(c, 0u));
+}
+/* Where element i of an array of 1 << size_log2 bytes an element lies; i of 64 bits. */
+uvec2 element_at(uvec2 array, uvec2 i, uint size_log2)
+{
+    uvec2 bytes = size_log2 == 0u
+                      ? i
+                      : uvec2(i.x << size_log2, i.y << size_log2 | i.x >> (32u - size_log2));
+    return add64(array, bytes);
+}
+
+/* ---- words of bits --------------------------------------------------------------------------- */
+
+/* The low n bits; all for n of 32 and more. */
+uint low_bits(uint n)
+{
+    return n >= 32u ? 0xffffffffu : (1u << n) - 1u;
+}
+
+/* Where bit number n of those that are set stands. */
+uint select_bit(uint word, uint n)
+{
+    uint at = 0u;
+    [[unroll]] for (uint half_width = 16u; half_width > 0u; half_width >>= 1) {
+        uint below = popcount32(word & low_bits(half_width));
+        if (n >= below) {
+            n -= below;
+            at += half_width;
+            word >>= half_width;
+        }
+    }
+    return at;
+}
+
+/* ---- missing samples ------------------------------------------------------------------------- */
+
+struct row_place {
+    uint y, z;
+};
+row_place place_of_row(uint row, uint size_y)
+{
+    row_place place;
+    place.z = row / size_y;
+    place.y = row - place.z * size_y;
+    return place;
+}
+
+/* Cells with all corners at (y, z), for one word; none past the border (y and z wrap round below
+ * zero, and are then past it too). */
+uint present_cells(uvec2 cells, uint y, uint z, uint w, uvec3 size)
+{
+    uint words = (size.x + 31u) / 32u;
+    return y < size.y && z < size.z ? words_at(cells).v[(y + size.y * z) * words + w] : 0u;
+}
+
+/* Edges of an axis at (y, z) that belong to at least one cell with all its corners. */
+uint allowed_edges(uvec2 cells, uint axis, uint y, uint z, uint w, uvec3 size)
+{
+    uint here = 0u, before = 0u; /* words w and w - 1 of the cells that have the edge */
+    for (uint i = 0u; i < 4u; i++) {
+        uint dy = i & 1u, dz = i >> 1;
+        if ((axis == 1u && dy != 0u) || (axis == 2u && dz != 0u))
+            continue; /* along y and z the cells lie at x and x - 1 instead */
+        here |= present_cells(cells, y - dy, z - dz, w, size);
+        if (axis != 0u && w != 0u)
+            before |= present_cells(cells, y - dy, z - dz, w - 1u, size);
+    }
+    return axis != 0u ? here | here << 1 | before >> 31 : here;
+}

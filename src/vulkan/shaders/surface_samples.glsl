@@ -1,0 +1,93 @@
+/* Samples as numbers, and where the isovalue lies between two of them. SURFACE_DOUBLE: with double. */
+#ifdef SURFACE_DOUBLE
+float f64_to_float(uvec2 raw)
+{
+    return float(packDouble2x32(raw));
+}
+#endif
+
+float u64_to_float(uvec2 value)
+{
+    return float(value.y) * 4294967296.0 + float(value.x);
+}
+
+/* A sample as a float. */
+float number_of(uint type, uvec2 raw)
+{
+    switch (type) {
+    case TYPE_U8:
+    case TYPE_U16:
+    case TYPE_U32:
+        return float(raw.x);
+    case TYPE_I8:
+        return float(int(raw.x << 24) >> 24);
+    case TYPE_I16:
+        return float(int(raw.x << 16) >> 16);
+    case TYPE_I32:
+        return float(int(raw.x));
+    case TYPE_U64:
+        return u64_to_float(raw);
+    case TYPE_I64:
+        return int(raw.y) < 0 ? -u64_to_float(sub64(uvec2(0u), raw)) : u64_to_float(raw);
+    case TYPE_F16:
+        return unpackHalf2x16(raw.x).x;
+#ifdef SURFACE_DOUBLE
+    case TYPE_F64:
+        return f64_to_float(raw);
+#endif
+    default:
+        return uintBitsToFloat(raw.x);
+    }
+}
+
+/* Devices may take numbers below 2^-126 for zero, and differences that small are met in between. Such
+ * samples are scaled first, by 2^100, which is exact. */
+float scaled_up(float x)
+{
+    uint bits = floatBitsToUint(x);
+    if ((bits & 0x7f800000u) != 0u)
+        return x * 1.2676506e30;
+    float magnitude = float(bits & 0x7fffffu) * 1.7763568394002505e-15; /* 2^(100 - 149) */
+    return (bits >> 31) != 0u ? -magnitude : magnitude;
+}
+float crossing_of_floats(float a, float b, float iso)
+{
+    uint largest = max(floatBitsToUint(a) & 0x7fffffffu, floatBitsToUint(b) & 0x7fffffffu);
+    if (largest < 0x20000000u) /* 2^-63: then iso, which lies between, is as small */
+        return surface_crossing(scaled_up(a), scaled_up(b), scaled_up(iso));
+    return surface_crossing(a, b, iso);
+}
+
+/* Integers of 32 and 64 bits: differences of keys are exact. floor_key and rest: the isovalue. */
+float crossing_of_keys(uvec2 a, uvec2 b, uvec2 floor_key, float rest)
+{
+    bool is_up = less64(a, b);
+    float whole = u64_to_float(is_up ? sub64(b, a) : sub64(a, b));
+    bool is_above = !less64(floor_key, a);
+    float part = u64_to_float(is_above ? sub64(floor_key, a) : sub64(a, floor_key));
+    part = (is_above ? part : -part) + rest;
+    float t = is_up ? part / whole : -part / whole;
+    return clamp(t, 0.0, 1.0);
+}
+
+float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
+{
+    if (has(SURFACE_LABEL))
+        return 0.5;
+    if (a == b) /* into a cap */
+        return 0.5;
+#ifdef SURFACE_DOUBLE
+    if (TYPE == TYPE_F64) {
+        double from = packDouble2x32(a), to = packDouble2x32(b), at = packDouble2x32(iso.xy);
+        double whole = to - from;
+        uvec2 bits = unpackDouble2x32(whole);
+        if ((bits.y & 0x7ff00000u) == 0x7ff00000u)
+            return 0.5;
+        double t = (at - from) / whole;
+        return t > 0.0 ? (t < 1.0 ? float(t) : 1.0) : 0.0;
+    }
+#endif
+    if (TYPE == TYPE_U32 || TYPE == TYPE_I32 || TYPE == TYPE_U64 || TYPE == TYPE_I64)
+        return crossing_of_keys(key_of(TYPE, a), key_of(TYPE, b), iso.xy, uintBitsToFloat(iso.z));
+    return crossing_of_floats(number_of(TYPE, a), number_of(TYPE, b), uintBitsToFloat(iso.x));
+}

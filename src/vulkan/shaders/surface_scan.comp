@@ -1,0 +1,175 @@
+/* Places chunks, by one workgroup; writes totals, draw arguments, the emission's dispatch, and the
+ * case table. */
+#include "surface.glsl"
+#include "surface_tables.k.h"
+
+ARGS_USE(surface_scan_args)
+
+const uint ITEMS = 8u; /* chunks of an invocation at a time */
+
+shared uvec2 sums[3][SUBGROUPS_MAX];
+
+/* Sums of 64 bits by halves of 16 that cannot overflow within a subgroup: the values are of 32 bits. */
+uvec2 subgroup_sum64(uvec2 value)
+{
+    uvec2 total = uvec2(0u);
+    uint parts[4];
+    parts[0] = subgroupAdd(value.x & 0xffffu);
+    parts[1] = subgroupAdd(value.x >> 16);
+    parts[2] = subgroupAdd(value.y & 0xffffu);
+    parts[3] = subgroupAdd(value.y >> 16);
+    total = add64(uvec2(parts[0], 0u), uvec2(parts[1] << 16, parts[1] >> 16));
+    return add64(total, uvec2(0u, parts[2] + (parts[3] << 16)));
+}
+uvec2 subgroup_before64(uvec2 value)
+{
+    uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);
+    uint high = subgroupExclusiveAdd(value.y);
+    return add64(add64(uvec2(low, 0u), uvec2(mid << 16, mid >> 16)), uvec2(0u, high));
+}
+
+/* How a case's triangles take their corners: sixteen bits each, four for a corner: which of the eight
+ * counters of a cell (its edges' streams), and 8 where one is added, because the edge lies one step
+ * along x and the counter's own edge is crossed. The number of triangles is in the last sixteen. */
+uint case_corner(uint index, uint edge)
+{
+    uint axis = edge / 4u, place = edge % 4u;
+    if (axis == 0u)
+        return place;
+    uint stream = 2u + 2u * axis + place / 2u;
+    if ((place & 1u) == 0u)
+        return stream;
+    /* Of the counter's own edge: its lower corner, and the one along the axis. */
+    uint low = axis == 1u ? (place & 2u) << 1 : place & 2u;
+    uint high = low | 1u << axis;
+    bool crossed = (index >> low & 1u) != (index >> high & 1u);
+    return stream | (crossed ? 8u : 0u);
+}
+void write_case(uint index)
+{
+    uint entry[4] = uint[4](0u, 0u, 0u, surface_case_count[index] << 16);
+    for (uint i = 0u; i < 3u * surface_case_count[index]; i++) {
+        uint edge = surface_case_edges[2u * index + i / 8u] >> (4u * (i % 8u)) & 0xfu;
+        uint triangle = i / 3u;
+        entry[triangle / 2u] |= case_corner(index, edge)
+                                << (16u * (triangle & 1u) + 4u * (i - 3u * triangle));
+    }
+    for (uint i = 0u; i < 4u; i++)
+        store_word(args.head, SURFACE_HEAD_WORDS + 4u * index + i, entry[i]);
+}
+
+uvec2 times3(uvec2 n)
+{
+    return add64(n, add64(n, n));
+}
+
+/* At most 2^32 - 1 indices, and whole triangles. */
+void write_draw(uvec2 triangles)
+{
+    uvec2 room = uvec2(args.triangle_room_low, args.triangle_room_high);
+    if (less64(room, triangles))
+        triangles = room;
+    uvec2 count = times3(triangles);
+    store_word(args.draw, 0u, count.y != 0u || triangles.y != 0u ? 0xffffffffu : count.x);
+    store_word(args.draw, 1u, 1u);
+    for (uint i = 2u; i < 5u; i++)
+        store_word(args.draw, i, 0u);
+}
+
+void write_counts(uvec2 vertices, uvec2 triangles)
+{
+    if (args.wide_counts != 0u) {
+        store64(args.counts, vertices);
+        store64(address_of_word(args.counts, 2u), triangles);
+    } else {
+        store_word(args.counts, 0u, vertices.y != 0u ? 0xffffffffu : vertices.x);
+        store_word(args.counts, 1u, triangles.y != 0u ? 0xffffffffu : triangles.x);
+    }
+}
+
+void write_head()
+{
+    uint tiles = LOAD_U32(args.states, SURFACE_STATE_TILES);
+    uint shares = tiles * (args.segments & 0x7fffffffu);
+    uint groups = (shares + GROUP / SUBGROUP - 1u) / (GROUP / SUBGROUP);
+    store_word(args.head, SURFACE_HEAD_TILES, tiles);
+    store_word(args.head, SURFACE_HEAD_MISSING,
+               args.segments >> 31 | LOAD_U32(args.states, SURFACE_STATE_NAN));
+    store_word(args.head, SURFACE_HEAD_ROOM, args.vertex_room_low);
+    store_word(args.head, SURFACE_HEAD_ROOM + 1u, args.vertex_room_high);
+    store_word(args.head, SURFACE_HEAD_ROOM + 2u, args.triangle_room_low);
+    store_word(args.head, SURFACE_HEAD_ROOM + 3u, args.triangle_room_high);
+    store_word(args.head, SURFACE_HEAD_GROUPS, min(groups, 32768u));
+    store_word(args.head, SURFACE_HEAD_GROUPS + 1u, (groups + 32767u) / 32768u);
+    store_word(args.head, SURFACE_HEAD_GROUPS + 2u, 1u);
+    float rows[9] = float[9](args.normal0, args.normal1, args.normal2, args.normal3, args.normal4,
+                             args.normal5, args.normal6, args.normal7, args.normal8);
+    for (uint i = 0u; i < 9u; i++)
+        store_word(args.head, SURFACE_HEAD_NORMALS + i, floatBitsToUint(rows[i]));
+}
+
+void main()
+{
+    if (group_index() != 0u)
+        return;
+    uint thread = gl_LocalInvocationID.x;
+    write_case(thread);
+    uvec2 vertices = uvec2(0u), triangles = uvec2(0u), cells = uvec2(0u);
+    if (!is_none(args.base)) {
+        vertices = load64(args.base);
+        triangles = load64(address_of_word(args.base, 2u));
+    }
+    for (uint first = 0u; first < args.chunk_count; first += GROUP * ITEMS) {
+        uvec4 item[ITEMS];
+        uvec2 own_vertices = uvec2(0u), own_triangles = uvec2(0u), own_cells = uvec2(0u);
+        [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
+            uint chunk = first + thread * ITEMS + i;
+            item[i] = uvec4(0u);
+            if (chunk < args.chunk_count)
+                item[i] = quads_at(args.chunks).v[chunk];
+        }
+        [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
+            own_vertices = add64(own_vertices, uvec2(item[i].x, 0u));
+            own_triangles = add64(own_triangles, uvec2(item[i].y, 0u));
+            own_cells = add64(own_cells, uvec2(item[i].z, 0u));
+        }
+        uvec2 vertices_at = subgroup_before64(own_vertices);
+        uvec2 triangles_at = subgroup_before64(own_triangles);
+        uvec2 all_cells = subgroup_sum64(own_cells);
+        if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
+            sums[0][subgroup_index()] = add64(vertices_at, own_vertices);
+            sums[1][subgroup_index()] = add64(triangles_at, own_triangles);
+            sums[2][subgroup_index()] = all_cells;
+        }
+        barrier();
+        vertices_at = add64(vertices_at, vertices);
+        triangles_at = add64(triangles_at, triangles);
+        for (uint i = 0u; i < GROUP / SUBGROUP; i++) {
+            if (i < subgroup_index()) {
+                vertices_at = add64(vertices_at, sums[0][i]);
+                triangles_at = add64(triangles_at, sums[1][i]);
+            }
+            vertices = add64(vertices, sums[0][i]);
+            triangles = add64(triangles, sums[1][i]);
+            cells = add64(cells, sums[2][i]);
+        }
+        barrier();
+        [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
+            uint chunk = first + thread * ITEMS + i;
+            if (chunk < args.chunk_count)
+                quads_at(args.chunks).v[chunk] = uvec4(vertices_at, triangles_at);
+            vertices_at = add64(vertices_at, uvec2(item[i].x, 0u));
+            triangles_at = add64(triangles_at, uvec2(item[i].y, 0u));
+        }
+    }
+    if (thread != 0u)
+        return;
+    store64(args.total, vertices);
+    store64(address_of_word(args.total, 2u), triangles);
+    store64(address_of_word(args.total, 4u), cells);
+    write_head();
+    if (!is_none(args.draw))
+        write_draw(triangles);
+    if (!is_none(args.counts))
+        write_counts(vertices, triangles);
+}

@@ -1,0 +1,123 @@
+/* Isovalues as the surface's shaders compare with them: keys, which are unsigned numbers in the order
+ * of the samples' values, whatever the type. */
+#include <math.h>
+#include <string.h>
+
+#include "vulkan/vulkan_surface_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/kernel_end.h"
+
+/* Keys of the zeros and of the infinity, of a float type of bits bits whose infinity is inf. */
+static uint64_t float_key(uint64_t bits, unsigned width)
+{
+    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
+    return bits & sign ? bits ^ all : bits | sign;
+}
+
+static uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t double_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The least float that is not below the isovalue. Zeros are equal, so the lower key stands for
+ * both. */
+static float float_limit(double iso)
+{
+    float limit = (float)iso;
+    if ((double)limit < iso)
+        limit = nextafterf(limit, INFINITY);
+    return limit == 0 ? -0.0f : limit;
+}
+
+static uint64_t half_key(float limit)
+{
+    uint32_t low = 0x03ff, high = 0xfc00; /* the infinities */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        uint32_t half = middle & 0x8000 ? middle & 0x7fff : middle ^ 0xffff;
+        if (tml_half_to_float(half) >= limit)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The key of a whole number in double, at most that of the type's ends. */
+static uint64_t integer_key(tml_type type, double value)
+{
+    unsigned width = 8 * (unsigned)tml_type_size(type);
+    uint64_t largest = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+    double lowest = tml_type_is_signed(type) ? -ldexp(1, (int)width - 1) : 0;
+    if (value <= lowest)
+        return 0;
+    if (value >= lowest + ldexp(1, (int)width))
+        return largest;
+    /* Not value - lowest, which a double may round. */
+    uint64_t sign = (uint64_t)1 << (width - 1);
+    if (!tml_type_is_signed(type))
+        return (uint64_t)value;
+    return ((uint64_t)(int64_t)value & largest) ^ sign;
+}
+
+static surface_limits integer_limits(tml_type type, double iso)
+{
+    unsigned width = 8 * (unsigned)tml_type_size(type);
+    uint64_t largest = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+    double up = ceil(iso), end = ldexp(1, (int)width - (tml_type_is_signed(type) ? 1 : 0));
+    uint64_t key = integer_key(type, up);
+    return (surface_limits){.limit = key, .range = largest - key, .is_none = up >= end};
+}
+
+surface_limits surface_limits_of(tml_type type, double iso)
+{
+    surface_limits out;
+    switch (type) {
+    case TML_F16:
+        out = (surface_limits){.limit = half_key(float_limit(iso))};
+        out.range = 0xfc00 - out.limit;
+        break;
+    case TML_F32:
+        out = (surface_limits){.limit = float_key(float_bits(float_limit(iso)), 32)};
+        out.range = 0xff800000u - out.limit;
+        break;
+    case TML_F64:
+        out = (surface_limits){.limit = float_key(double_bits(iso == 0 ? -0.0 : iso), 64)};
+        out.range = float_key(double_bits(INFINITY), 64) - out.limit;
+        break;
+    default:
+        out = integer_limits(type, iso);
+    }
+    out.index_iso = float_limit(iso);
+    if (type == TML_F64) {
+        out.iso_words[0] = (uint32_t)double_bits(iso);
+        out.iso_words[1] = (uint32_t)(double_bits(iso) >> 32);
+    } else if (!tml_type_is_float(type) && tml_type_size(type) >= 4) {
+        uint64_t key = integer_key(type, floor(iso));
+        out.iso_words[0] = (uint32_t)key;
+        out.iso_words[1] = (uint32_t)(key >> 32);
+        out.iso_words[2] = float_bits((float)(iso - floor(iso)));
+    } else {
+        out.iso_words[0] = float_bits((float)iso);
+    }
+    return out;
+}
+
+surface_limits surface_limits_of_label(tml_type type, uint64_t label)
+{
+    unsigned width = 8 * (unsigned)tml_type_size(type);
+    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
+    uint64_t key = (label & all) ^ (tml_type_is_signed(type) ? sign : 0);
+    return (surface_limits){.limit = key, .iso_words = {(uint32_t)key, (uint32_t)(key >> 32), 0}};
+}
