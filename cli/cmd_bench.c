@@ -57,7 +57,7 @@ static const opt bench_options[] = {
      .offset = offsetof(bench_args, repeats),
      .help = "runs of each row; 0: as many as take a second"},
     {OPT_FILE, "peers", .argument = "FILE", .offset = offsetof(bench_args, peers),
-     .help = "a peer's times, lines of operation, count, percent and milliseconds, to show beside"},
+     .help = "a peer's times (lines of operation, count, percent, milliseconds) to show beside"},
     {0},
 };
 
@@ -65,6 +65,7 @@ static const opt bench_options[] = {
 typedef struct bench_row {
     char name[64];
     bench_kind kind;
+    tml_type type;
     uint64_t count;
     double percent; /* 0: none */
     uint64_t bytes, result_count, vertex_count;
@@ -136,6 +137,7 @@ static tml_status measure(tml_context *tml, const bench_args *args, const bench_
     if (!status) {
         bench_row *row = &report->rows[report->row_count++];
         *row = (bench_row){.kind = desc->kind,
+                           .type = desc->type,
                            .count = desc->count,
                            .percent = percent,
                            .bytes = op.bytes,
@@ -306,8 +308,8 @@ static tml_status run_streams(tml_context *tml, const bench_args *args, bench_ki
 
 /* ---- peers ---------------------------------------------------------------------------------- */
 
-/* Finds the rows' times in lines of operation, count, percent and milliseconds; others are passed
- * by. */
+/* Finds the rows' times, on u32, in lines of operation, count, percent and milliseconds; others are
+ * passed by. */
 static bool read_peers(const char *path, bench_report *report)
 {
     FILE *file = fopen(path, "r");
@@ -321,8 +323,8 @@ static bool read_peers(const char *path, bench_report *report)
             continue;
         for (uint32_t i = 0; i < report->row_count; i++) {
             bench_row *row = &report->rows[i];
-            if (strcmp(op, bench_kind_name(row->kind)) == 0 && count == row->count &&
-                percent == row->percent)
+            if (strcmp(op, bench_kind_name(row->kind)) == 0 && row->type == TML_U32 &&
+                count == row->count && percent == row->percent)
                 row->peer_s = ms * 1e-3;
         }
     }
@@ -438,19 +440,21 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     return code;
 }
 
-const cli_command cmd_bench = {{"bench", OPERATIONS,
-                                "Measures an operation as a share of a copy's speed",
-                                "Checks the result against a plain loop, then runs the operation "
-                                "and a copy that moves as many bytes in turn (memcpy, or the "
-                                "device's copy). GB/s counts each input byte once and each output "
-                                "byte once; \"of a copy\" is the copy's median time over the "
-                                "operation's. all is every operation on streams.",
-                                "trommel bench compact --count 128M\n"
-                                "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
-                                "trommel bench surface --field noise --size 256 --threads 1\n"
-                                "  a dense surface on one thread\n"
-                                "trommel bench all --backend vulkan --count 256M --peers cub.txt\n"
-                                "  everything on a GPU, beside times that peers_cub printed",
-                                bench_options, cli_shared_options, 1, 1},
-                               sizeof(bench_args),
-                               bench_run_command};
+const cli_command cmd_bench = {
+    {"bench", "OPERATION", "Measures an operation as a share of a copy's speed",
+     "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
+     "reduce, expand, surface, or all (of those on streams).\n\n"
+     "Checks the result against a plain loop, then runs the operation "
+     "and a copy that moves as many bytes in turn (memcpy, or the "
+     "device's copy). GB/s counts each input byte once and each output "
+     "byte once; \"of a copy\" is the copy's median time over the "
+     "operation's.",
+     "trommel bench compact --count 128M\n"
+     "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
+     "trommel bench surface --field noise --size 256 --threads 1\n"
+     "  a dense surface on one thread\n"
+     "trommel bench all --backend vulkan --count 256M --peers cub.txt\n"
+     "  everything on a GPU, beside times that peers_cub printed",
+     bench_options, cli_shared_options, 1, 1},
+    sizeof(bench_args),
+    bench_run_command};
