@@ -70,9 +70,10 @@ uint load_word(uvec2 address, uint i, uint count)
 }
 uvec4 load_piece(uvec2 address, uint piece, uint count)
 {
-    uint i = piece << 2;
-    return uvec4(load_word(address, i, count), load_word(address, i + 1u, count),
-                 load_word(address, i + 2u, count), load_word(address, i + 3u, count));
+    uvec4 words;
+    for (uint c = 0u; c < 4u; c++) /* left rolled: drivers compile this many times over */
+        words[c] = load_word(address, (piece << 2) + c, count);
+    return words;
 }
 
 uvec4 neutral_piece()

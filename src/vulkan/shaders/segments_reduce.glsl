@@ -33,17 +33,6 @@ fold_state fold_some(segment span, uint first, uint pieces)
     return end_pieces(fold);
 }
 
-void fold_middling(uint s)
-{
-    segment span = segment_of(s);
-    uint lane = gl_SubgroupInvocationID;
-    bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece for each lane is enough */
-    fold_state f = fold_some(span, is_row ? lane : lane * PIECES, is_row ? 1u : PIECES);
-    f = fold_subgroup(f);
-    if (subgroupElect())
-        store_segment(s, span, f);
-}
-
 fold_state fold_segment_tile(segment span, uint tile)
 {
     uint begin = tile << TILE_LOG2;
@@ -103,26 +92,38 @@ void main()
 {
     uint t = gl_LocalInvocationID.x;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    if (MODE == SEGMENTS_FIND) {
-        uint s = args.first + group_index() * GROUP + t;
-        segment span = segment(0u, 0u);
-        if (s < args.end) {
-            span = segment_of(s);
-            if (is_falling(s))
-                words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
-            if (span.count <= SHORT_MOST)
-                store_segment(s, span, fold_some(span, 0u, PIECES));
+    if (MODE != SEGMENTS_FIND && is_disorder() != (MODE == SEGMENTS_DISORDER))
+        return;
+    if (MODE == SEGMENTS_FIND || MODE == SEGMENTS_MIDDLING) {
+        /* Each invocation one segment; or each subgroup some, of the list. */
+        bool finds = MODE == SEGMENTS_FIND;
+        uint per_group = GROUP / SUBGROUP, lane = gl_SubgroupInvocationID;
+        uint begin = finds ? group_index() * GROUP + t : group_index() * per_group + subgroup_index();
+        uint end = finds ? begin + 1u : counter(SEGMENTS_MIDDLING_COUNT);
+        for (uint i = begin; i < end; i += groups * per_group) {
+            uint s = finds ? i : words_at(args.middling).v[i];
+            bool is_there = !finds || s < args.end;
+            segment span = segment(0u, 0u);
+            if (is_there)
+                span = segment_of(s);
+            bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece a lane is enough */
+            fold_state f = fold_nothing();
+            if (!finds || span.count <= SHORT_MOST)
+                f = fold_some(span, finds ? 0u : is_row ? lane : lane * PIECES,
+                              finds || !is_row ? PIECES : 1u);
+            bool stores = is_there && span.count <= SHORT_MOST;
+            if (!finds) {
+                f = fold_subgroup(f);
+                stores = subgroupElect();
+            }
+            if (stores)
+                store_segment(s, span, f);
+            if (finds) {
+                if (is_there && is_falling(s))
+                    words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
+                list_segment(s, span.count, SHORT_MOST, MIDDLING_MOST, 1u << TILE_LOG2);
+            }
         }
-        list_segment(s, span.count, SHORT_MOST, MIDDLING_MOST, 1u << TILE_LOG2);
-        return;
-    }
-    if (is_disorder() != (MODE == SEGMENTS_DISORDER))
-        return;
-    if (MODE == SEGMENTS_MIDDLING) {
-        uint per_group = GROUP / SUBGROUP, count = counter(SEGMENTS_MIDDLING_COUNT);
-        for (uint i = group_index() * per_group + subgroup_index(); i < count;
-             i += groups * per_group)
-            fold_middling(words_at(args.middling).v[i]);
     } else if (MODE == SEGMENTS_TILES) {
         uint count = counter(SEGMENTS_TILE_COUNT);
         for (uint i = group_index(); i < count; i += groups) {
