@@ -72,6 +72,7 @@ struct vk_device {
     uint32_t batch;                /* the current one */
     VkCommandBuffer lent_commands; /* while recording into the caller's */
     bool after_barrier;            /* nothing was recorded since the last barrier */
+    bool only_compute;             /* nothing but dispatches was */
     VkQueryPool queries;           /* two timestamps */
 
     /* Staging ring: two halves, each reusable once the batch that copied from it is done. */
@@ -130,8 +131,14 @@ tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out);
 
 tml_status vk_record_open(tml_context *tml);
 void vk_record_close(tml_context *tml);
-/* The command buffer to record into, begun; a barrier for all memory unless unordered. */
-tml_status vk_commands(tml_context *tml, bool unordered, VkCommandBuffer *out);
+/* The command buffer to record into, begun, behind a barrier for all memory. */
+typedef enum vk_work {
+    VK_WORK_UNORDERED, /* a dispatch without that barrier */
+    VK_WORK_COMPUTE,
+    VK_WORK_INDIRECT,
+    VK_WORK_OTHER, /* copies, queries */
+} vk_work;
+tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out);
 tml_status vk_submit(tml_context *tml); /* what is recorded */
 tml_status vk_sync(tml_context *tml);   /* submits and waits */
 /* Waits for one batch. */

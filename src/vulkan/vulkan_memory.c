@@ -448,7 +448,7 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
 {
     vk_device *device = vk_device_of(tml);
     VkCommandBuffer commands;
-    tml_status status = vk_commands(tml, false, &commands);
+    tml_status status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;
     const VkBufferCopy region = {from->offset + from_offset, to->offset + to_offset, size};

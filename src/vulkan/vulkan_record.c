@@ -126,11 +126,23 @@ static tml_status batch_begin(tml_context *tml, vk_batch **out)
     batch->dispatches = 0;
     /* Batches of one queue begin in order but may overlap. */
     barrier(device, batch->commands, work_stages, work_stages);
-    device->after_barrier = true;
+    device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
 
-tml_status vk_commands(tml_context *tml, bool unordered, VkCommandBuffer *out)
+/* Between two dispatches, which is almost always: caches that no shader fills stay as they are. */
+static void compute_barrier(const vk_device *device, VkCommandBuffer commands)
+{
+    const VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                    .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                                    .dstAccessMask =
+                                        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+    device->fn.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &memory, 0, NULL, 0,
+                                  NULL);
+}
+
+tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
 {
     vk_device *device = vk_device_of(tml);
     if (device->is_lost)
@@ -148,8 +160,14 @@ tml_status vk_commands(tml_context *tml, bool unordered, VkCommandBuffer *out)
         batch->dispatches++;
         commands = batch->commands;
     }
-    if (!unordered && !device->after_barrier)
-        barrier(device, commands, work_stages, work_stages);
+    if (work != VK_WORK_UNORDERED && !device->after_barrier) {
+        if (work == VK_WORK_COMPUTE && device->only_compute)
+            compute_barrier(device, commands);
+        else
+            barrier(device, commands, work_stages, work_stages);
+        device->only_compute = true;
+    }
+    device->only_compute = device->only_compute && work != VK_WORK_OTHER;
     device->after_barrier = false;
     *out = commands;
     return TML_OK;
@@ -212,7 +230,11 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     VkCommandBuffer commands;
     tml_status status = vk_pipeline_get(tml, info, &pipeline);
     if (status == TML_OK)
-        status = vk_commands(tml, info->unordered, &commands);
+        status = vk_commands(tml,
+                             info->unordered ? VK_WORK_UNORDERED
+                             : indirect      ? VK_WORK_INDIRECT
+                                             : VK_WORK_COMPUTE,
+                             &commands);
     if (status != TML_OK)
         return status;
     uint32_t x = (uint32_t)TML_MIN_OF(TML_MAX_OF(info->groups, (uint64_t)1), (uint64_t)VK_GROUPS_X);
@@ -260,7 +282,7 @@ tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
     vk_device *device = vk_device_of(tml);
     device->lent_commands = commands;
     barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, work_stages);
-    device->after_barrier = true;
+    device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
 
@@ -292,7 +314,7 @@ tml_status tml_vulkan_time_begin(tml_context *tml)
         status = vk_sync(tml);
     VkCommandBuffer commands;
     if (status == TML_OK)
-        status = vk_commands(tml, false, &commands);
+        status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
@@ -308,7 +330,7 @@ tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
     tml_status status = check_time(tml, "tml_vulkan_time_end");
     VkCommandBuffer commands;
     if (status == TML_OK)
-        status = vk_commands(tml, false, &commands);
+        status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);

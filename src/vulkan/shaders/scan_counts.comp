@@ -12,15 +12,17 @@ layout(constant_id = 0) const uint MODE = 0u;
 
 const uint QUADS = COUNTS_TILE / (4u * GROUP);
 
-/* Counts past the end are zero. */
-uvec4 load_counts(uint at)
+/* Counts past the end are zero. Without branches that lanes take differently: some drivers do not
+ * bring the lanes together again before the subgroup operations that follow. */
+uvec4 load_counts(uint at, bool whole)
 {
-    if (at + 4u <= args.count)
+    if (whole)
         return quads_at(args.values).v[at >> 2];
-    uvec4 quad = uvec4(0u);
-    for (uint c = 0u; c < 3u; c++)
-        if (at + c < args.count)
-            quad[c] = words_at(args.values).v[at + c];
+    uvec4 quad;
+    for (uint c = 0u; c < 4u; c++) {
+        uint x = words_at(args.values).v[min(at + c, args.count - 1u)];
+        quad[c] = at + c < args.count ? x : 0u;
+    }
     return quad;
 }
 
@@ -40,9 +42,10 @@ uint scan_tile(uint tile, uint before)
 {
     uint first = tile * COUNTS_TILE + subgroup_index() * (4u * QUADS * SUBGROUP) +
                  4u * gl_SubgroupInvocationID;
+    bool whole = (tile + 1u) * COUNTS_TILE <= args.count;
     uvec4 quads[QUADS];
     [[unroll]] for (uint k = 0u; k < QUADS; k++)
-        quads[k] = load_counts(first + k * 4u * SUBGROUP);
+        quads[k] = load_counts(first + k * 4u * SUBGROUP, whole);
 
     uint sums[QUADS]; /* of what the subgroup has before the quadruple */
     uint sum = 0u;
