@@ -1696,6 +1696,96 @@ TEST(outputs_of_the_caller)
     close_context(tml);
 }
 
+/* Enqueued with the isovalue in the desc and on the device, with room and without: what tml_surface
+ * makes, as far as it fits. */
+TEST(enqueued_is_the_surface)
+{
+    static const tml_type types[] = {TML_F32, TML_U8, TML_I16, TML_F16, TML_U32, TML_I64, TML_F64};
+    tml_context *tml = open_context(2);
+    for (int option = 0; option < 21; option++) {
+        tml_type type = types[option % 7];
+        scene s = make_scene(tml, option % 2 ? field_noise : field_gyroid, type, 64, 13, 11);
+        s.desc.iso = (double)(float)encode(type, 0.25);
+        s.desc.caps = option % 5 == 4;
+        s.desc.flip = option % 3 == 2;
+        s.desc.normals = option % 3 == 1 ? TML_NORMALS_CENTRAL : TML_NORMALS_NONE;
+        s.desc.indices64 = option % 4 == 3;
+        if (option >= 14 && tml_type_is_float(type))
+            add_nans(&s, type, 0.05);
+        if (option % 3 == 0)
+            add_attribute(&s);
+        mesh whole;
+        if (!make_mesh(&s, &whole)) {
+            free_scene(&s);
+            continue;
+        }
+        const uint64_t vertices = whole.result.vertex_count;
+        const uint64_t triangles = whole.result.triangle_count;
+        float held[2] = {0, (float)s.desc.iso};
+        tml_buffer iso = make_buffer(tml, TML_F32, 2, held);
+        for (int room = 0; room < 4; room++) {
+            uint64_t v = room == 1 ? vertices / 2 : room == 3 ? 0 : vertices + 3;
+            uint64_t t = room == 2 ? triangles - 1 : room == 3 ? 0 : triangles + 3;
+            size_t index_size = tml_type_size(TML_VEC(s.desc.indices64 ? TML_U64 : TML_U32, 3));
+            guarded g[6] = {make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                            make_guarded(tml, TML_VEC(TML_F32, 3), v),
+                            make_guarded(tml, TML_F32, v),
+                            make_guarded(tml, TML_VEC(s.desc.indices64 ? TML_U64 : TML_U32, 3), t),
+                            make_guarded(tml, room % 2 ? TML_U64 : TML_U32, 2),
+                            make_guarded(tml, TML_U32, 5)};
+            tml_surface_enqueue_desc desc = {
+                .surface = s.desc, .counts = g[4].buffer, .draw = g[5].buffer};
+            desc.surface.vertices = g[0].buffer;
+            desc.surface.vertex_normals = g[1].buffer;
+            desc.surface.vertex_values = g[2].buffer;
+            desc.surface.indices = g[3].buffer;
+            if (room % 2) {
+                desc.surface.iso = 0;
+                desc.iso = iso;
+                desc.iso_index = 1;
+            }
+            CHECK(is_cpu() || tml_surface_enqueue_scratch_size(tml, &desc) > 0);
+            CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+            for (int i = 0; i < 6; i++)
+                fetch_guarded(tml, &g[i]);
+            uint64_t counts[2], shown = t < triangles ? t : triangles;
+            for (int i = 0; i < 2; i++) {
+                uint32_t narrow;
+                memcpy(&narrow, g[4].block + GUARD + 4 * i, 4);
+                memcpy(&counts[i], g[4].block + GUARD + (room % 2 ? 8 * i : 0), 8);
+                counts[i] = room % 2 ? counts[i] : narrow;
+            }
+            CHECK_EQ_U64(counts[0], vertices);
+            CHECK_EQ_U64(counts[1], triangles);
+            const uint32_t draw[5] = {(uint32_t)(3 * shown), 1, 0, 0, 0};
+            CHECK(memcmp(g[5].block + GUARD, draw, sizeof draw) == 0);
+            uint64_t kept = v < vertices ? v : vertices;
+            bool same = memcmp(g[0].block + GUARD, whole.positions, 12 * kept) == 0;
+            if (s.desc.normals)
+                same &= memcmp(g[1].block + GUARD, whole.normals, 12 * kept) == 0;
+            if (s.attribute)
+                same &= memcmp(g[2].block + GUARD, whole.values, 4 * kept) == 0;
+            for (uint64_t i = 0; i < 3 * shown; i++) {
+                uint64_t wide = 0;
+                memcpy(&wide, g[3].block + GUARD + i * index_size / 3, index_size / 3);
+                same &= wide == whole.indices[i];
+            }
+            same &= is_untouched(&g[0], 12 * kept) && is_untouched(&g[3], index_size * shown) &&
+                    is_untouched(&g[1], s.desc.normals ? 12 * kept : 0) &&
+                    is_untouched(&g[2], s.attribute ? 4 * kept : 0) &&
+                    is_untouched(&g[4], g[4].size) && is_untouched(&g[5], g[5].size);
+            if (!CHECK(same))
+                test_fail(__FILE__, __LINE__, "%s option %d room %d", s.name, option, room);
+            for (int i = 0; i < 6; i++)
+                free_guarded(tml, &g[i]);
+        }
+        tml_buffer_destroy(tml, iso);
+        free_mesh(&s, &whole);
+        free_scene(&s);
+    }
+    close_context(tml);
+}
+
 /* ---- fields --------------------------------------------------------------------------------- */
 
 TEST(field_input_is_the_field_as_a_volume)

@@ -134,6 +134,33 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
                                                     const tml_surface_index_desc *desc,
                                                     tml_buffer *out);
 
+/* A surface for a frame: what is needed is written where the frame's next commands look for it, and
+ * nothing comes back to the host. */
+typedef struct tml_surface_enqueue_desc {
+    /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
+     * isovalue; no field, labels, soup or filters. */
+    tml_surface_desc surface;
+    tml_buffer iso; /* optional: f32, whose element iso_index stands for surface.iso; NaN: nothing
+                     * is inside */
+    uint64_t iso_index;
+    tml_buffer counts; /* optional: u32 or u64, 2: vertices and triangles that the surface has,
+                        * which may be more than there is room for. A u32 stays at its largest */
+    tml_buffer draw;   /* optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles that
+                        * are in indices, one instance */
+} tml_surface_enqueue_desc;
+
+/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses. */
+TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
+                                                const tml_surface_enqueue_desc *desc);
+/* Enqueues an extraction. Reads nothing back, waits for nothing, and, when the arena was reserved
+ * (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
+ * tml_vulkan_record_end. Of a surface that has no room the first vertices and triangles are
+ * written, and nothing past a capacity; triangles may then name vertices that were not. Of vertices
+ * the smallest of their buffers counts. (The CPU engine has finished when the call returns.)
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
+TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
+                                                      const tml_surface_enqueue_desc *desc);
+
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
 typedef struct tml_mesh_stats {

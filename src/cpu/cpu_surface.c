@@ -645,7 +645,15 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     return status;
 }
 
+/* What tml_surface_enqueue does without a look in between is done with one here. */
+static bool cpu_surface_supports(tml_context *tml, const void *desc)
+{
+    (void)tml;
+    return ((const surface_plan *)desc)->stage != SURFACE_ENQUEUE;
+}
+
 const tml_engine_op cpu_op_surface = {
+    .supports = cpu_surface_supports,
     .scratch_size = cpu_surface_scratch_size,
     .run = cpu_surface_run,
 };

@@ -15,9 +15,10 @@
 #define SURFACE_HEAD_MISSING   1u  /* not 0: cells with missing corners are marked */
 #define SURFACE_HEAD_ROOM      2u  /* capacities of the outputs: vertices, triangles (u64) */
 #define SURFACE_HEAD_GROUPS    8u  /* x, y, z of the emission's dispatch */
-#define SURFACE_HEAD_LIMITS    12u /* limit, range (u64 each), keep, and the isovalue's three words */
+#define SURFACE_HEAD_LIMITS    12u /* limit, range (u64 each), keep, the isovalue's three words */
 #define SURFACE_HEAD_PLACE     20u /* floats: origin, then the steps along x, y, z */
 #define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
+#define SURFACE_HEAD_INDEX_ISO 44u /* float: what the index compares with */
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_scan.comp). */
 #define SURFACE_TABLE_WORDS    1024u
@@ -173,3 +174,19 @@ ARG_UINT(iso0)
 ARG_UINT(iso1)
 ARG_UINT(iso2)
 ARGS_END(surface_emit_args)
+
+/* surface_index.comp: least and largest sample of each brick of 64 x 4 x 4, as floats rounded
+ * outwards. */
+ARGS_BEGIN(surface_index_args)
+ARG_ADDRESS(volume)
+ARG_ADDRESS(bricks)
+ARG_UINT(dim_x)
+ARG_UINT(dim_y)
+ARG_UINT(dim_z)
+ARGS_END(surface_index_args)
+
+/* surface_iso.comp: limits and isovalue of the head from a float. */
+ARGS_BEGIN(surface_iso_args)
+ARG_ADDRESS(iso)
+ARG_ADDRESS(head)
+ARGS_END(surface_iso_args)

@@ -1,6 +1,7 @@
 /* The surface program: checks, resolving, the order of the stages, and who owns what. The work
  * itself is the engine's (TML_OP_SURFACE): count, then emit, with the outputs allocated exactly in
  * between. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -649,6 +650,195 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
         }
     }
     return status;
+}
+
+/* ---- without a look in between --------------------------------------------------------------- */
+
+typedef struct enqueue_job {
+    surface_plan plan;
+    surface_part part;
+    tml_surface_result result;
+    output outputs[OUTPUTS];
+} enqueue_job;
+
+static uint64_t room_in(const tml_slot *slot, uint64_t room)
+{
+    return slot ? TML_MIN_OF(slot->count, room) : room;
+}
+
+/* Checks the desc and makes a plan of one part of it. */
+static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                  enqueue_job *job)
+{
+    static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
+    static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
+    static const tml_type draw_types[] = {TML_U32, TML_TYPE_NONE};
+    const tml_surface_desc *surface = &desc->surface;
+    surface_plan *plan = &job->plan;
+    *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
+                                  .caps = surface->caps,
+                                  .normals = surface->normals,
+                                  .indices64 = surface->indices64}};
+    plan->result = &job->result;
+    plan->parts = &job->part;
+    plan->part_count = plan->part_capacity = 1;
+    if (surface->field || wants_labels(surface) || surface->isovalues || surface->soup ||
+        surface->largest_component || surface->drop_degenerate)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface_enqueue: desc.surface asks for a field, labels, several "
+                         "isovalues, a soup or a filter; tml_surface does those");
+    if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
+                         "iso is not finite");
+    tml_grid grid = {0};
+    tml_field_desc unused;
+    tml_status status = resolve_input(tml, surface, &grid, &unused, plan);
+    if (status == TML_OK)
+        status = resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
+    if (status == TML_OK)
+        status = resolve_region(tml, &surface->region, plan->dims, &job->part.box);
+    if (status != TML_OK)
+        return status;
+    job->part.iso = surface->iso;
+    if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
+        plan->index = NULL;
+    drop_flat_parts(plan);
+    outputs_describe(surface, plan, false, 0, 0, &job->result, plan, job->outputs);
+    for (int i = 0; i < OUTPUTS; i++)
+        if (job->outputs[i].wanted && tml_is_none(job->outputs[i].given))
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_surface_enqueue: %s is no buffer; it makes none itself",
+                             job->outputs[i].field);
+    if ((status = outputs_check(tml, job->outputs, OUTPUTS)) != TML_OK ||
+        (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
+        return status;
+    const struct {
+        const char *field;
+        tml_buffer buffer;
+        const tml_type *types;
+        uint64_t count;
+        const tml_slot **slot;
+    } optional[] = {{"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device},
+                    {"desc.counts", desc->counts, count_types, 2, &plan->counts},
+                    {"desc.draw", desc->draw, draw_types, 5, &plan->draw}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(optional); i++) {
+        if (tml_is_none(optional[i].buffer))
+            continue;
+        status = tml_check_buffer(tml, "tml_surface_enqueue", optional[i].field, optional[i].buffer,
+                                  optional[i].types, optional[i].count);
+        if (status != TML_OK)
+            return status;
+        *optional[i].slot = tml_slot_of(tml, optional[i].buffer);
+    }
+    plan->iso_index = desc->iso_index;
+    plan->vertex_capacity = room_in(plan->positions, UINT64_MAX);
+    plan->vertex_capacity = room_in(plan->vertex_normals, plan->vertex_capacity);
+    plan->vertex_capacity = room_in(plan->vertex_values, plan->vertex_capacity);
+    plan->triangle_capacity = room_in(plan->indices, UINT64_MAX);
+    return TML_OK;
+}
+
+/* Copies the part of a result that the caller's buffers hold. */
+static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
+                                 const tml_surface_result *mesh)
+{
+    const surface_plan *plan = &job->plan;
+    uint64_t vertices = TML_MIN_OF(mesh->vertex_count, plan->vertex_capacity);
+    uint64_t triangles = TML_MIN_OF(mesh->triangle_count, plan->triangle_capacity);
+    const struct {
+        tml_buffer from, to;
+        uint64_t count;
+    } arrays[OUTPUTS] = {{mesh->vertices, job->outputs[OUT_VERTICES].given, vertices},
+                         {mesh->vertex_normals, job->outputs[OUT_NORMALS].given, vertices},
+                         {mesh->vertex_values, job->outputs[OUT_VALUES].given, vertices},
+                         {mesh->indices, job->outputs[OUT_INDICES].given, triangles}};
+    tml_status status = TML_OK;
+    for (int i = 0; i < OUTPUTS && status == TML_OK; i++) {
+        void *memory = NULL;
+        if (tml_is_none(arrays[i].from) || arrays[i].count == 0)
+            continue;
+        status = tml_map(tml, arrays[i].from, &memory);
+        if (status == TML_OK) {
+            status = tml_write(tml, arrays[i].to, 0, arrays[i].count, memory);
+            tml_unmap(tml, arrays[i].from);
+        }
+    }
+    return status;
+}
+
+static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                        const enqueue_job *job, const tml_surface_result *mesh)
+{
+    const uint64_t wide[2] = {mesh->vertex_count, mesh->triangle_count};
+    uint32_t narrow[2];
+    for (int i = 0; i < 2; i++)
+        narrow[i] = (uint32_t)TML_MIN_OF(wide[i], (uint64_t)UINT32_MAX);
+    tml_status status = TML_OK;
+    if (job->plan.counts)
+        status = tml_write(tml, desc->counts, 0, 2,
+                           job->plan.counts->type == TML_U64 ? (const void *)wide : narrow);
+    if (status != TML_OK || !job->plan.draw)
+        return status;
+    uint64_t triangles = TML_MIN_OF(mesh->triangle_count, job->plan.triangle_capacity);
+    const uint32_t draw[5] = {(uint32_t)TML_MIN_OF(3 * triangles, (uint64_t)UINT32_MAX), 1, 0, 0,
+                              0};
+    return tml_write(tml, desc->draw, 0, 5, draw);
+}
+
+/* For engines whose counts are on the host anyway: the whole surface, then what fits of it. */
+static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_desc *desc,
+                                  enqueue_job *job)
+{
+    tml_surface_desc whole = desc->surface;
+    tml_surface_result mesh = {0};
+    if (job->plan.iso_on_device) {
+        float iso;
+        tml_status status = tml_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
+        if (status != TML_OK)
+            return status;
+        if (isnan(iso))
+            return write_enqueued_counts(tml, desc, job, &mesh);
+        whole.iso = fmin(fmax((double)iso, -DBL_MAX), DBL_MAX);
+    }
+    whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
+        (tml_buffer){0, 0};
+    tml_status status = tml_surface(tml, &whole, &mesh);
+    if (status != TML_OK)
+        return status;
+    status = copy_what_fits(tml, job, &mesh);
+    if (status == TML_OK)
+        status = write_enqueued_counts(tml, desc, job, &mesh);
+    tml_surface_free(tml, &mesh);
+    return status;
+}
+
+static bool can_enqueue(tml_context *tml, const surface_plan *plan)
+{
+    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    return op && (!op->supports || op->supports(tml, plan));
+}
+
+size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    enqueue_job job;
+    if (enqueue_resolve(tml, desc, &job) != TML_OK)
+        return 0;
+    if (!can_enqueue(tml, &job.plan))
+        job.plan.stage = SURFACE_COUNT;
+    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
+}
+
+tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    enqueue_job job;
+    tml_status status = enqueue_resolve(tml, desc, &job);
+    if (status != TML_OK)
+        return status;
+    if (!can_enqueue(tml, &job.plan))
+        return enqueue_at_once(tml, desc, &job);
+    return run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
 
 void tml_surface_free(tml_context *tml, tml_surface_result *result)

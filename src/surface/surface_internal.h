@@ -13,7 +13,8 @@
 typedef enum surface_stage {
     SURFACE_COUNT,
     SURFACE_EMIT,
-    SURFACE_INDEX, /* write brick minima and maxima */
+    SURFACE_INDEX,   /* write brick minima and maxima */
+    SURFACE_ENQUEUE, /* one part's COUNT and EMIT without a look in between */
 } surface_stage;
 
 /* A box of samples in the whole volume. */

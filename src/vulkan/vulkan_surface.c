@@ -450,21 +450,70 @@ static tml_status run_emit(surface_job *job)
     return status;
 }
 
+/* One subgroup a brick. */
+static tml_status run_index(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    const surface_index_args args = {.volume = job->volume,
+                                     .bricks = vk_slot_address(plan->bricks),
+                                     .dim_x = (uint32_t)plan->dims[0],
+                                     .dim_y = (uint32_t)plan->dims[1],
+                                     .dim_z = (uint32_t)plan->dims[2]};
+    return vk_dispatch(
+        job->tml,
+        &(vk_dispatch_info){
+            .module = &vk_shader_surface_index,
+            .spec_count = 1,
+            .specs = {plan->type},
+            .args = &args,
+            .args_size = sizeof args,
+            .groups = groups_of(plan->bricks->count, VK_GROUP / vk_caps_of(job->tml)->subgroup)});
+}
+
+/* From the isovalue to the draw arguments, with nothing for the host in between. */
+static tml_status run_enqueue(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    workspace space = workspace_of(job, 0);
+    tml_status status = TML_OK;
+    if (plan->iso_on_device) {
+        const surface_iso_args args = {.iso = vk_slot_address(plan->iso_on_device) +
+                                              sizeof(float) * plan->iso_index,
+                                       .head = space.head};
+        status = vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_iso,
+                                                           .spec_count = 1,
+                                                           .specs = {plan->type},
+                                                           .args = &args,
+                                                           .args_size = sizeof args,
+                                                           .groups = 1});
+    }
+    if (status == TML_OK)
+        status = count_part(job, &space, 0);
+    if (status == TML_OK)
+        status = emit_part(job, &space);
+    return status;
+}
+
 /* What the shaders number with 32 bits, and types that the device lacks. */
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
-    if (is_double && !vk_caps_of(tml)->float64)
+    if (plan->stage != SURFACE_INDEX && is_double && !vk_caps_of(tml)->float64)
         return tml_error(tml, TML_UNSUPPORTED,
                          "tml_surface: f64 samples need shaderFloat64, which %s lacks",
                          tml->device.name);
     const uint64_t *dims = plan->dims;
+    if (dims[1] * dims[2] > UINT32_MAX)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface: %" PRIu64 " x %" PRIu64
+                         " rows: on Vulkan a volume has less than 2^32",
+                         dims[1], dims[2]);
     for (uint32_t p = 0; p < plan->part_count; p++) {
         const surface_box *box = &plan->parts[p].box;
         uint64_t rows = (box->count[1] + 2) * (box->count[2] + 2);
         uint64_t words = (box->count[0] + 2 + 31) / 32;
         if (box->count[0] + 2 > SURFACE_COLUMNS_MAX || rows > INT32_MAX ||
-            rows * words > UINT32_MAX || dims[1] * dims[2] > UINT32_MAX)
+            rows * words > UINT32_MAX)
             return tml_error(
                 tml, TML_UNSUPPORTED,
                 "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
@@ -495,8 +544,10 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
         return run_count(&job);
     case SURFACE_EMIT:
         return run_emit(&job);
+    case SURFACE_ENQUEUE:
+        return run_enqueue(&job);
     default:
-        return tml_error(tml, TML_UNSUPPORTED, "tml_surface_index: not yet on Vulkan");
+        return run_index(&job);
     }
 }
 

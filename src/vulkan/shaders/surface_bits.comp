@@ -284,7 +284,7 @@ void main()
         limit = load64(head);
         range = load64(address_of_word(head, 2u));
         keep = LOAD_U32(head, 4u);
-        iso = uintBitsToFloat(LOAD_U32(head, 5u));
+        iso = LOAD_F32(args.head, SURFACE_HEAD_INDEX_ISO);
     }
     uint first = team * TEAM_WORDS;
     if (READ == SURFACE_READ_WORDS)
