@@ -77,11 +77,9 @@ FUNCTION(float) stream_half(uint half_bits)
 {
     uint magnitude = half_bits & 0x7fffu;
     uint sign = (half_bits & 0x8000u) << 16;
-    if (magnitude >= 0x7c00u)
-        return uintBitsToFloat(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    if (magnitude >= 0x400u)
-        return uintBitsToFloat(sign | ((magnitude << 13) + 0x38000000u));
-    return uintBitsToFloat(floatBitsToUint(F(magnitude) * 5.9604644775390625e-8f) | sign);
+    uint tiny = floatBitsToUint(F(magnitude) * 5.9604644775390625e-8f);
+    uint normal = (magnitude << 13) + (magnitude >= 0x7c00u ? 0x70000000u : 0x38000000u);
+    return uintBitsToFloat(sign | (magnitude >= 0x400u ? normal : tiny));
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

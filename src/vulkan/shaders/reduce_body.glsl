@@ -19,10 +19,8 @@ void put_result(uvec2 results, uint i, fold_state f)
 }
 fold_state get_result(uvec2 results, uint i, uint count)
 {
-    if (i >= count)
-        return fold_nothing();
-    uvec4 result = results_at(results).v[i];
-    return fold_state(result.xy, result.z);
+    uvec4 result = results_at(results).v[min(i, count - 1u)];
+    return fold_choose(i < count, fold_state(result.xy, result.z), fold_nothing());
 }
 
 /* Was this workgroup the last of count to come here with its result stored? */
@@ -73,7 +71,9 @@ void main()
     uint tile = group_index();
     if (tile >= tiles)
         return;
-    fold_state f = fold_tile(args.in_at, tile, count);
+    fold_state f = fold_nothing();
+    if (count > 0u)
+        f = fold_tile(args.in_at, tile, count);
     if (tiles > 1u) {
         uint fan = tile / FOLD_FAN, fans = (tiles + FOLD_FAN - 1u) / FOLD_FAN;
         uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);

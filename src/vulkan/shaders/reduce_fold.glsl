@@ -5,7 +5,10 @@
  * A stretch is read in pieces of 16 bytes. Piece 256 * k + t of a tile is the t-th invocation's k-th.
  * A float sum adds the tile's eight rows k in pairs, then the elements within a piece in pairs, then
  * the 256 pieces in pairs. Elements past the end are neutral, and zeros do not change a sum, so that
- * a short stretch may leave out what it does not have. */
+ * a short stretch may leave out what it does not have.
+ *
+ * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
+ * then chosen. Some drivers do not bring lanes together again as soon as they could. */
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint FOLD_KIND = 0u;
@@ -52,20 +55,23 @@ uint neutral_word(uint parity)
     return LARGEST ? smallest : ~smallest;
 }
 
-/* Word i of count elements that begin at any multiple of their size. */
+/* Word i of count elements, at least one, that begin at any multiple of their size. */
 uint load_word(uvec2 address, uint i, uint count)
 {
-    if (SIZE_LOG2 >= 2u)
-        return (SIZE_LOG2 == 2u ? i : i >> 1) < count ? LOAD_U32(address, i)
-                                                        : neutral_word(i & 1u);
+    if (SIZE_LOG2 >= 2u) {
+        bool is_there = (SIZE_LOG2 == 2u ? i : i >> 1) < count;
+        uint whole = LOAD_U32(address, is_there ? i : 0u);
+        return is_there ? whole : neutral_word(i & 1u);
+    }
     uint first = i << (2u - SIZE_LOG2);
-    if (first >= count)
-        return neutral_word(0u);
-    uint bits = min(count - first, 4u >> SIZE_LOG2) << (3u + SIZE_LOG2);
+    uint bits = (min(max(count, first) - first, 4u >> SIZE_LOG2)) << (3u + SIZE_LOG2);
+    uint here = bits > 0u ? i : 0u;
     uint shift = (address.x & 3u) << 3;
-    uint word = LOAD_U32(address, i) >> shift;
-    if (shift != 0u && bits > 32u - shift)
-        word |= LOAD_U32(address, i + 1u) << (32u - shift);
+    uint word = LOAD_U32(address, here) >> shift;
+    if (shift != 0u) { /* the same in all lanes */
+        uint next = LOAD_U32(address, bits > 32u - shift ? here + 1u : here);
+        word |= next << (32u - shift);
+    }
     return bits == 32u ? word : bitfieldInsert(neutral_word(0u), word, 0, int(bits));
 }
 uvec4 load_piece(uvec2 address, uint piece, uint count)
@@ -90,11 +96,11 @@ uint key_of(uint element)
     if (IS_FLOAT) {
         uint sign = SIGN_BIT, infinity = SIZE_LOG2 == 1u ? 0x7c00u : 0x7f800000u;
         uint magnitude = element & (sign - 1u);
-        if (magnitude > infinity)
-            return 0xffffffffu;
-        if (FOLD_KIND == FOLD_WHERE && magnitude == 0u)
-            key = 0u;
+        if (FOLD_KIND == FOLD_WHERE)
+            key = magnitude == 0u ? 0u : key;
         key = (key & sign) != 0u ? (sign - 1u) - magnitude : key | sign;
+        key = LARGEST ? ~key : key;
+        return magnitude > infinity ? 0xffffffffu : key;
     } else if (IS_SIGNED) {
         key ^= SIGN_BIT;
     }
@@ -113,12 +119,13 @@ uvec2 key64_of(uvec2 element)
 {
     uvec2 key = element;
     if (IS_FLOAT) {
-        uint magnitude = element.y & 0x7fffffffu;
-        if (magnitude > 0x7ff00000u || (magnitude == 0x7ff00000u && element.x != 0u))
-            return uvec2(0xffffffffu);
-        if (FOLD_KIND == FOLD_WHERE && (magnitude | element.x) == 0u)
-            key.y = 0u;
+        /* Any low bits count as one more above an infinity's. */
+        uint magnitude = (element.y & 0x7fffffffu) + (element.x != 0u ? 1u : 0u);
+        if (FOLD_KIND == FOLD_WHERE)
+            key.y = magnitude == 0u ? 0u : key.y;
         key = (key.y & 0x80000000u) != 0u ? ~key : uvec2(key.x, key.y | 0x80000000u);
+        key = LARGEST ? ~key : key;
+        return magnitude > 0x7ff00000u ? uvec2(0xffffffffu) : key;
     } else if (IS_SIGNED) {
         key.y ^= 0x80000000u;
     }
@@ -146,11 +153,19 @@ fold_state fold_nothing()
     return fold_state(is_best ? uvec2(0xffffffffu) : uvec2(0u), 0xffffffffu);
 }
 
+fold_state fold_choose(bool first, fold_state a, fold_state b)
+{
+    return fold_state(uvec2(first ? a.number.x : b.number.x, first ? a.number.y : b.number.y),
+                      first ? a.at : b.at);
+}
+
 bool key_less(fold_state a, fold_state b)
 {
-    if (SIZE_LOG2 == 3u && a.number.y != b.number.y)
-        return a.number.y < b.number.y;
-    return a.number.x < b.number.x;
+    bool low = a.number.x < b.number.x;
+    if (SIZE_LOG2 < 3u)
+        return low;
+    bool high = a.number.y < b.number.y;
+    return a.number.y == b.number.y ? low : high;
 }
 
 /* b's elements come after a's. Nothing (at is the largest) gives way to an element with the last of
@@ -173,9 +188,9 @@ fold_state fold_join(fold_state a, fold_state b)
         a.number = add64(a.number, b.number);
         return a;
     }
-    if (key_less(b, a) || (FOLD_KIND == FOLD_WHERE && a.at == 0xffffffffu))
-        return b;
-    return a;
+    bool was_nothing = FOLD_KIND == FOLD_WHERE && a.at == 0xffffffffu;
+    bool is_better = key_less(b, a);
+    return fold_choose(is_better || was_nothing, b, a);
 }
 
 /* All lanes get the fold of all lanes. */
@@ -228,13 +243,11 @@ void fold_keep(uint i, fold_state f)
 }
 fold_state fold_kept(uint i, uint count)
 {
-    fold_state f = fold_nothing();
-    if (i < count) {
-        f.number = fold_numbers[i];
-        if (FOLD_KIND == FOLD_WHERE)
-            f.at = fold_places[i];
-    }
-    return f;
+    uint j = min(i, count - 1u);
+    fold_state f = fold_state(fold_numbers[j], 0u);
+    if (FOLD_KIND == FOLD_WHERE)
+        f.at = fold_places[j];
+    return fold_choose(i < count, f, fold_nothing());
 }
 
 /* The first subgroup's lanes get the fold of the workgroup. Before it is used again there must be a

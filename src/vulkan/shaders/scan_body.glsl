@@ -118,10 +118,9 @@ uint look_back(inout uint end, inout sum_t sum)
         uint stuck = 0u, nearest = SUBGROUP;
         for (uint spin = 0u; spin < SPINS; spin++) {
             /* Before the first tile stands a prefix of zero. */
-            uint flag = IS_PREFIX;
-            theirs = ZERO;
-            if (lane < end)
-                flag = look_at(end - 1u - lane, theirs);
+            uint flag = look_at(lane < end ? end - 1u - lane : 0u, theirs);
+            flag = lane < end ? flag : IS_PREFIX;
+            theirs = lane < end ? theirs : ZERO;
             uvec4 prefixes = subgroupBallot(flag == IS_PREFIX);
             uvec4 missing = subgroupBallot(flag == 0u);
             nearest = prefixes == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(prefixes);
@@ -143,9 +142,11 @@ uint look_back(inout uint end, inout sum_t sum)
 sum_t add_up(uint tile, uint count)
 {
     sum_t own = ZERO, total;
-    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP)
-        if (tile * TILE + i < count)
-            own = add(own, load_element(args.in_at, tile * TILE + i));
+    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP) {
+        uint at = tile * TILE + i;
+        sum_t x = load_element(args.in_at, min(at, count - 1u));
+        own = add(own, at < count ? x : ZERO);
+    }
     scan_subgroups(add_lanes(own), total);
     return total;
 }

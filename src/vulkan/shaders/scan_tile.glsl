@@ -6,7 +6,10 @@
  * side by side in memory; a stretch is some rows. A lane adds the elements of a quad in their order;
  * the lanes' sums are scanned in steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for
  * the efficient solution of a general class of recurrence equations. 1973); rows follow one another;
- * the stretches' sums are scanned as the lanes' are. */
+ * the stretches' sums are scanned as the lanes' are.
+ *
+ * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
+ * then chosen. Some drivers do not bring lanes together again as soon as they could. */
 #extension GL_EXT_control_flow_attributes : require
 #ifndef UNROLL /* empty in shaders that would hold too many copies */
 #define UNROLL [[unroll]]
@@ -175,12 +178,14 @@ void store_quad(uvec2 address, uint i, quad q)
 #endif
 }
 
-/* The quad whose first element is at; zeros past the end. */
+/* The quad whose first element is at; zeros past the end. There is at least one element. */
 quad load_quad_slowly(uvec2 address, uint at, uint count)
 {
     quad q;
-    UNROLL for (uint c = 0u; c < 4u; c++)
-        q.v[c] = at + c < count ? load_element(address, at + c) : ZERO;
+    UNROLL for (uint c = 0u; c < 4u; c++) {
+        sum_t x = load_element(address, min(at + c, count - 1u));
+        q.v[c] = at + c < count ? x : ZERO;
+    }
     return q;
 }
 void store_quad_slowly(uvec2 address, uint at, uint count, quad q)
@@ -200,9 +205,8 @@ sum_t scan_lanes(sum_t x)
 #else
     for (uint step = 1u; step < SUBGROUP; step <<= 1) {
         uint lane = gl_SubgroupInvocationID;
-        sum_t other = lane_of(x, lane >= step ? lane - step : lane);
-        if (lane >= step)
-            x = add(other, x);
+        sum_t both = add(lane_of(x, lane >= step ? lane - step : lane), x);
+        x = lane >= step ? both : x;
     }
     return x;
 #endif
@@ -221,7 +225,8 @@ sum_t scan_subgroups(sum_t own, out sum_t total)
     sum_t before = ZERO;
     for (uint first = 0u; first < GROUP / SUBGROUP; first += SUBGROUP) {
         uint i = first + gl_SubgroupInvocationID;
-        sum_t through = scan_lanes(i < GROUP / SUBGROUP ? subgroup_sums[i] : ZERO);
+        sum_t theirs = subgroup_sums[min(i, GROUP / SUBGROUP - 1u)];
+        sum_t through = scan_lanes(i < GROUP / SUBGROUP ? theirs : ZERO);
         uint here = subgroup_index() - first; /* past SUBGROUP: not here */
         sum_t sooner = lane_of(through, (here - 1u) & (SUBGROUP - 1u));
         if (here < SUBGROUP)
@@ -256,6 +261,9 @@ void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch
     if (plain) {
         UNROLL for (uint k = 0u; k < ROWS; k++)
             s.quads[k] = load_quad(address, (first + quad_place(k)) >> 2);
+    } else if (count == 0u) {
+        UNROLL for (uint k = 0u; k < ROWS; k++)
+            s.quads[k].v[0] = s.quads[k].v[1] = s.quads[k].v[2] = s.quads[k].v[3] = ZERO;
     } else {
         UNROLL for (uint k = 0u; k < ROWS; k++)
             s.quads[k] = load_quad_slowly(address, first + quad_place(k), count);
@@ -271,8 +279,8 @@ sum_t scan_stretch(inout stretch s)
             add(add(add(s.quads[k].v[0], s.quads[k].v[1]), s.quads[k].v[2]), s.quads[k].v[3]);
         sum_t through = scan_lanes(own);
         uint lane = gl_SubgroupInvocationID;
-        sum_t sooner = lane_of(through, lane == 0u ? 0u : lane - 1u);
-        s.before[k] = lane == 0u ? sum : add(sum, sooner);
+        sum_t sooner = add(sum, lane_of(through, lane == 0u ? 0u : lane - 1u));
+        s.before[k] = lane == 0u ? sum : sooner;
         sum = add(sum, lane_of(through, SUBGROUP - 1u));
     }
     return sum;

@@ -44,17 +44,17 @@ uint take_place(uint i, bool wants)
     return subgroupBroadcastFirst(first) + subgroupBallotExclusiveBitCount(takers);
 }
 
-/* Puts a segment that no single invocation does on its list. All lanes must come here. */
+/* Puts a segment that no single invocation does on its list. All lanes must come here together. */
 void list_segment(uint s, uint count, uint short_most, uint middling_most, uint tile)
 {
-    bool is_long = count > middling_most;
-    uint place = take_place(SEGMENTS_MIDDLING_COUNT, count > short_most && !is_long);
-    if (count > short_most && !is_long && place < args.middling_room)
-        words_at(args.middling).v[place] = s;
-    place = take_place(SEGMENTS_LONG_COUNT, is_long);
-    if (is_long && place < args.long_room) {
-        words_at(args.longs).v[place] = s;
-        words_at(args.tiles).v[place] = (count - 1u) / tile + 1u;
+    bool is_long = count > middling_most, is_middling = count > short_most && !is_long;
+    uint among_middling = take_place(SEGMENTS_MIDDLING_COUNT, is_middling);
+    uint among_longs = take_place(SEGMENTS_LONG_COUNT, is_long);
+    if (is_middling && among_middling < args.middling_room)
+        words_at(args.middling).v[among_middling] = s;
+    if (is_long && among_longs < args.long_room) {
+        words_at(args.longs).v[among_longs] = s;
+        words_at(args.tiles).v[among_longs] = (count - 1u) / tile + 1u;
     }
 }
 

@@ -26,8 +26,7 @@ fold_state fold_some(segment span, uint first, uint pieces)
     piece_fold fold;
     for (uint k = 0u; k < PIECES; k++) {
         uint i = first + k;
-        bool is_there = k < pieces && i << PIECE_LOG2 < span.count;
-        uvec4 piece = is_there ? load_piece(address, i, span.count) : neutral_piece();
+        uvec4 piece = k < pieces ? load_piece(address, i, span.count) : neutral_piece();
         add_piece(fold, piece, k, i << PIECE_LOG2, false);
     }
     return end_pieces(fold);
@@ -58,18 +57,16 @@ fold_state fold_tiles(segment span, uint tiles, uint results, bool in_memory)
             uint first = fan * FOLD_FAN, count = min(here - first, FOLD_FAN);
             fold_state f = fold_nothing();
             if (in_memory) {
-                if (t < count) {
-                    uvec4 result = quads_at(args.results).v[results + begin + first + t];
-                    f = fold_state(result.xy, result.z);
-                }
+                uint i = results + begin + first + min(t, count - 1u);
+                uvec4 result = quads_at(args.results).v[i];
+                f = fold_choose(t < count, fold_state(result.xy, result.z), f);
             } else {
                 for (uint tile = 0u; tile < count; tile++) {
                     fold_state one = fold_segment_tile(span, begin + first + tile);
                     if (t == 0u)
                         fan_result = one;
                     barrier();
-                    if (t == tile)
-                        f = fan_result;
+                    f = fold_choose(t == tile, fan_result, f);
                     barrier();
                 }
             }
@@ -77,8 +74,7 @@ fold_state fold_tiles(segment span, uint tiles, uint results, bool in_memory)
             if (t == 0u)
                 fan_result = f;
             barrier();
-            if (t == fan / each)
-                mine = fold_join(mine, fan_result);
+            mine = fold_choose(t == fan / each, fold_join(mine, fan_result), mine);
             barrier();
         }
         mine = fold_group(mine);
@@ -101,28 +97,23 @@ void main()
         uint begin = finds ? group_index() * GROUP + t : group_index() * per_group + subgroup_index();
         uint end = finds ? begin + 1u : counter(SEGMENTS_MIDDLING_COUNT);
         for (uint i = begin; i < end; i += groups * per_group) {
-            uint s = finds ? i : words_at(args.middling).v[i];
-            bool is_there = !finds || s < args.end;
-            segment span = segment(0u, 0u);
-            if (is_there)
-                span = segment_of(s);
+            uint s = finds ? min(i, args.end - 1u) : words_at(args.middling).v[i];
+            segment span = segment_of(s);
+            bool is_there = !finds || i < args.end;
+            if (finds)
+                list_segment(s, is_there ? span.count : 0u, SHORT_MOST, MIDDLING_MOST,
+                             1u << TILE_LOG2);
             bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece a lane is enough */
             fold_state f = fold_nothing();
-            if (!finds || span.count <= SHORT_MOST)
+            if (!finds || (span.count > 0u && span.count <= SHORT_MOST))
                 f = fold_some(span, finds ? 0u : is_row ? lane : lane * PIECES,
                               finds || !is_row ? PIECES : 1u);
-            bool stores = is_there && span.count <= SHORT_MOST;
-            if (!finds) {
+            if (!finds)
                 f = fold_subgroup(f);
-                stores = subgroupElect();
-            }
-            if (stores)
+            if (finds ? is_there && span.count <= SHORT_MOST : subgroupElect())
                 store_segment(s, span, f);
-            if (finds) {
-                if (is_there && is_falling(s))
-                    words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
-                list_segment(s, span.count, SHORT_MOST, MIDDLING_MOST, 1u << TILE_LOG2);
-            }
+            if (finds && is_falling(s))
+                words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
         }
     } else if (MODE == SEGMENTS_TILES) {
         uint count = counter(SEGMENTS_TILE_COUNT);

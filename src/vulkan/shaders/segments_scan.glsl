@@ -78,14 +78,11 @@ void main()
     uint t = gl_LocalInvocationID.x;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     if (SCAN_MODE == SEGMENTS_FIND) {
-        uint s = args.first + group_index() * GROUP + t;
-        segment span = segment(0u, 0u);
-        if (s < args.end) {
-            span = segment_of(s);
-            if (is_falling(s))
-                words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
-        }
-        list_segment(s, span.count, SHORT_MOST, MIDDLING_MOST, TILE);
+        uint i = args.first + group_index() * GROUP + t, s = min(i, args.end - 1u);
+        uint count = segment_of(s).count;
+        list_segment(s, i < args.end ? count : 0u, SHORT_MOST, MIDDLING_MOST, TILE);
+        if (is_falling(s))
+            words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
         return;
     }
     if (is_disorder() != (SCAN_MODE == SEGMENTS_DISORDER))
