@@ -32,9 +32,9 @@
 
 /* How surface_bits reads: any volume; 32-bit samples whose bits lie like the samples, in whole words;
  * 8- and 16-bit samples likewise, 16 bytes a lane. */
-#define SURFACE_READ_ANY       0u
-#define SURFACE_READ_WORDS     1u
-#define SURFACE_READ_NARROW    2u
+#define SURFACE_READ_ANY       0
+#define SURFACE_READ_WORDS     1
+#define SURFACE_READ_NARROW    2
 /* Options of the shaders. */
 #define SURFACE_PAD            1u
 #define SURFACE_MASK           2u

@@ -200,11 +200,15 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
         args.index_place = (uint32_t)(first[1] % SURFACE_BRICK_Y | first[2] % SURFACE_BRICK_Z << 2);
         options |= SURFACE_INDEXED;
     }
+    static const vk_module *const modules[] = {[SURFACE_READ_ANY] = &vk_shader_surface_bits,
+                                               [SURFACE_READ_WORDS] = &vk_shader_surface_bits_words,
+                                               [SURFACE_READ_NARROW] =
+                                                   &vk_shader_surface_bits_narrow};
     uint32_t team = TML_MIN_OF(vk_caps_of(job->tml)->subgroup, 32u);
     return vk_dispatch(job->tml, &(vk_dispatch_info){
-                                     .module = &vk_shader_surface_bits,
-                                     .spec_count = 3,
-                                     .specs = {plan->type, options, form},
+                                     .module = modules[form],
+                                     .spec_count = 2,
+                                     .specs = {plan->type, options},
                                      .args = &args,
                                      .args_size = sizeof args,
                                      .groups = groups_of(space->word_count, VK_GROUP / team * 32)});
@@ -348,8 +352,10 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
     tml_type attribute = plan->attribute ? plan->attribute->type : TML_F32;
     bool is_double = plan->type == TML_F64 || attribute == TML_F64;
     tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
+    bool is_full = plan->vertex_normals || plan->vertex_values;
     return vk_dispatch(
         job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_emit_f64
+                                                : is_full ? &vk_shader_surface_emit_full
                                                           : &vk_shader_surface_emit,
                                       .spec_count = 6,
                                       .specs = {plan->type, options, space->width_log2,

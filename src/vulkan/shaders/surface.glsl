@@ -53,25 +53,13 @@ uvec2 raw_at(uint type, uvec2 array, uint i)
  * infinities. */
 uvec2 key_of(uint type, uvec2 raw)
 {
-    switch (type) {
-    case TYPE_I8:
-        return uvec2(raw.x ^ 0x80u, 0u);
-    case TYPE_I16:
-        return uvec2(raw.x ^ 0x8000u, 0u);
-    case TYPE_I32:
-        return uvec2(raw.x ^ 0x80000000u, 0u);
-    case TYPE_I64:
-        return uvec2(raw.x, raw.y ^ 0x80000000u);
-    case TYPE_F16:
-        return uvec2(raw.x ^ ((raw.x & 0x8000u) != 0u ? 0xffffu : 0x8000u), 0u);
-    case TYPE_F32:
-        return uvec2(raw.x ^ (uint(int(raw.x) >> 31) | 0x80000000u), 0u);
-    case TYPE_F64:
-        uint sign = uint(int(raw.y) >> 31);
-        return uvec2(raw.x ^ sign, raw.y ^ (sign | 0x80000000u));
-    default:
-        return raw;
-    }
+    bool is_wide = type_size_log2(type) == 3u, is_float = type >= TYPE_F16;
+    uint sign = type_size_log2(type) == 0u ? 0x80u : type_size_log2(type) == 1u ? 0x8000u : 0x80000000u;
+    bool is_signed = is_float || (type & 1u) == 0u;
+    uint top = is_wide ? raw.y : raw.x;
+    bool turns = is_float && (top & sign) != 0u; /* more negative, less */
+    uint flip = turns ? sign | (sign - 1u) : is_signed ? sign : 0u;
+    return is_wide ? uvec2(turns ? ~raw.x : raw.x, top ^ flip) : uvec2(top ^ flip, 0u);
 }
 
 bool raw_is_nan(uint type, uvec2 raw)

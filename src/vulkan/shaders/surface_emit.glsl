@@ -52,6 +52,9 @@ uvec2 sample_at(uvec3 at)
 }
 
 #include "surface_samples.glsl"
+/* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
+ * compiler's time. */
+#ifdef SURFACE_FULL
 #include "surface_normals.glsl"
 
 float attribute_at(uvec3 at)
@@ -60,6 +63,10 @@ float attribute_at(uvec3 at)
     return number_of(ATTRIBUTE,
                      raw_at(ATTRIBUTE, element_at(args.attributes, i, type_size_log2(ATTRIBUTE)), 0u));
 }
+
+#else
+const uint NORMALS = 0u;
+#endif
 
 /* ---- what a tile's lanes know ---------------------------------------------------------------- */
 
@@ -116,6 +123,7 @@ vertex make_vertex(uvec3 at, uint axis)
     }
     v.normal = vec3(0.0);
     v.value = 0.0;
+#ifdef SURFACE_FULL
     if (NORMALS != 0u) {
         if (is_cap)
             v.normal = cap_normal(int(axis), at[axis] == 0u ? -1.0 : 1.0);
@@ -126,6 +134,7 @@ vertex make_vertex(uvec3 at, uint axis)
         float a = attribute_at(low), b = attribute_at(high);
         v.value = t == 1.0 ? b : a + t * (b - a);
     }
+#endif
     return v;
 }
 

@@ -1,3 +1,4 @@
-/* Vertices and triangles (surface_emit.glsl) where samples or attributes are double. */
+/* Vertices and triangles where samples or attributes are double. */
 #define SURFACE_DOUBLE
+#define SURFACE_FULL
 #include "surface_emit.glsl"

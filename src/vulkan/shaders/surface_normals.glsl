@@ -14,30 +14,29 @@ float gradient_sample(ivec3 at, uvec3 iso)
     return number_of(TYPE, raw);
 }
 
-/* The 3x3 of a plane across an axis, smoothed. A missing sample counts as the plane's centre; a
- * missing centre makes the plane missing. */
-float plane9(ivec3 at, int axis, uvec3 iso)
+/* What is differenced along an axis: a sample or, for Sobel, the 3x3 of the plane across the axis,
+ * smoothed. There a missing sample counts as the plane's centre; a missing centre makes the plane
+ * missing. (Everything here is looped over and not written out: drivers take it all into one
+ * function.) */
+float tap(ivec3 at, int axis, uvec3 iso)
 {
     ivec3 u = axis == 0 ? ivec3(0, 1, 0) : ivec3(1, 0, 0);
     ivec3 v = axis == 2 ? ivec3(0, 1, 0) : ivec3(0, 0, 1);
-    float centre = gradient_sample(at, iso), corners = 0.0, edges = 0.0;
-    for (int i = 0; i < 9; i++) {
-        int du = i % 3 - 1, dv = i / 3 - 1;
-        if (du == 0 && dv == 0)
-            continue;
+    float centre = 0.0, corners = 0.0, edges = 0.0;
+    int count = NORMALS == NORMALS_SOBEL ? 9 : 1;
+    for (int i = 0; i < count; i++) {
+        int place = i == 0 ? 4 : i <= 4 ? i - 1 : i; /* the centre first */
+        int du = place % 3 - 1, dv = place / 3 - 1;
         float s = gradient_sample(at + du * u + dv * v, iso);
+        if (i == 0)
+            centre = s;
         s = is_nan(s) ? centre : s;
         if (du != 0 && dv != 0)
             corners += s;
-        else
+        else if (i != 0)
             edges += s;
     }
-    return surface_smooth9(corners, edges, centre);
-}
-
-float tap(ivec3 at, int axis, uvec3 iso)
-{
-    return NORMALS == NORMALS_SOBEL ? plane9(at, axis, iso) : gradient_sample(at, iso);
+    return NORMALS == NORMALS_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
 }
 
 vec3 gradient(uvec3 at, uvec3 iso)
@@ -50,13 +49,21 @@ vec3 gradient(uvec3 at, uvec3 iso)
         if (NORMALS == NORMALS_FORWARD && has_high)
             has_low = false; /* backward at the last sample */
         uint steps = (has_low ? 1u : 0u) + (has_high ? 1u : 0u);
-        float low = tap(has_low ? here - step : here, axis, iso);
-        float high = tap(has_high ? here + step : here, axis, iso);
-        if (is_nan(low) || is_nan(high)) {
-            float middle = tap(here, axis, iso);
-            steps -= (is_nan(low) ? 1u : 0u) + (is_nan(high) ? 1u : 0u);
-            low = is_nan(low) ? middle : low;
-            high = is_nan(high) ? middle : high;
+        float low = 0.0, high = 0.0;
+        for (int side = 0; side < 3; side++) {
+            if (side == 2 && !is_nan(low) && !is_nan(high))
+                break;
+            ivec3 place = side == 0 && has_low ? here - step : side == 1 && has_high ? here + step : here;
+            float s = tap(place, axis, iso);
+            if (side == 0) {
+                low = s;
+            } else if (side == 1) {
+                high = s;
+            } else { /* one-sided where a neighbour is missing */
+                steps -= (is_nan(low) ? 1u : 0u) + (is_nan(high) ? 1u : 0u);
+                low = is_nan(low) ? s : low;
+                high = is_nan(high) ? s : high;
+            }
         }
         g[axis] = surface_difference(low, high, steps);
     }
@@ -70,8 +77,10 @@ vec3 vertex_normal(uvec3 low, uvec3 high, float t, uvec3 iso)
         rows[i] = vec3(head_float(SURFACE_HEAD_NORMALS + 3u * i),
                        head_float(SURFACE_HEAD_NORMALS + 3u * i + 1u),
                        head_float(SURFACE_HEAD_NORMALS + 3u * i + 2u));
-    vec3 g = surface_mix3(gradient(low, iso), gradient(high, iso), t);
-    return surface_normal(g, rows[0], rows[1], rows[2]);
+    vec3 ends[2];
+    for (int end = 0; end < 2; end++)
+        ends[end] = gradient(end == 0 ? low : high, iso);
+    return surface_normal(surface_mix3(ends[0], ends[1], t), rows[0], rows[1], rows[2]);
 }
 
 /* A cap's: outward along the axis, side -1 or 1. */
