@@ -429,21 +429,19 @@ static tml_status create_surface(bench_op *op)
     return status;
 }
 
-/* On a device into buffers that the check has made; the CPU engine's allocation is its own cost. */
+/* A device extracts into buffers that the check has made, and nobody waits for its counts; the CPU
+ * engine's allocation is its own cost. */
 static bool run_surface(bench_op *op)
 {
-    tml_surface_result result;
     tml_surface_desc desc = op->surface;
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
+    if (!is_cpu(op->tml))
+        return tml_surface_enqueue(op->tml, &(tml_surface_enqueue_desc){.surface = desc}) == TML_OK;
+    tml_surface_result result;
     if (tml_surface(op->tml, &desc, &result))
         return false;
-    if (tml_is_none(desc.vertices)) {
-        tml_surface_free(op->tml, &result);
-    } else {
-        result.vertices = result.indices = (tml_buffer){0, 0};
-        tml_surface_free(op->tml, &result);
-    }
+    tml_surface_free(op->tml, &result);
     return true;
 }
 
@@ -476,31 +474,50 @@ static uint64_t count_crossings(const bench_op *op, double iso)
     return crossings;
 }
 
+/* Has the surface that nobody waits for the same size? It goes into the result's buffers, which have
+ * room for just that. */
+static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
+{
+    tml_surface_enqueue_desc desc = {.surface = op->surface, .counts = op->total};
+    desc.surface.vertices = result->vertices;
+    desc.surface.indices = result->indices;
+    uint64_t counts[2];
+    tml_status status = tml_surface_enqueue(op->tml, &desc);
+    if (!status)
+        status = tml_read(op->tml, op->total, counts);
+    if (!status && (counts[0] != result->vertex_count || counts[1] != result->triangle_count))
+        status = wrong(op, "the size of the enqueued surface");
+    return status;
+}
+
 /* The largest mesh of the isovalues stays, as room for the runs. */
 static tml_status check_surface(bench_op *op)
 {
     const bench_desc *desc = &op->desc;
     bench_set *set = &op->sets[0];
     uint64_t vertices = 0, triangles = 0;
-    for (uint32_t i = 0; i < (desc->sweep ? desc->sweep_count : 1); i++) {
+    bool enqueues = !is_cpu(op->tml);
+    tml_status status = enqueues ? room(op, TML_U64, 2, &op->total) : TML_OK;
+    for (uint32_t i = 0; i < (desc->sweep ? desc->sweep_count : 1) && !status; i++) {
         tml_surface_result result;
         double iso = op->surface.iso = desc->sweep ? desc->sweep[i] : desc->iso;
-        tml_status status = tml_surface(op->tml, &op->surface, &result);
+        status = tml_surface(op->tml, &op->surface, &result);
         if (status)
             return status;
-        bool is_right = result.vertex_count == count_crossings(op, iso);
+        if (result.vertex_count != count_crossings(op, iso))
+            status = wrong(op, "the number of vertices");
+        else if (enqueues)
+            status = check_enqueued(op, &result);
         vertices = result.vertex_count > vertices ? result.vertex_count : vertices;
         triangles = result.triangle_count > triangles ? result.triangle_count : triangles;
         tml_surface_free(op->tml, &result);
-        if (!is_right)
-            return wrong(op, "the number of vertices");
     }
     op->vertex_count = vertices;
     op->result_count = triangles;
     op->bytes = desc->count * tml_type_size(desc->type) + 12 * (vertices + triangles);
-    if (is_cpu(op->tml))
-        return TML_OK;
-    tml_status status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
+    if (!enqueues || status)
+        return status;
+    status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
     if (!status)
         status = room(op, TML_VEC(TML_U32, 3), triangles, &set->out2);
     op->surface.vertices = set->out;
