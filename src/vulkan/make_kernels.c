@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +41,31 @@ static void fail(const char *what, const char *message)
     exit(EXIT_FAILURE);
 }
 
+/* Everything that is allocated lives to the end of the program. */
+typedef union block {
+    union block *next;
+    max_align_t alignment;
+} block;
+static block *blocks;
+
+static void free_blocks(void)
+{
+    while (blocks) {
+        block *next = blocks->next;
+        free(blocks);
+        blocks = next;
+    }
+}
+
+/* Zeroed. */
 static void *allocate(size_t size)
 {
-    void *memory = calloc(1, size);
+    block *memory = calloc(1, sizeof *memory + size);
     if (!memory)
         fail("memory", strerror(errno));
-    return memory;
+    memory->next = blocks;
+    blocks = memory;
+    return memory + 1;
 }
 
 static char *read_file(const char *path, size_t *size)
@@ -170,10 +190,11 @@ static void parse_source(const char *path, kernel_list *list)
         if (is_known(list, parsed.kernel.glsl))
             continue;
         if (list->count == list->capacity) {
+            parsed_kernel *old = list->items;
             list->capacity = 2 * list->capacity + 16;
-            list->items = realloc(list->items, list->capacity * sizeof *list->items);
-            if (!list->items)
-                fail("memory", strerror(errno));
+            list->items = allocate(list->capacity * sizeof *list->items);
+            if (list->count)
+                memcpy(list->items, old, list->count * sizeof *old);
         }
         list->items[list->count++] = parsed;
     }
@@ -223,10 +244,6 @@ static void write_form(FILE *out, const parsed_kernel *parsed, size_t number, in
     run_compiler(glslc, source, binary);
     char *words = read_file(binary, &size);
     fprintf(out, "static const uint32_t code_%zu_%s[] = {%s};\n", number, form_names[form], words);
-    free(shader);
-    free(source);
-    free(binary);
-    free(words);
 }
 
 static void write_string(FILE *out, const char *text)
@@ -270,6 +287,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s OUTPUT SYMBOL FOLDER GLSLC PREPROCESSED...\n", argv[0]);
         return EXIT_FAILURE;
     }
+    atexit(free_blocks);
     const char *output = argv[1], *symbol = argv[2], *folder = argv[3], *glslc = argv[4];
     kernel_list list = {0};
     for (int i = 5; i < argc; i++)
