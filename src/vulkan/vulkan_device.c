@@ -44,7 +44,7 @@ typedef struct physical {
     VkPhysicalDeviceVulkan11Properties properties11;
     VkPhysicalDeviceVulkan12Properties properties12;
     VkPhysicalDeviceSubgroupSizeControlProperties size_control;
-    VkPhysicalDeviceMaintenance3Properties maintenance3;
+    VkPhysicalDeviceMaintenance4Properties maintenance4; /* zero before Vulkan 1.3 */
     VkPhysicalDeviceFeatures features;
     bool has_addresses;
     bool has_size_control; /* the feature and the extension, or Vulkan 1.3 */
@@ -108,12 +108,12 @@ static void describe(const vk_functions *fn, VkPhysicalDevice handle, physical *
 {
     *p = (physical){.handle = handle};
     p->size_control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
-    p->maintenance3 = (VkPhysicalDeviceMaintenance3Properties){
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+    p->maintenance4 = (VkPhysicalDeviceMaintenance4Properties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
         .pNext = &p->size_control};
     p->properties12 = (VkPhysicalDeviceVulkan12Properties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
-        .pNext = &p->maintenance3};
+        .pNext = &p->maintenance4};
     p->properties11 = (VkPhysicalDeviceVulkan11Properties){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
         .pNext = &p->properties12};
@@ -292,7 +292,9 @@ static void find_caps(vk_device *device, const physical *p)
         .shared_size = p->properties.limits.maxComputeSharedMemorySize,
         .pass_items = PASS_ITEMS,
     };
-    device->max_allocation = p->maintenance3.maxMemoryAllocationSize;
+    /* The largest allocation that is promised (maintenance3) is 4 GiB on large GPUs that in truth
+     * give all they have. */
+    device->max_buffer = p->maintenance4.maxBufferSize ? p->maintenance4.maxBufferSize : UINT64_MAX;
     device->timestamp_seconds =
         p->timestamp_bits ? 1e-9 * (double)p->properties.limits.timestampPeriod : 0;
     device->timestamp_mask =

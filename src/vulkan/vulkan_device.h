@@ -60,7 +60,7 @@ struct vk_device {
     bool is_lost;
     bool has_size_control; /* pipelines can ask for a subgroup size and full subgroups */
     vk_caps caps;
-    VkDeviceSize max_allocation;
+    VkDeviceSize max_buffer; /* bytes; what may be allocated at once the driver decides */
     double timestamp_seconds; /* of one tick; 0: the queue has none */
     uint64_t timestamp_mask;
 

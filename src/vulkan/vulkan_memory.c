@@ -142,10 +142,10 @@ static tml_status block_create(tml_context *tml, const char *call, vk_memory_kin
     VkDeviceSize block_size = alone ? size : (VkDeviceSize)BLOCK_SIZE;
     char what[128];
     snprintf(what, sizeof what, "%s: %" PRIu64 " bytes of device memory", call, (uint64_t)size);
-    if (size > device->max_allocation)
+    if (size > device->max_buffer)
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
-                         "%s: %s allocates at most %" PRIu64 " bytes at once", what,
-                         tml->device.name, (uint64_t)device->max_allocation);
+                         "%s: %s makes buffers of at most %" PRIu64 " bytes", what,
+                         tml->device.name, (uint64_t)device->max_buffer);
     if (kind == VK_MEMORY_DEVICE &&
         (memory->used > memory->limit || block_size > memory->limit - memory->used))
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
