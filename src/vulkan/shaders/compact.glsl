@@ -16,7 +16,7 @@
  *
  * What made it fast on a large GPU: the elements stay in registers; little shared memory; states
  * are exchanged by atomicExchange and read by plain volatile loads (a read-modify-write on the
- * reading side took 1.6 times as long); what was kept first is staged before the look-back, which
+ * reading side took 1.6 times as long); stores of 16 bytes; and what was kept first is staged before the look-back, which
  * gives the predecessors time to publish.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
@@ -97,15 +97,6 @@ uint position_at(uint k, uint j)
     return args.first_index + tile_taken * TILE_ITEMS + 4u * quad_at(k) + j;
 }
 
-void stage_values(uint begin, uint bits)
-{
-    STAGE(begin, bits, value_at)
-}
-void stage_positions(uint begin, uint bits)
-{
-    STAGE(begin, bits, position_at)
-}
-
 void main()
 {
     uint local = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID;
@@ -151,10 +142,11 @@ void main()
     if (local == 0u)
         atomicExchange(states_at(args.states).v[STATES_FIRST + tile],
                        (tile == 0u ? INCLUSIVE : PARTIAL) | in_tile);
+    uint next = 0u;
     if (HAS_OUT)
-        stage_values(0u, bits);
+        STAGE(0u, next, bits, value_at)
     else if (HAS_INDICES)
-        stage_positions(0u, bits);
+        STAGE(0u, next, bits, position_at)
 
     uvec2 base = uvec2(0u);
     if (TOTALS == TOTALS_LATER)
@@ -185,18 +177,18 @@ void main()
         fit = fits(uvec2(args.capacity, 0u), start, in_section);
     if (HAS_OUT) {
         uvec2 to = address_at(args.out_at, start, 4u);
-        for (uint begin = 0u; begin < fit; begin += WINDOW) {
+        for (uint begin = 0u; begin < fit; begin = next) {
             if (begin != 0u)
-                stage_values(begin, bits);
-            store_staged(to, begin, fit);
+                STAGE(begin, next, bits, value_at)
+            store_staged(address_of_word(to, begin), min(next, fit) - begin);
         }
     }
     if (HAS_INDICES) {
         uvec2 to = address_at(args.indices, start, 4u);
-        for (uint begin = 0u; begin < fit; begin += WINDOW) {
+        for (uint begin = 0u; begin < fit; begin = next) {
             if (begin != 0u || HAS_OUT)
-                stage_positions(begin, bits);
-            store_staged(to, begin, fit);
+                STAGE(begin, next, bits, position_at)
+            store_staged(address_of_word(to, begin), min(next, fit) - begin);
         }
     }
 }

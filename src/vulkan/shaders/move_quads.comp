@@ -26,9 +26,9 @@ void move_bits(uint bits, uvec2 start)
     start = add64(start, uvec2(before, 0u));
     uvec2 to = address_at(args.to, start, 4u);
     uint fit = fits(uvec2(args.room_low, args.room_high), start, in_section);
-    for (uint begin = 0u; begin < fit; begin += WINDOW) {
-        STAGE(begin, bits, value_at)
-        store_staged(to, begin, fit);
+    for (uint begin = 0u, next = 0u; begin < fit; begin = next) {
+        STAGE(begin, next, bits, value_at)
+        store_staged(address_of_word(to, begin), min(next, fit) - begin);
     }
 }
 

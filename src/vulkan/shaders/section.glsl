@@ -8,9 +8,9 @@
 const uint QUADS = 8u;
 const uint SECTION = 4u * QUADS * SUBGROUP;
 const uint TILE_QUADS = TILE_ITEMS / 4u;
-const uint WINDOW = 8u * SUBGROUP; /* elements of a section that are staged at a time */
+const uint WINDOW = 8u * SUBGROUP; /* elements of a section that are staged at a time, at most */
 
-shared uint staged[8u * GROUP];
+shared uvec4 staged[2u * GROUP];
 shared uint section_counts[SUBGROUPS_MAX];
 
 /* Elements that precede a lane's in its section, and the sections' sums, are packed, some quads to a
@@ -57,33 +57,50 @@ uint rank_section(uint bits)
     return sum;
 }
 
-/* Puts the elements with ranks from begin on, as far as they fit, into the subgroup's share. */
-#define STAGE(begin, bits, value_of)                                                               \
+/* Puts the elements with ranks from begin on into the subgroup's share, as many whole rows of quads
+ * as fit, and sets next to the rank after them. begin is zero or an earlier next; a row always fits. */
+#define STAGE(begin, next, bits, value_of)                                                         \
     {                                                                                              \
         uint share = subgroup_index() * WINDOW, before_quad = 0u;                                  \
         [[unroll]] for (uint k = 0u; k < QUADS; k++) {                                             \
-            uint in_quads = field(of_quad[k % SPLIT], k);                                          \
-            if (before_quad + in_quads > (begin) && before_quad < (begin) + WINDOW) {              \
-                uint slot = before_quad + field(before_lane[k % SPLIT], k) - (begin);              \
+            uint with_quad = before_quad + field(of_quad[k % SPLIT], k);                           \
+            if (before_quad >= (begin) && with_quad <= (begin) + WINDOW) {                         \
+                uint slot = share + before_quad - (begin) + field(before_lane[k % SPLIT], k);      \
+                next = with_quad;                                                                  \
                 [[unroll]] for (uint j = 0u; j < 4u; j++) {                                        \
                     if (((bits) >> (4u * k + j) & 1u) != 0u) {                                     \
-                        if (slot < WINDOW)                                                         \
-                            staged[share + slot] = value_of(k, j);                                 \
+                        staged[slot >> 2][slot & 3u] = value_of(k, j);                             \
                         slot++;                                                                    \
                     }                                                                              \
                 }                                                                                  \
             }                                                                                      \
-            before_quad += in_quads;                                                               \
+            before_quad = with_quad;                                                               \
         }                                                                                          \
         subgroupBarrier();                                                                         \
     }
 
-/* Stores what is staged: the elements with ranks begin ... of the section's count. */
-void store_staged(uvec2 to, uint begin, uint count)
+/* Stores the first count of what is staged, which may be none, from an address on: whole quads of
+ * the output by the lanes, and what lies before and behind them by some. */
+void store_staged(uvec2 to, uint count)
 {
-    uint share = subgroup_index() * WINDOW, end = min(count, begin + WINDOW);
-    for (uint i = begin + gl_SubgroupInvocationID; i < end; i += SUBGROUP)
-        words_at(to).v[i] = staged[share + i - begin];
+    uint share = subgroup_index() * (WINDOW / 4u), lane = gl_SubgroupInvocationID;
+    uint head = min(-(to.x >> 2) & 3u, count);
+    uint quads = (count - head) / 4u, tail = (count - head) & 3u;
+    uvec2 aligned = address_of_word(to, head);
+    for (uint q = lane; q < quads; q += SUBGROUP) {
+        uvec4 quad = staged[share + q];
+        if (head != 0u) {
+            uvec4 high = staged[share + q + 1u];
+            quad = head == 1u   ? uvec4(quad.yzw, high.x)
+                   : head == 2u ? uvec4(quad.zw, high.xy)
+                                : uvec4(quad.w, high.xyz);
+        }
+        quads_at(aligned).v[q] = quad;
+    }
+    for (uint l = lane; l < head + tail; l += SUBGROUP) {
+        uint i = l < head ? l : l + 4u * quads;
+        words_at(to).v[i] = staged[share + (i >> 2)][i & 3u];
+    }
     subgroupBarrier();
 }
 
