@@ -292,8 +292,9 @@ TML_KERNEL(bool, keep_by_index, (uint x, tml_index i, tml_params p),
 
 TML_KERNEL(uint, count_itself, (uint x), { return x; })
 TML_KERNEL(uint, emit_code, (uint x, tml_rank k), { return x * 4096u + k; })
+/* Nothing to fuse into a multiply-add, which GPUs may do. */
 TML_KERNEL(float, emit_mixed, (uint x, float y, tml_index s, tml_rank k),
-           { return y * F(x) + F(k) - F(U(s)); })
+           { return (k & 1u) == 0u ? y * F(x) : y - F(U(s)); })
 TML_KERNEL(vec3, emit_vec3, (uint x, vec3 v, tml_rank k, tml_params p),
            { return add3(v, VEC3(F(x), F(k), p.f[3])); })
 

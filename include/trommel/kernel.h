@@ -8,7 +8,8 @@
  *
  * Write the common subset of C and GLSL ES 3.00: no pointers, no strings, no implicit conversions
  * (1.0f, 1u, float(i) is written F(i), uint(i) is U(i), int(u) is I(u)), no brace initialisers,
- * conditions are bool, no calls of your own functions. Vectors: vec2 vec3 vec4 with .x .y .z
+ * conditions are bool, no calls of your own functions. GPUs may fuse a multiplication and an addition,
+ * so float results may differ from the CPU's in the last bits. Vectors: vec2 vec3 vec4 with .x .y .z
  * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
  * and the same for 2 and 4.
  *
