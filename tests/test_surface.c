@@ -1361,6 +1361,47 @@ TEST(index_changes_nothing)
     close_context(tml);
 }
 
+/* Rows of whole words, which engines read in ways of their own: with bricks on either side of the
+ * isovalue and across, NaNs, a mask, and slabs that begin within a brick. */
+TEST(index_of_whole_rows_changes_nothing)
+{
+    static const tml_type types[] = {TML_F32, TML_I32, TML_U8, TML_I8, TML_U16, TML_I16, TML_F16};
+    static const uint64_t widths[] = {128, 64, 544};
+    tml_context *tml = open_context(2);
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        for (int option = 0; option < 6; option++) {
+            tml_type type = types[t];
+            scene s = make_scene(tml, option % 3 == 1 ? field_noise : field_sphere, type,
+                                 widths[option % 3], 13, 19);
+            if (option >= 3 && tml_type_is_float(type))
+                add_nans(&s, type, 0.0005);
+            if (option >= 3 && !tml_type_is_float(type))
+                add_mask(&s, 0.01);
+            tml_buffer index = {0};
+            tml_surface_index_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
+            CHECK_OK(tml, tml_surface_index(tml, &desc, &index));
+            for (int i = 0; i < 7; i++) {
+                mesh plain, indexed;
+                s.desc.iso = encode(type, (i - 3) / 3.2);
+                if (i % 3 == 1)
+                    s.desc.region = (tml_region){{0, 0, 3}, {0, 0, 14}};
+                bool has_plain = make_mesh(&s, &plain);
+                s.desc.index = index;
+                bool has_indexed = make_mesh(&s, &indexed);
+                if (has_plain && has_indexed && !CHECK(same_mesh(&plain, &indexed)))
+                    test_fail(__FILE__, __LINE__, "%s iso=%g", s.name, s.desc.iso);
+                free_mesh(&s, &plain);
+                free_mesh(&s, &indexed);
+                s.desc.index = (tml_buffer){0};
+                s.desc.region = (tml_region){{0}, {0}};
+            }
+            s.desc.index = index; /* freed with the scene */
+            free_scene(&s);
+        }
+    }
+    close_context(tml);
+}
+
 /* Values closer to each other than the index can tell, on both sides of the isovalue. */
 TEST(index_sees_the_smallest_differences)
 {

@@ -190,7 +190,7 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
     };
     memcpy(&args.iso_bits, &limits.index_iso, sizeof args.iso_bits);
     uint32_t options = options_of(job), form = read_form(job, space, args.volume);
-    if (plan->index && !space->pad && form != SURFACE_READ_NARROW) {
+    if (plan->index && !space->pad) {
         uint64_t bricks_x = (plan->dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X;
         uint64_t bricks_y = (plan->dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
         uint64_t brick =

@@ -68,6 +68,26 @@ uint index_answer(uint w, uint y, uint z)
     return key_of(TYPE_F32, uvec2(low, 0u)).x >= key ? 1u : 2u;
 }
 
+/* Writes those of the team's words that the index knows, and returns which must be read, a bit each.
+ * Each lane asks for words of its own. */
+uint write_known(uint first, uint lane, uint count)
+{
+    uint read = 0u, words = row_words();
+    for (uint part = 0u; part < PARTS; part++) {
+        uint word = first + part * TEAM + lane, answer = 0u;
+        if (word < count) {
+            uint row = word / words, w = word - row * words;
+            row_place place = place_of_row(row, args.size_y);
+            answer = index_answer(w, place.y, place.z);
+            uint inside = answer == 1u ? low_bits(args.size_x - 32u * w) & keep : 0u;
+            if (answer != 2u)
+                store_word(args.bits, word, inside);
+        }
+        read |= team_ballot(answer == 2u) << (part * TEAM);
+    }
+    return read;
+}
+
 #if READ == SURFACE_READ_ANY
 /* ---- any volume ------------------------------------------------------------------------------ */
 
@@ -77,16 +97,20 @@ void read_team(uint first, uint lane, uint count)
     uint words = row_words(), size_log2 = type_size_log2(TYPE);
     uint pad = has(SURFACE_PAD) ? 1u : 0u;
     uint word_nans = 0u;
+    uint unknown = 0xffffffffu;
+    if (has(SURFACE_INDEXED))
+        unknown = write_known(first, lane, count);
     for (uint j = 0u; j < TEAM_WORDS; j++) {
+        bool is_read = (unknown >> j & 1u) != 0u;
+        /* A mask's bytes are looked at all the same. */
+        if (has(SURFACE_INDEXED) && !has(SURFACE_MASK) && !any_lane(is_read))
+            continue;
         uint word = first + j;
         uint row = word / words, w = word - row * words;
         row_place place = place_of_row(row, args.size_y);
         /* Past the box and in the pad these wrap round or are too large. */
         uint y = place.y - pad, z = place.z - pad;
         bool in_row = word < count && y < args.size_y - 2u * pad && z < args.size_z - 2u * pad;
-        uint answer = 2u;
-        if (has(SURFACE_INDEXED) && in_row)
-            answer = index_answer(w, y, z);
         uvec2 first_in_row = mul_add64(y + z * args.dim_y, args.dim_x, 0u);
         uvec2 samples = element_at(args.volume, first_in_row, size_log2);
         uint bits = 0u, present = 0u;
@@ -96,8 +120,7 @@ void read_team(uint first, uint lane, uint count)
             bool exists = in_row && x < args.size_x - 2u * pad;
             bool is_in = false, is_there = column < args.size_x; /* the pad is always there */
             if (exists) {
-                is_in = answer == 1u;
-                if (answer == 2u) {
+                if (is_read) {
                     uvec2 raw = raw_at(TYPE, samples, x);
                     bool is_missing = raw_is_nan(TYPE, raw);
                     is_in = is_inside(raw) && keep != 0u;
@@ -113,7 +136,7 @@ void read_team(uint first, uint lane, uint count)
                 present |= team_ballot(is_there) << (part * TEAM);
         }
         bool stores = lane == 0u && word < count;
-        if (stores)
+        if (stores && is_read)
             store_word(args.bits, word, bits);
         if (has(SURFACE_NAN)) {
             uint all = low_bits(args.size_x - min(args.size_x, 32u * w));
@@ -133,81 +156,118 @@ void read_team(uint first, uint lane, uint count)
 #elif READ == SURFACE_READ_WORDS
 /* ---- 32-bit samples -------------------------------------------------------------------------- */
 
-/* Writes the words of present of a batch's words j ... that have NaNs, and returns which those are.
- * Reads the batch again: this is rare, and keeping it would cost registers always. */
-uint find_nans(uvec2 at, uint first, uint j, uint lane, uint count, uint answers)
+/* Writes the words of present of those of the team's words (a bit each) that have NaNs, and returns
+ * which those are. Reads them again: this is rare, and keeping them would cost registers always. */
+uint find_nans(uvec2 at, uint first, uint lane, uint words)
 {
     uint found = 0u;
-    for (uint b = 0u; b < BATCH; b++) {
-        uint present = 0u;
+    while (any_lane(words != 0u)) {
+        bool has_word = words != 0u;
+        uint j = has_word ? uint(findLSB(words)) : 0u, present = 0u;
+        words &= words - 1u;
         for (uint part = 0u; part < PARTS; part++) {
             bool is_there = true;
-            if (first + j + b < count && (answers >> (2u * b) & 3u) == 2u) {
-                uint raw = words_at(at).v[32u * (j + b) + TEAM * part + lane];
+            if (has_word) {
+                uint raw = words_at(at).v[32u * j + TEAM * part + lane];
                 is_there = !raw_is_nan(TYPE_F32, uvec2(raw, 0u));
             }
             present |= team_ballot(is_there) << (part * TEAM);
         }
-        if (present == 0xffffffffu)
-            continue;
-        found |= 1u << (j + b);
-        if (lane == 0u)
-            words_at(args.present).v[first + j + b] = present;
+        bool misses = present != 0xffffffffu;
+        found |= misses ? 1u << j : 0u;
+        if (misses && lane == 0u)
+            words_at(args.present).v[first + j] = present;
     }
     return found;
+}
+
+/* Some of the team's words: their numbers in it, whether there is one, and their bits. */
+struct word_batch {
+    uint j[BATCH];
+    bool exists[BATCH];
+    uint bits[BATCH];
+};
+
+/* Fills in the batch's bits and returns which words have NaNs, whose words of present it writes. */
+uint read_batch(inout word_batch batch, uvec2 at, uint first, uint lane)
+{
+    [[unroll]] for (uint b = 0u; b < BATCH; b++)
+        batch.bits[b] = 0u;
+    uint largest = 0u; /* of the samples' magnitudes */
+    [[unroll]] for (uint part = 0u; part < PARTS; part++) {
+        uint raw[BATCH];
+        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
+            raw[b] = 0u;
+            if (batch.exists[b])
+                raw[b] = words_at(at).v[32u * batch.j[b] + TEAM * part + lane];
+        }
+        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
+            batch.bits[b] |= team_ballot(is_inside(uvec2(raw[b], 0u))) << (part * TEAM);
+            largest = max(largest, raw[b] & 0x7fffffffu);
+        }
+    }
+    [[unroll]] for (uint b = 0u; b < BATCH; b++)
+        batch.bits[b] &= keep;
+    if (TYPE != TYPE_F32 || !has(SURFACE_NAN) || !any_lane(largest > 0x7f800000u))
+        return 0u;
+    uint words = 0u;
+    [[unroll]] for (uint b = 0u; b < BATCH; b++)
+        words |= batch.exists[b] ? 1u << batch.j[b] : 0u;
+    return find_nans(at, first, lane, words);
+}
+
+/* Every word. */
+uint read_all(uvec2 at, uint first, uint lane, uint count)
+{
+    uint word_nans = 0u;
+    word_batch batch;
+    for (uint j = 0u; j < TEAM_WORDS; j += BATCH) {
+        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
+            batch.j[b] = j + b;
+            batch.exists[b] = first + j + b < count;
+        }
+        word_nans |= read_batch(batch, at, first, lane);
+        if (lane == 0u) {
+            if (first + j + BATCH <= count) {
+                quads_at(args.bits).v[(first + j) / 4u] =
+                    uvec4(batch.bits[0], batch.bits[1], batch.bits[2], batch.bits[3]);
+                quads_at(args.bits).v[(first + j) / 4u + 1u] =
+                    uvec4(batch.bits[4], batch.bits[5], batch.bits[6], batch.bits[7]);
+            } else {
+                [[unroll]] for (uint b = 0u; b < BATCH; b++)
+                    if (batch.exists[b])
+                        store_word(args.bits, first + j + b, batch.bits[b]);
+            }
+        }
+    }
+    return word_nans;
+}
+
+/* Words that the index cannot tell, however far apart. */
+uint read_unknown(uvec2 at, uint first, uint lane, uint count)
+{
+    uint left = write_known(first, lane, count), word_nans = 0u;
+    word_batch batch;
+    while (any_lane(left != 0u)) {
+        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
+            batch.exists[b] = left != 0u;
+            batch.j[b] = batch.exists[b] ? uint(findLSB(left)) : 0u;
+            left &= left - 1u;
+        }
+        word_nans |= read_batch(batch, at, first, lane);
+        [[unroll]] for (uint b = 0u; b < BATCH; b++)
+            if (lane == 0u && batch.exists[b])
+                store_word(args.bits, first + batch.j[b], batch.bits[b]);
+    }
+    return word_nans;
 }
 
 /* Samples lie as their bits do: the team's begin at sample 32 * first. */
 void read_team(uint first, uint lane, uint count)
 {
     uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), 2u);
-    uint words = row_words(), word_nans = 0u;
-    for (uint j = 0u; j < TEAM_WORDS; j += BATCH) {
-        uint answers = 0xaaaau; /* 2 bits a word */
-        if (has(SURFACE_INDEXED)) {
-            answers = 0u;
-            for (uint b = 0u; b < BATCH; b++) {
-                uint word = first + j + b, row = word / words;
-                row_place place = place_of_row(row, args.size_y);
-                uint answer =
-                    word < count ? index_answer(word - row * words, place.y, place.z) : 0u;
-                answers |= answer << (2u * b);
-            }
-        }
-        uint bits[BATCH];
-        [[unroll]] for (uint b = 0u; b < BATCH; b++)
-            bits[b] = 0u;
-        uint largest = 0u; /* of the samples' magnitudes */
-        [[unroll]] for (uint part = 0u; part < PARTS; part++) {
-            uint raw[BATCH];
-            [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-                raw[b] = 0u;
-                if (first + j + b < count && (answers >> (2u * b) & 3u) == 2u)
-                    raw[b] = words_at(at).v[32u * (j + b) + TEAM * part + lane];
-            }
-            [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-                bits[b] |= team_ballot(is_inside(uvec2(raw[b], 0u))) << (part * TEAM);
-                largest = max(largest, raw[b] & 0x7fffffffu);
-            }
-        }
-        if (TYPE == TYPE_F32 && has(SURFACE_NAN) && any_lane(largest > 0x7f800000u))
-            word_nans |= find_nans(at, first, j, lane, count, answers);
-        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            uint answer = answers >> (2u * b) & 3u;
-            bits[b] = answer == 2u ? bits[b] & keep : answer == 1u ? 0xffffffffu : 0u;
-        }
-        if (lane == 0u) {
-            if (first + j + BATCH <= count) {
-                quads_at(args.bits).v[(first + j) / 4u] = uvec4(bits[0], bits[1], bits[2], bits[3]);
-                quads_at(args.bits).v[(first + j) / 4u + 1u] =
-                    uvec4(bits[4], bits[5], bits[6], bits[7]);
-            } else {
-                [[unroll]] for (uint b = 0u; b < BATCH; b++)
-                    if (first + j + b < count)
-                        store_word(args.bits, first + j + b, bits[b]);
-            }
-        }
-    }
+    uint word_nans = has(SURFACE_INDEXED) ? read_unknown(at, first, lane, count)
+                                          : read_all(at, first, lane, count);
     if (has(SURFACE_NAN) && lane == 0u && first < count) {
         store_word(args.nan_words, first / 32u, word_nans);
         if (word_nans != 0u)
@@ -245,10 +305,14 @@ void read_team(uint first, uint lane, uint count)
      * on that are not from past the range on. */
     uint end4 = (limit.x + range.x + 1u) * 0x01010101u;
     bool has_end = limit.x + range.x < 0xffu;
+    uint unknown = 0xffffffffu;
+    if (has(SURFACE_INDEXED))
+        unknown = write_known(first, lane, count);
     for (uint u = lane; u < TEAM_WORDS * units; u += TEAM) {
         uint word = first + u / units;
+        bool is_read = word < count && (unknown >> (u / units) & 1u) != 0u;
         uint bits = 0u;
-        if (word < count) {
+        if (is_read) {
             uvec4 v = quads_at(at).v[u];
             [[unroll]] for (uint k = 0u; k < 4u; k++) {
                 uint four = v[k];
@@ -266,7 +330,7 @@ void read_team(uint first, uint lane, uint count)
         bits |= subgroupShuffleXor(bits, 1u);
         if (!is_byte)
             bits |= subgroupShuffleXor(bits, 2u);
-        if (word < count && u % units == 0u)
+        if (is_read && u % units == 0u)
             store_word(args.bits, word, bits & keep);
     }
 }
