@@ -5,7 +5,8 @@
 #     const tml_vulkan_kernel symbol[];          (without NAME: TARGET_kernels)
 # to be declared extern by the program and given to tml_open in tml_vulkan_desc.kernels. Kernels that
 # are in no such list are compiled at run time, where libshaderc is found. Call it after the target's
-# sources are known; include folders, definitions and linked libraries may follow.
+# sources are known; include folders, definitions and linked libraries may follow. A source that
+# includes generated files names them in its property OBJECT_DEPENDS.
 function(trommel_add_kernels target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "")
     if(NOT TROMMEL_GLSLC)
@@ -37,12 +38,13 @@ function(trommel_add_kernels target)
         if(NOT name MATCHES "\\.c$")
             set(compiler ${CMAKE_CXX_COMPILER})
         endif()
+        get_property(generated SOURCE ${source} PROPERTY OBJECT_DEPENDS)
         add_custom_command(OUTPUT ${output}
             COMMAND ${compiler} -E -P -DTML_KERNEL_EXTRACT
                     "$<$<BOOL:${defines}>:-D$<JOIN:${defines},;-D>>"
                     "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
                     -MD -MF ${output}.d -MT ${output} -o ${output} ${path}
-            DEPFILE ${output}.d DEPENDS ${path} COMMAND_EXPAND_LISTS VERBATIM
+            DEPFILE ${output}.d DEPENDS ${path} ${generated} COMMAND_EXPAND_LISTS VERBATIM
             COMMENT "Looking for kernels in ${source}")
         list(APPEND preprocessed ${output})
     endforeach()

@@ -1,0 +1,146 @@
+/* A surface that moves, drawn in the frame that computes it. Shows tml_surface_enqueue between
+ * tml_vulkan_record and tml_vulkan_record_end, tml_vulkan_buffer, tml_buffer_desc.vulkan and
+ * trommel_add_kernels.
+ *
+ * Each frame is one command buffer: a kernel fills a volume, the surface becomes vertices, normals,
+ * indices and the arguments of an indirect draw, and a render pass draws them. The host sees
+ * nothing of these; only the picture comes back, to be saved as frame_000.png and so on.
+ *
+ *     animated_surface [folder [frames [samples [width height]]]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trommel/io.h>
+#include <trommel/trommel.h>
+#include <trommel/vulkan.h>
+
+#include "animated_surface_draw.h"
+
+#include <trommel/kernel_begin.h>
+/* A gyroid that drifts through a breathing ball, in a cube of p.u[0] samples a side, at the time
+ * p.f[0] in 0 ... 2 pi. The smaller of the two, rounded where they meet. */
+TML_KERNEL(float, field, (tml_index i, tml_params p), {
+    uint n = p.u[0];
+    uint k = U(i);
+    float turn = p.f[0];
+    float step_size = 2.0f / F(n - 1u);
+    vec3 q = VEC3(F(k % n) * step_size - 1.0f, F(k / n % n) * step_size - 1.0f,
+                  F(k / (n * n)) * step_size - 1.0f);
+    vec3 a = VEC3(8.5f * q.x, 8.5f * q.y, 8.5f * q.z + turn);
+    float gyroid = sin(a.x) * cos(a.y) + sin(a.y) * cos(a.z) + sin(a.z) * cos(a.x);
+    float wall = 0.25f * sin(turn) + 0.2f - gyroid;
+    float ball = 6.0f * (0.87f + 0.06f * cos(turn) - length3(q));
+    float near = max(1.5f - abs(wall - ball), 0.0f);
+    return min(wall, ball) - near * near / 6.0f;
+})
+#include <trommel/kernel_end.h>
+
+/* Made by trommel_add_kernels(animated_surface). */
+extern const tml_vulkan_kernel animated_surface_kernels[];
+
+/* The part of the picture that is not background, as its first pixel is. */
+static double covered(const renderer *r)
+{
+    const size_t count = (size_t)r->size.width * r->size.height;
+    size_t other = 0;
+    for (size_t i = 0; i < count; i++)
+        other += memcmp(r->pixels + 4 * i, r->pixels, 4) != 0;
+    return (double)other / (double)count;
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : ".";
+    uint32_t number[4] = {8, 64, 320, 240}; /* frames, samples a side, width, height */
+    for (int i = 0; i < 4 && i + 2 < argc; i++)
+        number[i] = (uint32_t)strtoul(argv[i + 2], NULL, 10);
+    const uint32_t frames = number[0], n = number[1];
+    if (!frames || n < 8 || n > 512 || !number[2] || !number[3]) {
+        fputs("animated_surface [folder [frames [samples, 8 to 512 [width height]]]]\n", stderr);
+        return 1;
+    }
+    renderer r = {.size = {number[2], number[3]},
+                  .vulkan.kernels = animated_surface_kernels,
+                  .vulkan.get_instance_proc_addr = vkGetInstanceProcAddr};
+    if (!open_device(&r.vulkan)) {
+        puts("no Vulkan device here");
+        return 77;
+    }
+    make_targets(&r);
+    make_pipeline(&r);
+    make_commands(&r);
+
+    /* Room for more than the surface ever has: its triangles could otherwise name vertices that are
+     * not there. The context makes the buffers but for the indices, which are lent at offset 0:
+     * older software drivers (Mesa 22.3) ignore that offset in indirect draws. */
+    tml_context *tml;
+    tml_buffer volume, mesh[4]; /* vertices, normals, indices, draw arguments */
+    tml_vulkan_memory at[4];
+    const uint64_t samples = (uint64_t)n * n * n, room = 16ull * n * n;
+    make_indices(&r, 2 * room * 12);
+    const tml_vulkan_memory indices_at = {r.indices, 0};
+    const tml_buffer_desc descs[4] = {
+        {.type = TML_VEC(TML_F32, 3), .count = room},
+        {.type = TML_VEC(TML_F32, 3), .count = room},
+        {.type = TML_VEC(TML_U32, 3), .count = 2 * room, .vulkan = &indices_at},
+        {.type = TML_U32, .count = 5}};
+    MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
+    MUST(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = samples}, &volume));
+    for (int i = 0; i < 4; i++) {
+        MUST(tml_buffer_create(tml, &descs[i], &mesh[i]));
+        MUST(tml_vulkan_buffer(tml, mesh[i], &at[i], NULL));
+    }
+    const double step = 2.0 / (n - 1);
+    tml_map_desc map = {
+        .kernel = TML_USE(field), .params.u = {n}, .out = volume, .length.count = samples};
+    const tml_surface_enqueue_desc surface = {
+        .surface = {.volume = volume,
+                    .grid = {.dims = {n, n, n},
+                             .spacing = {step, step, step},
+                             .origin = {-1, -1, -1},
+                             .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+                    .normals = TML_NORMALS_CENTRAL,
+                    .vertices = mesh[0],
+                    .vertex_normals = mesh[1],
+                    .indices = mesh[2]},
+        .draw = mesh[3]};
+
+    /* Once in advance, so that recording makes no pipelines and needs no memory. */
+    MUST(tml_map_stream(tml, &map));
+    MUST(tml_surface_enqueue(tml, &surface));
+    MUST(tml_sync(tml));
+
+    for (uint32_t frame = 0; frame < frames; frame++) {
+        const float turn = 6.2831853f * (float)frame / (float)frames;
+        const VkCommandBufferBeginInfo begin = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+        MUST(vkBeginCommandBuffer(r.commands, &begin));
+        map.params.f[0] = turn;
+        MUST(tml_vulkan_record(tml, r.commands));
+        MUST(tml_map_stream(tml, &map));
+        MUST(tml_surface_enqueue(tml, &surface));
+        MUST(tml_vulkan_record_end(tml));
+        const view seen = {0.6f + 0.25f * turn, (float)r.size.width / (float)r.size.height};
+        draw(&r, seen, at);
+        MUST(vkEndCommandBuffer(r.commands));
+
+        const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                     .commandBufferCount = 1,
+                                     .pCommandBuffers = &r.commands};
+        MUST(vkQueueSubmit(r.vulkan.queue, 1, &submit, VK_NULL_HANDLE));
+        MUST(vkQueueWaitIdle(r.vulkan.queue)); /* for the picture */
+        char path[4096];
+        snprintf(path, sizeof path, "%s/frame_%03u.png", folder, frame);
+        MUST(tml_png_save(tml, path, r.pixels, r.size.width, r.size.height));
+        const double share = covered(&r);
+        printf("%s: the surface covers %.1f%%\n", path, 100 * share);
+        if (share < 0.1 || share > 0.9)
+            return 1;
+    }
+
+    tml_close(tml); /* what was lent is still here */
+    destroy_renderer(&r);
+    return 0;
+}

@@ -1,0 +1,364 @@
+/* The part of animated_surface.c that any Vulkan program has: a device, a render pass into an image
+ * that the host can read, a pipeline and a command buffer. */
+#ifndef ANIMATED_SURFACE_DRAW_H
+#define ANIMATED_SURFACE_DRAW_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <trommel/vulkan.h>
+
+static const uint32_t vertex_code[] = {
+#include "animated_surface.vert.inc"
+};
+static const uint32_t fragment_code[] = {
+#include "animated_surface.frag.inc"
+};
+
+#define MUST(call)                                                                                 \
+    if ((call) != 0) {                                                                             \
+        fprintf(stderr, "failed: %s\n", #call);                                                    \
+        exit(1);                                                                                   \
+    }
+
+static const VkFormat COLOUR = VK_FORMAT_R8G8B8A8_SRGB, DEPTH = VK_FORMAT_D16_UNORM;
+
+typedef struct view {
+    float angle, aspect;
+} view;
+
+typedef struct renderer {
+    tml_vulkan_desc vulkan; /* instance, device and queue: what is lent */
+    VkExtent2D size;
+    VkImage images[2]; /* colour, depth */
+    VkImageView views[2];
+    VkBuffer picture; /* the colour image on the host */
+    uint8_t *pixels;
+    VkBuffer indices;         /* to be lent */
+    VkDeviceMemory memory[4]; /* of the images, picture and indices */
+    VkRenderPass pass;
+    VkFramebuffer framebuffer;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+} renderer;
+
+/* An instance, and a device that Trommel can use with a queue that draws and computes. */
+static bool open_device(tml_vulkan_desc *v)
+{
+    const VkApplicationInfo app = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                   .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo instance_info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                                .pApplicationInfo = &app};
+    VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &sizes};
+    VkPhysicalDeviceFeatures features = {0};
+    VkQueueFamilyProperties families[16];
+    uint32_t count = 1, family_count = 16;
+    if (vkCreateInstance(&instance_info, NULL, &v->instance) != VK_SUCCESS)
+        return false;
+    if (vkEnumeratePhysicalDevices(v->instance, &count, &v->physical_device) < 0 || !count ||
+        !tml_vulkan_features(vkGetInstanceProcAddr, v->instance, v->physical_device, &features,
+                             &features12, &sizes)) {
+        vkDestroyInstance(v->instance, NULL);
+        return false;
+    }
+    vkGetPhysicalDeviceQueueFamilyProperties(v->physical_device, &family_count, families);
+    const VkQueueFlags both = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    while (v->queue_family < family_count && (families[v->queue_family].queueFlags & both) != both)
+        v->queue_family++;
+    if (v->queue_family == family_count) {
+        vkDestroyInstance(v->instance, NULL);
+        return false;
+    }
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = v->queue_family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo device_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                            .pNext = &features12,
+                                            .queueCreateInfoCount = 1,
+                                            .pQueueCreateInfos = &queue,
+                                            .pEnabledFeatures = &features};
+    MUST(vkCreateDevice(v->physical_device, &device_info, NULL, &v->device));
+    vkGetDeviceQueue(v->device, v->queue_family, 0, &v->queue);
+    return true;
+}
+
+static VkDeviceMemory allocate(const tml_vulkan_desc *v, VkMemoryRequirements needs,
+                               VkMemoryPropertyFlags wanted)
+{
+    VkPhysicalDeviceMemoryProperties types;
+    vkGetPhysicalDeviceMemoryProperties(v->physical_device, &types);
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1) ||
+           (types.memoryTypes[type].propertyFlags & wanted) != wanted)
+        type++;
+    const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                             .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = &flags,
+                                       .allocationSize = needs.size,
+                                       .memoryTypeIndex = type};
+    VkDeviceMemory memory;
+    MUST(vkAllocateMemory(v->device, &info, NULL, &memory));
+    return memory;
+}
+
+static VkBuffer make_buffer(const tml_vulkan_desc *v, VkDeviceSize size, VkBufferUsageFlags usage,
+                            VkMemoryPropertyFlags wanted, VkDeviceMemory *memory)
+{
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
+    VkBuffer buffer;
+    VkMemoryRequirements needs;
+    MUST(vkCreateBuffer(v->device, &info, NULL, &buffer));
+    vkGetBufferMemoryRequirements(v->device, buffer, &needs);
+    *memory = allocate(v, needs, wanted);
+    MUST(vkBindBufferMemory(v->device, buffer, *memory, 0));
+    return buffer;
+}
+
+/* An index buffer that Trommel writes: with the usages that tml_buffer_desc.vulkan asks for. */
+static void make_indices(renderer *r, VkDeviceSize size)
+{
+    r->indices =
+        make_buffer(&r->vulkan, size,
+                    VK_BUFFER_USAGE_INDEX_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                        VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &r->memory[3]);
+}
+
+static void make_targets(renderer *r)
+{
+    const VkDevice device = r->vulkan.device;
+    VkMemoryRequirements needs;
+    for (int i = 0; i < 2; i++) {
+        const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                        .imageType = VK_IMAGE_TYPE_2D,
+                                        .format = i ? DEPTH : COLOUR,
+                                        .extent = {r->size.width, r->size.height, 1},
+                                        .mipLevels = 1,
+                                        .arrayLayers = 1,
+                                        .samples = VK_SAMPLE_COUNT_1_BIT,
+                                        .usage = i ? VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT
+                                                   : VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                         VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
+        MUST(vkCreateImage(device, &info, NULL, &r->images[i]));
+        vkGetImageMemoryRequirements(device, r->images[i], &needs);
+        r->memory[i] = allocate(&r->vulkan, needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+        MUST(vkBindImageMemory(device, r->images[i], r->memory[i], 0));
+        const VkImageViewCreateInfo view_info = {
+            .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+            .image = r->images[i],
+            .viewType = VK_IMAGE_VIEW_TYPE_2D,
+            .format = info.format,
+            .subresourceRange = {i ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0,
+                                 1}};
+        MUST(vkCreateImageView(device, &view_info, NULL, &r->views[i]));
+    }
+    r->picture = make_buffer(
+        &r->vulkan, (VkDeviceSize)r->size.width * r->size.height * 4,
+        VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, &r->memory[2]);
+    void *mapped;
+    MUST(vkMapMemory(device, r->memory[2], 0, VK_WHOLE_SIZE, 0, &mapped));
+    r->pixels = mapped;
+
+    /* Both start cleared; the colour ends where the copy reads it. */
+    const VkAttachmentDescription attachments[2] = {
+        {.format = COLOUR,
+         .samples = VK_SAMPLE_COUNT_1_BIT,
+         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+         .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+         .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL},
+        {.format = DEPTH,
+         .samples = VK_SAMPLE_COUNT_1_BIT,
+         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+         .storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+         .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+         .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+         .finalLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL}};
+    const VkAttachmentReference colour = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkAttachmentReference depth = {1, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
+    const VkSubpassDescription subpass = {
+        .colorAttachmentCount = 1, .pColorAttachments = &colour, .pDepthStencilAttachment = &depth};
+    const VkSubpassDependency to_copy = {.dstSubpass = VK_SUBPASS_EXTERNAL,
+                                         .srcStageMask =
+                                             VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                         .dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                         .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                                         .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT};
+    const VkRenderPassCreateInfo pass_info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+                                              .attachmentCount = 2,
+                                              .pAttachments = attachments,
+                                              .subpassCount = 1,
+                                              .pSubpasses = &subpass,
+                                              .dependencyCount = 1,
+                                              .pDependencies = &to_copy};
+    MUST(vkCreateRenderPass(device, &pass_info, NULL, &r->pass));
+    const VkFramebufferCreateInfo framebuffer_info = {.sType =
+                                                          VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+                                                      .renderPass = r->pass,
+                                                      .attachmentCount = 2,
+                                                      .pAttachments = r->views,
+                                                      .width = r->size.width,
+                                                      .height = r->size.height,
+                                                      .layers = 1};
+    MUST(vkCreateFramebuffer(device, &framebuffer_info, NULL, &r->framebuffer));
+}
+
+static VkPipelineShaderStageCreateInfo make_stage(VkDevice device, VkShaderStageFlagBits stage,
+                                                  const uint32_t *code, size_t size)
+{
+    const VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = code};
+    VkPipelineShaderStageCreateInfo out = {.sType =
+                                               VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                           .stage = stage,
+                                           .pName = "main"};
+    MUST(vkCreateShaderModule(device, &info, NULL, &out.module));
+    return out;
+}
+
+/* Positions and normals come from two buffers, three floats a vertex: as Trommel writes them. */
+static void make_pipeline(renderer *r)
+{
+    const VkDevice device = r->vulkan.device;
+    const VkPipelineShaderStageCreateInfo stages[2] = {
+        make_stage(device, VK_SHADER_STAGE_VERTEX_BIT, vertex_code, sizeof vertex_code),
+        make_stage(device, VK_SHADER_STAGE_FRAGMENT_BIT, fragment_code, sizeof fragment_code)};
+    const VkVertexInputBindingDescription bindings[2] = {{0, 12, VK_VERTEX_INPUT_RATE_VERTEX},
+                                                         {1, 12, VK_VERTEX_INPUT_RATE_VERTEX}};
+    const VkVertexInputAttributeDescription attributes[2] = {{0, 0, VK_FORMAT_R32G32B32_SFLOAT, 0},
+                                                             {1, 1, VK_FORMAT_R32G32B32_SFLOAT, 0}};
+    const VkPipelineVertexInputStateCreateInfo input = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = 2,
+        .pVertexBindingDescriptions = bindings,
+        .vertexAttributeDescriptionCount = 2,
+        .pVertexAttributeDescriptions = attributes};
+    const VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    const VkViewport viewport = {0, 0, (float)r->size.width, (float)r->size.height, 0, 1};
+    const VkRect2D all = {.extent = r->size};
+    const VkPipelineViewportStateCreateInfo viewports = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .pViewports = &viewport,
+        .scissorCount = 1,
+        .pScissors = &all};
+    const VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .cullMode = VK_CULL_MODE_BACK_BIT,
+        .frontFace = VK_FRONT_FACE_COUNTER_CLOCKWISE,
+        .lineWidth = 1};
+    const VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    const VkPipelineDepthStencilStateCreateInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = VK_TRUE,
+        .depthWriteEnable = VK_TRUE,
+        .depthCompareOp = VK_COMPARE_OP_LESS};
+    const VkPipelineColorBlendAttachmentState write = {.colorWriteMask = 0xf};
+    const VkPipelineColorBlendStateCreateInfo blend = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &write};
+    const VkPushConstantRange range = {VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(view)};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &range};
+    MUST(vkCreatePipelineLayout(device, &layout, NULL, &r->layout));
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .stageCount = 2,
+                                               .pStages = stages,
+                                               .pVertexInputState = &input,
+                                               .pInputAssemblyState = &assembly,
+                                               .pViewportState = &viewports,
+                                               .pRasterizationState = &raster,
+                                               .pMultisampleState = &samples,
+                                               .pDepthStencilState = &depth,
+                                               .pColorBlendState = &blend,
+                                               .layout = r->layout,
+                                               .renderPass = r->pass};
+    MUST(vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &r->pipeline));
+    vkDestroyShaderModule(device, stages[0].module, NULL);
+    vkDestroyShaderModule(device, stages[1].module, NULL);
+}
+
+static void make_commands(renderer *r)
+{
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = r->vulkan.queue_family};
+    MUST(vkCreateCommandPool(r->vulkan.device, &pool, NULL, &r->pool));
+    const VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = r->pool,
+        .commandBufferCount = 1};
+    MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, &r->commands));
+}
+
+/* The render pass and the copy of its picture. */
+static void draw(const renderer *r, view seen, const tml_vulkan_memory at[4])
+{
+    const VkClearValue clear[2] = {{.color.float32 = {0.02f, 0.025f, 0.04f, 1}},
+                                   {.depthStencil.depth = 1}};
+    const VkRenderPassBeginInfo pass = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = r->pass,
+                                        .framebuffer = r->framebuffer,
+                                        .renderArea.extent = r->size,
+                                        .clearValueCount = 2,
+                                        .pClearValues = clear};
+    vkCmdBeginRenderPass(r->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->pipeline);
+    vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof seen, &seen);
+    const VkBuffer streams[2] = {at[0].buffer, at[1].buffer};
+    const VkDeviceSize offsets[2] = {at[0].offset, at[1].offset};
+    vkCmdBindVertexBuffers(r->commands, 0, 2, streams, offsets);
+    vkCmdBindIndexBuffer(r->commands, at[2].buffer, at[2].offset, VK_INDEX_TYPE_UINT32);
+    vkCmdDrawIndexedIndirect(r->commands, at[3].buffer, at[3].offset, 1, 0);
+    vkCmdEndRenderPass(r->commands);
+
+    const VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                    .imageExtent = {r->size.width, r->size.height, 1}};
+    vkCmdCopyImageToBuffer(r->commands, r->images[0], VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                           r->picture, 1, &copy);
+    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    vkCmdPipelineBarrier(r->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                         1, &to_host, 0, NULL, 0, NULL);
+}
+
+static void destroy_renderer(renderer *r)
+{
+    const VkDevice device = r->vulkan.device;
+    vkDestroyCommandPool(device, r->pool, NULL);
+    vkDestroyPipeline(device, r->pipeline, NULL);
+    vkDestroyPipelineLayout(device, r->layout, NULL);
+    vkDestroyFramebuffer(device, r->framebuffer, NULL);
+    vkDestroyRenderPass(device, r->pass, NULL);
+    vkDestroyBuffer(device, r->picture, NULL);
+    vkDestroyBuffer(device, r->indices, NULL);
+    for (int i = 0; i < 2; i++) {
+        vkDestroyImageView(device, r->views[i], NULL);
+        vkDestroyImage(device, r->images[i], NULL);
+    }
+    for (int i = 0; i < 4; i++)
+        vkFreeMemory(device, r->memory[i], NULL);
+    vkDestroyDevice(device, NULL);
+    vkDestroyInstance(r->vulkan.instance, NULL);
+}
+
+#endif
