@@ -114,13 +114,14 @@ vertex make_vertex(uvec3 at, uint axis)
     vec3 index = vec3(low);
     if (!is_cap) /* an edge into the pad ends on the border */
         index[axis] += t;
-    vec3 origin = vec3(head_float(SURFACE_HEAD_PLACE), head_float(SURFACE_HEAD_PLACE + 1u),
-                       head_float(SURFACE_HEAD_PLACE + 2u));
-    v.position = origin;
-    for (int a = 2; a >= 0; a--) {
-        uint first = SURFACE_HEAD_PLACE + 3u + 3u * uint(a);
-        v.position += index[a] * vec3(head_float(first), head_float(first + 1u), head_float(first + 2u));
-    }
+    /* Origin, then the steps along x, y and z. */
+    vec4 place0 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u]);
+    vec4 place1 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 1u]);
+    vec4 place2 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 2u]);
+    v.position = place0.xyz;
+    v.position += index.z * place2.yzw;
+    v.position += index.y * vec3(place1.zw, place2.x);
+    v.position += index.x * vec3(place0.w, place1.xy);
     v.normal = vec3(0.0);
     v.value = 0.0;
 #ifdef SURFACE_FULL
@@ -160,27 +161,28 @@ uint room_of(uvec2 room, uvec2 before)
     return left.y != 0u ? 0xffffffffu : left.x;
 }
 
-/* x, y, z: the edges of the lane's word; first: of its row's vertices on each axis, from the chunk's
- * first. */
-void emit_vertices(tile_info tile, uint segment, uint x, uint y, uint z, uvec3 first)
+/* Three counts of a lane, of at most 2^10 - 1 before it in its row, in ten bits each: the sums over the
+ * lanes of its row before it. What a subgroup's other rows carry over drops out with the difference. */
+uint before_in_row(uint counts, uint row_first_lane)
 {
-    uint counts_xy = popcount32(x) | popcount32(y) << 16, count_z = popcount32(z);
-    uint before_xy = subgroupExclusiveAdd(counts_xy), before_z = subgroupExclusiveAdd(count_z);
-    uint last = SUBGROUP - 1u;
-    uint end_xy = subgroupShuffle(before_xy + counts_xy, last);
-    uint total = (end_xy & 0xffffu) + (end_xy >> 16) + subgroupShuffle(before_z + count_z, last);
+    uint before = subgroupExclusiveAdd(counts);
+    return before - subgroupShuffle(before, row_first_lane);
+}
+
+/* x, y, z: the edges of the lane's word; in_row: how many are before the lane's word in its row, ten
+ * bits each; first: of its row's vertices on each axis, from the chunk's first. */
+void emit_vertices(tile_info tile, uint segment, uint x, uint y, uint z, uint in_row, uvec3 first)
+{
+    uint count_x = popcount32(x), count_y = popcount32(y), count_z = popcount32(z);
+    uint count = count_x + count_y + count_z, before = subgroupExclusiveAdd(count);
+    uint total = subgroupShuffle(before + count, SUBGROUP - 1u);
     if (total == 0u)
         return;
-    /* Of the row: vertices of the tile before it; in it, those along x, and along x and y; and those
-     * before the lane's word along each axis, ten bits each: at most 31 words are before it. */
-    uint row_xy = subgroupShuffle(before_xy, tile.row_first_lane);
-    uint row_z = subgroupShuffle(before_z, tile.row_first_lane);
-    uint row_start = (row_xy & 0xffffu) + (row_xy >> 16) + row_z;
-    uint in_xy = before_xy - row_xy;
-    uint in_row = (in_xy & 0xffffu) | (in_xy >> 16) << 10 | (before_z - row_z) << 20;
-    uint row_last = tile.row_first_lane + WIDTH - 1u;
-    uint ends = subgroupShuffle(in_xy + counts_xy, row_last);
-    uint axis_ends = (ends & 0xffffu) | ((ends & 0xffffu) + (ends >> 16)) << 16;
+    /* Of the row: vertices of the tile before it; in it, those along x, and along x and y. */
+    uint row_start = subgroupShuffle(before, tile.row_first_lane);
+    uint ends = ((in_row & 0x3ffu) + count_x) | ((in_row >> 10 & 0x3ffu) + count_y) << 16;
+    ends = subgroupShuffle(ends, tile.row_first_lane + WIDTH - 1u);
+    uint axis_ends = ends + (ends << 16);
 
     uvec2 floats = add64(tile.vertices_before, add64(tile.vertices_before, tile.vertices_before));
     uvec2 positions = element_at(args.positions, floats, 2u);
@@ -299,10 +301,12 @@ void emit_triangles(tile_info tile, lane_rows rows, lane_streams streams, uint c
         [[unroll]] for (uint i = 0u; i < 8u; i++)
             stage[stage_first + lane * CELL_STRIDE + i] =
                 subgroupShuffle(streams.first[i], owner) + popcount32(edges[i] & below);
-        uint triangles = is_live ? words_at(table).v[4u * index + 3u] >> 16 : 0u;
+        uvec4 corners = quads_at(table).v[index];
+        uint triangles = is_live ? corners.w >> 16 : 0u;
         uint line = subgroupExclusiveAdd(triangles);
-        for (uint i = 0u; i < triangles; i++)
-            stage[lines + line + i] = lane | index << 8 | i << 16;
+        [[unroll]] for (uint i = 0u; i < CELL_LINES; i++)
+            if (i < triangles)
+                stage[lines + line + i] = lane | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 8;
         uint all = subgroupShuffle(line + triangles, SUBGROUP - 1u);
         stage_barrier();
 
@@ -311,11 +315,9 @@ void emit_triangles(tile_info tile, lane_rows rows, lane_streams streams, uint c
         for (uint i = lane; i < 3u * stored; i += SUBGROUP) {
             uint triangle = i / 3u, corner = i - 3u * triangle;
             uint entry = stage[lines + triangle];
-            uint number = entry >> 16;
             if (has(SURFACE_FLIP))
                 corner = corner == 0u ? 0u : 3u - corner;
-            uint code = words_at(table).v[4u * (entry >> 8 & 0xffu) + (number >> 1)] >>
-                        (16u * (number & 1u) + 4u * corner);
+            uint code = entry >> (8u + 4u * corner);
             uint vertex_number =
                 stage[stage_first + (entry & 0xffu) * CELL_STRIDE + (code & 7u)] + (code >> 3 & 1u);
             if (has(SURFACE_WIDE)) {
@@ -396,8 +398,11 @@ void main()
         streams.edges[7] &= allowed_edges(cells_at, 2u, y1, z, w, size);
         cells &= present_cells(cells_at, y, z, w, size);
     }
-    if (!has_word)
+    if (!has_word) {
         cells = 0u;
+        [[unroll]] for (uint i = 0u; i < 8u; i++)
+            streams.edges[i] = 0u;
+    }
 
     /* Where each stream's vertices begin: its row's, those of the row's earlier segments, and
      * those of earlier words of the segment. */
@@ -427,17 +432,23 @@ void main()
     /* A tile's own vertices are counted from its chunk's first. */
     uvec3 own_first = uvec3(streams.first[0], streams.first[4], streams.first[6]) -
                       tile.vertices_before.x;
-    emit_vertices(tile, segment, has_word ? streams.edges[0] : 0u,
-                  has_word ? streams.edges[4] : 0u, has_word ? streams.edges[6] : 0u, own_first);
-
+    uint n[8];
+    [[unroll]] for (uint i = 0u; i < 8u; i++)
+        n[i] = popcount32(streams.edges[i]);
     uint row_first = tile.row_first_lane;
-    [[unroll]] for (uint i = 0u; i < 8u; i += 2u) {
-        uint counts = popcount32(streams.edges[i]) | popcount32(streams.edges[i + 1u]) << 16;
-        uint before = subgroupExclusiveAdd(has_word ? counts : 0u);
-        before -= subgroupShuffle(before, row_first);
-        streams.first[i] += before & 0xffffu;
-        streams.first[i + 1u] += before >> 16;
-    }
+    uint own = before_in_row(n[0] | n[4] << 10 | n[6] << 20, row_first);
+    emit_vertices(tile, segment, streams.edges[0], streams.edges[4], streams.edges[6], own, own_first);
+
+    uint along_x = before_in_row(n[1] | n[2] << 10 | n[3] << 20, row_first);
+    uint across = before_in_row(n[5] | n[7] << 10, row_first);
+    streams.first[0] += own & 0x3ffu;
+    streams.first[4] += own >> 10 & 0x3ffu;
+    streams.first[6] += own >> 20;
+    streams.first[1] += along_x & 0x3ffu;
+    streams.first[2] += along_x >> 10 & 0x3ffu;
+    streams.first[3] += along_x >> 20;
+    streams.first[5] += across & 0x3ffu;
+    streams.first[7] += across >> 10;
     emit_triangles(tile, rows, streams, cells, is_missing,
                    subgroupShuffle(triangles_first, 0u));
 }
