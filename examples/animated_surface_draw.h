@@ -74,6 +74,7 @@ static bool open_device(tml_vulkan_desc *v)
         vkDestroyInstance(v->instance, NULL);
         return false;
     }
+    v->has_size_control = sizes.subgroupSizeControl;
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueFamilyIndex = v->queue_family,

@@ -38,6 +38,7 @@ int main(void)
         puts("no Vulkan device here");
         return 77;
     }
+    mine.has_size_control = sizes.subgroupSizeControl;
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueCount = 1,

@@ -55,6 +55,9 @@ typedef struct tml_vulkan_desc {
     VkDevice device;
     VkQueue queue;
     uint32_t queue_family;
+    /* The device was made with subgroupSizeControl and computeFullSubgroups. Without them it must
+     * have subgroups of one size only. */
+    bool has_size_control;
     /* Kernels from trommel_add_kernels(), ended by a zeroed one; must outlive the context. Kernels
      * that are not here are compiled at run time where libshaderc is found. */
     const tml_vulkan_kernel *kernels;
@@ -71,7 +74,8 @@ typedef struct tml_vulkan_desc {
 /* Adds to features, features11, features12 and size_control what the library can use and the
  * physical device has, so that a VkDevice made with them serves it. Chain them yourself; a feature
  * that is already set stays set. Returns false when the device lacks what the library needs.
- * size_control may be NULL when VK_EXT_subgroup_size_control (core in 1.3) is not enabled. */
+ * size_control may be NULL; what it gets goes into tml_vulkan_desc.has_size_control, and below
+ * Vulkan 1.3 needs the extension VK_EXT_subgroup_size_control. */
 TML_API bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get_instance_proc_addr,
                                  VkInstance instance, VkPhysicalDevice physical_device,
                                  VkPhysicalDeviceFeatures *features,

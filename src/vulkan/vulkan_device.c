@@ -378,8 +378,9 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     fill_info(&p, &tml->device);
     device->physical = p.handle;
     device->family = p.family;
-    device->has_size_control = p.has_size_control;
     device->is_lent = lent->device != VK_NULL_HANDLE;
+    device->has_size_control =
+        p.has_size_control && (!device->is_lent || lent->has_size_control);
     if (device->is_lent) {
         device->device = lent->device;
     } else {
@@ -462,5 +463,6 @@ tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out)
     out->device = device->device;
     out->queue = device->queue;
     out->queue_family = device->family;
+    out->has_size_control = device->has_size_control;
     return TML_OK;
 }
