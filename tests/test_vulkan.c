@@ -541,6 +541,8 @@ TEST(a_frame_of_the_callers)
         .kind = TML_VULKAN_DRAW, .count = count, .group = 3, .out = arguments};
 
     /* Without scratch it must refuse rather than allocate. */
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
     CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
     size_t scratch = tml_scan_scratch_size(tml, &scan);
     if (scratch)
@@ -548,11 +550,11 @@ TEST(a_frame_of_the_callers)
     CHECK(tml_sync(tml) == TML_INVALID_ARGUMENT);
     CHECK(tml_vulkan_record_end(tml) == TML_OK);
     CHECK(tml_vulkan_record_end(tml) == TML_INVALID_ARGUMENT);
+    INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
     CHECK(tml_scan(tml, &scan) == TML_OK);
     CHECK(tml_compact(tml, &compact) == TML_OK);
     CHECK(tml_sync(tml) == TML_OK);
 
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
     CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
     CHECK(tml_scan(tml, &scan) == TML_OK);
