@@ -98,7 +98,8 @@ typedef struct tml_vulkan_memory {
     VkDeviceSize offset; /* bytes */
 } tml_vulkan_memory;
 
-/* Where a buffer lies: to bind it to your own pipelines. Each pointer may be NULL. */
+/* Where a buffer lies: to bind it to your own pipelines, at memory.offset, since buffers of the
+ * context share VkBuffers. Each pointer may be NULL. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer,
                                                     tml_vulkan_memory *memory,
                                                     VkDeviceAddress *address);
