@@ -289,7 +289,6 @@ static void find_caps(vk_device *device, const physical *p)
         .int64 = p->features.shaderInt64,
         .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
         .loop_limit = llvmpipe ? 65535 : 0, /* Mesa before 23; the later ones lose nothing by it */
-        .shared_size = p->properties.limits.maxComputeSharedMemorySize,
         .pass_items = PASS_ITEMS,
     };
     /* The largest allocation that is promised (maintenance3) is 4 GiB on large GPUs that in truth

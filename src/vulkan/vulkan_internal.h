@@ -68,7 +68,6 @@ typedef struct vk_caps {
     bool int64;            /* shaderInt64 */
     bool is_software;      /* runs on the host's processors */
     uint32_t loop_limit;   /* iterations after which the driver ends loops silently; 0: none */
-    uint32_t shared_size;  /* bytes of shared memory a workgroup */
     uint64_t pass_items;   /* elements in a pass; a power of two, at most 2^30 */
 } vk_caps;
 const vk_caps *vk_caps_of(const tml_context *tml);
