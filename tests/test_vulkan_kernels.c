@@ -23,7 +23,7 @@ TML_KERNEL(vec4, quadruple, (vec4 v, vec3 w, vec2 u, int k),
 TML_KERNEL(uint, from_vec4, (vec4 v), { return floatBitsToUint(v.x) ^ floatBitsToUint(v.w); })
 TML_KERNEL(double, average, (double a, double b), { return a < b ? (a + b) * 0.5 : floor(a); })
 TML_KERNEL(uint64, wide, (uint64 a, int64 b), { return b > 0 ? max(a, a + 1u) : a; })
-TML_KERNEL(int64, shifted, (int64 a, uint n), { return a * 2 - I(n); })
+TML_KERNEL(int64, shifted, (int64 a, uint n), { return (a >> 3) * 2 - I(n); })
 TML_KERNEL(bool, is_wide, (uint64 a), { return (a >> 40) != 0u; })
 #define DEFINE_BIGGER(T) TML_KERNEL(bool, T##_is_big, (T x), { return x > U(99); })
 DEFINE_BIGGER(uint)
