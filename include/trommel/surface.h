@@ -118,8 +118,8 @@ typedef struct tml_surface_result {
 /* Extracts. Synchronous on every engine: the result's sizes are known on return.
  * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
  * are missing (on Vulkan: of float volumes, or with a mask), plus the outputs; a field is 4 bytes a
- * sample more on Vulkan, which evaluates it whole; soup and the filters first make the whole welded mesh, beside
- * them. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * sample more on Vulkan, which evaluates it whole; soup and the filters first make the whole welded
+ * mesh, beside them. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * OUT_OF_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
  * call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni,
  * Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;

@@ -64,14 +64,14 @@ typedef struct tml_vulkan_desc {
     /* Contents of a pipeline cache that tml_vulkan_cache once gave; copied. */
     const void *cache;
     size_t cache_size;
-    /* Bytes of device memory that the context may take; 0: what the driver calls its budget. */
+    /* Bytes of device memory that the context may take; 0: as many as the driver gives. */
     uint64_t memory_limit;
-    /* Keeps buffers out of host-visible memory even where the device has no other kind in its own
-     * place, so that all copies are staged: for tests. */
+    /* Stages all copies, also where device memory is the host's own and could be mapped: for
+     * tests. */
     bool force_staging;
 } tml_vulkan_desc;
 
-/* Adds to features, features11, features12 and size_control what the library can use and the
+/* Adds to features, features12 and size_control what the library can use and the
  * physical device has, so that a VkDevice made with them serves it. Chain them yourself; a feature
  * that is already set stays set. Returns false when the device lacks what the library needs.
  * size_control may be NULL; what it gets goes into tml_vulkan_desc.has_size_control, and below
@@ -91,8 +91,9 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data,
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* tml_buffer_desc.vulkan: your buffer in place of memory of the context's. Usage must hold
- * STORAGE_BUFFER, SHADER_DEVICE_ADDRESS, TRANSFER_SRC and TRANSFER_DST, and INDIRECT_BUFFER when it is
- * lent as scratch; offset a multiple of the scalar's size and at least of 4. Must outlive the tml_buffer. */
+ * STORAGE_BUFFER, SHADER_DEVICE_ADDRESS, TRANSFER_SRC and TRANSFER_DST, and INDIRECT_BUFFER when
+ * it is lent as scratch; offset a multiple of the scalar's size and at least of 4. Must outlive the
+ * tml_buffer. */
 typedef struct tml_vulkan_memory {
     VkBuffer buffer;
     VkDeviceSize offset; /* bytes */

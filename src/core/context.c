@@ -190,7 +190,7 @@ static uint32_t list_devices(const tml_open_desc *desc, device_entry out[DEVICES
 
 uint32_t tml_devices(tml_device_info *out, uint32_t capacity)
 {
-    device_entry devices[DEVICES_MAX + 1];
+    device_entry devices[DEVICES_MAX];
     uint32_t count = list_devices(NULL, devices);
     for (uint32_t i = 0; i < TML_MIN_OF(count, capacity); i++)
         out[i] = devices[i].info;
@@ -281,7 +281,7 @@ tml_status tml_open(const tml_open_desc *desc, tml_context **out)
             (*engine)->is_lent && (*engine)->is_lent(desc))
             return context_create(desc, &(device_entry){.engine = *engine}, out);
     /* A number is one of the whole list; a name is looked for among what is asked for. */
-    device_entry devices[DEVICES_MAX + 1];
+    device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
     uint32_t count = list_devices(by_number ? NULL : desc, devices);
     for (uint32_t i = 0; i < count; i++)

@@ -27,8 +27,8 @@ typedef struct mesh_arrays {
  * first in order. Triangles are connected when they share a vertex.
  *
  * Vertices that no triangle uses any more are removed. When nothing is to be done, nothing is
- * written. Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
- * CANCELLED. */
+ * written. Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh
+ * is undefined. Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
 

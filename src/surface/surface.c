@@ -137,6 +137,30 @@ static uint64_t brick_count(const uint64_t dims[3])
            ((dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z);
 }
 
+/* A buffer of a desc that may be left out. */
+typedef struct optional_buffer {
+    const char *field;
+    tml_buffer buffer;
+    const tml_type *types;
+    uint64_t count;
+    const tml_slot **slot; /* set when it is given */
+} optional_buffer;
+
+static tml_status check_optional(tml_context *tml, const char *call, const optional_buffer *buffers,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tml_is_none(buffers[i].buffer))
+            continue;
+        tml_status status = tml_check_buffer(tml, call, buffers[i].field, buffers[i].buffer,
+                                             buffers[i].types, buffers[i].count);
+        if (status != TML_OK)
+            return status;
+        *buffers[i].slot = tml_slot_of(tml, buffers[i].buffer);
+    }
+    return TML_OK;
+}
+
 /* Everything about the input. */
 static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
                                 tml_field_desc *field, surface_plan *plan)
@@ -170,26 +194,11 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     memcpy(plan->dims, grid->dims, sizeof plan->dims);
     static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
     static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
-    const struct {
-        const char *field;
-        tml_buffer buffer;
-        const tml_type *types;
-        uint64_t count;
-        const tml_slot **slot;
-    } optional[] = {
+    const optional_buffer optional[] = {
         {"desc.mask", desc->mask, mask_types, count, &plan->mask},
         {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute},
         {"desc.index", desc->index, index_types, brick_count(plan->dims), &plan->index}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(optional); i++) {
-        if (tml_is_none(optional[i].buffer))
-            continue;
-        status = tml_check_buffer(tml, "tml_surface", optional[i].field, optional[i].buffer,
-                                  optional[i].types, optional[i].count);
-        if (status != TML_OK)
-            return status;
-        *optional[i].slot = tml_slot_of(tml, optional[i].buffer);
-    }
-    return TML_OK;
+    return check_optional(tml, "tml_surface", optional, TML_ARRAY_SIZE(optional));
 }
 
 static bool wants_labels(const tml_surface_desc *desc)
@@ -713,24 +722,13 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if ((status = outputs_check(tml, job->outputs, OUTPUTS)) != TML_OK ||
         (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
         return status;
-    const struct {
-        const char *field;
-        tml_buffer buffer;
-        const tml_type *types;
-        uint64_t count;
-        const tml_slot **slot;
-    } optional[] = {{"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device},
-                    {"desc.counts", desc->counts, count_types, 2, &plan->counts},
-                    {"desc.draw", desc->draw, draw_types, 5, &plan->draw}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(optional); i++) {
-        if (tml_is_none(optional[i].buffer))
-            continue;
-        status = tml_check_buffer(tml, "tml_surface_enqueue", optional[i].field, optional[i].buffer,
-                                  optional[i].types, optional[i].count);
-        if (status != TML_OK)
-            return status;
-        *optional[i].slot = tml_slot_of(tml, optional[i].buffer);
-    }
+    const optional_buffer optional[] = {
+        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device},
+        {"desc.counts", desc->counts, count_types, 2, &plan->counts},
+        {"desc.draw", desc->draw, draw_types, 5, &plan->draw}};
+    status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
+    if (status != TML_OK)
+        return status;
     plan->iso_index = desc->iso_index;
     plan->vertex_capacity = room_in(plan->positions, UINT64_MAX);
     plan->vertex_capacity = room_in(plan->vertex_normals, plan->vertex_capacity);

@@ -67,9 +67,9 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
     };
     vk_dispatch_info info = {.args = &args, .args_size = sizeof args, .groups = bits->tiles};
     if (keep->kernel) {
-        info.module = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP);
-        if (!info.module)
-            return TML_UNSUPPORTED;
+        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
+        if (status != TML_OK)
+            return status;
         info.spec_count = VK_KERNEL_SPECS;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
         vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, &args.in0,
@@ -336,13 +336,11 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     uint32_t specs[VK_KERNEL_SPECS] = {0};
     const vk_module *module =
         tml_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
+    tml_status status = TML_OK;
     if (keep->kernel) {
-        module = vk_kernel_module(tml, keep->kernel, VK_KERNEL_COMPACT);
-        if (!module)
-            return TML_UNSUPPORTED;
+        status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_COMPACT, &module);
         vk_kernel_specs(tml, keep->kernel, keep->in, specs);
     }
-    tml_status status = TML_OK;
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
         uint64_t first = vk_pass_at(&job->passes, p).first;
         compact_args args = {.in0 = in ? in + first * sizeof(uint32_t) : 0};

@@ -33,18 +33,6 @@ static uint32_t tiles_of(uint64_t sources)
 
 /* ---- shared with vulkan_locate.c ------------------------------------------------------------- */
 
-vk_passes vk_expand_passes_take(const tml_length *length, uint64_t items, vk_arena *arena)
-{
-    vk_passes passes = {.count = TML_MAX_OF(pieces(length->count, items), (uint64_t)1),
-                        .bound = length->count,
-                        .items = items};
-    if (!tml_is_none(length->device)) {
-        passes.total = vk_take(arena, 1, sizeof(uint64_t));
-        passes.lengths = vk_take(arena, passes.count, sizeof(uint32_t));
-    }
-    return passes;
-}
-
 uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
 {
     const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
@@ -70,9 +58,10 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
     }
     *out = (vk_expand_counts){made, sizeof(uint32_t)};
     const tml_kernel *kernel = desc->count_kernel;
-    const vk_module *module = vk_kernel_module(tml, kernel, VK_KERNEL_MAP);
-    if (!module)
-        return TML_UNSUPPORTED;
+    const vk_module *module;
+    tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
+    if (status != TML_OK)
+        return status;
     map_args args = {.out_at = made, .length_at = pass->length, .bound = pass->bound};
     vk_kernel_args(tml, kernel, &desc->params, desc->in, pass->first, &args.in0, &args.f0);
     vk_dispatch_info info = {.module = module,
@@ -123,27 +112,12 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
     const tml_kernel *kernel = desc->emit_kernel;
     if (!kernel || outputs->capacity == 0)
         return TML_OK;
-    const vk_module *module = vk_kernel_module(tml, kernel, VK_KERNEL_MAP);
-    if (!module)
-        return TML_UNSUPPORTED;
-
+    const vk_module *module;
+    tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
+    if (status != TML_OK)
+        return status;
     const vk_passes *passes = &outputs->passes;
-    uint32_t pass_log2 = 0;
-    while ((uint64_t)1 << pass_log2 < passes->items)
-        pass_log2++;
-    const lengths_args lengths = {.from = total,
-                                  .total = passes->total,
-                                  .lengths = passes->lengths,
-                                  .bound_low = (uint32_t)passes->bound,
-                                  .bound_high = (uint32_t)(passes->bound >> 32),
-                                  .wide = 1,
-                                  .count = (uint32_t)passes->count,
-                                  .pass_log2 = pass_log2};
-    tml_status status =
-        vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
-                                             .args = &lengths,
-                                             .args_size = sizeof lengths,
-                                             .groups = pieces(passes->count, VK_GROUP)});
+    status = vk_passes_read(tml, total, true, passes);
     for (uint64_t p = 0; p < passes->count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(passes, p);
         map_args args = {.out_at = vk_address_of(tml, desc->out) +
@@ -233,7 +207,7 @@ static expand_layout lay_out(tml_context *tml, const tml_expand_desc *desc, vk_a
     expand_layout l = {.control = 0};
     uint64_t items = TML_MIN_OF(vk_caps_of(tml)->pass_items, most_sources);
     uint64_t longest = TML_MIN_OF(desc->length.count, items);
-    l.passes = vk_expand_passes_take(&desc->length, items, arena);
+    l.passes = vk_passes_take_of(&desc->length, items, arena);
     l.totals = vk_take(arena, l.passes.count, sizeof(uint64_t));
     l.places = vk_take(arena, (uint64_t)tiles_of(longest) + 1, sizeof(uint64_t));
     if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)

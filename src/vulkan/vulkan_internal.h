@@ -129,8 +129,12 @@ typedef struct vk_passes {
 
 /* Lays out what a device length needs (nothing for a host length). */
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena);
+/* The same in passes of items elements, a power of two, for operations that need shorter ones. */
+vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena);
 /* Records the reading of a device length. Once, before the first pass. */
 tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes);
+/* The same of a u32, or if wide a u64, at an address. */
+tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */
@@ -144,9 +148,10 @@ typedef enum vk_kernel_form {
 /* Can the kernel be had on this device? Says no for types the device lacks, and where it was
  * neither built with the program nor libshaderc is found. Compiles nothing yet. */
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel);
-/* The kernel's module, compiled at first use; kept until the context closes. NULL and a message on
- * failure (UNSUPPORTED: with the compiler's). */
-const vk_module *vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form);
+/* The kernel's module, compiled at first use; kept until the context closes. Errors: OUT_OF_MEMORY,
+ * UNSUPPORTED (with the compiler's message). */
+tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form,
+                            const vk_module **out);
 
 /* The constants 0 ... 3 of a kernel shader: how parameter p's array is read, as its tml_type. */
 enum { VK_KERNEL_SPECS = 4 };
@@ -163,13 +168,13 @@ void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_
 
 /* Scans count u32 values in place to exclusive sums, by blocks of blocks (vulkan_scan.c). total: 0,
  * or a u64 (two words) that gets the sum added to what base holds; base: 0, or a u64 that each
- * pass begins with. All sums must fit u32 within a pass. length: 0, or a u32 with the count. */
+ * pass begins with. All sums must fit u32 within a pass. */
 size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
 
-/* Stores a u64 at from (two words) into a one-element u32 or u64 buffer; none: nothing. saturate:
- * a u32 stays at its largest value. */
+/* Stores a u64 at from (two words) into a one-element u32 or u64 buffer; none: nothing. A u32 stays
+ * at its largest value. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_scan, vk_op_compact, vk_op_partition,

@@ -151,19 +151,17 @@ void vk_kernels_close(tml_context *tml)
 }
 
 /* Keeps code of a kernel; copied unless it was built with the program. */
-static const vk_module *keep_module(tml_context *tml, struct vk_kernel_cache *cache,
-                                    const tml_kernel *kernel, vk_kernel_form form, const void *code,
-                                    size_t code_size, bool is_built)
+static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
+                              const tml_kernel *kernel, vk_kernel_form form, const void *code,
+                              size_t code_size, bool is_built, const vk_module **out)
 {
     size_t copied = is_built ? 0 : code_size;
     size_t name_size = strlen(kernel->name) + 1, glsl_size = strlen(kernel->glsl) + 1;
     size_t size = sizeof(kernel_entry) + copied + name_size + glsl_size;
     kernel_entry *entry = tml_alloc(tml, size);
-    if (!entry) {
-        tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for %zu bytes of code",
-                  kernel->name, size);
-        return NULL;
-    }
+    if (!entry)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for %zu bytes of code",
+                         kernel->name, size);
     char *name = (char *)entry->code + copied, *glsl = name + name_size;
     memcpy(entry->code, code, copied);
     memcpy(name, kernel->name, name_size);
@@ -174,7 +172,8 @@ static const vk_module *keep_module(tml_context *tml, struct vk_kernel_cache *ca
     entry->glsl = glsl;
     entry->module = (vk_module){name, is_built ? code : entry->code, code_size};
     cache->entries = entry;
-    return &entry->module;
+    *out = &entry->module;
+    return TML_OK;
 }
 
 /* ---- where a kernel comes from --------------------------------------------------------------- */
@@ -211,9 +210,8 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
     return false;
 }
 
-static const vk_module *compile(tml_context *tml, struct vk_kernel_cache *cache,
-                                const shaderc_library *s, const tml_kernel *kernel,
-                                vk_kernel_form form)
+static tml_status compile(tml_context *tml, struct vk_kernel_cache *cache, const shaderc_library *s,
+                          const tml_kernel *kernel, vk_kernel_form form, const vk_module **out)
 {
     char file[64];
     snprintf(file, sizeof file, "kernel %s", kernel->name);
@@ -221,43 +219,47 @@ static const vk_module *compile(tml_context *tml, struct vk_kernel_cache *cache,
     const char *template = vk_kernel_templates[form];
     size_t size = vk_kernel_shader(kernel, place, template, NULL, 0) + 1;
     char *text = tml_alloc(tml, size);
-    if (!text) {
-        tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of GLSL", file, size);
-        return NULL;
-    }
+    if (!text)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of GLSL", file, size);
     vk_kernel_shader(kernel, place, template, text, size);
     shaderc_result *result = s->compile_into_spv(s->compiler, text, size - 1,
                                                  SHADERC_COMPUTE_SHADER, file, "main", s->options);
     tml_free(tml, text, size);
-    const vk_module *module = NULL;
+    tml_status status;
     if (result && s->result_get_compilation_status(result) == SHADERC_SUCCESS)
-        module = keep_module(tml, cache, kernel, form, s->result_get_bytes(result),
-                             s->result_get_length(result), false);
+        status = keep_module(tml, cache, kernel, form, s->result_get_bytes(result),
+                             s->result_get_length(result), false, out);
     else
-        tml_error(tml, TML_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s", file,
-                  result ? s->result_get_error_message(result) : "(no message)");
+        status = tml_error(tml, TML_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s", file,
+                           result ? s->result_get_error_message(result) : "(no message)");
     if (result)
         s->result_release(result);
-    return module;
+    return status;
 }
 
-const vk_module *vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form)
+tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form,
+                            const vk_module **out)
 {
     struct vk_kernel_cache *cache = cache_of(tml);
-    if (!cache) {
-        tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
-                  kernel->name);
-        return NULL;
-    }
+    if (!cache)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
+                         kernel->name);
     for (const kernel_entry *entry = cache->entries; entry; entry = entry->next)
-        if (entry->form == form && !strcmp(entry->glsl, kernel->glsl))
-            return &entry->module;
+        if (entry->form == form && !strcmp(entry->glsl, kernel->glsl)) {
+            *out = &entry->module;
+            return TML_OK;
+        }
     const tml_vulkan_kernel *built = find_built(tml, kernel);
     if (built && built->code[form])
-        return keep_module(tml, cache, kernel, form, built->code[form], built->size[form], true);
-    if (!vk_kernel_supported(tml, kernel) || !shaderc_of(cache))
-        return NULL;
-    return compile(tml, cache, shaderc_of(cache), kernel, form);
+        return keep_module(tml, cache, kernel, form, built->code[form], built->size[form], true,
+                           out);
+    const shaderc_library *shaderc = shaderc_of(cache);
+    if (!shaderc)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "kernel %s was not built in this form for Vulkan, and libshaderc cannot "
+                         "be used (%s)",
+                         kernel->name, cache->why_no_shaderc);
+    return compile(tml, cache, shaderc, kernel, form, out);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

@@ -225,7 +225,7 @@ typedef struct compact_layout {
 
 static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
 {
-    compact_layout l = {.passes = vk_expand_passes_take(&desc->length, most_items, arena)};
+    compact_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
     l.bits = vk_keep_take(arena, desc->length.count);
     l.state = take_state(desc->method, desc->length.count, arena);
     l.source = vk_take(arena, desc->length.count, sizeof(uint32_t));
@@ -336,7 +336,7 @@ typedef struct expand_layout {
 
 static expand_layout lay_out_expand(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena)
 {
-    expand_layout l = {.passes = vk_expand_passes_take(&desc->length, most_items, arena)};
+    expand_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
     l.state = take_state(desc->method, desc->length.count, arena);
     l.sums = vk_take(arena, vk_expand_total_scratch(l.state.count), 1);
     l.total = vk_take(arena, 1, sizeof(uint64_t));

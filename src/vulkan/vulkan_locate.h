@@ -21,9 +21,6 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
 
 /* ---- shared with the fast expand (vulkan_expand.c) ------------------------------------------- */
 
-/* Passes of at most that many items, a power of two: for what vk_passes_take would make longer. */
-vk_passes vk_expand_passes_take(const tml_length *length, uint64_t items, vk_arena *arena);
-
 /* How many outputs are written at most: the smallest room among those given; 0 without any. */
 uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc);
 

@@ -23,14 +23,15 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
 {
     (void)scratch_size;
     const tml_map_desc *d = desc;
-    const vk_module *module = vk_kernel_module(tml, d->kernel, VK_KERNEL_MAP);
-    if (!module)
-        return TML_UNSUPPORTED;
+    const vk_module *module;
+    tml_status status = vk_kernel_module(tml, d->kernel, VK_KERNEL_MAP, &module);
+    if (status != TML_OK)
+        return status;
     vk_arena arena = vk_arena_of(scratch);
     vk_passes passes = vk_passes_take(tml, &d->length, &arena);
     vk_address out = vk_address_of(tml, d->out);
     size_t size = tml_type_size(d->kernel->result);
-    tml_status status = vk_passes_begin(tml, &d->length, &passes);
+    status = vk_passes_begin(tml, &d->length, &passes);
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
         map_args args = {

@@ -48,7 +48,11 @@ tml_status vk_copy(tml_context *tml, vk_address out, vk_address in, uint64_t siz
 
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena)
 {
-    uint64_t items = vk_caps_of(tml)->pass_items;
+    return vk_passes_take_of(length, vk_caps_of(tml)->pass_items, arena);
+}
+
+vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena)
+{
     vk_passes passes = {.count = TML_MAX_OF((length->count + items - 1) / items, (uint64_t)1),
                         .bound = length->count,
                         .items = items};
@@ -59,27 +63,32 @@ vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *a
     return passes;
 }
 
-tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes)
+tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes)
 {
-    if (!passes->lengths)
-        return TML_OK;
-    const tml_slot *slot = tml_slot_of(tml, length->device);
     uint32_t pass_log2 = 0;
     while ((uint64_t)1 << pass_log2 < passes->items)
         pass_log2++;
-    const lengths_args args = {.from = vk_slot_address(slot) +
-                                       length->device_index * slot->element_size,
+    const lengths_args args = {.from = from,
                                .total = passes->total,
                                .lengths = passes->lengths,
                                .bound_low = (uint32_t)passes->bound,
                                .bound_high = (uint32_t)(passes->bound >> 32),
-                               .wide = slot->type == TML_U64,
+                               .wide = wide,
                                .count = (uint32_t)passes->count,
                                .pass_log2 = pass_log2};
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
                                                 .args = &args,
                                                 .args_size = sizeof args,
                                                 .groups = GROUPS_OF(passes->count)});
+}
+
+tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes)
+{
+    if (!passes->lengths)
+        return TML_OK;
+    const tml_slot *slot = tml_slot_of(tml, length->device);
+    return vk_passes_read(tml, vk_slot_address(slot) + length->device_index * slot->element_size,
+                          slot->type == TML_U64, passes);
 }
 
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
