@@ -24,9 +24,6 @@ elseif(NOT has_vulkan_tools)
         "(${TML_VULKAN_HEADERS}); Debian: apt-get install glslc libvulkan-dev")
 endif()
 
-add_executable(trommel-make-shader src/vulkan/make_shader.c)
-target_link_libraries(trommel-make-shader PRIVATE trommel_flags)
-
 set(shader_source ${PROJECT_SOURCE_DIR}/src/vulkan/shaders)
 set(shader_folder ${TML_GENERATED}/shaders)
 file(MAKE_DIRECTORY ${shader_folder})
@@ -88,6 +85,7 @@ list(APPEND TML_VULKAN_SOURCES ${TML_GENERATED}/vulkan_shaders.c
 
 # The tool behind trommel_add_kernels().
 add_executable(trommel-kernels src/vulkan/make_kernels.c src/vulkan/vulkan_kernel_glue.c
+    src/kernels/kernel_glue.c
     ${TML_GENERATED}/vulkan_kernel_templates.c)
 target_include_directories(trommel-kernels PRIVATE src include ${TML_GENERATED})
 target_link_libraries(trommel-kernels PRIVATE trommel_flags)

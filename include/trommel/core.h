@@ -170,6 +170,7 @@ typedef struct tml_open_desc {
     tml_progress_fn progress; /* NULL: none */
     void *progress_user;
     const struct tml_vulkan_desc *vulkan; /* trommel/vulkan.h: what you lend; NULL: nothing */
+    const struct tml_gl_desc *gl;         /* trommel/gl.h: likewise */
 } tml_open_desc;
 
 /* Opens a context. desc may be NULL or zeroed. On failure *out is NULL, the status says why and the
@@ -238,6 +239,7 @@ typedef struct tml_buffer_desc {
     void *host;        /* CPU: your memory, used in place and never freed; aligned to its scalar;
                         * must outlive the buffer. Other engines: UNSUPPORTED */
     const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
+    const struct tml_gl_memory *gl;         /* trommel/gl.h: your texture, used in place */
     const char *label;                      /* copied (31 bytes); named in messages */
 } tml_buffer_desc;
 

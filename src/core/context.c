@@ -12,6 +12,9 @@ const tml_engine *const tml_engines[] = {
 #ifdef TML_VULKAN
     &tml_vulkan_engine,
 #endif
+#ifdef TML_GL
+    &tml_gl_engine,
+#endif
     &tml_cpu_engine,
     NULL,
 };

@@ -56,8 +56,8 @@ typedef struct tml_engine {
      * what there was and becomes what there is, also on failure. NULL: host memory by the context's
      * allocator. An engine whose addresses are not the host's passes them in a pointer. */
     tml_status (*scratch_resize)(tml_context *tml, size_t size, void **out);
-    /* Where a slot's first element lies, in the engine's own kind of address. */
-    uintptr_t (*address)(const tml_slot *slot);
+    /* Where a slot's first element lies, in the engine's own kind of address: to tell overlaps. */
+    uint64_t (*address)(const tml_slot *slot);
     /* Does AUTO pass this method over where another one is supported? NULL: none. */
     bool (*avoids)(const tml_context *tml, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
@@ -67,5 +67,6 @@ typedef struct tml_engine {
 extern const tml_engine *const tml_engines[];
 extern const tml_engine tml_cpu_engine;    /* src/cpu/cpu_engine.c */
 extern const tml_engine tml_vulkan_engine; /* src/vulkan/vulkan_engine.c */
+extern const tml_engine tml_gl_engine;     /* src/gl/gl_engine.c */
 
 #endif

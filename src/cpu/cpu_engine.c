@@ -106,7 +106,7 @@ static void cpu_unmap(tml_context *tml, tml_slot *slot)
     (void)slot;
 }
 
-static uintptr_t cpu_address(const tml_slot *slot)
+static uint64_t cpu_address(const tml_slot *slot)
 {
     return (uintptr_t)slot->memory;
 }

@@ -12,10 +12,19 @@ precision highp usampler2D;
 #define ARGS_USE(name)    uniform name args;
 
 #define ADDRESS highp usampler2D
+/* Where texel i of an array lies. Rows are 1 << TML_ROW_LOG2 texels when that is defined. */
+ivec2 tml_place(highp usampler2D address, uint i)
+{
+#ifdef TML_ROW_LOG2
+    return ivec2(int(i & ((1u << TML_ROW_LOG2) - 1u)), int(i >> TML_ROW_LOG2));
+#else
+    uint width = uint(textureSize(address, 0).x);
+    return ivec2(int(i % width), int(i / width));
+#endif
+}
 uint tml_load_word(highp usampler2D address, uint i)
 {
-    uint width = uint(textureSize(address, 0).x);
-    return texelFetch(address, ivec2(int(i % width), int(i / width)), 0).x;
+    return texelFetch(address, tml_place(address, i), 0).x;
 }
 /* The halfword or byte in the low bits; above it, its neighbours. */
 uint tml_load_half(highp usampler2D address, uint i)

@@ -145,7 +145,7 @@ bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
         return false;
     if (x == y)
         return true;
-    uintptr_t first = tml->engine->address(x), second = tml->engine->address(y);
+    uint64_t first = tml->engine->address(x), second = tml->engine->address(y);
     return first < second + y->size && second < first + x->size;
 }
 
@@ -211,13 +211,13 @@ static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer sc
     if (status)
         return status;
     const tml_slot *slot = tml_slot_of(tml, scratch);
-    uintptr_t address = tml->engine->address(slot);
+    uint64_t address = tml->engine->address(slot);
     size_t skip = (size_t)(-address % TML_ALIGNMENT);
     if (slot->size < skip || slot->size - skip < need)
         return tml_error(tml, TML_SCRATCH_TOO_SMALL,
                          "%s: scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
                          slot->size, need + TML_ALIGNMENT, call);
-    *memory = (void *)(address + skip);
+    *memory = (void *)(uintptr_t)(address + skip);
     *size = slot->size - skip;
     return TML_OK;
 }

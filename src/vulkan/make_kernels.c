@@ -27,7 +27,7 @@ static const char *const form_names[VK_KERNEL_FORMS] = {"map", "keep", "compact"
 
 typedef struct parsed_kernel {
     tml_kernel kernel;
-    vk_kernel_place place;
+    kernel_place place;
 } parsed_kernel;
 
 typedef struct kernel_list {

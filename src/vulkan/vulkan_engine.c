@@ -1,9 +1,9 @@
 /* The Vulkan engine's table. */
 #include "vulkan/vulkan_device.h"
 
-static uintptr_t slot_address(const tml_slot *slot)
+static uint64_t slot_address(const tml_slot *slot)
 {
-    return (uintptr_t)vk_slot_address(slot);
+    return vk_slot_address(slot);
 }
 
 static bool is_lent(const tml_open_desc *desc)

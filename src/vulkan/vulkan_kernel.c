@@ -189,8 +189,8 @@ static const tml_vulkan_kernel *find_built(const tml_context *tml, const tml_ker
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
 {
     const vk_caps *caps = vk_caps_of(tml);
-    const char *lacks = vk_kernel_uses_float64(kernel) && !caps->float64 ? "double"
-                        : vk_kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
+    const char *lacks = kernel_uses_float64(kernel) && !caps->float64 ? "double"
+                        : kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
                                                                          : NULL;
     if (lacks) {
         tml_error(tml, TML_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name, lacks,
@@ -215,7 +215,7 @@ static tml_status compile(tml_context *tml, struct vk_kernel_cache *cache, const
 {
     char file[64];
     snprintf(file, sizeof file, "kernel %s", kernel->name);
-    vk_kernel_place place = {file, 1};
+    kernel_place place = {file, 1};
     const char *template = vk_kernel_templates[form];
     size_t size = vk_kernel_shader(kernel, place, template, NULL, 0) + 1;
     char *text = tml_alloc(tml, size);

@@ -6,10 +6,6 @@ layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
 layout(constant_id = 3) const uint KERNEL_TYPE_3 = 0u;
 const uint KERNEL_ALIGNED = 0x80000000u;
-/* tml_type, as <trommel/core.h> counts them. */
-const uint KERNEL_U8 = 1u, KERNEL_I8 = 2u, KERNEL_U16 = 3u, KERNEL_I16 = 4u, KERNEL_F16 = 9u;
-#define kernel_is_word(type) (type == 5u || type == 6u || type == 10u)
-
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer kernel_words_at {
     uint v[];
 };
@@ -34,28 +30,7 @@ uvec2 kernel_pair(uint type, uvec2 address, uint i)
     return uvec2(LOAD_U32(at, 0u), LOAD_U32(at, 1u));
 }
 
-uint kernel_load_uint(uint type, uvec2 address, uint i)
-{
-    if (type == KERNEL_U8)
-        return LOAD_U8(address, i);
-    if (type == KERNEL_U16)
-        return LOAD_U16(address, i);
-    return kernel_word(address, i);
-}
-int kernel_load_int(uint type, uvec2 address, uint i)
-{
-    if (type == KERNEL_I8)
-        return LOAD_I8(address, i);
-    if (type == KERNEL_I16)
-        return LOAD_I16(address, i);
-    return int(kernel_word(address, i));
-}
-float kernel_load_float(uint type, uvec2 address, uint i)
-{
-    if (type == KERNEL_F16)
-        return LOAD_F16(address, i);
-    return uintBitsToFloat(kernel_word(address, i));
-}
+#include "kernels/kernel_values.glsl"
 vec2 kernel_load_vec2(uint type, uvec2 address, uint i)
 {
     return uintBitsToFloat(kernel_pair(type, address, i));
@@ -71,44 +46,6 @@ vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
     if ((type & KERNEL_ALIGNED) != 0u)
         return uintBitsToFloat(kernel_quad_at(at).v);
     return vec4(LOAD_F32(at, 0u), LOAD_F32(at, 1u), LOAD_F32(at, 2u), LOAD_F32(at, 3u));
-}
-
-float kernel_float_of(uint word)
-{
-    return uintBitsToFloat(word);
-}
-int kernel_int_of(uint word)
-{
-    return int(word);
-}
-uint kernel_uint_of(uint word)
-{
-    return word;
-}
-
-uint kernel_words(float x)
-{
-    return floatBitsToUint(x);
-}
-uint kernel_words(int x)
-{
-    return uint(x);
-}
-uint kernel_words(uint x)
-{
-    return x;
-}
-uvec2 kernel_words(vec2 x)
-{
-    return floatBitsToUint(x);
-}
-uvec3 kernel_words(vec3 x)
-{
-    return floatBitsToUint(x);
-}
-uvec4 kernel_words(vec4 x)
-{
-    return floatBitsToUint(x);
 }
 
 #ifdef KERNEL_FLOAT64

@@ -1,10 +1,11 @@
 /* Build tool for shaders.
  *
- *   make_shader flatten OUTPUT INPUT [-version] [-keep NAME] [-I FOLDER]... [-depfile FILE -target T]
+ *   make_shader flatten OUTPUT INPUT [-version | -plain] [-keep NAME] [-I FOLDER]... [-depfile FILE -target T]
  *       Writes INPUT with its #include "x" lines resolved, each file once: beside the including file
  *       first, then in the folders. The include of NAME stays as it is. -version puts #version 460
- *       on top. Lines in a compiler's messages stay those of the files. -depfile says in make's
- *       words that T depends on the files.
+ *       on top. Lines in a compiler's messages stay those of the files; with -plain they do not, and
+ *       comments and empty lines are left out. -depfile says in make's words that T depends on the
+ *       files.
  *   make_shader bytes OUTPUT INPUT
  *       Writes INPUT as numbers separated by commas, a zero after the last: for a char array, since
  *       C compilers need not take long strings. */
@@ -23,6 +24,7 @@ typedef struct flattening {
     const char *folders[MAX_FOLDERS];
     char files[MAX_FILES][PATH_MAX]; /* resolved */
     int folder_count, file_count;
+    bool is_plain, in_comment; /* plain: within a comment that began on an earlier line */
 } flattening;
 
 static bool fail(const char *path, const char *message)
@@ -67,6 +69,37 @@ static bool find_include(const flattening *f, const char *including, const char 
     return false;
 }
 
+/* A line without its comments, unless nothing else was in it. */
+static void put_plain(flattening *f, const char *line)
+{
+    char kept[MAX_LINE];
+    size_t used = 0;
+    bool has_text = false;
+    for (const char *c = line; *c && *c != '\n'; c++) {
+        if (f->in_comment) {
+            f->in_comment = strncmp(c, "*/", 2) != 0;
+            c += !f->in_comment;
+        } else if (strncmp(c, "/*", 2) == 0) {
+            f->in_comment = true;
+            c++;
+        } else {
+            has_text = has_text || (*c != ' ' && *c != '\t');
+            kept[used++] = *c;
+        }
+    }
+    while (used > 0 && kept[used - 1] == ' ')
+        used--;
+    if (has_text)
+        fprintf(f->out, "%.*s\n", (int)used, kept);
+}
+
+/* Says where the next line comes from. */
+static void put_place(const flattening *f, int line, const char *name)
+{
+    if (!f->is_plain)
+        fprintf(f->out, "#line %d \"%s\"\n", line, name);
+}
+
 /* name is what messages call the file. */
 static bool flatten(flattening *f, const char *path, const char *name)
 {
@@ -81,18 +114,21 @@ static bool flatten(flattening *f, const char *path, const char *name)
         return fail(path, strerror(errno));
     char line[MAX_LINE], include[MAX_LINE], include_path[PATH_MAX];
     bool ok = true;
-    fprintf(f->out, "#line 1 \"%s\"\n", name);
+    put_place(f, 1, name);
     for (int number = 1; ok && fgets(line, sizeof line, in); number++) {
         if (!strchr(line, '\n') && !feof(in)) {
             ok = fail(path, "a line is too long");
         } else if (!parse_include(line, include) || (f->keep && !strcmp(include, f->keep))) {
-            fprintf(f->out, "%s%s", line, strchr(line, '\n') ? "" : "\n");
+            if (f->is_plain)
+                put_plain(f, line);
+            else
+                fprintf(f->out, "%s%s", line, strchr(line, '\n') ? "" : "\n");
         } else if (!find_include(f, path, include, include_path)) {
             fprintf(stderr, "%s:%d: %s is not found\n", path, number, include);
             ok = false;
         } else {
             ok = flatten(f, include_path, include);
-            fprintf(f->out, "#line %d \"%s\"\n", number + 1, name);
+            put_place(f, number + 1, name);
         }
     }
     fclose(in);
@@ -131,6 +167,8 @@ static bool run_flatten(int argc, char **argv)
     for (int i = 4; i < argc; i++) {
         if (!strcmp(argv[i], "-version"))
             has_version = true;
+        else if (!strcmp(argv[i], "-plain"))
+            f.is_plain = true;
         else if (i + 1 == argc)
             return fail(argv[i], "not an option, or its value is missing");
         else if (!strcmp(argv[i], "-depfile"))
@@ -152,7 +190,8 @@ static bool run_flatten(int argc, char **argv)
     const char *slash = strrchr(path, '/');
     if (has_version)
         fputs("#version 460\n", f.out);
-    fputs("#extension GL_GOOGLE_cpp_style_line_directive : require\n", f.out);
+    if (!f.is_plain)
+        fputs("#extension GL_GOOGLE_cpp_style_line_directive : require\n", f.out);
     bool ok = flatten(&f, path, slash ? slash + 1 : path);
     ok = close_output(f.out, output) && ok;
     return ok && (!depfile || write_depfile(&f, depfile, target));

@@ -1,0 +1,103 @@
+/* Trommel inside your own OpenGL ES program, or in a page with WebGL.
+ *
+ * Needs: OpenGL ES 3.0 or WebGL 2 for every operation with integers; OpenGL ES 2.0 or WebGL 1 for the
+ * few of the float tier (tml_gl_path). Nothing is linked: EGL is opened at run time.
+ *
+ * A buffer is an R32UI texture whose texels, row after row, are the array's 32-bit words (8- and
+ * 16-bit elements packed, lowest byte first). The library's own have rows of a power of two. A stream
+ * holds at most as many words as a texture has texels.
+ *
+ * The program chooses what it lends:
+ *   nothing      tml_open makes a context of its own through EGL, surfaceless or on a pbuffer of one
+ *                texel. During a call it is current on the calling thread; afterwards what was
+ *                current before is so again.
+ *   a context    tml_gl_desc.lend_current: the context that is current on the calling thread at
+ *                tml_open, which must be so at every later call. Whatever state the library changes it
+ *                restores.
+ *   textures     tml_buffer_desc.gl
+ * What was lent is never destroyed.
+ *
+ * Scratch: textures from a pool of the context's, which grows at first use. tml_<op>_scratch_size is
+ * therefore 0 and tml_reserve has nothing to do; the same call twice allocates only once.
+ *
+ * Without a readback: an output's size is the expected count. What an operation makes beyond it is
+ * not written, its count buffer tells how much there would have been, and the call waits for nothing.
+ * tml_gl_desc.exact_counts turns this round. */
+#ifndef TROMMEL_GL_H
+#define TROMMEL_GL_H
+
+#include <trommel/core.h>
+#include <trommel/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How values travel through textures, best first. Chosen by what the device is seen to do: every kind
+ * of texture is made, drawn to and read back, and the values are compared (tml_gl_tests). */
+typedef enum tml_gl_path {
+    TML_GL_PATH_AUTO,
+    TML_GL_INTEGER,      /* integer textures: ES 3.0, WebGL 2 */
+    TML_GL_FLOAT,        /* float textures, read back as floats */
+    TML_GL_FLOAT_PACKED, /* float textures, packed into RGBA8 to be read back */
+    TML_GL_PACKED,       /* RGBA8 alone: every value packed and unpacked in between */
+} tml_gl_path;
+TML_API const char *tml_gl_path_name(tml_gl_path path); /* "integer"; never NULL */
+
+typedef void (*tml_gl_function)(void);
+
+/* tml_open_desc.gl: copied by tml_open. */
+typedef struct tml_gl_desc {
+    bool lend_current;
+    /* Where the functions of OpenGL ES are found. NULL: EGL's; in a page, Emscripten's. */
+    tml_gl_function (*get_proc_address)(void *user, const char *name);
+    void *user;
+    /* Forces a path; UNSUPPORTED where the device failed its tests. The last three use nothing but
+     * OpenGL ES 2.0 and GLSL ES 1.00, also on a device that has more. */
+    tml_gl_path path;
+    /* Operations whose output may be shorter than its buffer read their count and draw just that many
+     * outputs: one wait a call, less to draw. */
+    bool exact_counts;
+    /* Texels in a row of the library's textures, as a power of two, from 4 on; 0: the device's largest,
+     * at most 2^14. For tests of the seams. */
+    uint32_t row_log2;
+} tml_gl_desc;
+
+/* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), level 0 of a complete
+ * TEXTURE_2D with immutable storage or one level, in place of one of the library's. Must outlive the
+ * tml_buffer. Integer path only. */
+typedef struct tml_gl_memory {
+    uint32_t texture;
+    uint32_t width, height;
+} tml_gl_memory;
+
+/* The texture behind a buffer, to fetch from it in your own shaders: word i is texel
+ * (i % width, i / width). UNSUPPORTED on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
+                                                 tml_gl_memory *out);
+
+/* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost). From then
+ * on calls return DEVICE_LOST; close it and open another. */
+TML_API void tml_gl_lost(tml_context *tml);
+
+/* Seconds of device time between begin and end for what was enqueued in between: by
+ * EXT_disjoint_timer_query where there is one, else by the clock between two waits. end waits.
+ * UNSUPPORTED on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_gl_time_begin(tml_context *tml);
+TML_API TML_MUST_CHECK tml_status tml_gl_time_end(tml_context *tml, double *seconds);
+
+/* One of the tests that decided the path, as a line of a tree. */
+typedef struct tml_gl_test {
+    uint32_t depth; /* in the tree */
+    bool passed;
+    bool is_choice;  /* this line is the path that was chosen */
+    char name[64];   /* "R32UI: draw and read back 256 words" */
+    char detail[96]; /* what was seen where it failed, or a figure */
+} tml_gl_test;
+/* Writes at most capacity entries and returns how many there are; 0 on other engines. */
+TML_API uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* The state of an open device: for the files of the engine's core alone (gl_device.c, gl_state.c,
+ * gl_memory.c, gl_program.c, gl_draw.c, gl_probe.c). Operations see gl_internal.h. */
+#ifndef TML_GL_DEVICE_H
+#define TML_GL_DEVICE_H
+
+#include "gl/gl_internal.h"
+
+enum {
+    GL_UNITS = GL_INPUTS_MAX + TML_MAX_INPUTS + 1, /* texture units of a draw: at most 15 */
+    GL_TESTS_MAX = 48,
+    GL_IDLE_MAX = 1024, /* operations after which a temporary that none took is destroyed */
+};
+
+typedef struct gl_program_uniform {
+    const char *literal; /* the name as an operation last gave it: compared first */
+    char name[40];
+    GLint location;
+    int unit; /* samplers; -1: not a sampler */
+} gl_program_uniform;
+
+/* A linked program, kept until the context closes. One block of memory. */
+typedef struct gl_program {
+    struct gl_program *next;
+    size_t size;
+    const gl_shader *shader;
+    const tml_kernel *kernel;
+    uint64_t hash; /* of head */
+    GLuint name;
+    uint32_t sampler_count, uniform_count;
+    gl_program_uniform *uniforms; /* samplers first */
+    char head[];                  /* #version and defines, a kernel's text included */
+} gl_program;
+
+/* State of a lent context that the library changes (gl_state.c). */
+typedef struct gl_saved {
+    GLint program, vertex_array, draw_framebuffer, read_framebuffer, active_unit, array_buffer;
+    GLint viewport[4], scissor[4];
+    GLint pack_buffer, unpack_buffer;
+    GLint pack[4], unpack[6];
+    GLint textures[GL_UNITS], samplers[GL_UNITS];
+    GLboolean color_mask[4];
+    GLboolean enabled[16];
+    GLint attribute_enabled, attribute_size, attribute_type, attribute_normalized, attribute_stride,
+        attribute_buffer;
+    void *attribute_pointer;
+} gl_saved;
+
+typedef struct gl_device {
+    tml_context *tml;
+#ifndef __EMSCRIPTEN__
+    egl_functions egl;
+    EGLDisplay display;
+    EGLContext context;
+    EGLSurface surface;
+    /* What was current when the call began. */
+    EGLDisplay previous_display;
+    EGLContext previous_context;
+    EGLSurface previous_draw, previous_read;
+    EGLenum previous_api;
+#endif
+    gl_functions fn;
+    bool is_lent, is_lost, is_es3;
+    uint32_t depth; /* of gl_enter */
+    gl_saved saved;
+    uint32_t texture_max, row_log2;
+    bool exact_counts;
+    tml_gl_path path;
+    tml_gl_test tests[GL_TESTS_MAX];
+    uint32_t test_count;
+
+    gl_texture *temporaries;
+    gl_program *programs;
+    gl_texture nothing;  /* a texel, for samplers that an operation leaves out */
+    GLuint vertex_array; /* ES 3.0: no attributes */
+    GLuint framebuffer;  /* of draws with several targets */
+    GLuint vertex_shader;
+    GLuint timer; /* query; 0: none yet */
+    bool has_timer, is_timing;
+    double timed_from;
+    void *float_state; /* of the float tier (gl_float.c) */
+} gl_device;
+
+static inline gl_device *gl_device_of(const tml_context *tml)
+{
+    return tml->engine_state;
+}
+
+uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
+bool gl_is_lent(const tml_open_desc *desc);
+tml_status gl_open(tml_context *tml, const tml_open_desc *desc);
+void gl_close(tml_context *tml);
+
+/* Saves and restores what the library changes; sets what its draws take for granted. */
+void gl_state_save(gl_device *device);
+void gl_state_restore(gl_device *device);
+void gl_state_set(gl_device *device);
+
+/* gl_memory.c */
+tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
+                             uint32_t height, gl_texture *out);
+void gl_texture_destroy(gl_device *device, gl_texture *texture);
+/* Its framebuffer, made at first use. Errors: INTERNAL (incomplete). */
+tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out);
+void gl_temporaries_end(gl_device *device);   /* of an operation */
+void gl_temporaries_close(gl_device *device); /* destroys all */
+tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
+void gl_buffer_destroy(tml_context *tml, tml_slot *slot);
+tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
+tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+tml_status gl_map(tml_context *tml, tml_slot *slot, void **out);
+void gl_unmap(tml_context *tml, tml_slot *slot);
+/* Reads texels [first, first + count) of a WORDS texture. Waits. */
+tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
+                         uint64_t count, uint32_t *out);
+
+/* gl_program.c. textures: all that the draw binds, to know their rows. */
+tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
+                           gl_program **out);
+void gl_programs_close(gl_device *device);
+/* The uniform of this name; NULL where the program has none. */
+gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);
+/* Compiles a shader; the log goes into the message. */
+tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
+                      int count, GLuint *out);
+
+/* A stretch of texels as at most three rectangles x, y, width, height. Returns how many. */
+int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4]);
+
+#endif

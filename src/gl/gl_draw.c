@@ -1,0 +1,267 @@
+/* Draws: one fragment shader over a stretch of its targets' texels; and the small draws that several
+ * operations use. */
+#include "gl/gl_device.h"
+
+#include <string.h>
+
+#include "gl_shaders.h"
+#include "kernels/kernel_glue.h"
+
+/* ---- what a draw reads ----------------------------------------------------------------------- */
+
+static const char *const kernel_names[TML_MAX_INPUTS] = {"kernel_in0", "kernel_in1", "kernel_in2",
+                                                         "kernel_in3"};
+static const char length_name[] = "tml_length_words";
+
+/* The texture that a sampler of this name gets; NULL where the operation gave none. */
+static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *info,
+                                  const char *name)
+{
+    for (int i = 0; i < GL_INPUTS_MAX && info->inputs[i].name; i++)
+        if (strcmp(info->inputs[i].name, name) == 0)
+            return info->inputs[i].texture;
+    for (uint32_t a = 0; a < TML_MAX_INPUTS && info->kernel.kernel; a++)
+        if (strcmp(kernel_names[a], name) == 0)
+            return gl_texture_of(tml, info->kernel.in[a]);
+    if (info->length && strcmp(length_name, name) == 0)
+        return gl_texture_of(tml, info->length->device);
+    return NULL;
+}
+
+static bool has_own_rows(const tml_context *tml, const gl_texture *t)
+{
+    uint32_t row = 1u << gl_row_log2(tml);
+    return !t || t->width == row || (t->height == 1 && t->width <= row);
+}
+
+static bool all_have_own_rows(const tml_context *tml, const gl_draw_info *info)
+{
+    bool own = !info->length || has_own_rows(tml, gl_texture_of(tml, info->length->device));
+    for (int i = 0; i < GL_INPUTS_MAX && info->inputs[i].name; i++)
+        own = own && has_own_rows(tml, info->inputs[i].texture);
+    for (uint32_t a = 0; a < TML_MAX_INPUTS && info->kernel.kernel; a++)
+        own = own && has_own_rows(tml, gl_texture_of(tml, info->kernel.in[a]));
+    return own;
+}
+
+static void bind_samplers(const gl_device *d, const gl_draw_info *info, const gl_program *program)
+{
+    for (uint32_t s = 0; s < program->sampler_count; s++) {
+        const gl_texture *texture = input_of(d->tml, info, program->uniforms[s].name);
+        d->fn.ActiveTexture(GL_TEXTURE0 + s);
+        d->fn.BindTexture(GL_TEXTURE_2D, texture ? texture->name : d->nothing.name);
+    }
+}
+
+static void set_uniform(const gl_functions *fn, gl_program *program, const gl_uniform *value)
+{
+    const gl_program_uniform *u = gl_program_uniform_of(program, value->name, false);
+    if (!u)
+        return; /* the compiler found no use for it */
+    GLint at = u->location;
+    switch (value->kind << 4 | value->components) {
+    case 'u' << 4 | 1:
+        fn->Uniform1uiv(at, 1, value->u);
+        break;
+    case 'u' << 4 | 2:
+        fn->Uniform2uiv(at, 1, value->u);
+        break;
+    case 'u' << 4 | 3:
+        fn->Uniform3uiv(at, 1, value->u);
+        break;
+    case 'u' << 4 | 4:
+        fn->Uniform4uiv(at, 1, value->u);
+        break;
+    case 'i' << 4 | 1:
+        fn->Uniform1iv(at, 1, value->i);
+        break;
+    case 'i' << 4 | 2:
+        fn->Uniform2iv(at, 1, value->i);
+        break;
+    case 'i' << 4 | 3:
+        fn->Uniform3iv(at, 1, value->i);
+        break;
+    case 'i' << 4 | 4:
+        fn->Uniform4iv(at, 1, value->i);
+        break;
+    case 'f' << 4 | 1:
+        fn->Uniform1fv(at, 1, value->f);
+        break;
+    case 'f' << 4 | 2:
+        fn->Uniform2fv(at, 1, value->f);
+        break;
+    case 'f' << 4 | 3:
+        fn->Uniform3fv(at, 1, value->f);
+        break;
+    case 'f' << 4 | 4:
+        fn->Uniform4fv(at, 1, value->f);
+        break;
+    default:
+        assert(!"a uniform of an unknown kind");
+    }
+}
+
+static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
+{
+    const gl_functions *fn = &d->fn;
+    for (int i = 0; i < GL_UNIFORMS_MAX && info->uniforms[i].name; i++)
+        set_uniform(fn, program, &info->uniforms[i]);
+    gl_uniform row = GL_UINT("tml_row", info->targets[0]->width);
+    set_uniform(fn, program, &row);
+    if (info->kernel.kernel && info->kernel.params) {
+        const tml_params *p = info->kernel.params;
+        gl_uniform f = GL_FLOAT4("kernel_f", p->f[0], p->f[1], p->f[2], p->f[3]);
+        gl_uniform u = GL_UINT4("kernel_u", p->u[0], p->u[1], p->u[2], p->u[3]);
+        set_uniform(fn, program, &f);
+        set_uniform(fn, program, &u);
+    }
+    if (info->length) {
+        const tml_slot *slot = tml_slot_of(d->tml, info->length->device);
+        uint32_t words = slot ? (uint32_t)(slot->element_size / 4) : 0;
+        gl_uniform place = GL_UINT3("tml_length_place", (uint32_t)info->length->count,
+                                    (uint32_t)info->length->device_index * words, words);
+        set_uniform(fn, program, &place);
+    }
+}
+
+/* ---- what a draw writes ---------------------------------------------------------------------- */
+
+static tml_status bind_targets(tml_context *tml, const gl_draw_info *info)
+{
+    gl_device *d = gl_device_of(tml);
+    GLuint name;
+    if (!info->targets[1]) {
+        tml_status status = gl_texture_framebuffer(tml, info->targets[0], &name);
+        if (status == TML_OK)
+            d->fn.BindFramebuffer(GL_FRAMEBUFFER, name);
+        return status;
+    }
+    d->fn.BindFramebuffer(GL_FRAMEBUFFER, d->framebuffer);
+    static const GLenum points[GL_TARGETS_MAX] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1,
+                                                  GL_COLOR_ATTACHMENT2, GL_COLOR_ATTACHMENT3};
+    GLsizei count = 0;
+    for (int t = 0; t < GL_TARGETS_MAX; t++) {
+        const gl_texture *texture = info->targets[t];
+        if (texture)
+            count = t + 1;
+        d->fn.FramebufferTexture2D(GL_FRAMEBUFFER, points[t], GL_TEXTURE_2D,
+                                   texture ? texture->name : 0, 0);
+    }
+    d->fn.DrawBuffers(count, points);
+    GLenum is = d->fn.CheckFramebufferStatus(GL_FRAMEBUFFER);
+    return is == GL_FRAMEBUFFER_COMPLETE
+               ? TML_OK
+               : tml_error(tml, TML_INTERNAL, "shader %s: its targets make no framebuffer (0x%x)",
+                           info->shader->name, (unsigned)is);
+}
+
+static tml_status draw(tml_context *tml, const gl_draw_info *info)
+{
+    gl_device *d = gl_device_of(tml);
+    gl_program *program;
+    tml_status status = gl_program_find(tml, info, !all_have_own_rows(tml, info), &program);
+    if (status == TML_OK)
+        status = bind_targets(tml, info);
+    if (status != TML_OK)
+        return status;
+    d->fn.UseProgram(program->name);
+    bind_samplers(d, info, program);
+    set_uniforms(d, info, program);
+    const gl_texture *target = info->targets[0];
+    d->fn.Viewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
+    uint32_t rectangles[3][4];
+    int used = gl_rectangles(target, info->first, info->count, rectangles);
+    for (int i = 0; i < used; i++) {
+        const uint32_t *r = rectangles[i];
+        d->fn.Scissor((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3]);
+        d->fn.DrawArrays(GL_TRIANGLES, 0, 3);
+    }
+    return TML_OK;
+}
+
+tml_status gl_draw(tml_context *tml, const gl_draw_info *info)
+{
+    if (info->count == 0)
+        return TML_OK;
+    if (!info->in_place)
+        return draw(tml, info);
+    gl_draw_info aside = *info;
+    tml_status status =
+        gl_temporary(tml, info->targets[0]->format, info->first + info->count, &aside.targets[0]);
+    if (status != TML_OK)
+        return status;
+    status =
+        gl_copy(tml, aside.targets[0], info->first, info->targets[0], info->first, info->count);
+    if (status == TML_OK)
+        status = draw(tml, &aside);
+    if (status == TML_OK)
+        status =
+            gl_copy(tml, info->targets[0], info->first, aside.targets[0], info->first, info->count);
+    gl_release(tml, aside.targets[0]);
+    return status;
+}
+
+/* ---- shared steps ---------------------------------------------------------------------------- */
+
+tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
+                   const gl_texture *in, uint64_t in_first, uint64_t count)
+{
+    return draw(tml, &(gl_draw_info){
+                         .shader = &gl_shader_copy,
+                         .inputs = {{"copied", in}},
+                         .uniforms = {GL_UINT("offset", (uint32_t)(in_first - out_first))},
+                         .targets = {out},
+                         .first = out_first,
+                         .count = count,
+                     });
+}
+
+tml_status gl_store_count(tml_context *tml, tml_buffer out, const gl_texture *from, uint64_t texel)
+{
+    const tml_slot *slot = tml_slot_of(tml, out);
+    if (!slot)
+        return TML_OK;
+    bool is_wide = slot->type == TML_U64;
+    return gl_draw(tml,
+                   &(gl_draw_info){
+                       .shader = &gl_shader_store_count,
+                       .defines = from->format == GL_FORMAT_QUADS ? "#define FROM_QUADS\n" : NULL,
+                       .inputs = {{"counts", from}},
+                       .uniforms = {GL_UINT("at", (uint32_t)texel), GL_UINT("is_wide", is_wide)},
+                       .targets = {gl_slot_texture(slot)},
+                       .count = is_wide ? 2 : 1,
+                   });
+}
+
+tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, uint64_t *count)
+{
+    if (!gl_device_of(tml)->exact_counts)
+        return TML_OK;
+    const gl_texture *words;
+    tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, 2, &words);
+    if (status != TML_OK)
+        return status;
+    uint32_t pair[2] = {0, 0};
+    status =
+        gl_draw(tml, &(gl_draw_info){
+                         .shader = &gl_shader_store_count,
+                         .defines = from->format == GL_FORMAT_QUADS ? "#define FROM_QUADS\n" : NULL,
+                         .inputs = {{"counts", from}},
+                         .uniforms = {GL_UINT("at", (uint32_t)texel), GL_UINT("is_wide", 1)},
+                         .targets = {words},
+                         .count = 2,
+                     });
+    if (status == TML_OK)
+        status = gl_read_words(tml, words, 0, 2, pair);
+    gl_release(tml, words);
+    uint64_t total = pair[0] | (uint64_t)pair[1] << 32;
+    if (status == TML_OK && total < *count)
+        *count = total;
+    return status;
+}
+
+bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel)
+{
+    (void)tml;
+    return !kernel_uses_float64(kernel) && !kernel_uses_int64(kernel);
+}

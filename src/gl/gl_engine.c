@@ -1,0 +1,134 @@
+/* The OpenGL ES engine's table. */
+#include "gl/gl_device.h"
+
+/* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
+static uint64_t slot_address(const tml_slot *slot)
+{
+    return (uint64_t)gl_slot_texture(slot)->name << 34;
+}
+
+static tml_status sync_all(tml_context *tml)
+{
+    tml_status status = gl_enter(tml);
+    if (status == TML_OK) {
+        gl_device_of(tml)->fn.Finish();
+        gl_leave(tml);
+    }
+    return status;
+}
+
+/* Temporary textures serve for scratch: an arena of one would be read and drawn to at once. */
+static tml_status scratch_resize(tml_context *tml, size_t size, void **out)
+{
+    (void)tml;
+    (void)size;
+    *out = NULL;
+    return TML_OK;
+}
+
+const tml_engine tml_gl_engine = {
+    .kind = TML_ENGINE_GL,
+    .name = "gl",
+    .devices = gl_devices,
+    .is_lent = gl_is_lent,
+    .open = gl_open,
+    .close = gl_close,
+    .buffer_create = gl_buffer_create,
+    .buffer_destroy = gl_buffer_destroy,
+    .read = gl_read,
+    .write = gl_write,
+    .map = gl_map,
+    .unmap = gl_unmap,
+    .sync = sync_all,
+    .scratch_resize = scratch_resize,
+    .address = slot_address,
+    .ops =
+        {
+            [TML_OP_MAP] = &gl_op_map,
+        },
+};
+
+/* ---- public calls ---------------------------------------------------------------------------- */
+
+const char *tml_gl_path_name(tml_gl_path path)
+{
+    static const char *const names[] = {"auto", "integer", "float", "float_packed", "packed"};
+    return (size_t)path < TML_ARRAY_SIZE(names) ? names[path] : "unknown";
+}
+
+static tml_status check_engine(tml_context *tml, const char *call)
+{
+    return tml->engine->kind == TML_ENGINE_GL
+               ? TML_OK
+               : tml_error(tml, TML_UNSUPPORTED, "%s: this context is on engine %s, not on gl",
+                           call, tml->engine->name);
+}
+
+tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
+{
+    tml_status status = check_engine(tml, "tml_gl_texture");
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, "tml_gl_texture", "buffer", buffer, NULL, 0);
+    if (status != TML_OK)
+        return status;
+    const gl_texture *texture = gl_texture_of(tml, buffer);
+    *out = (tml_gl_memory){texture->name, texture->width, texture->height};
+    return TML_OK;
+}
+
+uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)
+{
+    if (tml->engine->kind != TML_ENGINE_GL)
+        return 0;
+    const gl_device *d = gl_device_of(tml);
+    for (uint32_t i = 0; i < TML_MIN_OF(d->test_count, capacity); i++)
+        out[i] = d->tests[i];
+    return d->test_count;
+}
+
+tml_status tml_gl_time_begin(tml_context *tml)
+{
+    tml_status status = check_engine(tml, "tml_gl_time_begin");
+    if (status == TML_OK)
+        status = gl_enter(tml);
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    if (d->has_timer) {
+        if (!d->timer)
+            d->fn.GenQueries(1, &d->timer);
+        d->fn.BeginQuery(GL_TIME_ELAPSED_EXT, d->timer);
+    } else {
+        d->fn.Finish();
+        d->timed_from = tml_seconds();
+    }
+    d->is_timing = true;
+    gl_leave(tml);
+    return TML_OK;
+}
+
+tml_status tml_gl_time_end(tml_context *tml, double *seconds)
+{
+    tml_status status = check_engine(tml, "tml_gl_time_end");
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    if (!d->is_timing)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_gl_time_end: no tml_gl_time_begin before it");
+    status = gl_enter(tml);
+    if (status != TML_OK)
+        return status;
+    d->is_timing = false;
+    if (d->has_timer) {
+        GLuint64 nanoseconds = 0;
+        d->fn.EndQuery(GL_TIME_ELAPSED_EXT);
+        d->fn.GetQueryObjectui64vEXT(d->timer, GL_QUERY_RESULT, &nanoseconds);
+        *seconds = 1e-9 * (double)nanoseconds;
+    } else {
+        d->fn.Finish();
+        *seconds = tml_seconds() - d->timed_from;
+    }
+    gl_leave(tml);
+    return TML_OK;
+}

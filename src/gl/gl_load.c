@@ -1,0 +1,61 @@
+/* Finds EGL and OpenGL ES; see the header. */
+#include "gl/gl_load.h"
+
+#include <string.h>
+
+const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
+                    void *user, bool is_es3)
+{
+    memset(fn, 0, sizeof *fn);
+    const char *missing = NULL;
+#define GL_FIND(name)                                                                              \
+    {                                                                                              \
+        tml_gl_function found = get(user, "gl" #name);                                             \
+        memcpy(&fn->name, &found, sizeof found);                                                   \
+        if (!found && !missing)                                                                    \
+            missing = "gl" #name;                                                                  \
+    }
+    GL_FUNCTIONS_2(GL_FIND)
+    if (is_es3) {
+        GL_FUNCTIONS_3(GL_FIND)
+    }
+#undef GL_FIND
+    tml_gl_function found = get(user, "glGetQueryObjectui64vEXT");
+    memcpy(&fn->GetQueryObjectui64vEXT, &found, sizeof found);
+    return missing;
+}
+
+#ifndef __EMSCRIPTEN__
+#    include <dlfcn.h>
+
+bool egl_load(egl_functions *egl)
+{
+    *egl = (egl_functions){0};
+    egl->library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!egl->library)
+        return false;
+    bool is_whole = true;
+#    define EGL_FIND(name)                                                                         \
+        *(void **)&egl->name = dlsym(egl->library, "egl" #name);                                   \
+        is_whole = is_whole && egl->name != NULL;
+    EGL_FUNCTIONS(EGL_FIND)
+#    undef EGL_FIND
+    if (!is_whole)
+        return false;
+#    define EGL_FIND_EXTENSION(name)                                                               \
+        {                                                                                          \
+            tml_gl_function found = egl->GetProcAddress("egl" #name);                              \
+            memcpy(&egl->name, &found, sizeof found);                                              \
+        }
+    EGL_FIND_EXTENSION(GetPlatformDisplayEXT)
+    EGL_FIND_EXTENSION(QueryDevicesEXT)
+    EGL_FIND_EXTENSION(QueryDeviceStringEXT)
+#    undef EGL_FIND_EXTENSION
+    return true;
+}
+
+tml_gl_function egl_get_proc_address(void *egl, const char *name)
+{
+    return ((const egl_functions *)egl)->GetProcAddress(name);
+}
+#endif

@@ -1,0 +1,457 @@
+/* Textures: buffers, temporaries and their pool, transfers. */
+#include "gl/gl_device.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- textures -------------------------------------------------------------------------------- */
+
+typedef struct format_info {
+    GLenum internal, format, type;
+    uint32_t size;
+} format_info;
+
+static const format_info formats[] = {
+    [GL_FORMAT_WORDS] = {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4},
+    [GL_FORMAT_QUADS] = {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16},
+    [GL_FORMAT_BYTES] = {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
+    [GL_FORMAT_FLOATS] = {GL_RGBA32F, GL_RGBA, GL_FLOAT, 16},
+    [GL_FORMAT_HALVES] = {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8},
+};
+
+tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
+                             uint32_t height, gl_texture *out)
+{
+    gl_device *d = gl_device_of(tml);
+    const gl_functions *fn = &d->fn;
+    const format_info *info = &formats[format];
+    *out = (gl_texture){.format = format, .width = width, .height = height};
+    while (fn->GetError() != GL_NO_ERROR) {
+        /* of earlier calls, which may be the caller's own */
+    }
+    fn->GenTextures(1, &out->name);
+    fn->ActiveTexture(GL_TEXTURE0);
+    fn->BindTexture(GL_TEXTURE_2D, out->name);
+    if (d->is_es3)
+        fn->TexStorage2D(GL_TEXTURE_2D, 1, info->internal, (GLsizei)width, (GLsizei)height);
+    else /* sized formats are of 3.0; what is not RGBA8 fails here and was not chosen by the probe */
+        fn->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, (GLsizei)width, (GLsizei)height, 0, GL_RGBA,
+                       format == GL_FORMAT_BYTES    ? GL_UNSIGNED_BYTE
+                       : format == GL_FORMAT_FLOATS ? GL_FLOAT
+                                                    : GL_HALF_FLOAT_OES,
+                       NULL);
+    fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    GLenum error = fn->GetError();
+    if (error == GL_NO_ERROR)
+        return TML_OK;
+    gl_texture_destroy(d, out);
+    return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                     "%s: the device has no texture of %" PRIu32 " x %" PRIu32 " texels of %" PRIu32
+                     " bytes (error 0x%x)",
+                     call, width, height, info->size, (unsigned)error);
+}
+
+void gl_texture_destroy(gl_device *d, gl_texture *texture)
+{
+    if (texture->framebuffer)
+        d->fn.DeleteFramebuffers(1, &texture->framebuffer);
+    if (texture->name && !texture->is_lent)
+        d->fn.DeleteTextures(1, &texture->name);
+    texture->framebuffer = texture->name = 0;
+}
+
+tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    if (!texture->framebuffer) {
+        GLuint name;
+        fn->GenFramebuffers(1, &name);
+        fn->BindFramebuffer(GL_FRAMEBUFFER, name);
+        fn->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture->name,
+                                 0);
+        GLenum is = fn->CheckFramebufferStatus(GL_FRAMEBUFFER);
+        if (is != GL_FRAMEBUFFER_COMPLETE) {
+            fn->DeleteFramebuffers(1, &name);
+            return tml_error(tml, TML_INTERNAL,
+                             "a texture of %" PRIu32 " x %" PRIu32
+                             " texels cannot be drawn to (framebuffer status 0x%x)",
+                             texture->width, texture->height, (unsigned)is);
+        }
+        ((gl_texture *)texture)->framebuffer = name; /* the texture itself is as before */
+    }
+    *out = texture->framebuffer;
+    return TML_OK;
+}
+
+uint32_t gl_row_log2(const tml_context *tml)
+{
+    return gl_device_of(tml)->row_log2;
+}
+
+uint64_t gl_texels_max(const tml_context *tml)
+{
+    const gl_device *d = gl_device_of(tml);
+    return (uint64_t)d->texture_max << d->row_log2;
+}
+
+/* The shape of a texture of the library's own for so many texels. */
+static bool shape_of(const gl_device *d, uint64_t texels, uint32_t *width, uint32_t *height)
+{
+    uint64_t row = (uint64_t)1 << d->row_log2;
+    *width = (uint32_t)TML_MAX_OF(TML_MIN_OF(texels, row), 1u);
+    uint64_t rows = TML_MAX_OF((texels + row - 1) / row, 1u);
+    *height = (uint32_t)rows;
+    return rows <= d->texture_max;
+}
+
+int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4])
+{
+    int used = 0;
+    uint64_t end = first + count;
+    while (first < end) {
+        uint64_t x = first % texture->width, y = first / texture->width;
+        uint64_t width = TML_MIN_OF(end - first, texture->width - x), height = 1;
+        if (x == 0 && width == texture->width)
+            height = (end - first) / texture->width;
+        const uint32_t rectangle[4] = {(uint32_t)x, (uint32_t)y, (uint32_t)width, (uint32_t)height};
+        memcpy(out[used++], rectangle, sizeof rectangle);
+        first += width * height;
+    }
+    return used;
+}
+
+/* ---- temporaries ----------------------------------------------------------------------------- */
+
+static void temporary_destroy(gl_device *d, gl_texture **link)
+{
+    gl_texture *texture = *link;
+    *link = texture->next;
+    gl_texture_destroy(d, texture);
+    tml_free(d->tml, texture, sizeof *texture);
+}
+
+/* Destroys those that nothing uses and that were idle for so long. */
+static void temporaries_trim(gl_device *d, uint32_t idle)
+{
+    for (gl_texture **link = &d->temporaries; *link;) {
+        if (!(*link)->in_use && (*link)->idle >= idle)
+            temporary_destroy(d, link);
+        else
+            link = &(*link)->next;
+    }
+}
+
+tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, const gl_texture **out)
+{
+    gl_device *d = gl_device_of(tml);
+    uint32_t width, height;
+    if (!shape_of(d, texels, &width, &height))
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                         "%" PRIu64 " texels are more than the %" PRIu64 " that a texture has here",
+                         texels, gl_texels_max(tml));
+    if (height == 1)
+        for (width = 16; width < texels; width *= 2) {
+            /* few widths, so that small textures are found again */
+        }
+    gl_texture *best = NULL;
+    for (gl_texture *t = d->temporaries; t; t = t->next)
+        if (!t->in_use && t->format == format && t->width == width && t->height >= height &&
+            t->height / 2 <= height && (!best || t->height < best->height))
+            best = t;
+    if (!best) {
+        best = tml_alloc(tml, sizeof *best);
+        if (!best)
+            return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a texture's record");
+        tml_status status = gl_texture_create(tml, "a temporary", format, width, height, best);
+        if (status == TML_OUT_OF_DEVICE_MEMORY) {
+            temporaries_trim(d, 0);
+            status = gl_texture_create(tml, "a temporary", format, width, height, best);
+        }
+        if (status != TML_OK) {
+            tml_free(tml, best, sizeof *best);
+            return status;
+        }
+        best->next = d->temporaries;
+        d->temporaries = best;
+    }
+    best->in_use = true;
+    best->idle = 0;
+    *out = best;
+    return TML_OK;
+}
+
+void gl_release(tml_context *tml, const gl_texture *temporary)
+{
+    (void)tml;
+    if (temporary)
+        ((gl_texture *)temporary)->in_use = false;
+}
+
+void gl_temporaries_end(gl_device *d)
+{
+    for (gl_texture *t = d->temporaries; t; t = t->next) {
+        t->idle += !t->in_use;
+        t->in_use = false;
+    }
+    temporaries_trim(d, GL_IDLE_MAX);
+}
+
+void gl_temporaries_close(gl_device *d)
+{
+    while (d->temporaries)
+        temporary_destroy(d, &d->temporaries);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+typedef struct gl_buffer {
+    gl_texture texture;
+    void *mapped; /* between map and unmap */
+} gl_buffer;
+
+const gl_texture *gl_slot_texture(const tml_slot *slot)
+{
+    return &((const gl_buffer *)slot->memory)->texture;
+}
+
+const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    return slot ? gl_slot_texture(slot) : NULL;
+}
+
+tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
+{
+    gl_device *d = gl_device_of(tml);
+    if (desc->host || desc->vulkan)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_buffer_create: desc.%s is for another engine; OpenGL takes desc.gl",
+                         desc->host ? "host" : "vulkan");
+    uint64_t words = (slot->size + 3) / 4;
+    uint32_t width, height;
+    if (desc->gl) {
+        uint64_t texels = (uint64_t)desc->gl->width * desc->gl->height;
+        if (!desc->gl->texture || texels < words)
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_buffer_create: desc.gl is texture %" PRIu32 " with %" PRIu64
+                             " texels, needs one with %" PRIu64,
+                             desc->gl->texture, texels, words);
+        width = desc->gl->width;
+        height = desc->gl->height;
+    } else if (!shape_of(d, words, &width, &height)) {
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                         "tml_buffer_create: %zu bytes are more than the %" PRIu64
+                         " that a texture has here; use another engine for a stream of this size",
+                         slot->size, 4 * gl_texels_max(tml));
+    }
+    gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
+    if (!buffer)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
+    *buffer = (gl_buffer){.texture = {.format = GL_FORMAT_WORDS, .width = width, .height = height}};
+    tml_status status = gl_enter(tml);
+    if (status == TML_OK) {
+        if (desc->gl) {
+            buffer->texture.name = desc->gl->texture;
+            buffer->texture.is_lent = slot->lent = true;
+        } else {
+            status = gl_texture_create(tml, "tml_buffer_create", GL_FORMAT_WORDS, width, height,
+                                       &buffer->texture);
+        }
+        slot->memory = buffer;
+        if (status == TML_OK && desc->data && slot->size > 0)
+            status = gl_write(tml, slot, 0, slot->size, desc->data);
+        if (status != TML_OK)
+            gl_texture_destroy(d, &buffer->texture);
+        gl_leave(tml);
+    }
+    if (status != TML_OK) {
+        tml_free(tml, buffer, sizeof *buffer);
+        slot->memory = NULL;
+    }
+    return status;
+}
+
+void gl_buffer_destroy(tml_context *tml, tml_slot *slot)
+{
+    gl_buffer *buffer = slot->memory;
+    tml_free(tml, buffer->mapped, slot->size);
+    if (gl_enter(tml) == TML_OK) {
+        gl_texture_destroy(gl_device_of(tml), &buffer->texture);
+        gl_leave(tml);
+    }
+    tml_free(tml, buffer, sizeof *buffer);
+    slot->memory = NULL;
+}
+
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+enum { QUAD_ROWS = 16 };
+
+/* A rectangle where the driver only gives four components of which one counts. */
+static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *out)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    size_t size = (size_t)16 * r[2] * QUAD_ROWS;
+    uint32_t *quads = tml_alloc(tml, size);
+    if (!quads)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_read: no memory for %zu bytes", size);
+    for (uint32_t y = 0; y < r[3]; y += QUAD_ROWS) {
+        uint32_t rows = TML_MIN_OF(r[3] - y, (uint32_t)QUAD_ROWS);
+        fn->ReadPixels((GLint)r[0], (GLint)(r[1] + y), (GLsizei)r[2], (GLsizei)rows,
+                       GL_RGBA_INTEGER, GL_UNSIGNED_INT, quads);
+        for (size_t i = 0; i < (size_t)r[2] * rows; i++)
+            *out++ = quads[4 * i];
+    }
+    tml_free(tml, quads, size);
+    return TML_OK;
+}
+
+tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
+                         uint64_t count, uint32_t *out)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    GLuint framebuffer;
+    tml_status status = gl_texture_framebuffer(tml, texture, &framebuffer);
+    if (status != TML_OK)
+        return status;
+    fn->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    GLint format = 0, type = 0;
+    fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
+    fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
+    uint32_t rectangles[3][4];
+    int used = gl_rectangles(texture, first, count, rectangles);
+    for (int i = 0; i < used && status == TML_OK; i++) {
+        const uint32_t *r = rectangles[i];
+        if (format == GL_RED_INTEGER && type == GL_UNSIGNED_INT)
+            fn->ReadPixels((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3], GL_RED_INTEGER,
+                           GL_UNSIGNED_INT, out);
+        else
+            status = read_quads(tml, r, out);
+        out += (size_t)r[2] * r[3];
+    }
+    return status;
+}
+
+/* Reads bytes [offset, offset + size): whole words straight to out, the ragged ends by one word
+ * each. */
+static tml_status read_bytes(tml_context *tml, const gl_texture *texture, uint64_t offset,
+                             size_t size, uint8_t *out)
+{
+    tml_status status = TML_OK;
+    while (size > 0 && status == TML_OK) {
+        size_t skip = offset % 4, part = TML_MIN_OF(size, 4 - skip);
+        if (skip == 0 && size >= 4 && (uintptr_t)out % 4 == 0) {
+            part = size / 4 * 4;
+            status = gl_read_words(tml, texture, offset / 4, part / 4, (uint32_t *)(void *)out);
+        } else if (skip == 0 && size >= 4) {
+            part = TML_MIN_OF(size / 4 * 4, 4096u);
+            uint32_t words[1024];
+            status = gl_read_words(tml, texture, offset / 4, part / 4, words);
+            memcpy(out, words, part);
+        } else {
+            uint32_t word = 0;
+            status = gl_read_words(tml, texture, offset / 4, 1, &word);
+            memcpy(out, (const uint8_t *)&word + skip, part);
+        }
+        offset += part;
+        out += part;
+        size -= part;
+    }
+    return status;
+}
+
+tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out)
+{
+    tml_status status = gl_enter(tml);
+    if (status == TML_OK) {
+        status = read_bytes(tml, gl_slot_texture(slot), offset, size, out);
+        gl_leave(tml);
+    }
+    return status;
+}
+
+static void write_words(tml_context *tml, const gl_texture *texture, uint64_t first, uint64_t count,
+                        const void *in)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    const uint8_t *bytes = in;
+    uint32_t rectangles[3][4];
+    int used = gl_rectangles(texture, first, count, rectangles);
+    fn->ActiveTexture(GL_TEXTURE0);
+    fn->BindTexture(GL_TEXTURE_2D, texture->name);
+    for (int i = 0; i < used; i++) {
+        const uint32_t *r = rectangles[i];
+        fn->TexSubImage2D(GL_TEXTURE_2D, 0, (GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3],
+                          GL_RED_INTEGER, GL_UNSIGNED_INT, bytes);
+        bytes += (size_t)4 * r[2] * r[3];
+    }
+}
+
+/* Part of a word: the rest of it is read first, unless nothing lies there. */
+static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t offset, size_t size,
+                               const uint8_t *in)
+{
+    const gl_texture *texture = gl_slot_texture(slot);
+    uint32_t word = 0;
+    tml_status status = TML_OK;
+    if (offset % 4 != 0 || offset + size < slot->size)
+        status = gl_read_words(tml, texture, offset / 4, 1, &word);
+    memcpy((uint8_t *)&word + offset % 4, in, size);
+    if (status == TML_OK)
+        write_words(tml, texture, offset / 4, 1, &word);
+    return status;
+}
+
+tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
+{
+    const uint8_t *bytes = in;
+    tml_status status = gl_enter(tml);
+    if (status != TML_OK)
+        return status;
+    while (size > 0 && status == TML_OK) {
+        size_t skip = offset % 4, part = TML_MIN_OF(size, 4 - skip);
+        if (skip == 0 && size >= 4) {
+            part = size / 4 * 4;
+            write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
+        } else {
+            status = write_ragged(tml, slot, offset, part, bytes);
+        }
+        offset += part;
+        bytes += part;
+        size -= part;
+    }
+    gl_leave(tml);
+    return status;
+}
+
+tml_status gl_map(tml_context *tml, tml_slot *slot, void **out)
+{
+    gl_buffer *buffer = slot->memory;
+    *out = buffer->mapped;
+    if (buffer->mapped || slot->size == 0)
+        return TML_OK;
+    void *memory = tml_alloc(tml, slot->size);
+    if (!memory)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_map: no memory for %zu bytes", slot->size);
+    tml_status status = gl_read(tml, slot, 0, slot->size, memory);
+    if (status != TML_OK) {
+        tml_free(tml, memory, slot->size);
+        return status;
+    }
+    *out = buffer->mapped = memory;
+    return TML_OK;
+}
+
+void gl_unmap(tml_context *tml, tml_slot *slot)
+{
+    gl_buffer *buffer = slot->memory;
+    if (!buffer->mapped)
+        return;
+    if (gl_write(tml, slot, 0, slot->size, buffer->mapped) != TML_OK)
+        tml_log(tml, TML_LOG_ERROR, "tml_unmap: %s", tml_last_error(tml));
+    tml_free(tml, buffer->mapped, slot->size);
+    buffer->mapped = NULL;
+}

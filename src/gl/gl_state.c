@@ -1,0 +1,133 @@
+/* The state of OpenGL that the library changes: saved from and given back to a caller's context. */
+#include "gl/gl_device.h"
+
+static const GLenum switches[] = {GL_SCISSOR_TEST, GL_BLEND, GL_DEPTH_TEST, GL_STENCIL_TEST,
+                                  GL_CULL_FACE, GL_DITHER, GL_SAMPLE_ALPHA_TO_COVERAGE,
+                                  GL_SAMPLE_COVERAGE,
+                                  /* from here on of ES 3.0 */
+                                  GL_RASTERIZER_DISCARD};
+enum { SWITCHES_ES2 = 8 };
+static const GLenum pack_names[] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS,
+                                    GL_PACK_SKIP_PIXELS};
+static const GLenum unpack_names[] = {GL_UNPACK_ALIGNMENT,    GL_UNPACK_ROW_LENGTH,
+                                      GL_UNPACK_SKIP_ROWS,    GL_UNPACK_SKIP_PIXELS,
+                                      GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES};
+_Static_assert(TML_ARRAY_SIZE(switches) <= TML_ARRAY_SIZE(((gl_saved *)0)->enabled), "room");
+
+#ifdef __EMSCRIPTEN__
+/* WebGL's own: they would turn arrays over. */
+enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
+#endif
+
+static uint32_t switch_count(const gl_device *d)
+{
+    return d->is_es3 ? (uint32_t)TML_ARRAY_SIZE(switches) : SWITCHES_ES2;
+}
+
+void gl_state_save(gl_device *d)
+{
+    const gl_functions *fn = &d->fn;
+    gl_saved *s = &d->saved;
+    fn->GetIntegerv(GL_CURRENT_PROGRAM, &s->program);
+    fn->GetIntegerv(GL_VIEWPORT, s->viewport);
+    fn->GetIntegerv(GL_SCISSOR_BOX, s->scissor);
+    fn->GetIntegerv(GL_ACTIVE_TEXTURE, &s->active_unit);
+    fn->GetIntegerv(GL_ARRAY_BUFFER_BINDING, &s->array_buffer);
+    fn->GetBooleanv(GL_COLOR_WRITEMASK, s->color_mask);
+    for (uint32_t i = 0; i < switch_count(d); i++)
+        s->enabled[i] = fn->IsEnabled(switches[i]);
+    for (uint32_t unit = 0; unit < GL_UNITS; unit++) {
+        fn->ActiveTexture(GL_TEXTURE0 + unit);
+        fn->GetIntegerv(GL_TEXTURE_BINDING_2D, &s->textures[unit]);
+        if (d->is_es3)
+            fn->GetIntegerv(GL_SAMPLER_BINDING, &s->samplers[unit]);
+    }
+    if (d->is_es3) {
+        fn->GetIntegerv(GL_VERTEX_ARRAY_BINDING, &s->vertex_array);
+        fn->GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &s->draw_framebuffer);
+        fn->GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &s->read_framebuffer);
+        fn->GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &s->pack_buffer);
+        fn->GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &s->unpack_buffer);
+        for (uint32_t i = 0; i < TML_ARRAY_SIZE(pack_names); i++)
+            fn->GetIntegerv(pack_names[i], &s->pack[i]);
+        for (uint32_t i = 0; i < TML_ARRAY_SIZE(unpack_names); i++)
+            fn->GetIntegerv(unpack_names[i], &s->unpack[i]);
+    } else {
+        fn->GetIntegerv(GL_FRAMEBUFFER_BINDING, &s->draw_framebuffer);
+        fn->GetIntegerv(GL_PACK_ALIGNMENT, &s->pack[0]);
+        fn->GetIntegerv(GL_UNPACK_ALIGNMENT, &s->unpack[0]);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_ENABLED, &s->attribute_enabled);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_SIZE, &s->attribute_size);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_TYPE, &s->attribute_type);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, &s->attribute_normalized);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_STRIDE, &s->attribute_stride);
+        fn->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING, &s->attribute_buffer);
+        fn->GetVertexAttribPointerv(0, GL_VERTEX_ATTRIB_ARRAY_POINTER, &s->attribute_pointer);
+    }
+}
+
+void gl_state_restore(gl_device *d)
+{
+    const gl_functions *fn = &d->fn;
+    const gl_saved *s = &d->saved;
+    fn->UseProgram((GLuint)s->program);
+    fn->Viewport(s->viewport[0], s->viewport[1], s->viewport[2], s->viewport[3]);
+    fn->Scissor(s->scissor[0], s->scissor[1], s->scissor[2], s->scissor[3]);
+    fn->ColorMask(s->color_mask[0], s->color_mask[1], s->color_mask[2], s->color_mask[3]);
+    for (uint32_t i = 0; i < switch_count(d); i++)
+        (s->enabled[i] ? fn->Enable : fn->Disable)(switches[i]);
+    for (uint32_t unit = 0; unit < GL_UNITS; unit++) {
+        fn->ActiveTexture(GL_TEXTURE0 + unit);
+        fn->BindTexture(GL_TEXTURE_2D, (GLuint)s->textures[unit]);
+        if (d->is_es3)
+            fn->BindSampler(unit, (GLuint)s->samplers[unit]);
+    }
+    fn->ActiveTexture((GLenum)s->active_unit);
+    if (d->is_es3) {
+        fn->BindVertexArray((GLuint)s->vertex_array);
+        fn->BindFramebuffer(GL_DRAW_FRAMEBUFFER, (GLuint)s->draw_framebuffer);
+        fn->BindFramebuffer(GL_READ_FRAMEBUFFER, (GLuint)s->read_framebuffer);
+        fn->BindBuffer(GL_PIXEL_PACK_BUFFER, (GLuint)s->pack_buffer);
+        fn->BindBuffer(GL_PIXEL_UNPACK_BUFFER, (GLuint)s->unpack_buffer);
+        for (uint32_t i = 0; i < TML_ARRAY_SIZE(pack_names); i++)
+            fn->PixelStorei(pack_names[i], s->pack[i]);
+        for (uint32_t i = 0; i < TML_ARRAY_SIZE(unpack_names); i++)
+            fn->PixelStorei(unpack_names[i], s->unpack[i]);
+    } else {
+        fn->BindFramebuffer(GL_FRAMEBUFFER, (GLuint)s->draw_framebuffer);
+        fn->PixelStorei(GL_PACK_ALIGNMENT, s->pack[0]);
+        fn->PixelStorei(GL_UNPACK_ALIGNMENT, s->unpack[0]);
+        fn->BindBuffer(GL_ARRAY_BUFFER, (GLuint)s->attribute_buffer);
+        fn->VertexAttribPointer(0, s->attribute_size, (GLenum)s->attribute_type,
+                                (GLboolean)s->attribute_normalized, s->attribute_stride,
+                                s->attribute_pointer);
+        (s->attribute_enabled ? fn->EnableVertexAttribArray : fn->DisableVertexAttribArray)(0);
+    }
+    fn->BindBuffer(GL_ARRAY_BUFFER, (GLuint)s->array_buffer);
+}
+
+void gl_state_set(gl_device *d)
+{
+    const gl_functions *fn = &d->fn;
+    for (uint32_t i = 0; i < switch_count(d); i++)
+        fn->Disable(switches[i]);
+    fn->Enable(GL_SCISSOR_TEST);
+    fn->ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    fn->PixelStorei(GL_PACK_ALIGNMENT, 4);
+    fn->PixelStorei(GL_UNPACK_ALIGNMENT, 4);
+#ifdef __EMSCRIPTEN__
+    fn->PixelStorei(UNPACK_FLIP_Y, 0);
+    fn->PixelStorei(UNPACK_PREMULTIPLY, 0);
+#endif
+    if (!d->is_es3)
+        return;
+    fn->BindVertexArray(d->vertex_array);
+    fn->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    fn->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    for (uint32_t i = 1; i < TML_ARRAY_SIZE(pack_names); i++)
+        fn->PixelStorei(pack_names[i], 0);
+    for (uint32_t i = 1; i < TML_ARRAY_SIZE(unpack_names); i++)
+        fn->PixelStorei(unpack_names[i], 0);
+    for (uint32_t unit = 0; unit < GL_UNITS; unit++)
+        fn->BindSampler(unit, 0);
+}

@@ -1,0 +1,40 @@
+/* Stands in shaders with a user's kernel, before kernel_glue.glsl (kernels/kernel_glue.h). The engine
+ * defines KERNEL_TYPE_0 ... 3. */
+uniform highp usampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
+uniform vec4 kernel_f;
+uniform uvec4 kernel_u;
+
+uint kernel_word(highp usampler2D address, uint i)
+{
+    return tml_load_word(address, i);
+}
+#include "kernels/kernel_values.glsl"
+
+vec2 kernel_load_vec2(uint type, highp usampler2D address, uint i)
+{
+    return vec2(LOAD_F32(address, 2u * i), LOAD_F32(address, 2u * i + 1u));
+}
+vec3 kernel_load_vec3(uint type, highp usampler2D address, uint i)
+{
+    return vec3(LOAD_F32(address, 3u * i), LOAD_F32(address, 3u * i + 1u),
+                LOAD_F32(address, 3u * i + 2u));
+}
+vec4 kernel_load_vec4(uint type, highp usampler2D address, uint i)
+{
+    return vec4(LOAD_F32(address, 4u * i), LOAD_F32(address, 4u * i + 1u),
+                LOAD_F32(address, 4u * i + 2u), LOAD_F32(address, 4u * i + 3u));
+}
+
+tml_params kernel_params()
+{
+    tml_params p;
+    p.f[0] = kernel_f.x;
+    p.f[1] = kernel_f.y;
+    p.f[2] = kernel_f.z;
+    p.f[3] = kernel_f.w;
+    p.u[0] = kernel_u.x;
+    p.u[1] = kernel_u.y;
+    p.u[2] = kernel_u.z;
+    p.u[3] = kernel_u.w;
+    return p;
+}

@@ -1,0 +1,50 @@
+/* out[i] = kernel(...): word by word. Words of four bools may end past the stream: there the old bytes
+ * stay. */
+#include "gl_common.glsl"
+#include "gl_kernel.glsl"
+#include "kernel_glue.glsl"
+
+uniform highp usampler2D old;
+out uint word;
+
+#if KERNEL_SIZE == 1
+void main()
+{
+    uint n = stream_length(), first = 4u * tml_texel();
+    if (first >= n)
+        discard;
+    uint bits = first + 4u > n ? tml_load_word(old, tml_texel()) : 0u;
+    for (uint k = 0u; k < 4u && first + k < n; k++) {
+        uint shift = 8u * k;
+        uint byte = kernel_at(first + k, first + k, 0u) ? 1u : 0u;
+        bits = (bits & ~(0xffu << shift)) | (byte << shift);
+    }
+    word = bits;
+}
+#else
+void main()
+{
+    const uint EACH = uint(KERNEL_SIZE) / 4u;
+    uint at = tml_texel();
+    uint i = at / EACH;
+    if (i >= stream_length())
+        discard;
+    KERNEL_WORDS value = kernel_words(kernel_at(i, i, 0u));
+#if KERNEL_SIZE == 4
+    word = value;
+#else
+    uint part = at - i * EACH;
+    word = value.x;
+    if (part == 1u)
+        word = value.y;
+#if KERNEL_SIZE >= 12
+    if (part == 2u)
+        word = value.z;
+#endif
+#if KERNEL_SIZE == 16
+    if (part == 3u)
+        word = value.w;
+#endif
+#endif
+}
+#endif

@@ -1,0 +1,167 @@
+/* Joins users' kernels and shader templates; see the header. Also compiled into build tools. */
+#include "kernels/kernel_glue.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GLUE_LINE "#include \"kernel_glue.glsl\"\n"
+
+/* How a type is written in GLSL and lies in memory. */
+typedef struct glsl_type {
+    tml_type type;
+    const char *name, *words;
+    unsigned size;
+} glsl_type;
+
+static const glsl_type glsl_types[] = {
+    {TML_F32, "float", "uint", 4},
+    {TML_I32, "int", "uint", 4},
+    {TML_U32, "uint", "uint", 4},
+    {TML_VEC(TML_F32, 2), "vec2", "uvec2", 8},
+    {TML_VEC(TML_F32, 3), "vec3", "uvec3", 12},
+    {TML_VEC(TML_F32, 4), "vec4", "uvec4", 16},
+    {TML_F64, "double", "uvec2", 8},
+    {TML_I64, "int64", "uvec2", 8},
+    {TML_U64, "uint64", "uvec2", 8},
+    {TML_U8, "bool", "uint", 1},
+};
+
+static const glsl_type *glsl_type_of(tml_type type)
+{
+    size_t last = sizeof glsl_types / sizeof glsl_types[0] - 1;
+    size_t i = 0;
+    while (i < last && glsl_types[i].type != type)
+        i++;
+    return &glsl_types[i];
+}
+
+typedef struct text_out {
+    char *out;
+    size_t capacity, length;
+} text_out;
+
+static void put_bytes(text_out *t, const char *bytes, size_t size)
+{
+    if (t->length < t->capacity) {
+        size_t room = t->capacity - t->length;
+        memcpy(t->out + t->length, bytes, size < room ? size : room);
+    }
+    t->length += size;
+}
+
+static void put(text_out *t, const char *format, ...) TML_FORMAT(2, 3);
+static void put(text_out *t, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        put_bytes(t, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+}
+
+bool kernel_has_word(const tml_kernel *kernel, const char *word)
+{
+    const char *text = kernel->glsl;
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += length) {
+        bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        bool ends = !(isalnum((unsigned char)at[length]) || at[length] == '_');
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}
+
+bool kernel_uses_float64(const tml_kernel *kernel)
+{
+    return kernel_has_word(kernel, "double") || kernel_has_word(kernel, "DOUBLE");
+}
+
+bool kernel_uses_int64(const tml_kernel *kernel)
+{
+    static const char *const words[] = {"int64",    "uint64", "int64_t",
+                                        "uint64_t", "INT64",  "UINT64"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (kernel_has_word(kernel, words[i]))
+            return true;
+    return false;
+}
+
+/* One of the two functions that templates call. */
+static void put_call(text_out *t, const tml_kernel *kernel, const char *names, const char *result,
+                     bool by_word)
+{
+    put(t, "%s %s(%suint i, uint index, uint rank)\n{\n    return %s(", result,
+        by_word ? "kernel_of_word" : "kernel_at", by_word ? "uint word, " : "", kernel->name);
+    unsigned array = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++) {
+        const char *comma = p > 0 ? ", " : "";
+        const char *type = glsl_type_of(kernel->params[p])->name;
+        if (kernel->params[p] == TML_PARAM_INDEX)
+            put(t, "%sindex", comma);
+        else if (kernel->params[p] == TML_PARAM_RANK)
+            put(t, "%srank", comma);
+        else if (kernel->params[p] == TML_PARAM_PARAMS)
+            put(t, "%skernel_params()", comma);
+        else if (by_word && array++ == 0)
+            put(t, "%skernel_%s_of(word)", comma, type);
+        else if (by_word)
+            put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array - 1, names,
+                array - 1);
+        else
+            put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array, names, array),
+                array++;
+    }
+    put(t, ");\n}\n");
+}
+
+static bool first_array_is_words(const tml_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        if (kernel->params[p] < TML_PARAM_INDEX)
+            return glsl_type_of(kernel->params[p])->size == 4;
+    return false;
+}
+
+size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array,
+                   kernel_place place, const char *text, char *out, size_t capacity)
+{
+    text_out t = {out, capacity > 0 ? capacity - 1 : 0, 0};
+    const glsl_type *result = glsl_type_of(kernel->result);
+    const char *cut = strstr(text, GLUE_LINE);
+    if (!cut)
+        cut = text + strlen(text);
+
+    put_bytes(&t, head, strlen(head));
+    put_bytes(&t, text, (size_t)(cut - text));
+
+    /* The kernel's name may be one that GLSL keeps or that the template uses. C's own names of the
+     * types appear where a macro of the user's wrote the kernel. */
+    if (!strstr(kernel->name, "__"))
+        put(&t, "#define %s tml_kernel_%s\n", kernel->name, kernel->name);
+    put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
+            "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n");
+    put(&t, "#define KERNEL_RESULT %s\n#define KERNEL_SIZE %u\n#define KERNEL_WORDS %s\n",
+        result->name, result->size, result->words);
+    if (place.file)
+        put(&t, "#line %u \"%s\"\n", place.line, place.file);
+    put_bytes(&t, kernel->glsl, strlen(kernel->glsl));
+    put(&t, "%s", place.file ? "\n#line 1 \"kernel_glue.glsl\"\n" : "\n");
+    put_call(&t, kernel, array, result->name, false);
+    if (first_array_is_words(kernel)) {
+        put_call(&t, kernel, array, result->name, true);
+        put(&t, "const bool KERNEL_BY_WORD = kernel_is_word(KERNEL_TYPE_0);\n");
+    } else {
+        put(&t, "#define kernel_of_word(word, i, index, rank) kernel_at(i, index, rank)\n"
+                "const bool KERNEL_BY_WORD = false;\n");
+    }
+    if (*cut)
+        put_bytes(&t, cut + strlen(GLUE_LINE), strlen(cut) - strlen(GLUE_LINE));
+    if (capacity > 0)
+        out[t.length < t.capacity ? t.length : t.capacity] = '\0';
+    return t.length;
+}
