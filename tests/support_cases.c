@@ -315,6 +315,23 @@ static const char *engine_name(tml_engine_kind kind)
     return (size_t)kind < COUNT_OF(names) ? names[kind] : "unknown";
 }
 
+/* NULL: every engine. */
+static const char *wanted_engine;
+static bool is_wanted_device(uint32_t device)
+{
+    return !wanted_engine || strcmp(wanted_engine, engine_name(devices[device].engine)) == 0;
+}
+
+/* GPUs have no threads of ours to vary. On OpenGL ES the axis varies what else must not matter: with 1,
+ * textures have short rows, so that streams take many; with 7, counts are read before outputs are
+ * drawn. */
+#ifdef TML_GL
+static tml_gl_desc gl_of(uint32_t threads)
+{
+    return (tml_gl_desc){.row_log2 = threads == 1 ? 10 : 0, .exact_counts = threads == 7};
+}
+#endif
+
 /* One context for each device and number of threads, kept: its arena is used by case after case. */
 static tml_context *context_get(uint32_t device, uint32_t threads)
 {
@@ -327,6 +344,10 @@ static tml_context *context_get(uint32_t device, uint32_t threads)
     tml_open_desc desc = {.device = number, .threads = threads};
 #ifdef TML_VULKAN
     desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels};
+#endif
+#ifdef TML_GL
+    tml_gl_desc gl = gl_of(threads);
+    desc.gl = &gl;
 #endif
     if (context_count == MAX_CONTEXTS || tml_open(&desc, &tml) != TML_OK)
         return NULL;
@@ -655,7 +676,7 @@ static void run_case(totals *sum, case_run *c, const case_op *const *ops, int op
     case_name(c, name, sizeof name);
     number++;
     for (uint32_t d = 0; d < device_count; d++) {
-        if (devices[d].is_software && (number + d) % software_step != 0)
+        if ((devices[d].is_software && (number + d) % software_step != 0) || !is_wanted_device(d))
             continue;
         case_run run = *c;
         case_result result = case_execute_on(&run, d);
@@ -692,6 +713,8 @@ static double copy_seconds(size_t size)
 static void run_perf_case(totals *sum, const case_op *const *ops, const char *name)
 {
     for (uint32_t d = 0; d < device_count; d++) {
+        if (!is_wanted_device(d))
+            continue;
         case_run c;
         if (!case_parse(&c, ops, name)) {
             sum->failed++;
@@ -766,18 +789,20 @@ static void run_all(totals *sum, const case_op *const *ops, bool full, bool list
 
 static int usage(const char *program)
 {
-    fprintf(stderr,
-            "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [OP]\n"
-            "       %s -o 'CASE'\n"
-            "  test        a covering sample of the cases (the default); --all: the full product\n"
-            "  list        their names\n"
-            "  support     which engine runs what, as markdown\n"
-            "  perf        times\n"
-            "  --coverage  fail when a method that an engine offers is reached by no case\n"
-            "  --software N  only every Nth case on software drivers\n"
-            "  OP          only operations whose name contains it\n"
-            "  -o 'CASE'   one case, by its name\n",
-            program, program);
+    fprintf(
+        stderr,
+        "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [--engine E] [OP]\n"
+        "       %s -o 'CASE'\n"
+        "  test        a covering sample of the cases (the default); --all: the full product\n"
+        "  list        their names\n"
+        "  support     which engine runs what, as markdown\n"
+        "  perf        times\n"
+        "  --coverage  fail when a method that an engine offers is reached by no case\n"
+        "  --software N  only every Nth case on software drivers\n"
+        "  --engine E  only on cpu, vulkan or gl\n"
+        "  OP          only operations whose name contains it\n"
+        "  -o 'CASE'   one case, by its name\n",
+        program, program);
     return 2;
 }
 
@@ -791,6 +816,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             one = argv[++i];
         else if (strcmp(arg, "--software") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             software_step = (uint32_t)atoi(argv[++i]);
+        else if (strcmp(arg, "--engine") == 0 && i + 1 < argc)
+            wanted_engine = argv[++i];
         else if (strcmp(arg, "--all") == 0)
             full = true;
         else if (strcmp(arg, "--coverage") == 0)
