@@ -14,6 +14,9 @@
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
+#ifdef TML_GL
+#    include <trommel/gl.h>
+#endif
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
