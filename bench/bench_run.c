@@ -8,6 +8,9 @@
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
+#ifdef TML_GL
+#    include <trommel/gl.h>
+#endif
 
 enum { MIN_RUNS = 5, MAX_RUNS = 1000, MAX_BATCH = 64 };
 static const double job_seconds = 1.0;
@@ -37,26 +40,44 @@ static bench_time summarize(double *seconds, uint32_t runs)
 
 /* ---- one look at a clock --------------------------------------------------------------------- */
 
+static tml_engine_kind engine_of(tml_context *tml)
+{
+    tml_device_info info;
+    tml_context_device(tml, &info);
+    return info.engine;
+}
+
 /* Starts the device's clock; false where it has none. */
 static bool device_begin(tml_context *tml)
 {
+    switch (engine_of(tml)) {
 #ifdef TML_VULKAN
-    return tml_vulkan_time_begin(tml) == TML_OK;
-#else
-    (void)tml;
-    return false;
+    case TML_ENGINE_VULKAN:
+        return tml_vulkan_time_begin(tml) == TML_OK;
 #endif
+#ifdef TML_GL
+    case TML_ENGINE_GL:
+        return tml_gl_time_begin(tml) == TML_OK;
+#endif
+    default:
+        return false;
+    }
 }
 
 static bool device_end(tml_context *tml, double *seconds)
 {
+    switch (engine_of(tml)) {
 #ifdef TML_VULKAN
-    return tml_vulkan_time_end(tml, seconds) == TML_OK;
-#else
-    (void)tml;
-    (void)seconds;
-    return false;
+    case TML_ENGINE_VULKAN:
+        return tml_vulkan_time_end(tml, seconds) == TML_OK;
 #endif
+#ifdef TML_GL
+    case TML_ENGINE_GL:
+        return tml_gl_time_end(tml, seconds) == TML_OK;
+#endif
+    default:
+        return false;
+    }
 }
 
 /* Seconds of one run. */

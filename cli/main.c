@@ -24,8 +24,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 const opt cli_shared_options[] = {
     {OPT_SECTION, .help = "Device and limits"},
-    {OPT_CHOICE, "backend", .choices = "auto|cpu|vulkan",
-     .help = "engine to run on; auto: a GPU where there is one", .fallback = "auto",
+    {OPT_CHOICE, "backend", .choices = "auto|cpu|vulkan|gl",
+     .help = "engine to run on; auto: a GPU where there is one; gl: OpenGL ES", .fallback = "auto",
      .offset = offsetof(cli_common, backend)},
     {OPT_TEXT, "device", .argument = "NAME",
      .help = "part of a device's name, or its number (" CLI_PROGRAM " devices lists them)",
