@@ -19,41 +19,13 @@ layout(constant_id = 4) const bool LARGEST = false;
 layout(constant_id = 5) const uint FOLD_TO = 0u;
 layout(constant_id = 6) const bool IS_MEAN = false;
 
+#include "kernels/fold.glsl"
+
 const uint PIECES = 8u;
 const uint PIECE_LOG2 = 4u - SIZE_LOG2; /* elements in a piece */
 const uint TILE_LOG2 = FOLD_TILE_LOG2 - SIZE_LOG2;
-const uint SIGN_BIT = SIZE_LOG2 == 0u ? 0x80u : SIZE_LOG2 == 1u ? 0x8000u : 0x80000000u;
-
-/* A number of 64 bits (float: low; double: both) and, for WHERE, a position. */
-struct fold_state {
-    uvec2 number;
-    uint at;
-};
 
 /* ---- elements -------------------------------------------------------------------------------- */
-
-/* The sign bits of the elements in an even or odd word. */
-uint sign_bits(uint parity)
-{
-    if (SIZE_LOG2 == 0u)
-        return 0x80808080u;
-    if (SIZE_LOG2 == 1u)
-        return 0x80008000u;
-    return SIZE_LOG2 == 2u || parity == 1u ? 0x80000000u : 0u;
-}
-
-/* What stands for elements that are not there. */
-uint neutral_word(uint parity)
-{
-    if (FOLD_KIND == FOLD_SUM)
-        return IS_SIGNED ? sign_bits(parity) : 0u;
-    if (FOLD_KIND < FOLD_BEST)
-        return 0u;
-    if (IS_FLOAT)
-        return ~sign_bits(parity); /* a NaN */
-    uint smallest = IS_SIGNED ? sign_bits(parity) : 0u;
-    return LARGEST ? smallest : ~smallest;
-}
 
 /* Word i of count elements, at least one, that begin at any multiple of their size. */
 uint load_word(uvec2 address, uint i, uint count)
@@ -85,112 +57,6 @@ uvec4 load_piece(uvec2 address, uint piece, uint count)
 uvec4 neutral_piece()
 {
     return uvec4(neutral_word(0u), neutral_word(1u), neutral_word(0u), neutral_word(1u));
-}
-
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-/* element: in the low bits. -0 and 0 have one place. */
-uint key_of(uint element)
-{
-    uint key = element;
-    if (IS_FLOAT) {
-        uint sign = SIGN_BIT, infinity = SIZE_LOG2 == 1u ? 0x7c00u : 0x7f800000u;
-        uint magnitude = element & (sign - 1u);
-        if (FOLD_KIND == FOLD_WHERE)
-            key = magnitude == 0u ? 0u : key;
-        key = (key & sign) != 0u ? (sign - 1u) - magnitude : key | sign;
-        key = LARGEST ? ~key : key;
-        return magnitude > infinity ? 0xffffffffu : key;
-    } else if (IS_SIGNED) {
-        key ^= SIGN_BIT;
-    }
-    return LARGEST ? ~key : key;
-}
-uint element_of(uint key)
-{
-    if (LARGEST)
-        key = ~key;
-    if (IS_FLOAT)
-        return (key & SIGN_BIT) != 0u ? key ^ SIGN_BIT : (~key & (SIGN_BIT - 1u)) | SIGN_BIT;
-    return IS_SIGNED ? key ^ SIGN_BIT : key;
-}
-
-uvec2 key64_of(uvec2 element)
-{
-    uvec2 key = element;
-    if (IS_FLOAT) {
-        /* Any low bits count as one more above an infinity's. */
-        uint magnitude = (element.y & 0x7fffffffu) + (element.x != 0u ? 1u : 0u);
-        if (FOLD_KIND == FOLD_WHERE)
-            key.y = magnitude == 0u ? 0u : key.y;
-        key = (key.y & 0x80000000u) != 0u ? ~key : uvec2(key.x, key.y | 0x80000000u);
-        key = LARGEST ? ~key : key;
-        return magnitude > 0x7ff00000u ? uvec2(0xffffffffu) : key;
-    } else if (IS_SIGNED) {
-        key.y ^= 0x80000000u;
-    }
-    return LARGEST ? ~key : key;
-}
-uvec2 element64_of(uvec2 key)
-{
-    if (LARGEST)
-        key = ~key;
-    if (IS_FLOAT)
-        return (key.y & 0x80000000u) != 0u ? uvec2(key.x, key.y ^ 0x80000000u) : ~key;
-    return IS_SIGNED ? uvec2(key.x, key.y ^ 0x80000000u) : key;
-}
-
-bool is_nowhere(fold_state f)
-{
-    return IS_FLOAT && f.number.x == 0xffffffffu && (SIZE_LOG2 < 3u || f.number.y == 0xffffffffu);
-}
-
-/* ---- joining --------------------------------------------------------------------------------- */
-
-fold_state fold_nothing()
-{
-    bool is_best = FOLD_KIND >= FOLD_BEST;
-    return fold_state(is_best ? uvec2(0xffffffffu) : uvec2(0u), 0xffffffffu);
-}
-
-fold_state fold_choose(bool first, fold_state a, fold_state b)
-{
-    return fold_state(uvec2(first ? a.number.x : b.number.x, first ? a.number.y : b.number.y),
-                      first ? a.at : b.at);
-}
-
-bool key_less(fold_state a, fold_state b)
-{
-    bool low = a.number.x < b.number.x;
-    if (SIZE_LOG2 < 3u)
-        return low;
-    bool high = a.number.y < b.number.y;
-    return a.number.y == b.number.y ? low : high;
-}
-
-/* b's elements come after a's. Nothing (at is the largest) gives way to an element with the last of
- * keys. */
-fold_state fold_join(fold_state a, fold_state b)
-{
-    if (FOLD_KIND == FOLD_REAL) {
-        precise float sum = uintBitsToFloat(a.number.x) + uintBitsToFloat(b.number.x);
-        a.number.x = floatBitsToUint(sum);
-        return a;
-    }
-#ifdef WITH_DOUBLE
-    if (FOLD_KIND == FOLD_DOUBLE) {
-        precise double sum = packDouble2x32(a.number) + packDouble2x32(b.number);
-        a.number = unpackDouble2x32(sum);
-        return a;
-    }
-#endif
-    if (FOLD_KIND < FOLD_BEST) {
-        a.number = add64(a.number, b.number);
-        return a;
-    }
-    bool was_nothing = FOLD_KIND == FOLD_WHERE && a.at == 0xffffffffu;
-    bool is_better = key_less(b, a);
-    return fold_choose(is_better || was_nothing, b, a);
 }
 
 /* All lanes get the fold of all lanes. */
@@ -272,15 +138,6 @@ fold_state fold_group(fold_state f)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-float wide_to_float(uvec2 n)
-{
-    bool minus = IS_SIGNED && (n.y & 0x80000000u) != 0u;
-    if (minus)
-        n = add64(~n, uvec2(1u, 0u));
-    float x = float(n.y) * 4294967296.0 + float(n.x);
-    return minus ? -x : x;
-}
-
 /* A piece's elements, of which those of lower bits are added up. */
 vec4 piece_reals(uvec4 piece)
 {
@@ -299,26 +156,12 @@ vec4 piece_reals(uvec4 piece)
 /* BEST and WHERE: element by element, in the order of their positions, the first of which is at. */
 fold_state fold_piece(fold_state f, uvec4 piece, uint at)
 {
-    for (uint c = 0u; c < 4u; c++) {
-        fold_state next = fold_state(uvec2(0u), at);
-        if (SIZE_LOG2 == 3u) {
-            next.number = key64_of(c == 0u ? piece.xy : piece.zw);
-            next.at += c;
-            if (c < 2u)
-                f = fold_join(f, next);
-        } else if (SIZE_LOG2 == 2u) {
-            next.number.x = key_of(piece[c]);
-            next.at += c;
-            f = fold_join(f, next);
-        } else {
-            for (uint e = 0u; e < 4u >> SIZE_LOG2; e++) {
-                next.number.x =
-                    key_of(bitfieldExtract(piece[c], int(e << (3u + SIZE_LOG2)), 8 << SIZE_LOG2));
-                next.at = at + (c << (2u - SIZE_LOG2)) + e;
-                f = fold_join(f, next);
-            }
-        }
+    if (SIZE_LOG2 == 3u) {
+        f = fold_join(f, fold_state(key64_of(piece.xy), at));
+        return fold_join(f, fold_state(key64_of(piece.zw), at + 1u));
     }
+    for (uint c = 0u; c < 4u; c++)
+        f = fold_word(f, piece[c], at + (c << (2u - SIZE_LOG2)));
     return f;
 }
 
@@ -438,124 +281,17 @@ fold_state fold_tile(uvec2 address, uint tile, uint count)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* A float's bits to those of the double of the same value. */
-uvec2 float_to_double(float x)
-{
-    uint bits = floatBitsToUint(x), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
-    if (magnitude >= 0x7f800000u)
-        return uvec2(magnitude << 29, sign | 0x7ff00000u | (magnitude & 0x7fffffu) >> 3);
-    if (magnitude < 0x00800000u) {
-        if (magnitude == 0u)
-            return uvec2(0u, sign);
-        int top = findMSB(magnitude); /* the value is magnitude * 2^-149 */
-        uint fraction = (magnitude << (23 - top)) & 0x7fffffu;
-        return uvec2(fraction << 29, sign | uint(top + 874) << 20 | fraction >> 3);
-    }
-    return uvec2(magnitude << 29, sign | ((magnitude >> 3) + 0x38000000u));
-}
-
-void store_real(uvec2 address, uint i, float x)
-{
-    if (FOLD_TO == FOLD_TO_F64)
-        store64(address_of(address, i, 8u), float_to_double(x));
-    else
-        store_word(address, i, floatBitsToUint(x));
-}
-
-float count_to_float(uvec2 n)
-{
-    return float(n.y) * 4294967296.0 + float(n.x);
-}
-
-const uint NAN_BITS = 0x7fc00000u;
-
-void store_sum(uvec2 address, uint i, uvec2 number, uvec2 count)
-{
-#ifdef WITH_DOUBLE
-    bool is_double = FOLD_KIND == FOLD_DOUBLE || (IS_MEAN && FOLD_KIND == FOLD_SUM);
-    if (is_double) {
-        double x;
-        if (FOLD_KIND == FOLD_DOUBLE) {
-            x = packDouble2x32(number);
-        } else {
-            bool minus = IS_SIGNED && (number.y & 0x80000000u) != 0u;
-            if (minus)
-                number = add64(~number, uvec2(1u, 0u));
-            x = double(number.y) * 4294967296.0lf + double(number.x);
-            if (minus)
-                x = -x;
-        }
-        if (IS_MEAN)
-            x /= double(count.y) * 4294967296.0lf + double(count.x);
-        if (FOLD_TO == FOLD_TO_F64)
-            store64(address_of(address, i, 8u), unpackDouble2x32(x));
-        else
-            store_word(address, i, floatBitsToUint(float(x)));
-        return;
-    }
-#endif
-    if (FOLD_KIND == FOLD_REAL || IS_MEAN) {
-        float x;
-        if (FOLD_KIND == FOLD_REAL) {
-            x = uintBitsToFloat(number.x);
-        } else {
-            bool minus = IS_SIGNED && (number.y & 0x80000000u) != 0u;
-            if (minus)
-                number = add64(~number, uvec2(1u, 0u));
-            x = minus ? -count_to_float(number) : count_to_float(number);
-        }
-        store_real(address, i, IS_MEAN ? x / count_to_float(count) : x);
-        return;
-    }
-    store64(address_of(address, i, 8u), number);
-}
-
-void store_best(uvec2 address, uint i, fold_state f, bool is_empty)
-{
-    if (SIZE_LOG2 == 3u) {
-        uvec2 element = element64_of(f.number);
-        if (is_nowhere(f))
-            element = uvec2(0u, is_empty ? (LARGEST ? 0xfff00000u : 0x7ff00000u) : 0x7ff80000u);
-        store64(address_of(address, i, 8u), element);
-        return;
-    }
-    uint element = element_of(f.number.x);
-    if (is_nowhere(f)) {
-        uint special = is_empty ? (LARGEST ? 0xff800000u : 0x7f800000u) : NAN_BITS;
-        /* A half's sign, exponent and first digits are where a float's are. */
-        element = SIZE_LOG2 == 1u ? (special >> 16 & 0x8000u) | (special >> 13 & 0x7e00u) |
-                                        (is_empty ? 0x7c00u : 0x7e00u)
-                                  : special;
-    }
-    if (SIZE_LOG2 == 2u)
-        store_word(address, i, element);
-    else if (SIZE_LOG2 == 1u)
-        store_half(address, i, element);
-    else
-        store_byte(address, i, element);
-}
-
 /* Writes element i of the result: of count elements, with positions counted from first. */
 void fold_store(uvec2 address, uint i, fold_state f, uvec2 first, uvec2 count)
 {
-    bool is_empty = (count.x | count.y) == 0u;
-    if (FOLD_KIND == FOLD_WHERE) {
-        uvec2 at = is_empty || is_nowhere(f) ? uvec2(0xffffffffu) : add64(first, uvec2(f.at, 0u));
-        if (FOLD_TO == FOLD_TO_U64)
-            store64(address_of(address, i, 8u), at);
-        else
-            store_word(address, i, at.x);
-    } else if (FOLD_KIND == FOLD_BEST) {
-        store_best(address, i, f, is_empty);
-    } else if (IS_MEAN && is_empty) {
-        store_real(address, i, uintBitsToFloat(NAN_BITS));
-    } else {
-        uvec2 sum = f.number;
-        if (FOLD_KIND == FOLD_SUM && IS_SIGNED) { /* count * 2^(bits - 1) */
-            uint shift = (8u << SIZE_LOG2) - 1u;
-            uvec2 extra = uvec2(count.x << shift, count.y << shift | count.x >> (32u - shift));
-            sum = add64(sum, add64(~extra, uvec2(1u, 0u)));
-        }
-        store_sum(address, i, sum, count);
-    }
+    uvec2 result = fold_result(f, first, count);
+    bool is_same = FOLD_TO == FOLD_TO_SAME;
+    if (is_same ? SIZE_LOG2 == 3u : FOLD_TO == FOLD_TO_F64 || FOLD_TO == FOLD_TO_U64)
+        store64(address_of(address, i, 8u), result);
+    else if (!is_same || SIZE_LOG2 == 2u)
+        store_word(address, i, result.x);
+    else if (SIZE_LOG2 == 1u)
+        store_half(address, i, result.x);
+    else
+        store_byte(address, i, result.x);
 }
