@@ -98,6 +98,21 @@ static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
     return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
 }
 
+/* How the GPU engines' shaders tell inside from outside, and where an isovalue lies between samples. A
+ * sample's key is a number in the order of the samples' values (kernels/surface_keys.glsl); inside are
+ * keys from limit to limit + range, or none. src/surface/surface_limits.c */
+typedef struct surface_limits {
+    uint64_t limit, range;
+    bool is_none;
+    float index_iso; /* the least float that is not below the isovalue; 0 as -0 */
+    uint32_t
+        iso_words[3]; /* a float; for double the double's two words; for 32- and 64-bit integers
+                            * the key of its floor and the rest as a float; for labels the label's
+                            * key */
+} surface_limits;
+surface_limits surface_limits_of(tml_type type, double iso);
+surface_limits surface_limits_of_label(tml_type type, uint64_t label);
+
 /* Fills in the boxes of the parts, whose labels ascend; with all_labels finds the parts themselves.
  * samples: the whole volume. src/surface/surface_labels.c. Errors: UNSUPPORTED (more labels than
  * part_capacity), CANCELLED. */

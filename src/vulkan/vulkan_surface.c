@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "surface/surface_internal.h"
 #include "vulkan/vulkan_field.h"
-#include "vulkan/vulkan_surface_internal.h"
 #include "vulkan_shaders.h"
 
 #include "kernels/kernel.h"

@@ -4,24 +4,15 @@
 #include "kernels/surface.k.h"
 #include "kernels/surface_args.k.h"
 #include "common.glsl"
+#include "kernels/surface_keys.glsl"
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint TYPE = 10u; /* tml_type of a sample */
 layout(constant_id = 1) const uint OPTIONS = 0u;
 
-/* The scalars of tml_type. */
-const uint TYPE_U8 = 1u, TYPE_I8 = 2u, TYPE_U16 = 3u, TYPE_I16 = 4u, TYPE_U32 = 5u, TYPE_I32 = 6u,
-           TYPE_U64 = 7u, TYPE_I64 = 8u, TYPE_F16 = 9u, TYPE_F32 = 10u, TYPE_F64 = 11u;
-
 bool has(uint option)
 {
     return (OPTIONS & option) != 0u;
-}
-uint type_size_log2(uint type)
-{
-    return type <= TYPE_I8 ? 0u
-           : type <= TYPE_I16 || type == TYPE_F16 ? 1u
-           : type <= TYPE_I32 || type == TYPE_F32 ? 2u : 3u;
 }
 
 /* Votes, by ballots. */
@@ -47,42 +38,6 @@ uvec2 raw_at(uint type, uvec2 array, uint i)
     if (size == 2u)
         return uvec2(tml_load_word(array, i), 0u);
     return load64(address_add(array, i << 3, i >> 29));
-}
-
-/* An unsigned number in the order of the samples' values. Numbers of NaNs lie beyond those of the
- * infinities. */
-uvec2 key_of(uint type, uvec2 raw)
-{
-    bool is_wide = type_size_log2(type) == 3u, is_float = type >= TYPE_F16;
-    uint sign = type_size_log2(type) == 0u ? 0x80u : type_size_log2(type) == 1u ? 0x8000u : 0x80000000u;
-    bool is_signed = is_float || (type & 1u) == 0u;
-    uint top = is_wide ? raw.y : raw.x;
-    bool turns = is_float && (top & sign) != 0u; /* more negative, less */
-    uint flip = turns ? sign | (sign - 1u) : is_signed ? sign : 0u;
-    return is_wide ? uvec2(turns ? ~raw.x : raw.x, top ^ flip) : uvec2(top ^ flip, 0u);
-}
-
-bool raw_is_nan(uint type, uvec2 raw)
-{
-    if (type == TYPE_F16)
-        return (raw.x & 0x7fffu) > 0x7c00u;
-    if (type == TYPE_F32)
-        return (raw.x & 0x7fffffffu) > 0x7f800000u;
-    if (type == TYPE_F64)
-        return (raw.y & 0x7fffffffu) > 0x7ff00000u ||
-               ((raw.y & 0x7fffffffu) == 0x7ff00000u && raw.x != 0u);
-    return false;
-}
-
-uvec2 sub64(uvec2 a, uvec2 b)
-{
-    uint borrow;
-    uint low = usubBorrow(a.x, b.x, borrow);
-    return uvec2(low, a.y - b.y - borrow);
-}
-bool less64(uvec2 a, uvec2 b)
-{
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
 /* a * b + c. */

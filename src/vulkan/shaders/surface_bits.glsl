@@ -29,14 +29,6 @@ uint team_ballot(bool value)
     return team == 0u ? all.x : team == 1u ? all.y : team == 2u ? all.z : all.w;
 }
 
-bool is_inside(uvec2 raw)
-{
-    uvec2 key = key_of(TYPE, raw);
-    if (type_size_log2(TYPE) == 3u)
-        return !less64(range, sub64(key, limit));
-    return key.x - limit.x <= range.x;
-}
-
 void clear_states(uint thread, uint threads)
 {
     for (uint i = thread; i < args.clear_count; i += threads)
@@ -123,7 +115,7 @@ void read_team(uint first, uint lane, uint count)
                 if (is_read) {
                     uvec2 raw = raw_at(TYPE, samples, x);
                     bool is_missing = raw_is_nan(TYPE, raw);
-                    is_in = is_inside(raw) && keep != 0u;
+                    is_in = is_inside(TYPE, raw, limit, range) && keep != 0u;
                     is_there = !is_missing;
                 }
                 if (has(SURFACE_MASK)) {
@@ -202,7 +194,7 @@ uint read_batch(inout word_batch batch, uvec2 at, uint first, uint lane)
                 raw[b] = words_at(at).v[32u * batch.j[b] + TEAM * part + lane];
         }
         [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            batch.bits[b] |= team_ballot(is_inside(uvec2(raw[b], 0u))) << (part * TEAM);
+            batch.bits[b] |= team_ballot(is_inside(TYPE, uvec2(raw[b], 0u), limit, range)) << (part * TEAM);
             largest = max(largest, raw[b] & 0x7fffffffu);
         }
     }
@@ -278,21 +270,6 @@ void read_team(uint first, uint lane, uint count)
 #else
 /* ---- 8- and 16-bit samples ------------------------------------------------------------------- */
 
-/* Four bytes at a time: those that are at least limit, as four bits. */
-uint bytes_inside(uint bytes, uint limit4)
-{
-    const uint high = 0x80808080u;
-    uint kept = (bytes | high) - (limit4 & ~high);
-    uint at_least = ((bytes & ~limit4) | (~(bytes ^ limit4) & kept)) & high;
-    return (at_least >> 7) * 0x01020408u >> 24 & 0xfu;
-}
-uint halves_inside(uint two)
-{
-    uint flip = TYPE == TYPE_I16 ? 0x8000u : 0u;
-    uint low = (two & 0xffffu) ^ flip, high = (two >> 16) ^ flip;
-    return (low - limit.x <= range.x ? 1u : 0u) | (high - limit.x <= range.x ? 2u : 0u);
-}
-
 /* Sixteen bytes of samples a lane, whose bits are a half or a quarter of a word. */
 void read_team(uint first, uint lane, uint count)
 {
@@ -322,7 +299,7 @@ void read_team(uint first, uint lane, uint count)
                         inside &= ~bytes_inside(four ^ flip4, end4);
                     bits |= inside << (4u * k);
                 } else {
-                    bits |= halves_inside(four) << (2u * k);
+                    bits |= halves_inside(TYPE, four, limit.x, range.x) << (2u * k);
                 }
             }
         }

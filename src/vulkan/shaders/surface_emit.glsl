@@ -51,11 +51,21 @@ uvec2 sample_at(uvec3 at)
     return raw_at(TYPE, element_at(args.volume, i, type_size_log2(TYPE)), 0u);
 }
 
-#include "surface_samples.glsl"
+#include "kernels/surface_samples.glsl"
 /* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
  * compiler's time. */
 #ifdef SURFACE_FULL
-#include "surface_normals.glsl"
+layout(constant_id = 5) const uint NORMALS = 0u; /* tml_normals */
+uvec3 volume_dims()
+{
+    return uvec3(args.dim_x, args.dim_y, args.dim_z);
+}
+vec3 normal_row(uint i)
+{
+    uint at = SURFACE_HEAD_NORMALS + 3u * i;
+    return vec3(head_float(at), head_float(at + 1u), head_float(at + 2u));
+}
+#include "kernels/surface_normals.glsl"
 
 float attribute_at(uvec3 at)
 {

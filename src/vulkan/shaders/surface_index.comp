@@ -6,7 +6,7 @@ ARGS_USE(surface_index_args)
 const uint BRICK_SAMPLES = 64u * 4u * 4u;
 const uint LEAST_KEY = 0x007fffffu, LARGEST_KEY = 0xff800000u; /* of the infinities */
 
-#include "surface_samples.glsl"
+#include "kernels/surface_samples.glsl"
 
 void main()
 {

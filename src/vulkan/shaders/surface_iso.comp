@@ -1,91 +1,20 @@
-/* The limits of an isovalue that lives on the device, as vulkan_surface_limits.c makes them on the
- * host. */
+/* The limits of an isovalue that lives on the device. */
 #include "surface.glsl"
+#include "kernels/surface_limits.glsl"
 
 ARGS_USE(surface_iso_args)
-
-/* A float's double, by its bits. */
-uvec2 double_bits(uint bits)
-{
-    uint sign = bits & 0x80000000u, exponent = bits >> 23 & 0xffu, fraction = bits & 0x7fffffu;
-    if (exponent == 0u && fraction == 0u)
-        return uvec2(0u, sign);
-    exponent += 896u;
-    if (exponent == 896u) { /* a float below 2^-126: its fraction moves up to its leading bit */
-        uint shift = 23u - uint(findMSB(fraction));
-        fraction = fraction << shift & 0x7fffffu;
-        exponent = 897u - shift;
-    }
-    return uvec2(fraction << 29, sign | exponent << 20 | fraction >> 3);
-}
-
-/* The key of a whole number that the type holds. */
-uvec2 integer_key(float value)
-{
-    float magnitude = abs(value), upper = floor(magnitude * 2.3283064365386963e-10);
-    uvec2 number = uvec2(uint(magnitude - upper * 4294967296.0), uint(upper));
-    if (value < 0.0)
-        number = sub64(uvec2(0u), number);
-    uint size = type_size_log2(TYPE);
-    number.x &= size == 0u ? 0xffu : size == 1u ? 0xffffu : 0xffffffffu;
-    return key_of(TYPE, size == 3u ? number : uvec2(number.x, 0u));
-}
 
 void main()
 {
     if (group_index() != 0u || gl_LocalInvocationID.x != 0u)
         return;
-    uint bits = LOAD_U32(args.iso, 0u);
-    float iso = uintBitsToFloat(bits);
-    bool is_zero = (bits & 0x7fffffffu) == 0u, is_none = raw_is_nan(TYPE_F32, uvec2(bits, 0u));
-    uint index_bits = is_zero ? 0x80000000u : bits; /* both zeros are inside: the lower key */
-    uvec2 limit, largest;
-    uvec3 words = uvec3(bits, 0u, 0u);
-    if (TYPE == TYPE_F32) {
-        limit = key_of(TYPE_F32, uvec2(index_bits, 0u));
-        largest = uvec2(0xff800000u, 0u);
-    } else if (TYPE == TYPE_F64) {
-        words.xy = double_bits(bits);
-        uvec2 raw = is_zero ? uvec2(0u, 0x80000000u) : words.xy;
-        if ((bits & 0x7fffffffu) == 0x7f800000u)
-            raw = words.xy = uvec2(0u, (bits & 0x80000000u) | 0x7ff00000u);
-        limit = key_of(TYPE_F64, raw);
-        largest = uvec2(0u, 0xfff00000u);
-    } else if (TYPE == TYPE_F16) {
-        /* The first half, in order, that is not below; halves and their floats are in one order. */
-        uint low = 0x03ffu, high = 0xfc00u, key = key_of(TYPE_F32, uvec2(index_bits, 0u)).x;
-        for (uint i = 0u; i < 16u && low < high; i++) {
-            uint middle = (low + high) / 2u;
-            uint half_bits = (middle & 0x8000u) != 0u ? middle & 0x7fffu : middle ^ 0xffffu;
-            uint value = floatBitsToUint(unpackHalf2x16(half_bits).x);
-            if (key_of(TYPE_F32, uvec2(value, 0u)).x >= key)
-                high = middle;
-            else
-                low = middle + 1u;
-        }
-        limit = uvec2(low, 0u);
-        largest = uvec2(0xfc00u, 0u);
-    } else {
-        bool is_signed = TYPE == TYPE_I8 || TYPE == TYPE_I16 || TYPE == TYPE_I32 || TYPE == TYPE_I64;
-        uint exponent = (8u << type_size_log2(TYPE)) - (is_signed ? 1u : 0u);
-        float end = uintBitsToFloat((127u + exponent) << 23), least = is_signed ? -end : 0.0;
-        uint size = type_size_log2(TYPE);
-        largest = uvec2(size == 0u ? 0xffu : size == 1u ? 0xffffu : 0xffffffffu,
-                        size == 3u ? 0xffffffffu : 0u);
-        float up = ceil(iso), down = floor(iso);
-        is_none = is_none || up >= end;
-        limit = up <= least ? uvec2(0u) : is_none ? largest : integer_key(up);
-        if (size >= 2u) {
-            words.xy = down < least ? uvec2(0u) : is_none ? largest : integer_key(down);
-            words.z = floatBitsToUint(iso - down);
-        }
-    }
-    uvec2 range = sub64(largest, limit);
+    held_limits held = hold_limits(LOAD_U32(args.iso, 0u));
     uvec2 head = address_of_word(args.head, SURFACE_HEAD_LIMITS);
-    store64(head, limit);
-    store64(address_of_word(head, 2u), type_size_log2(TYPE) == 3u ? range : uvec2(range.x, 0u));
-    store_word(head, 4u, is_none ? 0u : 0xffffffffu);
-    store_word(args.head, SURFACE_HEAD_INDEX_ISO, index_bits);
-    for (uint i = 0u; i < 3u; i++)
-        store_word(head, 5u + i, words[i]);
+    store64(head, held.limit);
+    store64(address_of_word(head, 2u), held.range);
+    store_word(head, 4u, held.keep);
+    store_word(args.head, SURFACE_HEAD_INDEX_ISO, held.index_bits);
+    store_word(head, 5u, held.words.x);
+    store_word(head, 6u, held.words.y);
+    store_word(head, 7u, held.words.z);
 }

@@ -1,9 +1,9 @@
-/* Isovalues as the surface's shaders compare with them: keys, which are unsigned numbers in the order
+/* Isovalues as the GPU engines' shaders compare with them: keys, which are unsigned numbers in the order
  * of the samples' values, whatever the type. */
 #include <math.h>
 #include <string.h>
 
-#include "vulkan/vulkan_surface_internal.h"
+#include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
 

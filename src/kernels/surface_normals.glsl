@@ -1,13 +1,23 @@
-/* Gradients at samples, and normals from them. Neighbours are those of the whole volume, whatever the
- * region; what NaN neighbours do is as on the CPU: they count as not there. */
-layout(constant_id = 5) const uint NORMALS = 0u; /* tml_normals */
+/* Gradients at samples, and normals from them, for the shaders of both GPU engines, which have before it
+ * surface_samples.glsl, NORMALS (a tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and
+ * vec3 normal_row(uint). Neighbours are those of the whole volume, whatever the region; what NaN
+ * neighbours do is as on the CPU: they count as not there. */
 const uint NORMALS_FORWARD = 1u, NORMALS_SOBEL = 3u;
+
+/* Components by number: some drivers are slow to index vectors, or wrong. */
+int pick3(ivec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+float pick3(vec3 v, int axis)
+{
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
 
 /* A sample as the gradient sees it; positions past the border are those on it. */
 float gradient_sample(ivec3 at, uvec3 iso)
 {
-    uvec3 dims = uvec3(args.dim_x, args.dim_y, args.dim_z);
-    uvec3 p = uvec3(clamp(at, ivec3(0), ivec3(dims) - 1));
+    uvec3 p = uvec3(clamp(at, ivec3(0), ivec3(volume_dims()) - 1));
     uvec2 raw = sample_at(p);
     if (has(SURFACE_LABEL))
         return key_of(TYPE, raw) == iso.xy ? 1.0 : 0.0;
@@ -42,10 +52,11 @@ float tap(ivec3 at, int axis, uvec3 iso)
 vec3 gradient(uvec3 at, uvec3 iso)
 {
     vec3 g = vec3(0.0);
-    ivec3 here = ivec3(at), dims = ivec3(int(args.dim_x), int(args.dim_y), int(args.dim_z));
+    ivec3 here = ivec3(at), dims = ivec3(volume_dims());
     for (int axis = 0; axis < 3; axis++) {
         ivec3 step = ivec3(axis == 0 ? 1 : 0, axis == 1 ? 1 : 0, axis == 2 ? 1 : 0);
-        bool has_low = here[axis] > 0, has_high = here[axis] + 1 < dims[axis];
+        bool has_low = pick3(here, axis) > 0;
+        bool has_high = pick3(here, axis) + 1 < pick3(dims, axis);
         if (NORMALS == NORMALS_FORWARD && has_high)
             has_low = false; /* backward at the last sample */
         uint steps = (has_low ? 1u : 0u) + (has_high ? 1u : 0u);
@@ -65,29 +76,28 @@ vec3 gradient(uvec3 at, uvec3 iso)
                 high = is_nan(high) ? s : high;
             }
         }
-        g[axis] = surface_difference(low, high, steps);
+        float difference = surface_difference(low, high, steps);
+        g = axis == 0 ? vec3(difference, g.yz) : axis == 1 ? vec3(g.x, difference, g.z)
+                                                           : vec3(g.xy, difference);
     }
     return g;
 }
 
 vec3 vertex_normal(uvec3 low, uvec3 high, float t, uvec3 iso)
 {
-    vec3 rows[3];
-    for (uint i = 0u; i < 3u; i++)
-        rows[i] = vec3(head_float(SURFACE_HEAD_NORMALS + 3u * i),
-                       head_float(SURFACE_HEAD_NORMALS + 3u * i + 1u),
-                       head_float(SURFACE_HEAD_NORMALS + 3u * i + 2u));
-    vec3 ends[2];
-    for (int end = 0; end < 2; end++)
-        ends[end] = gradient(end == 0 ? low : high, iso);
-    return surface_normal(surface_mix3(ends[0], ends[1], t), rows[0], rows[1], rows[2]);
+    vec3 first = vec3(0.0), second = vec3(0.0);
+    for (int end = 0; end < 2; end++) {
+        first = second;
+        second = gradient(end == 0 ? low : high, iso);
+    }
+    return surface_normal(surface_mix3(first, second, t), normal_row(0u), normal_row(1u),
+                          normal_row(2u));
 }
 
 /* A cap's: outward along the axis, side -1 or 1. */
 vec3 cap_normal(int axis, float side)
 {
-    vec3 n;
-    for (int c = 0; c < 3; c++)
-        n[c] = -side * head_float(SURFACE_HEAD_NORMALS + 3u * uint(c) + uint(axis));
+    vec3 n = -side * vec3(pick3(normal_row(0u), axis), pick3(normal_row(1u), axis),
+                          pick3(normal_row(2u), axis));
     return n / length(n);
 }

@@ -1,4 +1,6 @@
-/* Samples as numbers, and where the isovalue lies between two of them. SURFACE_DOUBLE: with double. */
+/* Samples as numbers, and where the isovalue lies between two of them, for the shaders of both GPU
+ * engines, which have TYPE, has(option), surface_keys.glsl and surface.k.h before it. SURFACE_DOUBLE:
+ * with double. */
 #ifdef SURFACE_DOUBLE
 float f64_to_float(uvec2 raw)
 {

@@ -1,0 +1,72 @@
+/* Samples of every scalar type as numbers that compare, for the shaders of both GPU engines. A sample's
+ * bits are its raw: a pair of words, of which types of up to 32 bits have the first. */
+
+/* The scalars of tml_type. */
+const uint TYPE_U8 = 1u, TYPE_I8 = 2u, TYPE_U16 = 3u, TYPE_I16 = 4u, TYPE_U32 = 5u, TYPE_I32 = 6u,
+           TYPE_U64 = 7u, TYPE_I64 = 8u, TYPE_F16 = 9u, TYPE_F32 = 10u, TYPE_F64 = 11u;
+
+uint type_size_log2(uint type)
+{
+    return type <= TYPE_I8 ? 0u
+           : type <= TYPE_I16 || type == TYPE_F16 ? 1u
+           : type <= TYPE_I32 || type == TYPE_F32 ? 2u : 3u;
+}
+
+/* An unsigned number in the order of the samples' values. Numbers of NaNs lie beyond those of the
+ * infinities. */
+uvec2 key_of(uint type, uvec2 raw)
+{
+    bool is_wide = type_size_log2(type) == 3u, is_float = type >= TYPE_F16;
+    uint sign = type_size_log2(type) == 0u ? 0x80u : type_size_log2(type) == 1u ? 0x8000u : 0x80000000u;
+    bool is_signed = is_float || (type & 1u) == 0u;
+    uint top = is_wide ? raw.y : raw.x;
+    bool turns = is_float && (top & sign) != 0u; /* more negative, less */
+    uint flip = turns ? sign | (sign - 1u) : is_signed ? sign : 0u;
+    return is_wide ? uvec2(turns ? ~raw.x : raw.x, top ^ flip) : uvec2(top ^ flip, 0u);
+}
+
+bool raw_is_nan(uint type, uvec2 raw)
+{
+    if (type == TYPE_F16)
+        return (raw.x & 0x7fffu) > 0x7c00u;
+    if (type == TYPE_F32)
+        return (raw.x & 0x7fffffffu) > 0x7f800000u;
+    if (type == TYPE_F64)
+        return (raw.y & 0x7fffffffu) > 0x7ff00000u ||
+               ((raw.y & 0x7fffffffu) == 0x7ff00000u && raw.x != 0u);
+    return false;
+}
+
+uvec2 sub64(uvec2 a, uvec2 b)
+{
+    return uvec2(a.x - b.x, a.y - b.y - (a.x < b.x ? 1u : 0u));
+}
+bool less64(uvec2 a, uvec2 b)
+{
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+/* Is a sample's key one from limit to limit + range? */
+bool is_inside(uint type, uvec2 raw, uvec2 limit, uvec2 range)
+{
+    uvec2 key = key_of(type, raw);
+    if (type_size_log2(type) == 3u)
+        return !less64(range, sub64(key, limit));
+    return key.x - limit.x <= range.x;
+}
+
+/* Four bytes at a time: those that are at least limit, as four bits. */
+uint bytes_inside(uint bytes, uint limit4)
+{
+    const uint high = 0x80808080u;
+    uint kept = (bytes | high) - (limit4 & ~high);
+    uint at_least = ((bytes & ~limit4) | (~(bytes ^ limit4) & kept)) & high;
+    return (at_least >> 7) * 0x01020408u >> 24 & 0xfu;
+}
+/* Two 16-bit integers likewise: those that are inside, as two bits. */
+uint halves_inside(uint type, uint two, uint limit, uint range)
+{
+    uint flip = type == TYPE_I16 ? 0x8000u : 0u;
+    uint low = (two & 0xffffu) ^ flip, high = (two >> 16) ^ flip;
+    return (low - limit <= range ? 1u : 0u) | (high - limit <= range ? 2u : 0u);
+}
