@@ -45,6 +45,7 @@ const tml_engine tml_gl_engine = {
     .ops =
         {
             [TML_OP_MAP] = &gl_op_map,
+            [TML_OP_FIELD] = &gl_op_field,
         },
 };
 

@@ -1,0 +1,222 @@
+/* Field in OpenGL ES: which bricks have points near, then samples, sixteen a fragment, that gather
+ * their brick's points, and their way from there to words. */
+#include "gl/gl_field.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "gl/gl_divide.h"
+#include "gl_shaders.h"
+
+enum {
+    /* Some drivers end loops after 2^16 - 1 turns, all of a fragment's together, and count the turns of
+     * eight fragments that run side by side, each of which may find its points in other turns. */
+    MOST_TURNS = 65000,
+    FRAGMENTS_TOGETHER = 8,
+    LEAST_WINDOW = 1024,
+    /* Samples along an axis that a fragment makes at most. */
+    FRAGMENT_SAMPLES = 4,
+    /* Samples that are evaluated before they go to their places: limits what temporaries take. */
+    CHUNK_SAMPLES = 1 << 24,
+};
+
+typedef struct field_job {
+    tml_context *tml;
+    const field_plan *plan;
+    const gl_texture *out, *points, *near_bricks;
+    const gl_texture *rows[2][4]; /* quads; of LATER windows, what is read and what is drawn to */
+    uint64_t quads_x, groups_y;
+    uint64_t bricks[3];
+    uint64_t window, window_count;
+} field_job;
+
+/* Bins along an axis that a fragment looks into at most. */
+static uint64_t most_bins_along(const field_level *level, int axis)
+{
+    double samples = 2 * ceil(level->support[axis]) + FRAGMENT_SAMPLES;
+    double bins = samples / (double)((uint64_t)1 << level->edge_log2) + 2;
+    return bins < (double)level->bins[axis] ? (uint64_t)bins : level->bins[axis];
+}
+
+/* How many points a fragment may add in one draw, and how many draws of so many are enough for all of
+ * them. */
+static tml_status plan_windows(field_job *job)
+{
+    const field_plan *plan = job->plan;
+    uint64_t bins = 0, points = 0;
+    for (uint32_t l = 0; l < plan->level_count; l++) {
+        const field_level *level = &plan->levels[l];
+        uint64_t count = level->bins[0] * level->bins[1] * level->bins[2], near = 1, most = 0;
+        for (int a = 0; a < 3; a++)
+            near *= most_bins_along(level, a);
+        for (uint64_t b = level->first_bin; b < level->first_bin + count; b++)
+            most = TML_MAX_OF(most, plan->starts[b + 1] - plan->starts[b]);
+        bins += 3 * near; /* a bin, its row and its layer, each a loop's turn */
+        points += TML_MIN_OF(most * near, plan->starts[level->first_bin + count] -
+                                              plan->starts[level->first_bin]);
+    }
+    uint64_t most_bins = MOST_TURNS - FRAGMENTS_TOGETHER * LEAST_WINDOW;
+    if (bins > most_bins)
+        return tml_error(job->tml, TML_UNSUPPORTED,
+                         "tml_field: a sample looks into up to %llu bins, on OpenGL into %llu at "
+                         "most; make the grid's spacings more alike",
+                         (unsigned long long)bins / 3, (unsigned long long)most_bins / 3);
+    job->window = (MOST_TURNS - bins) / FRAGMENTS_TOGETHER;
+    job->window_count = TML_MAX_OF((points + job->window - 1) / job->window, (uint64_t)1);
+    return TML_OK;
+}
+
+static tml_status take_points(field_job *job)
+{
+    tml_context *tml = job->tml;
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, job->plan->point_count, &job->points);
+    if (status != TML_OK)
+        return status;
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_quads_of_words,
+                            .inputs = {{"words", gl_texture_of(tml, job->plan->device.points)}},
+                            .targets = {job->points},
+                            .count = job->plan->point_count,
+                        });
+}
+
+static tml_status find_bricks(field_job *job)
+{
+    const field_plan *plan = job->plan;
+    uint64_t count = job->bricks[0] * job->bricks[1] * job->bricks[2];
+    tml_status status = gl_temporary(job->tml, GL_FORMAT_WORDS, count, &job->near_bricks);
+    if (status != TML_OK)
+        return status;
+    return gl_draw(job->tml,
+                   &(gl_draw_info){
+                       .shader = &gl_shader_field_bricks,
+                       .inputs = {{"starts", gl_texture_of(job->tml, plan->device.starts)},
+                                  {"levels", gl_texture_of(job->tml, plan->device.levels)}},
+                       .uniforms = {GL_UINT("level_count", plan->level_count),
+                                    gl_divisor("bricks_x", job->bricks[0]),
+                                    gl_divisor("bricks_y", job->bricks[1])},
+                       .targets = {job->near_bricks},
+                       .count = count,
+                   });
+}
+
+/* Adds the window's points to slices [z_first, z_first + z_count). */
+static tml_status gather(const field_job *job, uint64_t z_first, uint64_t z_count, uint64_t window)
+{
+    tml_context *tml = job->tml;
+    const field_plan *plan = job->plan;
+    bool is_sheared = plan->frame.xy != 0 || plan->frame.xz != 0 || plan->frame.yz != 0;
+    char defines[96];
+    snprintf(defines, sizeof defines, "#define FORMULA %d\n%s%s", plan->formula,
+             is_sheared ? "#define SHEARED\n" : "", window > 0 ? "#define LATER\n" : "");
+    const gl_texture *const *to = job->rows[window & 1], *const *before = job->rows[~window & 1];
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_field,
+                            .defines = defines,
+                            .inputs = {{"starts", gl_texture_of(tml, plan->device.starts)},
+                                       {"levels", gl_texture_of(tml, plan->device.levels)},
+                                       {"points", job->points},
+                                       {"near_bricks", job->near_bricks},
+                                       {"before0", before[0]},
+                                       {"before1", before[1]},
+                                       {"before2", before[2]},
+                                       {"before3", before[3]}},
+                            .uniforms = {GL_UINT("level_count", plan->level_count),
+                                         gl_divisor("quads_x", job->quads_x),
+                                         gl_divisor("groups_y", job->groups_y),
+                                         GL_UINT("bricks_x", (uint32_t)job->bricks[0]),
+                                         GL_UINT("bricks_y", (uint32_t)job->bricks[1]),
+                                         GL_UINT("z_first", (uint32_t)z_first),
+                                         GL_UINT2("window", (uint32_t)(window * job->window),
+                                                  (uint32_t)((window + 1) * job->window)),
+                                         GL_FLOAT3("straight", (float)plan->frame.xx,
+                                                   (float)plan->frame.yy, (float)plan->frame.zz),
+                                         GL_FLOAT3("shear", (float)plan->frame.xy,
+                                                   (float)plan->frame.xz, (float)plan->frame.yz),
+                                         GL_FLOAT3("extent", (float)plan->extent[0],
+                                                   (float)plan->extent[1], (float)plan->extent[2]),
+                                         GL_FLOAT1("background", plan->background),
+                                         GL_FLOAT1("margin", plan->margin)},
+                            .targets = {to[0], to[1], to[2], to[3]},
+                            .count = job->quads_x * job->groups_y * z_count,
+                        });
+}
+
+/* The slices' samples from quads to words. */
+static tml_status place(const field_job *job, uint64_t z_first, uint64_t z_count)
+{
+    const uint64_t *dims = job->plan->dims;
+    const gl_texture *const *rows = job->rows[(job->window_count - 1) & 1];
+    uint64_t first = z_first * dims[0] * dims[1];
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_field_words,
+            .inputs = {{"row0", rows[0]}, {"row1", rows[1]}, {"row2", rows[2]}, {"row3", rows[3]}},
+            .uniforms = {gl_divisor("dims_x", dims[0]), gl_divisor("dims_y", dims[1]),
+                         GL_UINT("quads_x", (uint32_t)job->quads_x),
+                         GL_UINT("groups_y", (uint32_t)job->groups_y),
+                         GL_UINT("first", (uint32_t)first)},
+            .targets = {job->out},
+            .first = first,
+            .count = z_count * dims[0] * dims[1],
+        });
+}
+
+static void release(const field_job *job)
+{
+    gl_release(job->tml, job->points);
+    gl_release(job->tml, job->near_bricks);
+    for (int i = 0; i < 8; i++)
+        gl_release(job->tml, job->rows[i / 4][i % 4]);
+}
+
+tml_status gl_field_evaluate(tml_context *tml, const field_plan *plan, const gl_texture *out)
+{
+    field_job job = {.tml = tml,
+                     .plan = plan,
+                     .out = out,
+                     .quads_x = (plan->dims[0] + 3) / 4,
+                     .groups_y = (plan->dims[1] + 3) / 4};
+    for (int a = 0; a < 3; a++)
+        job.bricks[a] = field_bricks_along(plan->dims[a]);
+    uint64_t slice = job.quads_x * job.groups_y;
+    uint64_t slices = TML_MAX_OF((uint64_t)CHUNK_SAMPLES / (16 * slice), (uint64_t)1);
+    slices = TML_MIN_OF(slices, plan->dims[2]);
+    tml_status status = plan_windows(&job);
+    for (int i = 0; i < (job.window_count > 1 ? 8 : 4) && status == TML_OK; i++)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, slice * slices, &job.rows[i / 4][i % 4]);
+    if (status == TML_OK)
+        status = take_points(&job);
+    if (status == TML_OK)
+        status = find_bricks(&job);
+    for (uint64_t z = 0; z < plan->dims[2] && status == TML_OK; z += slices) {
+        uint64_t count = TML_MIN_OF(slices, plan->dims[2] - z);
+        for (uint64_t window = 0; window < job.window_count && status == TML_OK; window++)
+            status = gather(&job, z, count, window);
+        if (status == TML_OK)
+            status = place(&job, z, count);
+    }
+    release(&job);
+    return status;
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static bool field_supports(tml_context *tml, const field_plan *plan)
+{
+    (void)tml;
+    (void)plan;
+    return true;
+}
+
+static tml_status field_run(tml_context *tml, const field_plan *plan)
+{
+    if (!tml_progress(tml, "field", 0.0))
+        return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
+    tml_status status = gl_field_evaluate(tml, plan, gl_texture_of(tml, plan->out));
+    (void)!tml_progress(tml, "field", 1.0);
+    return status;
+}
+
+GL_OP(field, field_plan)

@@ -1,0 +1,126 @@
+/* Samples gather from the bins that may hold points that reach them: bins in order, and in each bin the
+ * points in source order, as on the CPU (which looks into more bins, whose points add nothing). A
+ * fragment makes four samples of each of four rows, so that sixteen share what a point takes to be
+ * fetched. FORMULA; SHEARED; LATER: some points have been added
+ * already. */
+#include "gl_field.glsl"
+
+uniform highp usampler2D points; /* quads: field_point */
+uniform highp usampler2D near_bricks;
+uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a slice */
+uniform uint bricks_x, bricks_y;
+uniform uint z_first;
+uniform uvec2 window; /* points of each fragment's sequence that are added: first, end */
+uniform vec3 straight; /* xx yy zz of field_plan.frame */
+uniform vec3 shear;    /* xy xz yz */
+uniform vec3 extent;
+uniform float background, margin;
+#ifdef LATER
+uniform highp usampler2D before0, before1, before2, before3;
+#endif
+
+layout(location = 0) out highp uvec4 row0;
+layout(location = 1) out highp uvec4 row1;
+layout(location = 2) out highp uvec4 row2;
+layout(location = 3) out highp uvec4 row3;
+
+/* As on the CPU: supports are widened so that rounding loses no sample that counts. */
+const float SLACK_OF_REACH = 1.0 / 1048576.0, SLACK_OF_SAMPLE = 1.0 / 1024.0;
+
+vec4 value0, value1, value2, value3;
+
+/* first: of the fragment's samples, from the brick's. */
+bool is_near(vec4 point, vec3 first)
+{
+    float reach = point.w + point.w * SLACK_OF_REACH;
+    vec3 support = reach * extent + vec3(SLACK_OF_SAMPLE);
+    return all(greaterThanEqual(point.xyz + support, first)) &&
+           all(lessThanEqual(point.xyz - support, first + vec3(3.0, 3.0, 0.0)));
+}
+
+float join_term(float value, float q2, float reach)
+{
+    return field_join(FORMULA, value, field_term(FORMULA, q2, reach, margin));
+}
+
+/* d: from the point to the row's first sample; unit: 1 / reach. */
+vec4 add_to_row(vec4 values, vec3 d, float unit, float reach)
+{
+    vec4 x = straight.x * (vec4(d.x) + vec4(0.0, 1.0, 2.0, 3.0));
+    vec2 yz = straight.yz * d.yz;
+#ifdef SHEARED
+    x += shear.x * d.y + shear.y * d.z;
+    yz.x += shear.z * d.z;
+#endif
+    x *= unit;
+    yz *= unit;
+    vec4 q2 = x * x + dot(yz, yz);
+    return vec4(join_term(values.x, q2.x, reach), join_term(values.y, q2.y, reach),
+                join_term(values.z, q2.z, reach), join_term(values.w, q2.w, reach));
+}
+
+void add_point(vec4 point, vec3 first)
+{
+    if (!is_near(point, first))
+        return;
+    float unit = 1.0 / point.w;
+    vec3 d = first - point.xyz;
+    value0 = add_to_row(value0, d, unit, point.w);
+    value1 = add_to_row(value1, d + vec3(0.0, 1.0, 0.0), unit, point.w);
+    value2 = add_to_row(value2, d + vec3(0.0, 2.0, 0.0), unit, point.w);
+    value3 = add_to_row(value3, d + vec3(0.0, 3.0, 0.0), unit, point.w);
+}
+
+/* seen: how many points of the fragment's sequence lie before this row of bins; returns how many lie
+ * before the next. */
+uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
+{
+    uint bin = first_of_row(box, by, bz), at = LOAD_U32(starts, bin);
+    uint row_end = LOAD_U32(starts, bin + box.count.x);
+    uint next_seen = seen + row_end - at;
+    if (at == row_end || next_seen <= window.x || seen >= window.y)
+        return next_seen;
+    uint from = at + (max(window.x, seen) - seen), to = at + (min(window.y, next_seen) - seen);
+    for (uint bx = 0u; bx < box.count.x; bx++) {
+        uint end = LOAD_U32(starts, bin + bx + 1u);
+        uvec3 corner = (box.first + uvec3(bx, by, bz)) << box.edge_log2;
+        vec3 shift = vec3(ivec3(corner) - ivec3(base));
+        for (uint i = max(at, from); i < min(end, to); i++) {
+            vec4 point = uintBitsToFloat(load_quad(points, i));
+            point.xyz += shift;
+            add_point(point, first);
+        }
+        at = end;
+    }
+    return next_seen;
+}
+
+void main()
+{
+    uint row = divide(tml_texel(), quads_x);
+    uint z = divide(row, groups_y);
+    uvec3 at =
+        uvec3(4u * (tml_texel() - row * quads_x.x), 4u * (row - z * groups_y.x), z_first + z);
+    uvec3 brick = at / BRICK, base = brick * BRICK;
+    value0 = value1 = value2 = value3 = vec4(background);
+#ifdef LATER
+    value0 = uintBitsToFloat(load_quad(before0, tml_texel()));
+    value1 = uintBitsToFloat(load_quad(before1, tml_texel()));
+    value2 = uintBitsToFloat(load_quad(before2, tml_texel()));
+    value3 = uintBitsToFloat(load_quad(before3, tml_texel()));
+#endif
+    if (LOAD_U32(near_bricks, brick.x + bricks_x * (brick.y + bricks_y * brick.z)) != 0u) {
+        vec3 first = vec3(at - base);
+        uint seen = 0u;
+        for (uint level = 0u; level < level_count; level++) {
+            bin_box box = bins_near(level, at, at + uvec3(3u, 3u, 0u));
+            for (uint bz = 0u; bz < box.count.z; bz++)
+                for (uint by = 0u; by < box.count.y; by++)
+                    seen = add_bins(box, by, bz, base, first, seen);
+        }
+    }
+    row0 = floatBitsToUint(value0);
+    row1 = floatBitsToUint(value1);
+    row2 = floatBitsToUint(value2);
+    row3 = floatBitsToUint(value3);
+}

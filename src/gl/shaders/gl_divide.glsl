@@ -1,0 +1,12 @@
+/* Division by a number that the host knows (gl_divisor), without the integer division that drivers
+ * make of loops: a guess in float, put right twice. Stands after gl_common.glsl.
+ * i below 2^31. */
+uint divide(uint i, uvec2 by)
+{
+    float inverse = uintBitsToFloat(by.y);
+    uint quotient = uint(float(i) * inverse);
+    int rest = int(i - quotient * by.x);
+    quotient += uint(int(floor(float(rest) * inverse)));
+    rest = int(i - quotient * by.x);
+    return rest < 0 ? quotient - 1u : rest >= int(by.x) ? quotient + 1u : quotient;
+}
