@@ -63,8 +63,8 @@ typedef struct tml_gl_desc {
     uint32_t row_log2;
 } tml_gl_desc;
 
-/* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), level 0 of a complete
- * TEXTURE_2D with immutable storage or one level, in place of one of the library's. Must outlive the
+/* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), a TEXTURE_2D of one level, in
+ * place of one of the library's; how it is set to be filtered does not matter. Must outlive the
  * tml_buffer. Integer path only. */
 typedef struct tml_gl_memory {
     uint32_t texture;

@@ -290,8 +290,11 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     if (status != TML_OK || d->path != TML_GL_INTEGER)
         return status;
     d->fn.GenVertexArrays(1, &d->vertex_array);
-    d->fn.BindVertexArray(d->vertex_array);
     d->fn.GenFramebuffers(1, &d->framebuffer);
+    d->fn.GenSamplers(1, &d->sampler);
+    d->fn.SamplerParameteri(d->sampler, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    d->fn.SamplerParameteri(d->sampler, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    gl_state_set(d);
     const char *texts[] = {"#version 300 es\n", vertex_text};
     status = gl_compile(tml, GL_VERTEX_SHADER, "vertex", texts, 2, &d->vertex_shader);
     if (status == TML_OK)
@@ -393,6 +396,8 @@ void gl_close(tml_context *tml)
             d->fn.DeleteVertexArrays(1, &d->vertex_array);
         if (d->framebuffer)
             d->fn.DeleteFramebuffers(1, &d->framebuffer);
+        if (d->sampler)
+            d->fn.DeleteSamplers(1, &d->sampler);
         if (d->vertex_shader)
             d->fn.DeleteShader(d->vertex_shader);
         if (d->timer)

@@ -26,6 +26,7 @@ typedef struct gl_program {
     const tml_kernel *kernel;
     uint64_t hash; /* of head */
     GLuint name;
+    bool targets_checked; /* several targets have made a framebuffer; asking waits in a page */
     uint32_t sampler_count, uniform_count;
     gl_program_uniform *uniforms; /* samplers first */
     char head[];                  /* #version and defines, a kernel's text included */
@@ -74,7 +75,8 @@ typedef struct gl_device {
     GLuint vertex_array; /* ES 3.0: no attributes */
     GLuint framebuffer;  /* of draws with several targets */
     GLuint vertex_shader;
-    GLuint timer; /* query; 0: none yet */
+    GLuint sampler; /* nearest texel: a lent texture may be set to be filtered */
+    GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
     double timed_from;
     void *float_state; /* of the float tier (gl_float.c) */

@@ -126,7 +126,7 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
 
 /* ---- what a draw writes ---------------------------------------------------------------------- */
 
-static tml_status bind_targets(tml_context *tml, const gl_draw_info *info)
+static tml_status bind_targets(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
     gl_device *d = gl_device_of(tml);
     GLuint name;
@@ -148,8 +148,11 @@ static tml_status bind_targets(tml_context *tml, const gl_draw_info *info)
                                    texture ? texture->name : 0, 0);
     }
     d->fn.DrawBuffers(count, points);
+    if (program->targets_checked)
+        return TML_OK;
     GLenum is = d->fn.CheckFramebufferStatus(GL_FRAMEBUFFER);
-    return is == GL_FRAMEBUFFER_COMPLETE
+    program->targets_checked = is == GL_FRAMEBUFFER_COMPLETE;
+    return program->targets_checked
                ? TML_OK
                : tml_error(tml, TML_INTERNAL, "shader %s: its targets make no framebuffer (0x%x)",
                            info->shader->name, (unsigned)is);
@@ -161,7 +164,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     gl_program *program;
     tml_status status = gl_program_find(tml, info, !all_have_own_rows(tml, info), &program);
     if (status == TML_OK)
-        status = bind_targets(tml, info);
+        status = bind_targets(tml, info, program);
     if (status != TML_OK)
         return status;
     d->fn.UseProgram(program->name);

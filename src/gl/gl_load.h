@@ -88,13 +88,16 @@
     X(BindSampler)                                                                                 \
     X(BindVertexArray)                                                                             \
     X(DeleteQueries)                                                                               \
+    X(DeleteSamplers)                                                                              \
     X(DeleteVertexArrays)                                                                          \
     X(DrawBuffers)                                                                                 \
     X(EndQuery)                                                                                    \
     X(GenQueries)                                                                                  \
+    X(GenSamplers)                                                                                 \
     X(GenVertexArrays)                                                                             \
     X(GetQueryObjectuiv)                                                                           \
     X(GetStringi)                                                                                  \
+    X(SamplerParameteri)                                                                           \
     X(TexStorage2D)                                                                                \
     X(Uniform1uiv)                                                                                 \
     X(Uniform2uiv)                                                                                 \

@@ -129,5 +129,5 @@ void gl_state_set(gl_device *d)
     for (uint32_t i = 1; i < TML_ARRAY_SIZE(unpack_names); i++)
         fn->PixelStorei(unpack_names[i], 0);
     for (uint32_t unit = 0; unit < GL_UNITS; unit++)
-        fn->BindSampler(unit, 0);
+        fn->BindSampler(unit, d->sampler);
 }

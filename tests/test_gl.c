@@ -1,0 +1,615 @@
+/* The OpenGL ES engine as a guest, and what it makes of drivers that fail: a lent context and its state,
+ * lent textures, calls that must not wait, functions that are missing, memory that runs out. The
+ * operations themselves are in test_stream, test_surface and test_field, which run them on every
+ * device; the paths without integer textures are in test_gl_paths. */
+#include <threads.h>
+
+#include <trommel/gl.h>
+#include <trommel/trommel.h>
+
+#include "gl/gl_load.h"
+#include "test.h"
+
+#include <trommel/kernel_begin.h>
+
+TML_KERNEL(bool, is_odd, (uint x), { return (x & 1u) != 0u; })
+TML_KERNEL(uint, plus_one, (uint x), { return x + 1u; })
+TML_KERNEL(float, no_glsl, (float x), { return __builtin_fabsf(x); })
+
+#include <trommel/kernel_end.h>
+
+/* ---- a context of the program's own ---------------------------------------------------------- */
+
+static egl_functions egl;
+static gl_functions gl;
+
+typedef struct own_context {
+    EGLDisplay display;
+    EGLContext context;
+} own_context;
+
+/* Makes one current; false where there is no EGL or no driver. */
+static bool own_open(own_context *own)
+{
+    if (!egl.library && !egl_load(&egl))
+        return false;
+    own->display = egl.GetDisplay(EGL_DEFAULT_DISPLAY);
+    if (egl.GetPlatformDisplayEXT)
+        own->display = egl.GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA,
+                                                 (void *)EGL_DEFAULT_DISPLAY, NULL);
+    EGLint major, minor, count = 0;
+    EGLConfig config;
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT,
+                             EGL_NONE};
+    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE};
+    if (own->display == EGL_NO_DISPLAY || !egl.Initialize(own->display, &major, &minor) ||
+        !egl.BindAPI(EGL_OPENGL_ES_API) ||
+        !egl.ChooseConfig(own->display, wanted, &config, 1, &count) || count < 1)
+        return false;
+    own->context = egl.CreateContext(own->display, config, EGL_NO_CONTEXT, version);
+    return own->context != EGL_NO_CONTEXT &&
+           egl.MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own->context) &&
+           !gl_load(&gl, egl_get_proc_address, &egl, true);
+}
+
+static void own_close(own_context *own)
+{
+    egl.MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    egl.DestroyContext(own->display, own->context);
+}
+
+/* ---- a driver that counts, and fails on request ---------------------------------------------- */
+
+static struct {
+    const char *missing;  /* a function that is not there */
+    uint32_t waits;       /* calls that wait for the device, since reset */
+    uint32_t allocations; /* textures, programs and the like, since reset */
+    uint32_t textures;    /* made, since reset */
+    uint32_t fail_at;     /* the texture that finds no memory, from 1; 0: none */
+    bool out_of_memory;   /* that is to be reported */
+    int live;             /* textures, framebuffers and programs not deleted */
+} driver;
+
+static void GL_APIENTRY wrap_ReadPixels(GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f,
+                                        void *g)
+{
+    driver.waits++;
+    gl.ReadPixels(a, b, c, d, e, f, g);
+}
+static void GL_APIENTRY wrap_Finish(void)
+{
+    driver.waits++;
+    gl.Finish();
+}
+static GLenum GL_APIENTRY wrap_GetError(void)
+{
+    driver.waits++;
+    if (driver.out_of_memory) {
+        driver.out_of_memory = false;
+        return GL_OUT_OF_MEMORY;
+    }
+    return gl.GetError();
+}
+static GLenum GL_APIENTRY wrap_CheckFramebufferStatus(GLenum a)
+{
+    driver.waits++;
+    return gl.CheckFramebufferStatus(a);
+}
+static void GL_APIENTRY wrap_GetQueryObjectuiv(GLuint a, GLenum b, GLuint *c)
+{
+    driver.waits++;
+    gl.GetQueryObjectuiv(a, b, c);
+}
+static void GL_APIENTRY wrap_GetProgramiv(GLuint a, GLenum b, GLint *c)
+{
+    driver.waits++;
+    gl.GetProgramiv(a, b, c);
+}
+static void GL_APIENTRY wrap_TexStorage2D(GLenum a, GLsizei b, GLenum c, GLsizei d, GLsizei e)
+{
+    driver.allocations++;
+    if (++driver.textures == driver.fail_at)
+        driver.out_of_memory = true;
+    else
+        gl.TexStorage2D(a, b, c, d, e);
+}
+static GLuint GL_APIENTRY wrap_CreateProgram(void)
+{
+    driver.allocations++;
+    driver.live++;
+    return gl.CreateProgram();
+}
+static void GL_APIENTRY wrap_DeleteProgram(GLuint a)
+{
+    driver.live--;
+    gl.DeleteProgram(a);
+}
+static void GL_APIENTRY wrap_GenTextures(GLsizei a, GLuint *b)
+{
+    driver.allocations++;
+    driver.live += a;
+    gl.GenTextures(a, b);
+}
+static void GL_APIENTRY wrap_DeleteTextures(GLsizei a, const GLuint *b)
+{
+    driver.live -= a;
+    gl.DeleteTextures(a, b);
+}
+static void GL_APIENTRY wrap_GenFramebuffers(GLsizei a, GLuint *b)
+{
+    driver.allocations++;
+    driver.live += a;
+    gl.GenFramebuffers(a, b);
+}
+static void GL_APIENTRY wrap_DeleteFramebuffers(GLsizei a, const GLuint *b)
+{
+    driver.live -= a;
+    gl.DeleteFramebuffers(a, b);
+}
+
+static tml_gl_function find_wrapped(void *user, const char *name)
+{
+    (void)user;
+    if (driver.missing && strcmp(name, driver.missing) == 0)
+        return NULL;
+#define WRAPPED(function)                                                                          \
+    if (strcmp(name, "gl" #function) == 0)                                                         \
+        return (tml_gl_function)wrap_##function;
+    WRAPPED(ReadPixels)
+    WRAPPED(Finish)
+    WRAPPED(GetError)
+    WRAPPED(CheckFramebufferStatus)
+    WRAPPED(GetQueryObjectuiv)
+    WRAPPED(GetProgramiv)
+    WRAPPED(TexStorage2D)
+    WRAPPED(CreateProgram)
+    WRAPPED(DeleteProgram)
+    WRAPPED(GenTextures)
+    WRAPPED(DeleteTextures)
+    WRAPPED(GenFramebuffers)
+    WRAPPED(DeleteFramebuffers)
+#undef WRAPPED
+    return egl_get_proc_address(&egl, name);
+}
+
+/* ---- work for them --------------------------------------------------------------------------- */
+
+enum { COUNT = 5003 };
+
+typedef struct work {
+    tml_buffer numbers, kept, count, source, total;
+} work;
+
+static tml_status work_create(tml_context *tml, work *w)
+{
+    uint32_t numbers[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        numbers[i] = i * 2654435761u >> 7;
+    *w = (work){{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    struct {
+        tml_buffer *buffer;
+        tml_buffer_desc desc;
+    } all[] = {{&w->numbers, {.type = TML_U32, .count = COUNT, .data = numbers}},
+               {&w->kept, {.type = TML_U32, .count = COUNT}},
+               {&w->count, {.type = TML_U32, .count = 1}},
+               {&w->source, {.type = TML_U32, .count = COUNT}},
+               {&w->total, {.type = TML_U64, .count = 1}}};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && status == TML_OK; i++)
+        status = tml_buffer_create(tml, &all[i].desc, all[i].buffer);
+    return status;
+}
+
+/* Keeps the odd numbers, and sums them. */
+static tml_status work_run(tml_context *tml, const work *w)
+{
+    tml_status status = tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
+                                                             .payloads = {{w->numbers, w->kept}},
+                                                             .indices = w->source,
+                                                             .count = w->count});
+    if (status == TML_OK)
+        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM,
+                                                    .in = w->kept,
+                                                    .length = {.device = w->count},
+                                                    .out = w->total});
+    return status;
+}
+
+static bool work_is_right(tml_context *tml, const work *w)
+{
+    uint64_t sum = 0, total = 0, count = 0;
+    uint32_t expected[COUNT], kept[COUNT], n = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t x = i * 2654435761u >> 7;
+        if (x & 1) {
+            expected[n++] = x;
+            sum += x;
+        }
+    }
+    return CHECK_OK(tml, tml_read_count(tml, w->count, &count)) && CHECK_EQ_U64(count, n) &&
+           CHECK_OK(tml, tml_read(tml, w->total, &total)) && CHECK_EQ_U64(total, sum) &&
+           CHECK_OK(tml, tml_read_range(tml, w->kept, 0, n, kept)) &&
+           CHECK(memcmp(kept, expected, n * sizeof *kept) == 0);
+}
+
+/* ---- a lent context -------------------------------------------------------------------------- */
+
+enum { STATES = 64 };
+
+/* All that the library might change, as numbers. */
+static void state_take(int32_t out[STATES])
+{
+    static const GLenum names[] = {GL_CURRENT_PROGRAM,
+                                   GL_VERTEX_ARRAY_BINDING,
+                                   GL_DRAW_FRAMEBUFFER_BINDING,
+                                   GL_READ_FRAMEBUFFER_BINDING,
+                                   GL_ACTIVE_TEXTURE,
+                                   GL_ARRAY_BUFFER_BINDING,
+                                   GL_PIXEL_PACK_BUFFER_BINDING,
+                                   GL_PIXEL_UNPACK_BUFFER_BINDING,
+                                   GL_PACK_ALIGNMENT,
+                                   GL_PACK_ROW_LENGTH,
+                                   GL_UNPACK_ALIGNMENT,
+                                   GL_UNPACK_ROW_LENGTH,
+                                   GL_UNPACK_SKIP_ROWS,
+                                   GL_PACK_SKIP_PIXELS};
+    static const GLenum switches[] = {GL_SCISSOR_TEST,       GL_BLEND,          GL_DEPTH_TEST,
+                                      GL_STENCIL_TEST,       GL_CULL_FACE,      GL_DITHER,
+                                      GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE};
+    int used = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        gl.GetIntegerv(names[i], &out[used++]);
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+        out[used++] = gl.IsEnabled(switches[i]);
+    gl.GetIntegerv(GL_VIEWPORT, &out[used]);
+    gl.GetIntegerv(GL_SCISSOR_BOX, &out[used + 4]);
+    used += 8;
+    GLboolean mask[4];
+    gl.GetBooleanv(GL_COLOR_WRITEMASK, mask);
+    for (int i = 0; i < 4; i++)
+        out[used++] = mask[i];
+    GLint unit;
+    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &unit);
+    for (GLenum u = 0; u < 12; u++) {
+        gl.ActiveTexture(GL_TEXTURE0 + u);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &out[used++]);
+        gl.GetIntegerv(GL_SAMPLER_BINDING, &out[used++]);
+    }
+    gl.ActiveTexture((GLenum)unit);
+    while (used < STATES)
+        out[used++] = 0;
+}
+
+TEST(lent_context_keeps_its_state)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    GLuint textures[12], framebuffer, vertex_array, buffers[3];
+    gl.GenTextures(12, textures);
+    gl.GenFramebuffers(1, &framebuffer);
+    gl.GenVertexArrays(1, &vertex_array);
+    gl.GenBuffers(3, buffers);
+    for (GLenum u = 0; u < 12; u++) {
+        gl.ActiveTexture(GL_TEXTURE0 + u);
+        gl.BindTexture(GL_TEXTURE_2D, textures[u]);
+    }
+    gl.ActiveTexture(GL_TEXTURE5);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    gl.BindVertexArray(vertex_array);
+    gl.BindBuffer(GL_ARRAY_BUFFER, buffers[0]);
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, buffers[1]);
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, buffers[2]);
+    gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
+    gl.PixelStorei(GL_PACK_ROW_LENGTH, 77);
+    gl.PixelStorei(GL_UNPACK_ALIGNMENT, 8);
+    gl.PixelStorei(GL_UNPACK_ROW_LENGTH, 33);
+    gl.PixelStorei(GL_UNPACK_SKIP_ROWS, 2);
+    gl.Viewport(1, 2, 3, 4);
+    gl.Scissor(5, 6, 7, 8);
+    gl.ColorMask(GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
+    gl.Enable(GL_BLEND);
+    gl.Enable(GL_CULL_FACE);
+    gl.Enable(GL_DEPTH_TEST);
+    gl.Enable(GL_RASTERIZER_DISCARD);
+    int32_t before[STATES], after[STATES];
+    state_take(before);
+
+    tml_context *tml;
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                                 .gl = &(tml_gl_desc){.lend_current = true}},
+                                &tml))) {
+        state_take(after);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+        CHECK_OK(tml, work_create(tml, &w));
+        state_take(after);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+        CHECK_OK(tml, work_run(tml, &w));
+        state_take(after);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+        work_is_right(tml, &w);
+        tml_close(tml);
+        state_take(after);
+        CHECK(memcmp(before, after, sizeof before) == 0);
+    }
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+    own_close(&own);
+}
+
+TEST(lent_textures_have_rows_of_any_width)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    enum { WIDTH = 37, HEIGHT = 29, N = WIDTH * HEIGHT - 5 };
+    uint32_t words[WIDTH * HEIGHT];
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++)
+        words[i] = i * i;
+    GLuint textures[2];
+    gl.GenTextures(2, textures);
+    for (int i = 0; i < 2; i++) {
+        gl.BindTexture(GL_TEXTURE_2D, textures[i]);
+        gl.TexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, WIDTH, HEIGHT);
+        gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, WIDTH, HEIGHT, GL_RED_INTEGER, GL_UNSIGNED_INT,
+                         words);
+    }
+    tml_context *tml;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                                  .gl = &(tml_gl_desc){.lend_current = true}},
+                                 &tml)))
+        return;
+    tml_gl_memory places[2] = {{textures[0], WIDTH, HEIGHT}, {textures[1], WIDTH, HEIGHT}};
+    tml_buffer in, out, count, wrong;
+    CHECK_OK(tml, tml_buffer_create(
+                      tml, &(tml_buffer_desc){.type = TML_U32, .count = N, .gl = &places[0]}, &in));
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = TML_U32, .count = N, .gl = &places[1]}, &out));
+    CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &count));
+    CHECK_STATUS(
+        tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U64, .count = N, .gl = &places[1]},
+                          &wrong),
+        TML_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_map_stream(
+                      tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = out}));
+    uint32_t results[N];
+    CHECK_OK(tml, tml_read(tml, out, results));
+    for (uint32_t i = 0; i < N; i++)
+        if (!CHECK_EQ_U64(results[i], i * i + 1))
+            break;
+    CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
+                                                       .payloads = {{in, out}},
+                                                       .count = count}));
+    CHECK_OK(tml, tml_read(tml, out, results));
+    for (uint32_t i = 0; i < N / 2; i++)
+        if (!CHECK_EQ_U64(results[i], (2 * i + 1) * (2 * i + 1)))
+            break;
+    tml_gl_memory back;
+    CHECK_OK(tml, tml_gl_texture(tml, out, &back));
+    CHECK_EQ_U64(back.texture, textures[1]);
+    tml_close(tml);
+    /* What was lent lives on, and texels past the buffer were not touched. */
+    GLuint framebuffer;
+    gl.GenFramebuffers(1, &framebuffer);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, textures[1], 0);
+    uint32_t last[4];
+    gl.ReadPixels(WIDTH - 1, HEIGHT - 1, 1, 1, GL_RGBA_INTEGER, GL_UNSIGNED_INT, last);
+    CHECK_EQ_U64(last[0], words[WIDTH * HEIGHT - 1]);
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+    own_close(&own);
+}
+
+/* ---- what waits and what allocates ----------------------------------------------------------- */
+
+TEST(operations_neither_wait_nor_allocate_the_second_time)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        CHECK_OK(tml, work_create(tml, &w));
+        CHECK_OK(tml, work_run(tml, &w));
+        driver.waits = driver.allocations = 0;
+        for (int i = 0; i < 3; i++)
+            CHECK_OK(tml, work_run(tml, &w));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        work_is_right(tml, &w);
+        CHECK(driver.waits > 0); /* or the wrappers would prove nothing */
+        tml_close(tml);
+    }
+    CHECK_EQ_I64(driver.live, 0);
+    own_close(&own);
+}
+
+TEST(exact_counts_wait)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    const tml_gl_desc desc = {
+        .lend_current = true, .get_proc_address = find_wrapped, .exact_counts = true};
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        CHECK_OK(tml, work_create(tml, &w));
+        CHECK_OK(tml, work_run(tml, &w));
+        driver.waits = 0;
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK(driver.waits > 0);
+        work_is_right(tml, &w);
+        tml_close(tml);
+    }
+    own_close(&own);
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static char logged[512];
+static void keep_log(void *user, tml_log_level level, const char *message)
+{
+    (void)user;
+    if (level == TML_LOG_ERROR)
+        snprintf(logged, sizeof logged, "%s", message);
+}
+
+TEST(missing_functions_are_named)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    static const char *const names[] = {"glDrawArrays", "glReadPixels", "glCompileShader",
+                                        "glTexSubImage2D"};
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        tml_context *tml;
+        driver.missing = names[i];
+        CHECK_STATUS(
+            tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc, .log = keep_log}, &tml),
+            TML_NO_DEVICE);
+        CHECK(strstr(logged, names[i]) != NULL);
+    }
+    driver.missing = NULL;
+    own_close(&own);
+}
+
+/* Every texture that is made fails once: a status that says so, nothing left over, and the context goes
+ * on. */
+TEST(textures_that_find_no_memory)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    bool done = false;
+    for (uint32_t fail = 1; !done && fail < 200; fail++) {
+        memset(&driver, 0, sizeof driver);
+        driver.fail_at = fail;
+        tml_context *tml = NULL;
+        work w;
+        tml_status status =
+            tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc, .log = keep_log}, &tml);
+        if (status == TML_OK)
+            status = work_create(tml, &w);
+        if (status == TML_OK)
+            status = work_run(tml, &w);
+        done = driver.textures < fail;
+        /* Temporaries are tried again when what is idle was let go; the probe takes another path or
+         * says what it misses. */
+        if (status != TML_OK && status != TML_UNSUPPORTED)
+            CHECK_STATUS(status, TML_OUT_OF_DEVICE_MEMORY);
+        if (tml && status == TML_OUT_OF_DEVICE_MEMORY) {
+            CHECK(strlen(tml_last_error(tml)) > 0);
+            driver.fail_at = 0;
+            if (CHECK_OK(tml, work_create(tml, &w)) && CHECK_OK(tml, work_run(tml, &w)))
+                work_is_right(tml, &w);
+        }
+        tml_close(tml);
+        if (!CHECK_EQ_I64(driver.live, 0))
+            break;
+    }
+    CHECK(done);
+    own_close(&own);
+}
+
+TEST(kernels_that_are_no_glsl_say_so)
+{
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml) != TML_OK)
+        SKIP("no OpenGL ES device");
+    tml_buffer in, out;
+    const float numbers[3] = {1, -2, 3};
+    CHECK_OK(tml, tml_buffer_create(
+                      tml, &(tml_buffer_desc){.type = TML_F32, .count = 3, .data = numbers}, &in));
+    CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 3}, &out));
+    CHECK_STATUS(
+        tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {in}, .out = out}),
+        TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "no_glsl") != NULL);
+    tml_close(tml);
+}
+
+TEST(a_lost_context_is_said_to_be)
+{
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml) != TML_OK)
+        SKIP("no OpenGL ES device");
+    work w;
+    CHECK_OK(tml, work_create(tml, &w));
+    tml_gl_lost(tml);
+    CHECK_STATUS(work_run(tml, &w), TML_DEVICE_LOST);
+    CHECK_STATUS(tml_sync(tml), TML_DEVICE_LOST);
+    uint64_t count;
+    CHECK_STATUS(tml_read_count(tml, w.count, &count), TML_DEVICE_LOST);
+    tml_close(tml);
+}
+
+/* ---- beside others --------------------------------------------------------------------------- */
+
+TEST(the_callers_context_stays_current)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml))) {
+        CHECK(egl.GetCurrentContext() == own.context);
+        CHECK_OK(tml, work_create(tml, &w));
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK(egl.GetCurrentContext() == own.context);
+        work_is_right(tml, &w);
+        tml_close(tml);
+        CHECK(egl.GetCurrentContext() == own.context);
+    }
+    own_close(&own);
+}
+
+static int run_on_thread(void *argument)
+{
+    tml_context *tml = argument;
+    work w;
+    return work_create(tml, &w) == TML_OK && work_run(tml, &w) == TML_OK && work_is_right(tml, &w);
+}
+
+TEST(a_context_moves_between_threads)
+{
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml) != TML_OK)
+        SKIP("no OpenGL ES device");
+    CHECK(run_on_thread(tml));
+    thrd_t thread;
+    int passed = 0;
+    if (CHECK(thrd_create(&thread, run_on_thread, tml) == thrd_success))
+        thrd_join(thread, &passed);
+    CHECK(passed);
+    CHECK(run_on_thread(tml));
+    tml_close(tml);
+}
+
+TEST(the_devices_clock)
+{
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml) != TML_OK)
+        SKIP("no OpenGL ES device");
+    work w;
+    double seconds = -1;
+    CHECK_OK(tml, work_create(tml, &w));
+    CHECK_STATUS(tml_gl_time_end(tml, &seconds), TML_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_gl_time_begin(tml));
+    CHECK_OK(tml, work_run(tml, &w));
+    CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
+    CHECK(seconds > 0 && seconds < 60);
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
