@@ -45,6 +45,10 @@ const tml_engine tml_gl_engine = {
     .ops =
         {
             [TML_OP_MAP] = &gl_op_map,
+            [TML_OP_COMPACT] = &gl_op_compact,
+            [TML_OP_PARTITION] = &gl_op_partition,
+            [TML_OP_EXPAND] = &gl_op_expand,
+            [TML_OP_UNIQUE] = &gl_op_unique,
             [TML_OP_FIELD] = &gl_op_field,
         },
 };

@@ -1,0 +1,136 @@
+/* HISTOPYRAMID, and what is written once sources are known; see the header. */
+#include "gl/gl_locate.h"
+
+#include <stdio.h>
+
+#include "gl_shaders.h"
+
+/* ---- locating -------------------------------------------------------------------------------- */
+
+bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits, uint64_t items,
+                        uint64_t outputs)
+{
+    uint64_t texels = gl_texels_max(tml);
+    uint64_t base = items / (is_bits ? 128 : 4) + 1;
+    if (items > GL_PYRAMID_ITEMS_MAX || base > texels || outputs / 4 >= texels)
+        return false;
+    switch (method) {
+    case TML_METHOD_HISTOPYRAMID:
+        return true;
+    case TML_METHOD_SCAN_SEARCH:
+        return items <= texels;
+    case TML_METHOD_BITONIC: /* a power of two of keys */
+        return is_bits && items <= texels / 2;
+    default:
+        return false;
+    }
+}
+
+tml_status gl_locate_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out)
+{
+    out->outputs = info->outputs;
+    tml_status status = TML_OK;
+    if (out->outputs > 0 && !info->has_others)
+        status = gl_exact(tml, out->total, out->total_texel, &out->outputs);
+    uint64_t texels = (out->outputs + 3) / 4;
+    if (out->outputs > 0 && !status)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &out->sources);
+    if (out->outputs > 0 && info->has_ranks && !status)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &out->ranks);
+    return status;
+}
+
+static tml_status histopyramid(tml_context *tml, const gl_locate_info *info,
+                               const gl_pyramid *pyramid, gl_located *out)
+{
+    char defines[128];
+    snprintf(defines, sizeof defines, "%s%s%s", gl_pyramid_defines(pyramid),
+             info->has_others ? "#define PYRAMID_OTHERS\n" : "",
+             info->has_ranks ? "#define RANKS\n" : "");
+    tml_status status = gl_pyramid_build(tml, pyramid);
+    out->total = gl_pyramid_total(pyramid, &out->total_texel);
+    if (!status)
+        status = gl_locate_outputs(tml, info, out);
+    gl_draw_info draw = {
+        .shader = &gl_shader_pyramid_sources,
+        .defines = defines,
+        .length = info->length,
+        .targets = {out->sources, out->ranks},
+        .count = (out->outputs + 3) / 4,
+    };
+    gl_pyramid_bind(&draw, pyramid);
+    return status ? status : gl_draw(tml, &draw);
+}
+
+tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
+                     gl_located *out)
+{
+    *out = (gl_located){.outputs = info->outputs};
+    switch (info->method) {
+    case TML_METHOD_SCAN_SEARCH:
+        return gl_scan_search(tml, info, pyramid, out);
+    case TML_METHOD_BITONIC:
+        return gl_bitonic(tml, info, pyramid, out);
+    default:
+        return histopyramid(tml, info, pyramid, out);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+uint64_t gl_located_room(const tml_context *tml, const gl_located *located, tml_buffer out)
+{
+    const tml_slot *slot = tml_slot_of(tml, out);
+    return slot ? TML_MIN_OF(slot->count, located->outputs) : 0;
+}
+
+tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_buffer in,
+                             tml_buffer out)
+{
+    uint64_t room = gl_located_room(tml, located, out);
+    if (room == 0)
+        return TML_OK;
+    size_t size = tml_slot_of(tml, out)->element_size;
+    const gl_texture *from = gl_texture_of(tml, in), *to = gl_texture_of(tml, out);
+    /* The last word may keep some of its bytes. */
+    bool in_place = from == to || size % 4 != 0;
+    char defines[32];
+    snprintf(defines, sizeof defines, "#define SIZE %u\n", (unsigned)size);
+    return gl_draw(tml,
+                   &(gl_draw_info){
+                       .shader = &gl_shader_located_values,
+                       .defines = defines,
+                       .inputs = {{"sources", located->sources}, {"values", from}, {"old", to}},
+                       .targets = {to},
+                       .count = gl_words(room, size),
+                       .in_place = in_place,
+                   });
+}
+
+static tml_status write_numbers(tml_context *tml, const gl_located *located, bool are_ranks,
+                                tml_buffer out)
+{
+    uint64_t room = gl_located_room(tml, located, out);
+    if (room == 0)
+        return TML_OK;
+    size_t size = tml_slot_of(tml, out)->element_size;
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_located_indices,
+                            .defines = are_ranks  ? "#define RANKS\n"
+                                       : size > 4 ? "#define WIDE\n"
+                                                  : NULL,
+                            .inputs = {{"sources", located->sources}, {"ranks", located->ranks}},
+                            .targets = {gl_texture_of(tml, out)},
+                            .count = gl_words(room, size),
+                        });
+}
+
+tml_status gl_located_indices(tml_context *tml, const gl_located *located, tml_buffer out)
+{
+    return write_numbers(tml, located, false, out);
+}
+
+tml_status gl_located_ranks(tml_context *tml, const gl_located *located, tml_buffer out)
+{
+    return write_numbers(tml, located, true, out);
+}

@@ -1,0 +1,10 @@
+/* The base of a pyramid of numbers, by a kernel. */
+#include "gl_common.glsl"
+#include "gl_kernel.glsl"
+#include "kernel_glue.glsl"
+
+uint count_at(uint i)
+{
+    return kernel_at(i, i, 0u);
+}
+#include "counts_base.glsl"
