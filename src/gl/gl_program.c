@@ -2,19 +2,86 @@
  * They are found by what they were made from. */
 #include "gl/gl_device.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "gl/gl_float.h"
 #include "kernels/kernel_glue.h"
 
 /* ---- compiling ------------------------------------------------------------------------------- */
+
+/* The length of a number at text, without suffix; 0: none begins here. */
+static size_t number_length(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    size_t length = digits + (text[digits] == '.');
+    length += strspn(text + length, "0123456789");
+    if (length == 0 || (length == 1 && text[0] == '.'))
+        return 0;
+    if (text[length] == 'e' || text[length] == 'E') {
+        size_t sign = text[length + 1] == '+' || text[length + 1] == '-';
+        size_t exponent = strspn(text + length + 1 + sign, "0123456789");
+        length += exponent ? 1 + sign + exponent : 0;
+    }
+    return length;
+}
+
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return length;
+}
+
+/* Copies a shader without the suffixes of its numbers (1.0f, 1u): GLSL ES 1.00 does not know them. */
+static char *copy_plain(const char *text, char *out)
+{
+    while (*text) {
+        size_t number = number_length(text), word = number > 0 ? 0 : word_length(text);
+        size_t length = TML_MAX_OF(number + word, 1u);
+        memcpy(out, text, length);
+        text += length;
+        out += length;
+        text += number > 0 && *text && strchr("fFuU", *text);
+    }
+    *out = '\0';
+    return out;
+}
+
+static tml_status set_source(tml_context *tml, GLuint shader, const char *const *texts, int count)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    if (!gl_float_is_version(texts[0])) {
+        fn->ShaderSource(shader, count, texts, NULL);
+        return TML_OK;
+    }
+    size_t size = 1;
+    for (int i = 0; i < count; i++)
+        size += strlen(texts[i]);
+    char *plain = tml_alloc(tml, size);
+    if (!plain)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of a shader");
+    char *end = plain;
+    for (int i = 0; i < count; i++)
+        end = copy_plain(texts[i], end);
+    const char *whole = plain;
+    fn->ShaderSource(shader, 1, &whole, NULL);
+    tml_free(tml, plain, size);
+    return TML_OK;
+}
 
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
                       int count, GLuint *out)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
     GLuint shader = fn->CreateShader(stage);
-    fn->ShaderSource(shader, count, texts, NULL);
+    tml_status status = set_source(tml, shader, texts, count);
+    if (status != TML_OK) {
+        fn->DeleteShader(shader);
+        return status;
+    }
     fn->CompileShader(shader);
     GLint compiled = GL_FALSE;
     fn->GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
@@ -79,7 +146,7 @@ static tml_status build(tml_context *tml, const gl_draw_info *info, const char *
     if (status != TML_OK)
         return status;
     const char *texts[] = {head, text};
-    GLuint fragment;
+    GLuint fragment = 0;
     const char *name = info->kernel.kernel ? info->kernel.kernel->name : info->shader->name;
     status = gl_compile(tml, GL_FRAGMENT_SHADER, name, texts, 2, &fragment);
     tml_free(tml, owned, size);

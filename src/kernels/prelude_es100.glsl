@@ -1,0 +1,108 @@
+/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 1.00 and WebGL 1, as far as it goes: there
+ * are no unsigned integers, no bits and no arrays of constants. uint is int here, and an int is good for
+ * whole numbers within 2^24, since it may be a float underneath. A kernel that asks for more does not
+ * compile. Stands after "#version 100", in place of the other preludes; the engine takes the suffixes off
+ * literals (1.0f, 1u), which GLSL ES 1.00 does not know. An array is read by the shader itself: here
+ * are no addresses.
+ *
+ * GLSL ES 1.00 calls gl_FragColor a mediump number, and there are drivers that make halves of what goes
+ * through it. Where targets are floats and the device knows GLSL ES 3.00, the same text is therefore
+ * compiled as that, with TML_ES300 defined. */
+precision highp float;
+precision highp int;
+precision highp sampler2D;
+#ifdef TML_ES300
+layout(location = 0) out highp vec4 tml_color;
+#define gl_FragColor        tml_color
+#define texture2D(map, at)  texture(map, at)
+#endif
+
+#define TML_GLSL
+#define PRECISE
+
+#define uint             int
+#define F(x)             float(x)
+#define I(x)             int(x)
+#define U(x)             int(x)
+#define N(x)             int(x)
+#define VEC2(x, y)       vec2(x, y)
+#define VEC3(x, y, z)    vec3(x, y, z)
+#define VEC4(x, y, z, w) vec4(x, y, z, w)
+
+#define tml_index        int
+#define tml_rank         int
+struct tml_params {
+    float f[4];
+    int u[4];
+};
+
+#define FUNCTION(T)        T
+#define STRUCT_BEGIN(name) struct name {
+#define STRUCT_END(name)   };
+
+#define add2(a, b)   ((a) + (b))
+#define sub2(a, b)   ((a) - (b))
+#define scale2(a, s) ((a) * (s))
+#define dot2(a, b)   dot(a, b)
+#define length2(a)   length(a)
+#define add3(a, b)   ((a) + (b))
+#define sub3(a, b)   ((a) - (b))
+#define scale3(a, s) ((a) * (s))
+#define dot3(a, b)   dot(a, b)
+#define cross3(a, b) cross(a, b)
+#define length3(a)   length(a)
+#define add4(a, b)   ((a) + (b))
+#define sub4(a, b)   ((a) - (b))
+#define scale4(a, s) ((a) * (s))
+#define dot4(a, b)   dot(a, b)
+
+bool is_nan(float x)
+{
+    return !(x <= 0.0) && !(x >= 0.0);
+}
+
+#ifndef TML_ES300
+float trunc(float x)
+{
+    return x < 0.0 ? ceil(x) : floor(x);
+}
+#endif
+
+/* Built in for floats alone, and not to be overloaded. */
+float tml_abs(float x)
+{
+    return abs(x);
+}
+int tml_abs(int x)
+{
+    return x < 0 ? -x : x;
+}
+float tml_sign(float x)
+{
+    return sign(x);
+}
+int tml_sign(int x)
+{
+    return x < 0 ? -1 : x > 0 ? 1 : 0;
+}
+float tml_min(float a, float b)
+{
+    return min(a, b);
+}
+int tml_min(int a, int b)
+{
+    return b < a ? b : a;
+}
+float tml_max(float a, float b)
+{
+    return max(a, b);
+}
+int tml_max(int a, int b)
+{
+    return a < b ? b : a;
+}
+#define abs(x)              tml_abs(x)
+#define sign(x)             tml_sign(x)
+#define min(a, b)           tml_min(a, b)
+#define max(a, b)           tml_max(a, b)
+#define clamp(x, low, high) min(max(x, low), high)
