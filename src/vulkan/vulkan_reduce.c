@@ -2,65 +2,19 @@
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
-#include "kernels/kernel.h"
-
-#include "kernels/stream.k.h"
-
-#include "kernels/kernel_end.h"
-
-static uint32_t log2_of_size(tml_type type)
-{
-    return (uint32_t)__builtin_ctzll(tml_type_size(type));
-}
-
-static uint32_t fold_kind(tml_fold fold, tml_type type)
-{
-    switch (fold) {
-    case TML_SUM:
-    case TML_MEAN:
-        if (type == TML_F64)
-            return FOLD_DOUBLE;
-        if (tml_type_is_float(type))
-            return FOLD_REAL;
-        if (tml_type_size(type) < sizeof(uint64_t))
-            return FOLD_SUM;
-        return fold == TML_SUM ? FOLD_SUM64 : FOLD_REAL; /* a sum of them would overflow */
-    case TML_MIN:
-    case TML_MAX:
-        return FOLD_BEST;
-    default:
-        return FOLD_WHERE;
-    }
-}
-
-static uint32_t fold_to(uint32_t kind, tml_type out_type)
-{
-    if (kind == FOLD_BEST)
-        return FOLD_TO_SAME;
-    switch (out_type) {
-    case TML_F32:
-        return FOLD_TO_F32;
-    case TML_F64:
-        return FOLD_TO_F64;
-    case TML_U32:
-        return FOLD_TO_U32;
-    default:
-        return FOLD_TO_U64;
-    }
-}
+#include "kernels/fold_kinds.h"
 
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out)
 {
-    bool has_doubles = vk_caps_of(tml)->float64, is_float = tml_type_is_float(in_type);
-    uint32_t kind = fold_kind(fold, in_type), size_log2 = log2_of_size(in_type);
+    bool has_doubles = vk_caps_of(tml)->float64;
+    fold_constants c = fold_constants_of(fold, in_type, out_type);
     *out = (vk_fold){
-        .specs = {kind, size_log2, !is_float && tml_type_is_signed(in_type), is_float,
-                  fold == TML_MAX || fold == TML_ARGMAX, fold_to(kind, out_type), fold == TML_MEAN},
-        .in_double = kind == FOLD_DOUBLE || (fold == TML_MEAN && kind == FOLD_SUM && has_doubles),
-        .tile_log2 = FOLD_TILE_LOG2 - size_log2,
+        .specs = {c.kind, c.size_log2, c.is_signed, c.is_float, c.is_largest, c.to, c.is_mean},
+        .in_double = c.kind == FOLD_DOUBLE || (c.is_mean && c.kind == FOLD_SUM && has_doubles),
+        .tile_log2 = FOLD_TILE_LOG2 - c.size_log2,
     };
-    return kind != FOLD_DOUBLE || has_doubles;
+    return c.kind != FOLD_DOUBLE || has_doubles;
 }
 
 typedef struct reduce_job {

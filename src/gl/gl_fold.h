@@ -1,0 +1,33 @@
+/* Folds on OpenGL ES: what reduce and segmented reduce share (shaders/gl_fold.glsl). */
+#ifndef TML_GL_FOLD_H
+#define TML_GL_FOLD_H
+
+#include "gl/gl_internal.h"
+
+enum { GL_FOLD_LEVELS = 5, GL_FOLD_DEFINES = 320 };
+
+typedef struct gl_fold {
+    const char *segmented;                      /* more defines, for segments; else "" */
+    gl_input offsets;                           /* segments */
+    gl_uniform segment_count, segment_elements; /* likewise */
+    const gl_texture *in;
+    uint64_t elements; /* at most */
+    char constants[GL_FOLD_DEFINES];
+    uint32_t block_log2; /* elements in a block of the first level */
+    uint32_t level_count;
+    const gl_texture *levels[GL_FOLD_LEVELS];
+} gl_fold;
+
+/* out_type: of the result. False where that takes doubles. */
+bool gl_fold_bind(tml_context *tml, tml_fold fold, tml_buffer in, uint64_t elements,
+                  tml_type out_type, gl_fold *out);
+/* Draws the whole blocks of each level. */
+tml_status gl_fold_blocks(tml_context *tml, gl_fold *fold);
+/* Draws count results from them, and stores them in out. length: of a stream, else NULL. */
+tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
+                           uint64_t count, tml_buffer out);
+/* The second part of that: results is a texture of QUADS that begin with the results. */
+tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
+                            tml_buffer out);
+
+#endif

@@ -1,0 +1,37 @@
+/* One level of a fold: whole blocks of 64 words or, FROM_STATES, of 64 blocks of the level below. Texel
+ * t holds the block whose last element is among those from t << level on: of a stream that is block t;
+ * of segments that do not overlap (SEGMENTED) it can only be a block of the segment with element
+ * t << level. Texels without a block are left undefined. */
+#include "gl_common.glsl"
+#include "gl_fold.glsl"
+#ifdef SEGMENTED
+#include "gl_segments.glsl"
+#endif
+
+uniform highp usampler2D folded; /* words or states */
+uniform uint level;              /* log2 of the elements in a block */
+
+layout(location = 0) out highp uvec4 state;
+
+void main()
+{
+    uint t = tml_texel();
+    uint first = 0u;
+#ifdef SEGMENTED
+    segment span = segment_at(segment_search(t << level, 0u, segment_count));
+    first = span.first;
+    uint size = 1u << level;
+    uint block = t - ((first + size - 1u) >> level);
+    if (first > t << level || span.count >> level <= block)
+        discard;
+#else
+    uint block = t;
+#endif
+#ifdef FROM_STATES
+    uint below = level - 6u, size_below = 1u << below;
+    fold_state f = fold_states(folded, ((first + size_below - 1u) >> below) + (block << 6));
+#else
+    fold_state f = fold_block(folded, first + (block << level));
+#endif
+    state = state_bits(f);
+}

@@ -1,0 +1,270 @@
+/* What the shaders of reduce and segmented reduce share: folds of up to 64 items that come one after the
+ * other, in rows of eight. Stands after gl_common.glsl.
+ *
+ * The tree: 64 words make a block, 64 blocks a block of the next level, and so on; all counted from
+ * where the stream or segment begins. What is left over at the end is folded by itself and then joined
+ * as one more item behind the whole blocks of the level above. A float sum adds the items of a block in
+ * pairs, pairs of pairs, and so on. So the tree depends on the number of elements alone, and a stream
+ * and a segment of the same elements have the same sum to the bit.
+ *
+ * SEGMENTED: elements may begin anywhere in a word. */
+#include "kernels/stream.k.h"
+#include "kernels/fold.glsl"
+
+const uint BLOCK_LOG2 = 8u - SIZE_LOG2; /* elements in 64 words */
+
+/* ---- rows of eight --------------------------------------------------------------------------- */
+
+/* What is folded so far; of floats, rows that wait for the other of their pair. */
+struct fold_run {
+    fold_state f;
+    vec3 waiting;
+};
+
+fold_run run_begin()
+{
+    return fold_run(fold_nothing(), vec3(0.0));
+}
+
+void run_add_real(inout fold_run run, uint row, float sum)
+{
+    if ((row & 1u) == 0u) {
+        run.waiting.x = sum;
+        return;
+    }
+    float two = run.waiting.x + sum;
+    if ((row & 2u) == 0u) {
+        run.waiting.y = two;
+        return;
+    }
+    float four = run.waiting.y + two;
+    run.waiting.z = row == 3u ? four : run.waiting.z + four;
+}
+
+/* The fold of all rows, of which there were this many. */
+fold_state run_end(fold_run run, uint rows)
+{
+    fold_state f = run.f;
+    if (FOLD_KIND == FOLD_REAL) {
+        float sum = (rows & 1u) != 0u ? run.waiting.x : 0.0;
+        sum = (rows & 2u) != 0u ? run.waiting.y + sum : sum;
+        sum = (rows & 4u) != 0u ? run.waiting.z + sum : sum;
+        f.number.x = floatBitsToUint(rows == 8u ? run.waiting.z : sum);
+    }
+    return f;
+}
+
+/* ---- rows of words --------------------------------------------------------------------------- */
+
+float reals_of_word(uint word)
+{
+    return SIZE_LOG2 == 1u ? stream_half(word & 0xffffu) + stream_half(word >> 16)
+                           : uintBitsToFloat(word);
+}
+float reals_of_words(uvec4 w)
+{
+    if (SIZE_LOG2 == 3u)
+        return wide_to_float(w.xy) + wide_to_float(w.zw);
+    return (reals_of_word(w.x) + reals_of_word(w.y)) + (reals_of_word(w.z) + reals_of_word(w.w));
+}
+
+/* Integers of up to 32 bits, signed ones raised to be unsigned: sums of halves, which 64 words do not
+ * carry out of 32 bits: of the low ones in x, and of 32-bit elements' high ones in y. */
+uvec2 sums_of_words(uvec4 a, uvec4 b)
+{
+    uint raise = IS_SIGNED ? sign_bits(0u) : 0u;
+    a ^= raise;
+    b ^= raise;
+    uvec4 low, high;
+    if (SIZE_LOG2 == 0u) {
+        low = (a & 0x00ff00ffu) + (a >> 8 & 0x00ff00ffu) + (b & 0x00ff00ffu) + (b >> 8 & 0x00ff00ffu);
+        uint two = (low.x + low.y) + (low.z + low.w);
+        return uvec2((two & 0xffffu) + (two >> 16), 0u);
+    }
+    low = (a & 0xffffu) + (b & 0xffffu);
+    high = (a >> 16) + (b >> 16);
+    uvec2 sums = uvec2((low.x + low.y) + (low.z + low.w), (high.x + high.y) + (high.z + high.w));
+    return SIZE_LOG2 == 1u ? uvec2(sums.x + sums.y, 0u) : sums;
+}
+
+fold_state fold_words(fold_state f, uvec4 w, uint at)
+{
+    if (SIZE_LOG2 == 3u) {
+        f = fold_join(f, fold_state(key64_of(w.xy), at));
+        return fold_join(f, fold_state(key64_of(w.zw), at + 1u));
+    }
+    const uint step = 4u >> SIZE_LOG2;
+    f = fold_word(f, w.x, at);
+    f = fold_word(f, w.y, at + step);
+    f = fold_word(f, w.z, at + 2u * step);
+    return fold_word(f, w.w, at + 3u * step);
+}
+
+/* Adds the words a and b, whose first element is at. */
+void run_add_words(inout fold_run run, uint row, uvec4 a, uvec4 b, uint at)
+{
+    if (FOLD_KIND == FOLD_REAL) {
+        run_add_real(run, row, reals_of_words(a) + reals_of_words(b));
+    } else if (FOLD_KIND == FOLD_SUM64) {
+        run.f.number =
+            add64(run.f.number, add64(add64(a.xy, a.zw), add64(b.xy, b.zw)));
+    } else if (FOLD_KIND == FOLD_SUM) {
+        run.f.number += sums_of_words(a, b);
+    } else {
+        run.f = fold_words(run.f, a, at);
+        run.f = fold_words(run.f, b, at + (16u >> SIZE_LOG2));
+    }
+}
+fold_state run_of_words_end(fold_run run, uint rows)
+{
+    fold_state f = run_end(run, rows);
+    if (FOLD_KIND == FOLD_SUM)
+        f.number = add64(uvec2(f.number.x, 0u), uvec2(f.number.y << 16, f.number.y >> 16));
+    return f;
+}
+
+/* Where an array's elements lie from one of them on. */
+struct word_place {
+    uint word;
+    uint shift;
+};
+word_place place_of(uint element)
+{
+    if (SIZE_LOG2 >= 2u)
+        return word_place(element << (SIZE_LOG2 - 2u), 0u);
+    uint first_byte = element << SIZE_LOG2;
+    return word_place(first_byte >> 2, (first_byte & 3u) << 3);
+}
+
+uvec4 words_at(highp usampler2D words, word_place place, uint i)
+{
+    uint at = place.word + i;
+    uvec4 w = uvec4(tml_load_word(words, at), tml_load_word(words, at + 1u),
+                    tml_load_word(words, at + 2u), tml_load_word(words, at + 3u));
+#ifdef SEGMENTED
+    if (SIZE_LOG2 < 2u) {
+        uvec4 next = uvec4(w.yzw, tml_load_word(words, at + 4u));
+        w = (w >> place.shift) | (next << (31u - place.shift)) << 1;
+    }
+#endif
+    return w;
+}
+
+/* A block of whole elements. */
+fold_state fold_block(highp usampler2D words, uint element)
+{
+    word_place place = place_of(element);
+    fold_run run = run_begin();
+    for (uint row = 0u; row < 8u; row++) {
+        uvec4 a = words_at(words, place, 8u * row), b = words_at(words, place, 8u * row + 4u);
+        run_add_words(run, row, a, b, element + (row << (5u - SIZE_LOG2)));
+    }
+    return run_of_words_end(run, 8u);
+}
+
+/* Word i of count elements: what is past them is neutral. */
+uint keep_there(uint word, uint i, uint count)
+{
+    if (SIZE_LOG2 >= 2u)
+        return i >> (SIZE_LOG2 - 2u) < count ? word : neutral_word(i & 1u);
+    uint before = i << (2u - SIZE_LOG2), there = min(max(count, before) - before, 4u >> SIZE_LOG2);
+    uint mask = there == 4u >> SIZE_LOG2 ? 0xffffffffu : (1u << (there << (3u + SIZE_LOG2))) - 1u;
+    return (word & mask) | (neutral_word(0u) & ~mask);
+}
+uvec4 words_there(highp usampler2D words, word_place place, uint i, uint count)
+{
+    uvec4 w = words_at(words, place, i);
+    return uvec4(keep_there(w.x, i, count), keep_there(w.y, i + 1u, count),
+                 keep_there(w.z, i + 2u, count), keep_there(w.w, i + 3u, count));
+}
+
+/* Fewer elements than a block. */
+fold_state fold_rest(highp usampler2D words, uint element, uint count)
+{
+    word_place place = place_of(element);
+    uint rows = ((count << SIZE_LOG2) + 31u) >> 5;
+    fold_run run = run_begin();
+    for (uint row = 0u; row < rows; row++) {
+        uvec4 a = words_there(words, place, 8u * row, count);
+        uvec4 b = words_there(words, place, 8u * row + 4u, count);
+        run_add_words(run, row, a, b, element + (row << (5u - SIZE_LOG2)));
+    }
+    return run_of_words_end(run, rows);
+}
+
+/* ---- rows of states -------------------------------------------------------------------------- */
+
+uvec4 state_bits(fold_state f)
+{
+    return uvec4(f.number, f.at, 0u);
+}
+fold_state state_of(uvec4 bits)
+{
+    return fold_state(bits.xy, bits.z);
+}
+float real_of(uvec4 bits)
+{
+    return uintBitsToFloat(bits.x);
+}
+
+fold_state fold_states(highp usampler2D states, uint first)
+{
+    fold_run run = run_begin();
+    for (uint row = 0u; row < 8u; row++) {
+        uint at = first + 8u * row;
+        uvec4 a = load_quad(states, at), b = load_quad(states, at + 1u);
+        uvec4 c = load_quad(states, at + 2u), d = load_quad(states, at + 3u);
+        uvec4 e = load_quad(states, at + 4u), f = load_quad(states, at + 5u);
+        uvec4 g = load_quad(states, at + 6u), h = load_quad(states, at + 7u);
+        if (FOLD_KIND == FOLD_REAL) {
+            run_add_real(run, row,
+                         ((real_of(a) + real_of(b)) + (real_of(c) + real_of(d))) +
+                             ((real_of(e) + real_of(f)) + (real_of(g) + real_of(h))));
+        } else {
+            run.f = fold_join(fold_join(run.f, state_of(a)), state_of(b));
+            run.f = fold_join(fold_join(run.f, state_of(c)), state_of(d));
+            run.f = fold_join(fold_join(run.f, state_of(e)), state_of(f));
+            run.f = fold_join(fold_join(run.f, state_of(g)), state_of(h));
+        }
+    }
+    return run_end(run, 8u);
+}
+
+/* State i of count, and behind them what is left over. */
+fold_state state_there(highp usampler2D states, uint first, uint i, uint count, fold_state rest)
+{
+    fold_state f = state_of(load_quad(states, first + min(i, count - 1u)));
+    return fold_choose(i < count, f, fold_choose(i == count, rest, fold_nothing()));
+}
+float real_there(highp usampler2D states, uint first, uint i, uint count, fold_state rest)
+{
+    return uintBitsToFloat(state_there(states, first, i, count, rest).number.x);
+}
+
+/* Fewer states than a block, and then rest. */
+fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, fold_state rest)
+{
+    if (FOLD_KIND != FOLD_REAL) {
+        fold_state f = fold_nothing();
+        for (uint i = 0u; i < count; i++)
+            f = fold_join(f, state_of(load_quad(states, first + i)));
+        return fold_join(f, rest);
+    }
+    if (count == 0u)
+        return rest;
+    uint rows = (count >> 3) + 1u;
+    fold_run run = run_begin();
+    for (uint row = 0u; row < rows; row++) {
+        uint i = 8u * row;
+        float sum = ((real_there(states, first, i, count, rest) +
+                      real_there(states, first, i + 1u, count, rest)) +
+                     (real_there(states, first, i + 2u, count, rest) +
+                      real_there(states, first, i + 3u, count, rest))) +
+                    ((real_there(states, first, i + 4u, count, rest) +
+                      real_there(states, first, i + 5u, count, rest)) +
+                     (real_there(states, first, i + 6u, count, rest) +
+                      real_there(states, first, i + 7u, count, rest)));
+        run_add_real(run, row, sum);
+    }
+    return run_end(run, rows);
+}

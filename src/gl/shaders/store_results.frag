@@ -1,0 +1,32 @@
+/* Results, each in the first words of a texel, to elements of 1 << SIZE_OUT bytes. An element may share its
+ * word with others that are past count and keep what they are: those come from old. */
+#include "gl_common.glsl"
+
+uniform highp usampler2D results;
+uniform uint count;
+#if SIZE_OUT < 2
+uniform highp usampler2D old;
+#endif
+
+layout(location = 0) out highp uint word;
+
+void main()
+{
+    uint w = tml_texel();
+#if SIZE_OUT == 3
+    uvec4 x = load_quad(results, w >> 1);
+    word = (w & 1u) == 0u ? x.x : x.y;
+#elif SIZE_OUT == 2
+    word = load_quad(results, w).x;
+#else
+    const uint each = 4u >> SIZE_OUT, bits = 8u << SIZE_OUT;
+    const uint mask = (1u << bits) - 1u;
+    word = tml_load_word(old, w);
+    for (uint e = 0u; e < each; e++) {
+        uint i = w * each + e;
+        uint value = load_quad(results, min(i, count - 1u)).x & mask;
+        if (i < count)
+            word = (word & ~(mask << (e * bits))) | value << (e * bits);
+    }
+#endif
+}
