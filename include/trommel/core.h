@@ -234,10 +234,14 @@ typedef struct tml_buffer {
 
 typedef struct tml_buffer_desc {
     tml_type type;
-    uint64_t count;    /* elements; 0 is a valid, empty buffer */
-    const void *data;  /* initial contents, count elements, copied; NULL: undefined */
-    void *host;        /* CPU: your memory, used in place and never freed; aligned to its scalar;
-                        * must outlive the buffer. Other engines: UNSUPPORTED */
+    uint64_t count;   /* elements; 0 is a valid, empty buffer */
+    const void *data; /* initial contents, count elements, copied; NULL: undefined */
+    void *host;       /* your memory, used in place and never freed; aligned to its scalar; must
+                        * outlive the buffer. On Vulkan it stays on the host: tml_surface (volume,
+                        * mask, attribute) and tml_field (points, radii) read it there, a volume
+                        * slab by slab where it does not fit the device, and tml_read, tml_write and
+                        * tml_map work; other operations answer UNSUPPORTED. Not changed while a call
+                        * runs. OpenGL ES: UNSUPPORTED */
     const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
     const struct tml_gl_memory *gl;         /* trommel/gl.h: your texture, used in place */
     const char *label;                      /* copied (31 bytes); named in messages */

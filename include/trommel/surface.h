@@ -51,9 +51,11 @@ typedef struct tml_surface_index_desc {
 
 typedef struct tml_surface_desc {
     /* Input: a volume or a field. */
-    tml_buffer volume; /* dims product samples, any scalar type */
+    tml_buffer volume; /* dims product samples, any scalar type; may stay on the host, like mask and
+                        * attribute (tml_buffer_desc.host) */
     tml_grid grid;     /* at most 2^30 samples in a slice */
-    /* Instead of volume and grid: a field, evaluated slab by slab and never stored. */
+    /* Instead of volume and grid: a field, evaluated slab by slab and never stored (on Vulkan: whole
+     * in scratch where it fits). */
     const tml_field_desc *field;
     tml_buffer index;     /* optional, from tml_surface_index for this volume */
     tml_region region;    /* zeroed: everything */
@@ -117,10 +119,14 @@ typedef struct tml_surface_result {
 
 /* Extracts. Synchronous on every engine: the result's sizes are known on return.
  * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
- * are missing (on Vulkan: of float volumes, or with a mask), plus the outputs; a field is 4 bytes a
- * sample more on Vulkan, which evaluates it whole; soup and the filters first make the whole welded
- * mesh, beside them. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
- * OUT_OF_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
+ * are missing (on Vulkan: of float volumes, or with a mask), plus the outputs; on Vulkan a field is 4
+ * bytes a sample more, and what stays on the host is copied to scratch. Where that is more than the
+ * Vulkan device has left (tml_vulkan_desc.memory_limit, VK_EXT_memory_budget), the volume goes
+ * through in slabs of as many layers as fit, twice: to count and to emit, the host copying the next
+ * slab while the device works. The mesh is the same to the bit; it must fit the device beside a slab.
+ * Soup and the filters first make the whole welded mesh, beside the outputs. Reports progress and
+ * can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and
+ * OUT_OF_DEVICE_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
  * call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni,
  * Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
  * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
@@ -138,7 +144,7 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
  * nothing comes back to the host. */
 typedef struct tml_surface_enqueue_desc {
     /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
-     * isovalue; no field, labels, soup or filters. */
+     * isovalue; no field, labels, soup or filters, and nothing that stays on the host. */
     tml_surface_desc surface;
     tml_buffer iso; /* optional: f32, whose element iso_index stands for surface.iso; NaN: nothing
                      * is inside */

@@ -64,7 +64,8 @@ typedef struct tml_vulkan_desc {
     /* Contents of a pipeline cache that tml_vulkan_cache once gave; copied. */
     const void *cache;
     size_t cache_size;
-    /* Bytes of device memory that the context may take; 0: as many as the driver gives. */
+    /* Bytes of device memory that the context may take; 0: as many as the driver gives. Within it
+     * tml_surface works in slabs where a volume does not fit. */
     uint64_t memory_limit;
     /* Stages all copies, also where device memory is the host's own and could be mapped: for
      * tests. */

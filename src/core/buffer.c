@@ -139,6 +139,18 @@ static tml_status bad_handle(tml_context *tml, const char *call, const char *fie
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
                             tml_buffer buffer, const tml_type *types, uint64_t count)
 {
+    tml_status status = tml_check_buffer_anywhere(tml, call, field, buffer, types, count);
+    if (status == TML_OK && tml_slot_of(tml, buffer)->on_host)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: %s lies on the host (tml_buffer_desc.host), where the %s engine "
+                         "reads surfaces' volumes and fields' points alone; create it with data",
+                         call, field, tml->engine->name);
+    return status;
+}
+
+tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
+                                     tml_buffer buffer, const tml_type *types, uint64_t count)
+{
     const tml_slot *slot = tml_slot_of(tml, buffer);
     if (!slot)
         return bad_handle(tml, call, field, buffer);

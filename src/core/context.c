@@ -85,6 +85,11 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
     return status;
 }
 
+void tml_scratch_release(tml_context *tml)
+{
+    (void)scratch_resize(tml, "scratch", 0); /* to nothing cannot fail */
+}
+
 tml_status tml_reserve(tml_context *tml, size_t size)
 {
     void *ignored;
@@ -315,7 +320,7 @@ void tml_close(tml_context *tml)
     for (uint32_t i = 0; i < tml->page_count; i++)
         tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
     tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
-    (void)scratch_resize(tml, "tml_close", 0); /* to nothing cannot fail */
+    tml_scratch_release(tml);
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);
     tml_free(tml, tml, sizeof *tml);

@@ -24,6 +24,7 @@ struct tml_slot {
     size_t size;  /* count * element_size */
     void *memory; /* CPU: the elements; other engines: their own record */
     bool lent;    /* memory belongs to the caller */
+    bool on_host; /* the caller's memory on the host, of an engine that computes elsewhere */
     char label[32];
 };
 
@@ -61,11 +62,16 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
  * at least count elements. On failure records a message that names call and field. */
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
                             tml_buffer buffer, const tml_type *types, uint64_t count);
+/* The same for a field that may also be memory which stays on the host (on_host). */
+tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
+                                     tml_buffer buffer, const tml_type *types, uint64_t count);
 
 /* The arena, grown to size when smaller; a message when memory is short. The pointer, which is what
  * the engine calls an address, holds until the next call that may grow it: one operation at a
  * time. */
 tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out);
+/* Gives the arena's memory back, for what is needed more. */
+void tml_scratch_release(tml_context *tml);
 
 /* Seconds of a clock that only goes forward. */
 static inline double tml_seconds(void)

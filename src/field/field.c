@@ -137,11 +137,12 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type radius_types[] = {TML_F32, TML_TYPE_NONE};
     tml_status status =
-        tml_check_buffer(tml, "tml_field", "desc.points", desc->points, point_types, 0);
+        tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
     if (status == TML_OK && !tml_is_none(desc->radii)) {
         uint64_t count;
         tml_buffer_info(tml, desc->points, NULL, &count);
-        status = tml_check_buffer(tml, "tml_field", "desc.radii", desc->radii, radius_types, count);
+        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
+                                           radius_types, count);
     }
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
         status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.kind is %d, needs 0 or 1",

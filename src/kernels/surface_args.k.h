@@ -3,7 +3,11 @@
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
  * surface is capped. Its rows are numbered y + size_y * z. A row's bits are words of 32 columns.
  * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows, and emitted in tiles: as
- * many rows as fill a subgroup with their words, or one row, segment after segment. */
+ * many rows as fill a subgroup with their words, or one row, segment after segment.
+ *
+ * A volume that is worked off in slabs has workspaces of some layers of the part's box. Rows of the
+ * slab's own layers are emitted. Vertices of the layer after them are counted, because triangles
+ * name them; the layers beyond that, and the one before, only say what the others' edges are. */
 
 /* A chunk's rows, for rows of 1 << width_log2 lanes: a workgroup counts at least 64. */
 #define SURFACE_CHUNK_LOG2(width_log2) ((width_log2) < 2u ? 8u - (width_log2) : 6u)
@@ -19,12 +23,15 @@
 #define SURFACE_HEAD_PLACE     20u /* floats: origin, then the steps along x, y, z */
 #define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: what the index compares with */
+#define SURFACE_HEAD_SLAB      45u
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_scan.comp). */
 #define SURFACE_TABLE_WORDS    1024u
-/* Words that begin as zero: active tiles, whether a sample is NaN, and the marking's dispatch. */
+/* Words that begin as zero: active tiles, whether a sample is NaN, and so on to the marking's
+ * dispatch. */
 #define SURFACE_STATE_TILES    0u
 #define SURFACE_STATE_NAN      1u
+#define SURFACE_STATE_BEYOND   2u /* vertices counted after the slab's own */
 #define SURFACE_STATE_GROUPS   4u
 #define SURFACE_STATE_WORDS    8u
 /* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each). */
@@ -45,6 +52,15 @@
 #define SURFACE_WIDE           64u /* 64-bit indices */
 #define SURFACE_ATTRIBUTE      128u
 #define SURFACE_HELD_LIMITS    256u /* limits and isovalue are in the head */
+
+/* A workspace's slab in one word: its layers before and after its own (at most 1 and 2), and whether
+ * it begins and ends with a layer of the cap's pad. Of a whole part: the pads alone. */
+#define SURFACE_SLAB(before, after, pad_low, pad_high)                                             \
+    ((before) | (after) << 2 | (pad_low) << 4 | (pad_high) << 5)
+#define SURFACE_SLAB_BEFORE(slab)   ((slab) & 3u)
+#define SURFACE_SLAB_AFTER(slab)    ((slab) >> 2 & 3u)
+#define SURFACE_SLAB_PAD_LOW(slab)  ((slab) >> 4 & 1u)
+#define SURFACE_SLAB_PAD_HIGH(slab) ((slab) >> 5 & 1u)
 
 /* surface_bits.comp: sign bits. volume and mask: at the box's first sample. A sample is inside when
  * its key (an unsigned number in the samples' order) is at most range above limit, and keep is not
@@ -74,6 +90,7 @@ ARG_UINT(range_high)
 ARG_UINT(keep)
 ARG_UINT(index_place)
 ARG_UINT(iso_bits) /* of a float, for the index */
+ARG_UINT(slab)
 ARGS_END(surface_bits_args)
 
 /* surface_cells.comp: which cells have all their corners. */
@@ -102,6 +119,7 @@ ARG_ADDRESS(head)
 ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)
+ARG_UINT(slab)
 ARG_FLOAT(place0)
 ARG_FLOAT(place1)
 ARG_FLOAT(place2)
@@ -122,7 +140,7 @@ ARGS_BEGIN(surface_scan_args)
 ARG_ADDRESS(chunks)
 ARG_ADDRESS(head)
 ARG_ADDRESS(states)
-ARG_ADDRESS(base)   /* optional: totals of the part before */
+ARG_ADDRESS(base)   /* optional: totals of the part or slab before; may be total */
 ARG_ADDRESS(total)
 ARG_ADDRESS(draw)   /* optional: VkDrawIndexedIndirectCommand */
 ARG_ADDRESS(counts) /* optional: u32 or u64 x 2 */
@@ -146,7 +164,8 @@ ARGS_END(surface_scan_args)
 
 /* surface_emit.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double
  * the double's two words; for 32- and 64-bit integers the key of its floor and the rest as a float;
- * for labels the label's key. volume and attributes: at the whole volume's first sample. */
+ * for labels the label's key. volume and attributes: at the whole volume's first sample, or where
+ * that would lie. first: where the workspace's samples begin in the volume. */
 ARGS_BEGIN(surface_emit_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(attributes)

@@ -144,6 +144,7 @@ typedef struct optional_buffer {
     const tml_type *types;
     uint64_t count;
     const tml_slot **slot; /* set when it is given */
+    bool anywhere;         /* may lie on the host */
 } optional_buffer;
 
 static tml_status check_optional(tml_context *tml, const char *call, const optional_buffer *buffers,
@@ -152,8 +153,8 @@ static tml_status check_optional(tml_context *tml, const char *call, const optio
     for (size_t i = 0; i < count; i++) {
         if (tml_is_none(buffers[i].buffer))
             continue;
-        tml_status status = tml_check_buffer(tml, call, buffers[i].field, buffers[i].buffer,
-                                             buffers[i].types, buffers[i].count);
+        tml_status status = (buffers[i].anywhere ? tml_check_buffer_anywhere : tml_check_buffer)(
+            tml, call, buffers[i].field, buffers[i].buffer, buffers[i].types, buffers[i].count);
         if (status != TML_OK)
             return status;
         *buffers[i].slot = tml_slot_of(tml, buffers[i].buffer);
@@ -173,8 +174,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     if (has_volume) {
         if ((status = resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
             (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
-            (status = tml_check_buffer(tml, "tml_surface", "desc.volume", desc->volume,
-                                       scalar_types, count)) != TML_OK)
+            (status = tml_check_buffer_anywhere(tml, "tml_surface", "desc.volume", desc->volume,
+                                                scalar_types, count)) != TML_OK)
             return status;
         plan->volume = tml_slot_of(tml, desc->volume);
         plan->type = plan->volume->type;
@@ -195,9 +196,9 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
     static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
     const optional_buffer optional[] = {
-        {"desc.mask", desc->mask, mask_types, count, &plan->mask},
-        {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute},
-        {"desc.index", desc->index, index_types, brick_count(plan->dims), &plan->index}};
+        {"desc.mask", desc->mask, mask_types, count, &plan->mask, true},
+        {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute, true},
+        {"desc.index", desc->index, index_types, brick_count(plan->dims), &plan->index, false}};
     return check_optional(tml, "tml_surface", optional, TML_ARRAY_SIZE(optional));
 }
 
@@ -225,8 +226,9 @@ static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, 
                          "tml_surface: %" PRIu32 " isovalues and %" PRIu32
                          " labels, at most %d and %d; make several calls",
                          desc->isovalue_count, desc->label_count, ISOVALUES_MAX, LABELS_MAX);
-    if (labels && (status = tml_check_buffer(tml, "tml_surface", "desc.volume (with labels)",
-                                             desc->volume, integer_types, 0)) != TML_OK)
+    if (labels &&
+        (status = tml_check_buffer_anywhere(tml, "tml_surface", "desc.volume (with labels)",
+                                            desc->volume, integer_types, 0)) != TML_OK)
         return status;
     plan->labels = labels;
     plan->all_labels = desc->all_labels;
@@ -265,6 +267,27 @@ static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, 
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
+/* Scratch for a stage: less of it where the device has not what its driver tells. */
+static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_engine_op *op,
+                                size_t *size, void **scratch)
+{
+    *scratch = NULL;
+    plan->scratch_limit = SIZE_MAX;
+    for (*size = op->scratch_size ? op->scratch_size(tml, plan) : 0; *size;) {
+        tml_status status = tml_scratch(tml, "tml_surface", *size, scratch);
+        if (status != TML_OUT_OF_DEVICE_MEMORY)
+            return status;
+        plan->scratch_limit = *size / 2;
+        size_t less = op->scratch_size(tml, plan);
+        if (less >= *size)
+            return tml_error(tml, status,
+                             "tml_surface: %zu bytes of scratch, and it works with no less: %s",
+                             *size, tml_last_error(tml));
+        *size = less;
+    }
+    return TML_OK;
+}
+
 static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                             double to)
 {
@@ -279,10 +302,13 @@ static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage 
                          tml->engine->name, tml->device.name, tml_type_name(plan->type));
     plan->progress_first = from;
     plan->progress_last = to;
-    size_t size = op->scratch_size ? op->scratch_size(tml, plan) : 0;
-    void *scratch = NULL;
-    tml_status status = size ? tml_scratch(tml, "tml_surface", size, &scratch) : TML_OK;
-    return status == TML_OK ? op->run(tml, plan, scratch, size) : status;
+    size_t size;
+    void *scratch;
+    tml_status status = stage_scratch(tml, plan, op, &size, &scratch);
+    if (status == TML_OK)
+        status = op->run(tml, plan, scratch, size);
+    plan->kept_scratch = size;
+    return status;
 }
 
 /* The parts' boxes, or with all_labels the parts, from the volume's memory or a copy of it. */
@@ -374,6 +400,27 @@ static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
             *outputs[i].result = (tml_buffer){0, 0};
             outputs[i].created = false;
         }
+}
+
+/* Makes outputs for which scratch may go: emitting can do with less of it. */
+static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, output *outputs,
+                                     size_t count)
+{
+    tml_status status = outputs_make(tml, outputs, count);
+    if (status == TML_OUT_OF_DEVICE_MEMORY && tml_reserved(tml) > 0) {
+        outputs_destroy(tml, outputs, count);
+        tml_scratch_release(tml);
+        plan->kept_scratch = 0;
+        status = outputs_make(tml, outputs, count);
+    }
+    if (status != TML_OUT_OF_DEVICE_MEMORY)
+        return status;
+    uint64_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i].wanted && tml_is_none(outputs[i].given))
+            size += outputs[i].count * tml_type_size(outputs[i].type);
+    return tml_error(tml, status, "tml_surface: the mesh is %" PRIu64 " bytes, too many: %s", size,
+                     tml_last_error(tml));
 }
 
 /* ---- after the engine: filters, soup --------------------------------------------------------- */
@@ -533,7 +580,7 @@ static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, su
     tml_surface_result buffers = {0};
     outputs_describe(desc, plan, false, mesh.vertex_count, mesh.triangle_count, &buffers, &final,
                      outputs);
-    status = outputs_make(tml, outputs, OUTPUTS);
+    status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
         status = mesh_copy(tml, &mesh, desc->soup, &buffers);
     if (status != TML_OK) {
@@ -607,7 +654,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     tml_surface_result work = {0};
     outputs_describe(desc, plan, finish, out->vertex_count, out->triangle_count,
                      finish ? &work : out, plan, outputs);
-    status = outputs_make(tml, outputs, OUTPUTS);
+    status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
         status = run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
     if (status == TML_OK && finish)
@@ -709,6 +756,11 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         status = resolve_region(tml, &surface->region, plan->dims, &job->part.box);
     if (status != TML_OK)
         return status;
+    if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
+        (plan->attribute && plan->attribute->on_host))
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface_enqueue: volume, mask or attribute lies on the host "
+                         "(tml_buffer_desc.host); tml_surface reads it there");
     job->part.iso = surface->iso;
     if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
         plan->index = NULL;
@@ -723,9 +775,9 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
         return status;
     const optional_buffer optional[] = {
-        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device},
-        {"desc.counts", desc->counts, count_types, 2, &plan->counts},
-        {"desc.draw", desc->draw, draw_types, 5, &plan->draw}};
+        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
+        {"desc.counts", desc->counts, count_types, 2, &plan->counts, false},
+        {"desc.draw", desc->draw, draw_types, 5, &plan->draw, false}};
     status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
     if (status != TML_OK)
         return status;

@@ -3,7 +3,8 @@
  * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its
  * sizes; EMIT writes its share of the outputs. All isovalues are counted in one reading of the
  * volume, and their bits are kept for EMIT. Labels, which may be thousands, share one workspace:
- * EMIT makes the bits again, inside the label's bounding box. */
+ * EMIT makes the bits again, inside the label's bounding box. Volume, mask and attribute may lie on
+ * the host (tml_slot.on_host) on engines that take such buffers, but not for INDEX and ENQUEUE. */
 #ifndef TML_SURFACE_INTERNAL_H
 #define TML_SURFACE_INTERNAL_H
 
@@ -76,6 +77,13 @@ typedef struct surface_plan {
     /* With all_labels the parts array has room for part_capacity. */
     bool all_labels;
     uint32_t part_capacity;
+
+    /* Scratch that an engine may plan with; one that can do with less (in slabs of the volume) asks
+     * for less where this is less. */
+    size_t scratch_limit;
+    /* Of EMIT: the size of the scratch that COUNT had and that still holds what it left there; 0:
+     * nothing is left. */
+    size_t kept_scratch;
 
     /* Progress: this run goes from progress_first to progress_last of the whole call. */
     double progress_first, progress_last;

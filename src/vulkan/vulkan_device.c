@@ -378,8 +378,8 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     device->physical = p.handle;
     device->family = p.family;
     device->is_lent = lent->device != VK_NULL_HANDLE;
-    device->has_size_control =
-        p.has_size_control && (!device->is_lent || lent->has_size_control);
+    device->has_size_control = p.has_size_control && (!device->is_lent || lent->has_size_control);
+    device->has_budget = has_extension(&device->fn, p.handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     if (device->is_lent) {
         device->device = lent->device;
     } else {

@@ -29,6 +29,7 @@ typedef struct vk_memory {
     vk_block *blocks;
     uint64_t used, limit; /* device-local bytes in blocks; the most there may be */
     uint32_t local_type, staging_type;
+    uint32_t heap;     /* of the local type */
     bool host_visible; /* device-local memory is mapped and as good as the host's own */
 } vk_memory;
 
@@ -58,9 +59,10 @@ struct vk_device {
     uint32_t family;
     bool is_lent;
     bool is_lost;
+    bool has_budget;       /* VK_EXT_memory_budget */
     bool has_size_control; /* pipelines can ask for a subgroup size and full subgroups */
     vk_caps caps;
-    VkDeviceSize max_buffer; /* bytes; what may be allocated at once the driver decides */
+    VkDeviceSize max_buffer;  /* bytes; what may be allocated at once the driver decides */
     double timestamp_seconds; /* of one tick; 0: the queue has none */
     uint64_t timestamp_mask;
 

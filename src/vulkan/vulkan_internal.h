@@ -78,6 +78,8 @@ bool vk_is_recording(const tml_context *tml);
 /* Device address of a buffer's first element; of a zeroed handle: 0. */
 vk_address vk_address_of(const tml_context *tml, tml_buffer buffer);
 vk_address vk_slot_address(const tml_slot *slot);
+/* The memory of a slot that lies on the host. */
+const void *vk_slot_host(const tml_slot *slot);
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
@@ -98,6 +100,21 @@ static inline vk_arena vk_arena_of(void *scratch)
 {
     return (vk_arena){(vk_address)(uintptr_t)scratch, 0};
 }
+
+/* Bytes that scratch may have, as far as the driver tells: what the arena has, and what is left
+ * beside everything else, less a share for what else may be needed. */
+uint64_t vk_scratch_room(const tml_context *tml);
+
+/* A place in the order of what was submitted; 0: before everything. */
+typedef uint32_t vk_mark;
+/* Submits what is recorded. */
+tml_status vk_mark_here(tml_context *tml, vk_mark *out);
+tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
+
+/* Copies the host's memory to a place in scratch, for the work that is recorded from here on; in may
+ * be reused on return. last_use: of that place. Work that is submitted goes on meanwhile. */
+tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in,
+                     vk_mark last_use);
 
 /* count words of zero for a look-back's states, and a block of clear_count words at clear that the
  * operation must set to zero itself (with its own groups: that saves a dispatch). Where the

@@ -69,7 +69,38 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
         return tml_error(tml, TML_NO_DEVICE, "tml_open: %s has no memory that the host can map",
                          tml->device.name);
     memory->limit = desc->memory_limit ? desc->memory_limit : UINT64_MAX;
+    memory->heap = types->memoryTypes[memory->local_type].heapIndex;
     return TML_OK;
+}
+
+/* What the driver leaves to this process: by VK_EXT_memory_budget, and where that is missing the
+ * whole heap. */
+static uint64_t heap_room(const vk_device *device)
+{
+    VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+    VkPhysicalDeviceMemoryProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+        .pNext = device->has_budget ? &budget : NULL};
+    device->fn.GetPhysicalDeviceMemoryProperties2(device->physical, &properties);
+    const vk_memory *memory = &device->memory;
+    uint64_t most = properties.memoryProperties.memoryHeaps[memory->heap].size, used = memory->used;
+    if (device->has_budget) {
+        most = budget.heapBudget[memory->heap];
+        used = budget.heapUsage[memory->heap];
+    }
+    return most > used ? most - used : 0;
+}
+
+uint64_t vk_scratch_room(const tml_context *tml)
+{
+    const vk_device *device = vk_device_of(tml);
+    const vk_memory *memory = &device->memory;
+    uint64_t left = memory->limit > memory->used ? memory->limit - memory->used : 0;
+    left = TML_MIN_OF(left, heap_room(device));
+    left -= TML_MIN_OF(left / 8, (uint64_t)2 * BLOCK_SIZE);
+    /* The arena is given back before it grows. */
+    return TML_MIN_OF(left + tml->scratch_size, (uint64_t)device->max_buffer);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -133,21 +164,26 @@ static VkResult block_make(vk_device *device, vk_block *block)
     return result;
 }
 
+/* Small pieces get a block to share, unless that is more than the limit leaves. */
+static VkDeviceSize block_size_for(const vk_memory *memory, vk_memory_kind kind, VkDeviceSize size)
+{
+    bool is_short = kind == VK_MEMORY_DEVICE && memory->limit - memory->used < BLOCK_SIZE;
+    return size > BLOCK_SIZE / 2 || is_short ? size : (VkDeviceSize)BLOCK_SIZE;
+}
+
 static tml_status block_create(tml_context *tml, const char *call, vk_memory_kind kind,
                                VkDeviceSize size, vk_block **out)
 {
     vk_device *device = vk_device_of(tml);
     vk_memory *memory = &device->memory;
-    bool alone = size > BLOCK_SIZE / 2;
-    VkDeviceSize block_size = alone ? size : (VkDeviceSize)BLOCK_SIZE;
+    VkDeviceSize block_size = block_size_for(memory, kind, size);
     char what[128];
     snprintf(what, sizeof what, "%s: %" PRIu64 " bytes of device memory", call, (uint64_t)size);
     if (size > device->max_buffer)
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                          "%s: %s makes buffers of at most %" PRIu64 " bytes", what,
                          tml->device.name, (uint64_t)device->max_buffer);
-    if (kind == VK_MEMORY_DEVICE &&
-        (memory->used > memory->limit || block_size > memory->limit - memory->used))
+    if (kind == VK_MEMORY_DEVICE && block_size > memory->limit - memory->used)
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                          "%s: %" PRIu64 " of the limit of %" PRIu64 " are taken", what,
                          memory->used, memory->limit);
@@ -319,6 +355,11 @@ vk_address vk_slot_address(const tml_slot *slot)
     return slot ? ((const vk_buffer *)slot->memory)->address : 0;
 }
 
+const void *vk_slot_host(const tml_slot *slot)
+{
+    return ((const vk_buffer *)slot->memory)->host;
+}
+
 vk_address vk_address_of(const tml_context *tml, tml_buffer buffer)
 {
     return vk_slot_address(tml_slot_of(tml, buffer));
@@ -346,20 +387,36 @@ static tml_status lend_buffer(tml_context *tml, tml_slot *slot, const tml_vulkan
     return TML_OK;
 }
 
+/* The caller's memory on the host, which has no address on the device. */
+static tml_status lend_host(tml_context *tml, tml_slot *slot, void *host, vk_buffer **out)
+{
+    vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
+    if (!buffer)
+        return tml_error(tml, TML_OUT_OF_MEMORY,
+                         "tml_buffer_create: no host memory for a buffer's record");
+    *buffer = (vk_buffer){.size = slot->size, .host = host};
+    slot->lent = slot->on_host = true;
+    *out = buffer;
+    return TML_OK;
+}
+
 tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
 {
-    if (desc->host)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_buffer_create: desc.host is memory of the CPU engine alone; use "
-                         "desc.data, tml_write or tml_map");
     vk_buffer *buffer = NULL;
     tml_status status = TML_OK;
+    if (desc->host && desc->vulkan)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_buffer_create: desc.host and desc.vulkan exclude each other");
     if (desc->data && slot->size)
         status = vk_refuse_recording(tml, "tml_buffer_create with desc.data");
-    if (status == TML_OK)
-        status = desc->vulkan ? lend_buffer(tml, slot, desc->vulkan, &buffer)
-                              : vk_memory_take(tml, "tml_buffer_create", VK_MEMORY_DEVICE,
-                                               slot->size, &buffer);
+    if (status != TML_OK)
+        return status;
+    if (desc->host)
+        status = lend_host(tml, slot, desc->host, &buffer);
+    else if (desc->vulkan)
+        status = lend_buffer(tml, slot, desc->vulkan, &buffer);
+    else
+        status = vk_memory_take(tml, "tml_buffer_create", VK_MEMORY_DEVICE, slot->size, &buffer);
     if (status != TML_OK)
         return status;
     slot->memory = buffer;
@@ -409,7 +466,7 @@ bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle
         }
     for (uint32_t i = 1; i < tml->slot_count; i++) {
         const tml_slot *slot = tml_slot_at(tml, i);
-        const vk_buffer *buffer = slot->generation & 1 ? slot->memory : NULL;
+        const vk_buffer *buffer = slot->generation & 1 && !slot->on_host ? slot->memory : NULL;
         if (buffer && address - buffer->address < buffer->size) {
             *handle = buffer->handle;
             *offset = buffer->offset + (address - buffer->address);
@@ -456,18 +513,35 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
     return TML_OK;
 }
 
-tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
+/* One thread copies at a fraction of what memory and bus can do. */
+enum { COPY_PIECE = 1 << 20 };
+typedef struct host_copy {
+    unsigned char *to;
+    const unsigned char *from;
+    size_t size;
+} host_copy;
+
+static void copy_piece(void *argument, uint32_t piece)
+{
+    const host_copy *copy = argument;
+    size_t first = (size_t)piece * COPY_PIECE;
+    memcpy(copy->to + first, copy->from + first,
+           TML_MIN_OF(copy->size - first, (size_t)COPY_PIECE));
+}
+
+static void copy_on_host(tml_context *tml, void *to, const void *from, size_t size)
+{
+    host_copy copy = {to, from, size};
+    tml_parallel_for(tml, (uint32_t)((size + COPY_PIECE - 1) / COPY_PIECE), copy_piece, &copy);
+}
+
+/* Through the staging ring, behind the work that is recorded. */
+static tml_status write_staged(tml_context *tml, const vk_buffer *buffer, uint64_t offset,
+                               size_t size, const void *in)
 {
     vk_device *device = vk_device_of(tml);
-    const vk_buffer *buffer = slot->memory;
     const unsigned char *bytes = in;
-    tml_status status = vk_refuse_recording(tml, "tml_write");
-    if (status == TML_OK && buffer->host) {
-        status = vk_sync(tml);
-        if (status == TML_OK)
-            memcpy((unsigned char *)buffer->host + offset, in, size);
-        return status;
-    }
+    tml_status status = TML_OK;
     for (size_t done = 0; done < size && status == TML_OK;) {
         size_t part = TML_MIN_OF(size - done, (size_t)VK_STAGE_SIZE);
         vk_buffer *stage;
@@ -475,13 +549,38 @@ tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
         status = next_stage(tml, &stage);
         if (status != TML_OK)
             break;
-        memcpy(stage->host, bytes + done, part);
+        copy_on_host(tml, stage->host, bytes + done, part);
         status = record_copy(tml, stage, 0, buffer, offset + done, part);
         device->stage_batch[half] = device->batch + 1;
         if (status == TML_OK)
             status = vk_submit(tml);
         done += part;
     }
+    return status;
+}
+
+tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
+{
+    const vk_buffer *buffer = slot->memory;
+    tml_status status = vk_refuse_recording(tml, "tml_write");
+    if (status != TML_OK || !buffer->host)
+        return status == TML_OK ? write_staged(tml, buffer, offset, size, in) : status;
+    status = vk_sync(tml);
+    if (status == TML_OK)
+        copy_on_host(tml, (unsigned char *)buffer->host + offset, in, size);
+    return status;
+}
+
+tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in, vk_mark last_use)
+{
+    const vk_buffer *arena = vk_device_of(tml)->arena;
+    uint64_t offset = to - arena->address;
+    tml_status status = vk_refuse_recording(tml, "an upload of the host's memory");
+    if (status != TML_OK || !arena->host)
+        return status == TML_OK ? write_staged(tml, arena, offset, size, in) : status;
+    status = vk_mark_wait(tml, last_use);
+    if (status == TML_OK)
+        copy_on_host(tml, (unsigned char *)arena->host + offset, in, size);
     return status;
 }
 

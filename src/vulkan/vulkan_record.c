@@ -205,6 +205,20 @@ tml_status vk_sync(tml_context *tml)
     return status;
 }
 
+/* Batches end in order, and one that took the place of another waited for it. */
+tml_status vk_mark_here(tml_context *tml, vk_mark *out)
+{
+    const vk_device *device = vk_device_of(tml);
+    tml_status status = vk_submit(tml);
+    *out = 1 + (device->batch + VK_BATCHES - 1) % VK_BATCHES;
+    return status;
+}
+
+tml_status vk_mark_wait(tml_context *tml, vk_mark mark)
+{
+    return mark ? vk_batch_wait(tml, mark - 1) : TML_OK;
+}
+
 tml_status tml_vulkan_flush(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)

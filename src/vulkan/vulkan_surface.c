@@ -3,14 +3,15 @@
  * The volume is read once, into one bit a sample (surface_bits.comp); the rest works on words of bits,
  * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), one workgroup
  * places the chunks (surface_scan.comp), and each tile with something in it is emitted by one
- * subgroup (surface_emit.comp). Where samples are missing, which the device finds out by itself,
+ * subgroup (surface_emit.comp). A volume or field that does not fit the device goes through in slabs
+ * of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab. Where samples are missing, which the device finds out by itself,
  * surface_cells.comp marks the cells that have all their corners. Formulas and order are the CPU
  * engine's. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "surface/surface_internal.h"
 #include "vulkan/vulkan_field.h"
+#include "vulkan/vulkan_surface_internal.h"
 #include "vulkan_shaders.h"
 
 #include "kernels/kernel.h"
@@ -18,111 +19,6 @@
 #include "kernels/surface_args.k.h"
 
 #include "kernels/kernel_end.h"
-
-enum { HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS) };
-
-/* ---- workspaces ------------------------------------------------------------------------------ */
-
-typedef struct workspace {
-    const surface_part *part;
-    uint32_t pad;
-    uint32_t size[3]; /* samples, with the pad */
-    uint32_t words;   /* in a row */
-    uint64_t word_count;
-    uint32_t width_log2, segments; /* lanes of a row; how often a row fills them */
-    uint32_t chunk_count;
-    vk_address head, bits, nan_words, present, cells, rows, row_segments, chunks, list;
-} workspace;
-
-typedef struct surface_job {
-    tml_context *tml;
-    const surface_plan *plan;
-    vk_address scratch;
-    vk_address volume; /* of the whole volume's first sample */
-    vk_address totals; /* SURFACE_TOTAL_WORDS a part */
-    bool may_miss;     /* samples may be missing: mask, or NaN */
-} surface_job;
-
-static bool may_miss_samples(const surface_plan *plan)
-{
-    return plan->mask || tml_type_is_float(plan->type);
-}
-
-static uint32_t log2_ceil(uint32_t n)
-{
-    uint32_t log2 = 0;
-    while (log2 < 31 && (uint32_t)1 << log2 < n)
-        log2++;
-    return log2;
-}
-
-static void workspace_layout(tml_context *tml, const surface_plan *plan, const surface_part *part,
-                             vk_arena *arena, workspace *out)
-{
-    *out = (workspace){.part = part, .pad = plan->caps ? 1 : 0};
-    for (int a = 0; a < 3; a++)
-        out->size[a] = (uint32_t)part->box.count[a] + 2 * out->pad;
-    out->words = (out->size[0] + 31) / 32;
-    uint64_t rows = (uint64_t)out->size[1] * out->size[2];
-    out->word_count = rows * out->words;
-    uint32_t lanes_log2 = TML_MIN_OF(log2_ceil(vk_caps_of(tml)->subgroup), 5u);
-    out->width_log2 = TML_MIN_OF(log2_ceil(out->words), lanes_log2);
-    uint32_t width = 1u << out->width_log2;
-    out->segments = (out->words + width - 1) / width;
-    uint32_t chunk_rows = 1u << SURFACE_CHUNK_LOG2(out->width_log2);
-    out->chunk_count = (uint32_t)((rows + chunk_rows - 1) / chunk_rows);
-    out->head = vk_take(arena, 1, HEAD_SIZE);
-    out->bits = vk_take(arena, out->word_count, sizeof(uint32_t));
-    if (may_miss_samples(plan)) {
-        out->nan_words = vk_take(arena, (out->word_count + 31) / 32, sizeof(uint32_t));
-        out->present = vk_take(arena, out->word_count, sizeof(uint32_t));
-        out->cells = vk_take(arena, out->word_count, sizeof(uint32_t));
-    }
-    out->rows = vk_take(arena, rows, 16);
-    if (out->segments > 1)
-        out->row_segments = vk_take(arena, rows * out->segments, 16);
-    out->chunks = vk_take(arena, out->chunk_count, 16);
-    out->list = vk_take(arena, (uint64_t)out->chunk_count * 64, sizeof(uint32_t));
-}
-
-/* Totals and a field's samples, then the workspaces; labels take turns in one place. */
-static void layout_head(const surface_plan *plan, vk_arena *arena, surface_job *job)
-{
-    job->totals = vk_take(arena, plan->part_count, 4 * SURFACE_TOTAL_WORDS);
-    if (plan->field)
-        job->volume = vk_take(arena, plan->dims[0] * plan->dims[1] * plan->dims[2], sizeof(float));
-}
-
-static workspace workspace_of(const surface_job *job, uint32_t part)
-{
-    vk_arena arena = {job->scratch, 0};
-    surface_job ignored;
-    workspace space;
-    layout_head(job->plan, &arena, &ignored);
-    for (uint32_t p = job->plan->labels ? part : 0; p <= part; p++)
-        workspace_layout(job->tml, job->plan, &job->plan->parts[p], &arena, &space);
-    return space;
-}
-
-static size_t surface_scratch_size(tml_context *tml, const void *desc)
-{
-    const surface_plan *plan = desc;
-    if (plan->stage == SURFACE_INDEX)
-        return 0;
-    vk_arena start = {0, 0};
-    surface_job job;
-    workspace space;
-    layout_head(plan, &start, &job);
-    vk_arena arena = start;
-    size_t size = start.size;
-    for (uint32_t p = 0; p < plan->part_count; p++) {
-        if (plan->labels)
-            arena = start;
-        workspace_layout(tml, plan, &plan->parts[p], &arena, &space);
-        size = TML_MAX_OF(size, arena.size);
-    }
-    return size;
-}
 
 /* ---- dispatches ------------------------------------------------------------------------------ */
 
@@ -165,11 +61,12 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
 {
     const surface_plan *plan = job->plan;
     const uint64_t *first = space->part->box.first;
-    uint64_t sample = (first[2] * plan->dims[1] + first[1]) * plan->dims[0] + first[0];
+    uint64_t first_z = space->first_z;
+    uint64_t sample = (first_z * plan->dims[1] + first[1]) * plan->dims[0] + first[0];
     surface_limits limits = limits_of(job, space->part);
     surface_bits_args args = {
-        .volume = job->volume + sample * tml_type_size(plan->type),
-        .mask = plan->mask ? vk_slot_address(plan->mask) + sample : 0,
+        .volume = job->sources[SOURCE_VOLUME].at + sample * tml_type_size(plan->type),
+        .mask = plan->mask ? job->sources[SOURCE_MASK].at + sample : 0,
         .bits = space->bits,
         .nan_words = space->nan_words,
         .present = space->present,
@@ -187,6 +84,7 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
         .range_low = (uint32_t)limits.range,
         .range_high = (uint32_t)(limits.range >> 32),
         .keep = limits.is_none ? 0 : UINT32_MAX,
+        .slab = space->slab,
     };
     memcpy(&args.iso_bits, &limits.index_iso, sizeof args.iso_bits);
     uint32_t options = options_of(job), form = read_form(job, space, args.volume);
@@ -195,9 +93,9 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
         uint64_t bricks_y = (plan->dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
         uint64_t brick =
             first[0] / SURFACE_BRICK_X +
-            bricks_x * (first[1] / SURFACE_BRICK_Y + bricks_y * (first[2] / SURFACE_BRICK_Z));
+            bricks_x * (first[1] / SURFACE_BRICK_Y + bricks_y * (first_z / SURFACE_BRICK_Z));
         args.index = vk_slot_address(plan->index) + 2 * sizeof(float) * brick;
-        args.index_place = (uint32_t)(first[1] % SURFACE_BRICK_Y | first[2] % SURFACE_BRICK_Z << 2);
+        args.index_place = (uint32_t)(first[1] % SURFACE_BRICK_Y | first_z % SURFACE_BRICK_Z << 2);
         options |= SURFACE_INDEXED;
     }
     static const vk_module *const modules[] = {[SURFACE_READ_ANY] = &vk_shader_surface_bits,
@@ -249,7 +147,8 @@ static tml_status count_rows(const surface_job *job, const workspace *space,
                                .head = space->head,
                                .size_x = space->size[0],
                                .size_y = space->size[1],
-                               .size_z = space->size[2]};
+                               .size_z = space->size[2],
+                               .slab = space->slab};
     float place[12];
     for (int c = 0; c < 3; c++) {
         place[c] = (float)plan->origin[c];
@@ -267,15 +166,22 @@ static tml_status count_rows(const surface_job *job, const workspace *space,
                                            .groups = space->chunk_count});
 }
 
+static vk_address total_of(const surface_job *job, uint32_t part)
+{
+    return job->totals + (vk_address)4 * SURFACE_TOTAL_WORDS * part;
+}
+
 static tml_status place_chunks(const surface_job *job, const workspace *space, uint32_t part,
                                const vk_states *states)
 {
     const surface_plan *plan = job->plan;
-    vk_address total = job->totals + 4 * SURFACE_TOTAL_WORDS * part;
+    vk_address total = total_of(job, part);
+    /* After the part before; in slabs, after the part's own slabs. */
+    vk_address base = !job->is_whole ? total : part ? total_of(job, part - 1) : 0;
     surface_scan_args args = {.chunks = space->chunks,
                               .head = space->head,
                               .states = states->words,
-                              .base = part ? total - 4 * SURFACE_TOTAL_WORDS : 0,
+                              .base = base,
                               .total = total,
                               .draw = plan->draw ? vk_slot_address(plan->draw) : 0,
                               .counts = plan->counts ? vk_slot_address(plan->counts) : 0,
@@ -320,8 +226,8 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
     surface_limits limits = limits_of(job, space->part);
     const surface_box *box = &space->part->box;
     surface_emit_args args = {
-        .volume = job->volume,
-        .attributes = address_or_none(plan->attribute),
+        .volume = job->sources[SOURCE_VOLUME].at,
+        .attributes = job->sources[SOURCE_ATTRIBUTE].at,
         .positions = vk_slot_address(plan->positions),
         .normals = address_or_none(plan->vertex_normals),
         .values = address_or_none(plan->vertex_values),
@@ -341,7 +247,7 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
         .dim_z = (uint32_t)plan->dims[2],
         .first_x = (uint32_t)box->first[0],
         .first_y = (uint32_t)box->first[1],
-        .first_z = (uint32_t)box->first[2],
+        .first_z = (uint32_t)space->first_z,
         .iso0 = limits.iso_words[0],
         .iso1 = limits.iso_words[1],
         .iso2 = limits.iso_words[2],
@@ -366,121 +272,244 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
                                       .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
 }
 
-/* ---- stages ---------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
-static tml_status step_done(const surface_job *job, const char *stage, uint32_t part)
+/* Slabs of the host's samples are copied into the place that the slab before the last one had. */
+typedef struct slab_turn {
+    uint32_t place;
+    vk_mark last_use[2];
+} slab_turn;
+
+static tml_status source_load(const surface_job *job, surface_source *source, const slab_turn *turn)
+{
+    if (!source->host && !source->is_field)
+        return TML_OK;
+    surface_source_place(job, source, turn->place);
+    uint64_t layers = source->end - source->first;
+    vk_address to = source->copies[turn->place];
+    if (source->is_field)
+        return vk_field_slab(job->tml, job->plan->field, source->first, layers, to);
+    return vk_upload(job->tml, to, (size_t)(layers * source->slice),
+                     source->host + source->first * source->slice, turn->last_use[turn->place]);
+}
+
+/* Counting looks at no attributes, and emitting, where it need not count again, at no mask. */
+static tml_status load_samples(surface_job *job, const slab_turn *turn)
+{
+    bool counts = job->plan->stage == SURFACE_COUNT || !job->is_whole;
+    bool emits = job->plan->stage == SURFACE_EMIT;
+    surface_source *sources = job->sources;
+    tml_status status = TML_OK;
+    if (counts)
+        status = source_load(job, &sources[SOURCE_VOLUME], turn);
+    if (status == TML_OK && counts)
+        status = source_load(job, &sources[SOURCE_MASK], turn);
+    if (status == TML_OK && emits)
+        status = source_load(job, &sources[SOURCE_ATTRIBUTE], turn);
+    return status;
+}
+
+/* ---- totals ---------------------------------------------------------------------------------- */
+
+/* A buffer of the totals' size, and the same on the host. */
+typedef struct totals_copy {
+    tml_buffer buffer;
+    uint64_t *words;
+    size_t size;
+} totals_copy;
+
+static tml_status totals_open(const surface_job *job, totals_copy *out)
+{
+    uint64_t count = (uint64_t)job->plan->part_count * SURFACE_TOTAL_WORDS / 2;
+    *out = (totals_copy){.size = count * sizeof(uint64_t)};
+    const tml_buffer_desc desc = {.type = TML_U64, .count = count, .label = "surface totals"};
+    tml_status status = tml_buffer_create(job->tml, &desc, &out->buffer);
+    out->words = status == TML_OK ? tml_alloc(job->tml, out->size) : NULL;
+    if (status == TML_OK && !out->words)
+        status = tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
+    return status;
+}
+
+static void totals_close(const surface_job *job, totals_copy *totals)
+{
+    tml_free(job->tml, totals->words, totals->size);
+    tml_buffer_destroy(job->tml, totals->buffer);
+}
+
+/* Brings the totals to the host; waits. Those of slabs are a part's own, otherwise they run on. */
+static tml_status read_totals(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    double done = (part + 1.0) / plan->part_count;
+    tml_context *tml = job->tml;
+    totals_copy totals;
+    if (plan->part_count == 0)
+        return TML_OK;
+    tml_status status = totals_open(job, &totals);
+    if (status == TML_OK)
+        status = vk_copy(tml, vk_address_of(tml, totals.buffer), job->totals, totals.size);
+    if (status == TML_OK)
+        status = tml_read(tml, totals.buffer, totals.words);
+    uint64_t before[3] = {0, 0, 0};
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        const uint64_t *total = totals.words + (size_t)p * SURFACE_TOTAL_WORDS / 2;
+        surface_part *part = &plan->parts[p];
+        part->vertex_count = total[0] - before[0];
+        part->triangle_count = total[1] - before[1];
+        part->active_cells = total[2] - before[2];
+        if (job->is_whole)
+            memcpy(before, total, sizeof before);
+    }
+    totals_close(job, &totals);
+    return status;
+}
+
+/* Slabs number on from their part's places, which are known. */
+static tml_status write_totals(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    tml_context *tml = job->tml;
+    totals_copy totals;
+    if (plan->part_count == 0)
+        return TML_OK;
+    tml_status status = totals_open(job, &totals);
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        uint64_t *total = totals.words + (size_t)p * SURFACE_TOTAL_WORDS / 2;
+        total[0] = plan->parts[p].vertex_first;
+        total[1] = plan->parts[p].triangle_first;
+        total[2] = total[3] = 0;
+    }
+    if (status == TML_OK)
+        status = tml_write(tml, totals.buffer, 0, totals.size / sizeof(uint64_t), totals.words);
+    if (status == TML_OK)
+        status = vk_copy(tml, job->totals, vk_address_of(tml, totals.buffer), totals.size);
+    totals_close(job, &totals);
+    return status;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* done: of this stage. */
+static tml_status step_done(const surface_job *job, const char *stage, double done)
+{
+    const surface_plan *plan = job->plan;
     if (tml_progress(job->tml, stage,
                      plan->progress_first + (plan->progress_last - plan->progress_first) * done))
         return TML_OK;
     return tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
 }
 
-/* Brings the totals to the host; waits. */
-static tml_status read_totals(const surface_job *job)
+/* Has the slab at work anything of a part for this stage? */
+static bool is_wanted(const surface_job *job, const surface_part *part)
+{
+    uint64_t first = part->box.first[2], end = first + part->box.count[2];
+    return first < job->own_end && end > job->own_first &&
+           (job->plan->stage == SURFACE_COUNT || part->triangle_count > 0);
+}
+
+static tml_status run_part(const surface_job *job, uint32_t p)
+{
+    workspace space = surface_workspace(job, p);
+    bool emits = job->plan->stage == SURFACE_EMIT;
+    /* Where workspaces are shared, what COUNT left there is made again. */
+    bool counts = !emits || job->plan->labels || !job->is_whole;
+    tml_status status = counts ? count_part(job, &space, p) : TML_OK;
+    return status == TML_OK && emits ? emit_part(job, &space) : status;
+}
+
+static tml_status run_whole(surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
-    tml_context *tml = job->tml;
-    if (plan->part_count == 0)
-        return TML_OK;
-    uint64_t words = (uint64_t)plan->part_count * SURFACE_TOTAL_WORDS / 2;
-    tml_buffer buffer;
-    const tml_buffer_desc desc = {.type = TML_U64, .count = words, .label = "surface totals"};
-    tml_status status = tml_buffer_create(tml, &desc, &buffer);
-    if (status != TML_OK)
-        return status;
-    size_t size = words * sizeof(uint64_t);
-    uint64_t *totals = tml_alloc(tml, size);
-    if (!totals)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
-    if (status == TML_OK)
-        status = vk_copy(tml, vk_address_of(tml, buffer), job->totals, size);
-    if (status == TML_OK)
-        status = tml_read(tml, buffer, totals);
-    uint64_t vertices = 0, triangles = 0;
+    const slab_turn turn = {0};
+    tml_status status = load_samples(job, &turn);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
-        const uint64_t *total = totals + (size_t)p * SURFACE_TOTAL_WORDS / 2;
-        surface_part *part = &plan->parts[p];
-        part->vertex_count = total[0] - vertices;
-        part->triangle_count = total[1] - triangles;
-        part->active_cells = total[2];
-        vertices = total[0];
-        triangles = total[1];
+        if (is_wanted(job, &plan->parts[p]))
+            status = run_part(job, p);
+        if (status == TML_OK)
+            status = step_done(job, stage, (p + 1.0) / plan->part_count);
     }
-    tml_free(tml, totals, size);
-    tml_buffer_destroy(tml, buffer);
     return status;
 }
 
-static tml_status run_count(surface_job *job)
+/* Goes on to the next slab that a part has something in; false at the end. */
+static bool next_slab(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    for (;;) {
+        job->own_first = job->own_end;
+        job->own_end = TML_MIN_OF(job->own_first + job->thickness, job->z_end);
+        if (job->own_first == job->own_end)
+            return false;
+        for (uint32_t p = 0; p < plan->part_count; p++)
+            if (is_wanted(job, &plan->parts[p]))
+                return true;
+    }
+}
+
+/* While the device works on a slab, the host copies the next. */
+static tml_status run_slabs(surface_job *job, const char *stage)
+{
+    const surface_plan *plan = job->plan;
+    slab_turn turn = {0};
+    tml_status status =
+        plan->stage == SURFACE_EMIT
+            ? write_totals(job)
+            : vk_fill(job->tml, job->totals, plan->part_count * SURFACE_TOTAL_WORDS, 0);
+    job->own_end = job->own_first;
+    bool goes_on = next_slab(job);
+    if (status == TML_OK && goes_on)
+        status = load_samples(job, &turn);
+    while (status == TML_OK && goes_on) {
+        for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++)
+            if (is_wanted(job, &plan->parts[p]))
+                status = run_part(job, p);
+        if (status == TML_OK)
+            status = vk_mark_here(job->tml, &turn.last_use[turn.place]);
+        double done = (double)(job->own_end - job->z_first) / (double)(job->z_end - job->z_first);
+        if (status == TML_OK)
+            status = step_done(job, stage, done);
+        turn.place = 1 - turn.place;
+        goes_on = next_slab(job);
+        if (status == TML_OK && goes_on)
+            status = load_samples(job, &turn);
+    }
+    return status;
+}
+
+static tml_status run_stage(surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
-    tml_status status = TML_OK;
-    if (plan->field)
-        status = vk_field_slab(job->tml, plan->field, 0, plan->dims[2], job->volume);
-    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
-        workspace space = workspace_of(job, p);
-        status = count_part(job, &space, p);
-        if (status == TML_OK)
-            status = step_done(job, "counts", p);
-    }
-    if (status == TML_OK)
+    tml_status status = job->is_whole ? run_whole(job, stage) : run_slabs(job, stage);
+    if (status == TML_OK && plan->stage == SURFACE_COUNT)
         status = read_totals(job);
     if (status == TML_OK)
-        surface_time(plan->result, "counts", tml_seconds() - start);
-    return status;
-}
-
-static tml_status run_emit(surface_job *job)
-{
-    const surface_plan *plan = job->plan;
-    double start = tml_seconds();
-    tml_status status = TML_OK;
-    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
-        workspace space = workspace_of(job, p);
-        if (plan->parts[p].triangle_count > 0) {
-            /* Labels share a workspace: what another one left there is made again. */
-            if (plan->labels)
-                status = count_part(job, &space, p);
-            if (status == TML_OK)
-                status = emit_part(job, &space);
-        }
-        if (status == TML_OK)
-            status = step_done(job, "vertices and triangles", p);
-    }
-    if (status == TML_OK)
-        surface_time(plan->result, "vertices and triangles", tml_seconds() - start);
+        surface_time(plan->result, stage, tml_seconds() - start);
     return status;
 }
 
 /* One subgroup a brick. */
-static tml_status run_index(const surface_job *job)
+static tml_status run_index(tml_context *tml, const surface_plan *plan)
 {
-    const surface_plan *plan = job->plan;
-    const surface_index_args args = {.volume = job->volume,
+    const surface_index_args args = {.volume = vk_slot_address(plan->volume),
                                      .bricks = vk_slot_address(plan->bricks),
                                      .dim_x = (uint32_t)plan->dims[0],
                                      .dim_y = (uint32_t)plan->dims[1],
                                      .dim_z = (uint32_t)plan->dims[2]};
     return vk_dispatch(
-        job->tml,
-        &(vk_dispatch_info){
-            .module = &vk_shader_surface_index,
-            .spec_count = 1,
-            .specs = {plan->type},
-            .args = &args,
-            .args_size = sizeof args,
-            .groups = groups_of(plan->bricks->count, VK_GROUP / vk_caps_of(job->tml)->subgroup)});
+        tml, &(vk_dispatch_info){
+                 .module = &vk_shader_surface_index,
+                 .spec_count = 1,
+                 .specs = {plan->type},
+                 .args = &args,
+                 .args_size = sizeof args,
+                 .groups = groups_of(plan->bricks->count, VK_GROUP / vk_caps_of(tml)->subgroup)});
 }
 
 /* From the isovalue to the draw arguments, with nothing for the host in between. */
 static tml_status run_enqueue(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    workspace space = workspace_of(job, 0);
+    workspace space = surface_workspace(job, 0);
     tml_status status = TML_OK;
     if (plan->iso_on_device) {
         const surface_iso_args args = {.iso = vk_slot_address(plan->iso_on_device) +
@@ -500,7 +529,7 @@ static tml_status run_enqueue(const surface_job *job)
     return status;
 }
 
-/* What the shaders number with 32 bits, and types that the device lacks. */
+/* Rows, which the shaders number with 32 bits, and types that the device lacks. */
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
@@ -514,20 +543,6 @@ static tml_status check(tml_context *tml, const surface_plan *plan)
                          "tml_surface: %" PRIu64 " x %" PRIu64
                          " rows: on Vulkan a volume has less than 2^32",
                          dims[1], dims[2]);
-    for (uint32_t p = 0; p < plan->part_count; p++) {
-        const surface_box *box = &plan->parts[p].box;
-        uint64_t rows = (box->count[1] + 2) * (box->count[2] + 2);
-        uint64_t words = (box->count[0] + 2 + 31) / 32;
-        if (box->count[0] + 2 > SURFACE_COLUMNS_MAX || rows > INT32_MAX ||
-            rows * words > UINT32_MAX)
-            return tml_error(
-                tml, TML_UNSUPPORTED,
-                "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
-                " samples: on Vulkan a row has at most 2^20, rows times slices and "
-                "words of 32 samples number at most 2^31 and 2^32; surface a region at "
-                "a time",
-                box->count[0], box->count[1], box->count[2]);
-    }
     return TML_OK;
 }
 
@@ -538,23 +553,16 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
     tml_status status = check(tml, plan);
     if (status != TML_OK)
         return status;
-    vk_arena arena = vk_arena_of(scratch);
-    surface_job job = {
-        .tml = tml, .plan = plan, .scratch = arena.base, .may_miss = may_miss_samples(plan)};
-    layout_head(plan, &arena, &job);
-    if (plan->volume)
-        job.volume = vk_slot_address(plan->volume);
-    switch (plan->stage) {
-    case SURFACE_COUNT:
-        plan->result->scratch_size = scratch_size;
-        return run_count(&job);
-    case SURFACE_EMIT:
-        return run_emit(&job);
-    case SURFACE_ENQUEUE:
+    if (plan->stage == SURFACE_INDEX)
+        return run_index(tml, plan);
+    surface_job job;
+    status = surface_job_begin(tml, plan, scratch, scratch_size, &job);
+    if (status != TML_OK)
+        return status;
+    if (plan->stage == SURFACE_ENQUEUE)
         return run_enqueue(&job);
-    default:
-        return run_index(&job);
-    }
+    plan->result->scratch_size = TML_MAX_OF(plan->result->scratch_size, scratch_size);
+    return run_stage(&job, plan->stage == SURFACE_COUNT ? "counts" : "vertices and triangles");
 }
 
 const tml_engine_op vk_op_surface = {

@@ -88,6 +88,8 @@ void read_team(uint first, uint lane, uint count)
 {
     uint words = row_words(), size_log2 = type_size_log2(TYPE);
     uint pad = has(SURFACE_PAD) ? 1u : 0u;
+    uint layers =
+        args.size_z - SURFACE_SLAB_PAD_LOW(args.slab) - SURFACE_SLAB_PAD_HIGH(args.slab);
     uint word_nans = 0u;
     uint unknown = 0xffffffffu;
     if (has(SURFACE_INDEXED))
@@ -101,8 +103,8 @@ void read_team(uint first, uint lane, uint count)
         uint row = word / words, w = word - row * words;
         row_place place = place_of_row(row, args.size_y);
         /* Past the box and in the pad these wrap round or are too large. */
-        uint y = place.y - pad, z = place.z - pad;
-        bool in_row = word < count && y < args.size_y - 2u * pad && z < args.size_z - 2u * pad;
+        uint y = place.y - pad, z = place.z - SURFACE_SLAB_PAD_LOW(args.slab);
+        bool in_row = word < count && y < args.size_y - 2u * pad && z < layers;
         uvec2 first_in_row = mul_add64(y + z * args.dim_y, args.dim_x, 0u);
         uvec2 samples = element_at(args.volume, first_in_row, size_log2);
         uint bits = 0u, present = 0u;

@@ -11,12 +11,16 @@ shared uint row_y[256];
 shared uint row_vertices[256];
 shared uint row_triangles[256];
 shared uint tiles[64];
-shared uint tile_count, tile_first, cell_count;
+shared uint tile_count, tile_first, cell_count, beyond_count;
 shared uint sums[2][SUBGROUPS_MAX];
 
 uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
 uint words = (args.size_x + 31u) / 32u;
 uint row_count = args.size_y * args.size_z;
+/* The slab's own rows, and the end of those that are counted. */
+uint own_first = args.size_y * SURFACE_SLAB_BEFORE(args.slab);
+uint own_end = row_count - args.size_y * SURFACE_SLAB_AFTER(args.slab);
+uint counted_end = min(own_end + args.size_y, row_count);
 
 /* The sum over the lanes of a row, for each lane. */
 uint row_sum(uint value)
@@ -58,7 +62,8 @@ void count_tile(uint chunk, uint tile, bool is_missing)
     uint lane = gl_SubgroupInvocationID;
     uint local_row = tile * TILE_ROWS + lane / WIDTH;
     uint row = (chunk << CHUNK_LOG2) + local_row;
-    bool in_tile = lane / WIDTH < TILE_ROWS && tile < CHUNK_TILES, exists = in_tile && row < row_count;
+    bool in_tile = lane / WIDTH < TILE_ROWS && tile < CHUNK_TILES;
+    bool exists = in_tile && row >= own_first && row < counted_end, is_own = exists && row < own_end;
     row_place place = place_of_row(exists ? row : 0u, args.size_y);
     counts total;
     total.x = total.y = total.z = total.triangles = total.cells = 0u;
@@ -78,6 +83,8 @@ void count_tile(uint chunk, uint tile, bool is_missing)
             n.x = n.y = n.z = n.triangles = n.cells = 0u;
             if (has_word)
                 n = count_word(rows, place, w, is_missing);
+            if (!is_own)
+                n.triangles = n.cells = 0u;
             /* A row's lanes count at most 2^10 edges or cells, 5 * 2^10 triangles. */
             uint xy = row_sum(n.x | n.y << 16), zc = row_sum(n.z | n.cells << 16);
             total.x += xy & 0xffffu;
@@ -99,8 +106,10 @@ void count_tile(uint chunk, uint tile, bool is_missing)
         row_triangles[local_row] = total.triangles;
         if (total.cells != 0u)
             atomicAdd(cell_count, total.cells);
+        if (!is_own && vertices != 0u)
+            atomicAdd(beyond_count, vertices);
     }
-    bool is_active = any_lane(in_tile && (vertices | total.triangles) != 0u);
+    bool is_active = any_lane(is_own && (vertices | total.triangles) != 0u);
     if (is_active && subgroupElect())
         tiles[atomicAdd(tile_count, 1u)] = chunk * CHUNK_TILES + tile;
 }
@@ -112,6 +121,7 @@ void write_place()
                                 args.place10, args.place11);
     for (uint i = 0u; i < 12u; i++)
         store_word(args.head, SURFACE_HEAD_PLACE + i, floatBitsToUint(place[i]));
+    store_word(args.head, SURFACE_HEAD_SLAB, args.slab);
 }
 
 void main()
@@ -120,7 +130,7 @@ void main()
     if (chunk << CHUNK_LOG2 >= row_count)
         return;
     if (thread == 0u)
-        tile_count = cell_count = 0u;
+        tile_count = cell_count = beyond_count = 0u;
     barrier();
     bool is_missing = has(SURFACE_MASK);
     if (has(SURFACE_NAN) && !is_missing)
@@ -139,6 +149,8 @@ void main()
     }
     if (thread == 0u && tile_count != 0u)
         tile_first = atomicAdd(words_at(args.states).v[SURFACE_STATE_TILES], tile_count);
+    if (thread == 0u && beyond_count != 0u)
+        atomicAdd(words_at(args.states).v[SURFACE_STATE_BEYOND], beyond_count);
     barrier();
     for (uint i = 0u; i < subgroup_index(); i++) {
         vertices_before += sums[0][i];

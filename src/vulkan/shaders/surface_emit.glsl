@@ -23,7 +23,7 @@ uint words = (args.size_x + 31u) / 32u;
 uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
 uint lane = gl_SubgroupInvocationID;
 uint stage_first = subgroup_index() * (SUBGROUP * LANE_WORDS);
-uint pad = has(SURFACE_PAD) ? 1u : 0u;
+uint slab; /* of the head */
 
 uvec2 part_of_scratch(uint number)
 {
@@ -39,10 +39,20 @@ void stage_barrier()
     subgroupBarrier();
 }
 
+/* Layers of pad before the samples, and after them. */
+uvec3 pad_low()
+{
+    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_LOW(slab)) : uvec3(0u);
+}
+uvec3 pad_high()
+{
+    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_HIGH(slab)) : uvec3(0u);
+}
+
 /* Position in the workspace to position in the volume; the pad takes the sample beside it. */
 uvec3 volume_place(uvec3 at)
 {
-    uvec3 inside = min(at - min(at, uvec3(pad)), size - 2u * pad - 1u);
+    uvec3 inside = min(at - min(at, pad_low()), size - pad_low() - pad_high() - 1u);
     return inside + uvec3(args.first_x, args.first_y, args.first_z);
 }
 uvec2 sample_at(uvec3 at)
@@ -137,7 +147,7 @@ vertex make_vertex(uvec3 at, uint axis)
 #ifdef SURFACE_FULL
     if (NORMALS != 0u) {
         if (is_cap)
-            v.normal = cap_normal(int(axis), at[axis] == 0u ? -1.0 : 1.0);
+            v.normal = cap_normal(int(axis), at[axis] < pad_low()[axis] ? -1.0 : 1.0);
         else
             v.normal = vertex_normal(low, high, t, iso_words);
     }
@@ -360,6 +370,7 @@ void main()
         iso_words = uvec3(LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 5u),
                           LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 6u),
                           LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 7u));
+    slab = LOAD_U32(args.head, SURFACE_HEAD_SLAB);
     uint item = LOAD_U32(part_of_scratch(args.list_at), number);
     bool is_missing = has(SURFACE_NAN | SURFACE_MASK) &&
                       LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u;
@@ -367,7 +378,8 @@ void main()
     tile.chunk = item / CHUNK_TILES;
     tile.row = (tile.chunk << CHUNK_LOG2) + item % CHUNK_TILES * TILE_ROWS + lane / WIDTH;
     tile.row_first_lane = lane - lane % WIDTH;
-    tile.exists = lane / WIDTH < TILE_ROWS && tile.row < size.y * size.z;
+    tile.exists = lane / WIDTH < TILE_ROWS && tile.row >= size.y * SURFACE_SLAB_BEFORE(slab) &&
+                  tile.row < size.y * (size.z - SURFACE_SLAB_AFTER(slab));
     if (!tile.exists)
         tile.row = 0u;
     tile.place = place_of_row(tile.row, size.y);

@@ -118,6 +118,7 @@ void main()
     if (!is_none(args.base)) {
         vertices = load64(args.base);
         triangles = load64(address_of_word(args.base, 2u));
+        cells = load64(address_of_word(args.base, 4u));
     }
     for (uint first = 0u; first < args.chunk_count; first += GROUP * ITEMS) {
         uvec4 item[ITEMS];
@@ -164,6 +165,7 @@ void main()
     }
     if (thread != 0u)
         return;
+    vertices = sub64(vertices, uvec2(LOAD_U32(args.states, SURFACE_STATE_BEYOND), 0u));
     store64(args.total, vertices);
     store64(address_of_word(args.total, 2u), triangles);
     store64(address_of_word(args.total, 4u), cells);

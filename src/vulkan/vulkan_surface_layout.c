@@ -1,0 +1,275 @@
+/* How the surface's scratch is laid out, and how much of a volume is worked off at once.
+ *
+ * Best is all of it: samples that are not on the device lie whole in scratch, and so do the
+ * workspaces of all parts, so that emitting finds what counting left. Where that does not fit, the
+ * volume goes through in slabs of layers. Parts then take turns in one workspace, samples of the
+ * host in two places each (while one is worked on the other is filled), and emitting brings them in
+ * and counts once more. */
+#include <inttypes.h>
+
+#include "vulkan/vulkan_surface_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/surface_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum {
+    HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS),
+    /* Layers that a slab's samples or bits have beside its own: one before, for gradients and
+     * missing samples; two after, for the vertices on the seam and their edges. */
+    MORE_LAYERS = 3,
+};
+
+/* Slabs need no more scratch than this for speed; it leaves the device to others and to the mesh. */
+static const uint64_t slab_scratch = (uint64_t)1 << 30;
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+static bool may_miss_samples(const surface_plan *plan)
+{
+    return plan->mask || tml_type_is_float(plan->type);
+}
+
+static uint32_t log2_ceil(uint32_t n)
+{
+    uint32_t log2 = 0;
+    while (log2 < 31 && (uint32_t)1 << log2 < n)
+        log2++;
+    return log2;
+}
+
+/* Lays out a workspace of so many layers, pads included. */
+static void workspace_take(const surface_job *job, const surface_part *part, uint64_t layers,
+                           vk_arena *arena, workspace *out)
+{
+    *out = (workspace){.part = part, .pad = job->plan->caps ? 1 : 0};
+    for (int a = 0; a < 2; a++)
+        out->size[a] = (uint32_t)part->box.count[a] + 2 * out->pad;
+    out->size[2] = (uint32_t)layers;
+    out->words = (out->size[0] + 31) / 32;
+    uint64_t rows = out->size[1] * layers;
+    out->word_count = rows * out->words;
+    uint32_t lanes_log2 = TML_MIN_OF(log2_ceil(vk_caps_of(job->tml)->subgroup), 5u);
+    out->width_log2 = TML_MIN_OF(log2_ceil(out->words), lanes_log2);
+    uint32_t width = 1u << out->width_log2;
+    out->segments = (out->words + width - 1) / width;
+    uint32_t chunk_rows = 1u << SURFACE_CHUNK_LOG2(out->width_log2);
+    out->chunk_count = (uint32_t)((rows + chunk_rows - 1) / chunk_rows);
+    out->head = vk_take(arena, 1, HEAD_SIZE);
+    out->bits = vk_take(arena, out->word_count, sizeof(uint32_t));
+    if (may_miss_samples(job->plan)) {
+        out->nan_words = vk_take(arena, (out->word_count + 31) / 32, sizeof(uint32_t));
+        out->present = vk_take(arena, out->word_count, sizeof(uint32_t));
+        out->cells = vk_take(arena, out->word_count, sizeof(uint32_t));
+    }
+    out->rows = vk_take(arena, rows, 16);
+    if (out->segments > 1)
+        out->row_segments = vk_take(arena, rows * out->segments, 16);
+    out->chunks = vk_take(arena, out->chunk_count, 16);
+    out->list = vk_take(arena, (uint64_t)out->chunk_count * 64, sizeof(uint32_t));
+}
+
+/* The layers of a part, counted with its pads. */
+static uint64_t layers_of(const surface_job *job, const surface_part *part)
+{
+    return part->box.count[2] + (job->plan->caps ? 2 : 0);
+}
+
+/* The most layers that a part's workspace has. */
+static uint64_t most_layers(const surface_job *job, const surface_part *part)
+{
+    uint64_t layers = layers_of(job, part);
+    return job->is_whole ? layers : TML_MIN_OF(layers, job->thickness + MORE_LAYERS);
+}
+
+/* Do parts take turns in one workspace? Labels always do: they may be thousands. */
+static bool takes_turns(const surface_job *job)
+{
+    return job->plan->labels || !job->is_whole;
+}
+
+/* The part's share of the slab at work. A pad belongs to the slab of the layer beside it. */
+static workspace workspace_cut(const surface_job *job, const surface_part *part, vk_arena *arena)
+{
+    uint64_t pad = job->plan->caps ? 1 : 0, layers = layers_of(job, part);
+    uint64_t first = part->box.first[2], end = first + part->box.count[2];
+    uint64_t own_first = job->own_first <= first ? 0 : job->own_first - first + pad;
+    uint64_t own_end = job->own_end >= end ? layers : job->own_end - first + pad;
+    /* Edges along x and y need the cells before them, where some may be missing. */
+    uint64_t from = job->may_miss && own_first > 0 ? own_first - 1 : own_first;
+    uint64_t to = TML_MIN_OF(own_end + 2, layers);
+    workspace space;
+    workspace_take(job, part, to - from, arena, &space);
+    bool pad_low = pad && from == 0, pad_high = pad && to == layers;
+    space.slab = SURFACE_SLAB((uint32_t)(own_first - from), (uint32_t)(to - own_end),
+                              (uint32_t)pad_low, (uint32_t)pad_high);
+    space.first_z = first + from - (pad && !pad_low ? 1 : 0);
+    return space;
+}
+
+workspace surface_workspace(const surface_job *job, uint32_t part)
+{
+    const surface_plan *plan = job->plan;
+    vk_arena arena = job->spaces;
+    workspace others;
+    for (uint32_t p = takes_turns(job) ? part : 0; p < part; p++)
+        workspace_take(job, &plan->parts[p], most_layers(job, &plan->parts[p]), &arena, &others);
+    return workspace_cut(job, &plan->parts[part], &arena);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+void surface_source_place(const surface_job *job, surface_source *source, uint32_t copy)
+{
+    source->first = job->own_first - (job->own_first > 0 ? 1 : 0);
+    source->end = TML_MIN_OF(job->own_end + 2, job->plan->dims[2]);
+    source->at = source->copies[copy] - source->first * source->slice;
+}
+
+static void source_take(const surface_job *job, const tml_slot *slot, bool is_field,
+                        vk_arena *arena, surface_source *out)
+{
+    const uint64_t *dims = job->plan->dims;
+    *out = (surface_source){.is_field = is_field};
+    if (!slot && !is_field)
+        return;
+    out->slice = dims[0] * dims[1] * (slot ? slot->element_size : sizeof(float));
+    if (slot && !slot->on_host) {
+        out->at = vk_slot_address(slot);
+        return;
+    }
+    out->host = slot ? vk_slot_host(slot) : NULL;
+    uint64_t layers = TML_MIN_OF(job->thickness + MORE_LAYERS, dims[2]);
+    out->copies[0] = out->copies[1] = vk_take(arena, layers, out->slice);
+    if (slot && !job->is_whole)
+        out->copies[1] = vk_take(arena, layers, out->slice);
+    surface_source_place(job, out, 0);
+}
+
+/* ---- the whole of scratch -------------------------------------------------------------------- */
+
+/* A job without addresses, whose slabs are of thickness; 0: it is whole. */
+static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t thickness)
+{
+    surface_job job = {.tml = tml,
+                       .plan = plan,
+                       .may_miss = may_miss_samples(plan),
+                       .is_whole = thickness == 0,
+                       .z_first = UINT64_MAX};
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        const surface_box *box = &plan->parts[p].box;
+        job.z_first = TML_MIN_OF(job.z_first, box->first[2]);
+        job.z_end = TML_MAX_OF(job.z_end, box->first[2] + box->count[2]);
+    }
+    job.z_first = TML_MIN_OF(job.z_first, job.z_end);
+    job.thickness = thickness ? thickness : job.z_end - job.z_first;
+    job.own_first = job.z_first;
+    job.own_end = TML_MIN_OF(job.z_first + job.thickness, job.z_end);
+    return job;
+}
+
+/* Gives the job its addresses, and returns the bytes that they take. */
+static size_t job_take(surface_job *job, vk_arena arena)
+{
+    const surface_plan *plan = job->plan;
+    job->totals = vk_take(&arena, plan->part_count, 4 * SURFACE_TOTAL_WORDS);
+    source_take(job, plan->volume, plan->field != NULL, &arena, &job->sources[SOURCE_VOLUME]);
+    source_take(job, plan->mask, false, &arena, &job->sources[SOURCE_MASK]);
+    source_take(job, plan->attribute, false, &arena, &job->sources[SOURCE_ATTRIBUTE]);
+    job->spaces = arena;
+    size_t size = arena.size;
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        if (takes_turns(job))
+            arena = job->spaces;
+        workspace space;
+        workspace_take(job, &plan->parts[p], most_layers(job, &plan->parts[p]), &arena, &space);
+        size = TML_MAX_OF(size, arena.size);
+    }
+    return size;
+}
+
+static size_t size_with(tml_context *tml, const surface_plan *plan, uint64_t thickness)
+{
+    surface_job job = job_of(tml, plan, thickness);
+    return job_take(&job, (vk_arena){0, 0});
+}
+
+/* Shaders number rows with 31 bits and words with 32. */
+static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thickness)
+{
+    surface_job job = job_of(tml, plan, thickness);
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        const surface_box *box = &plan->parts[p].box;
+        uint64_t rows = (box->count[1] + 2) * (most_layers(&job, &plan->parts[p]) + 2);
+        uint64_t words = (box->count[0] + 2 + 31) / 32;
+        if (box->count[0] + 2 > SURFACE_COLUMNS_MAX || rows > INT32_MAX ||
+            rows * words > UINT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* The thickest slabs whose scratch is at most size; at least 1. */
+static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64_t size)
+{
+    surface_job all = job_of(tml, plan, 0);
+    uint64_t fits = 1, too_many = all.thickness + 1;
+    while (fits + 1 < too_many) {
+        uint64_t middle = fits + (too_many - fits) / 2;
+        if (size_with(tml, plan, middle) <= size && is_numbered(tml, plan, middle))
+            fits = middle;
+        else
+            too_many = middle;
+    }
+    return fits;
+}
+
+/* Does EMIT find what COUNT left, or may COUNT leave it? */
+static bool is_whole(tml_context *tml, const surface_plan *plan, size_t whole, uint64_t room)
+{
+    if (plan->stage == SURFACE_ENQUEUE)
+        return true;
+    if (plan->stage == SURFACE_EMIT)
+        return plan->kept_scratch == whole;
+    return whole <= room && is_numbered(tml, plan, 0);
+}
+
+size_t surface_scratch_size(tml_context *tml, const void *desc)
+{
+    const surface_plan *plan = desc;
+    if (plan->stage == SURFACE_INDEX)
+        return 0;
+    size_t whole = size_with(tml, plan, 0);
+    uint64_t room = TML_MIN_OF(vk_scratch_room(tml), (uint64_t)plan->scratch_limit);
+    if (is_whole(tml, plan, whole, room))
+        return whole;
+    uint64_t thickness = thickness_for(tml, plan, TML_MIN_OF(room, slab_scratch));
+    uint64_t layers = job_of(tml, plan, 0).thickness;
+    if (layers > 0) { /* of equal slabs none is thin */
+        uint64_t slabs = (layers + thickness - 1) / thickness;
+        thickness = (layers + slabs - 1) / slabs;
+    }
+    return size_with(tml, plan, thickness);
+}
+
+tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *scratch,
+                             size_t scratch_size, surface_job *out)
+{
+    size_t whole = size_with(tml, plan, 0);
+    uint64_t thickness = 0;
+    if (!is_whole(tml, plan, whole, scratch_size))
+        thickness = thickness_for(tml, plan, scratch_size);
+    if (!is_numbered(tml, plan, thickness)) {
+        const surface_box *box = &plan->parts[0].box;
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         " samples: on Vulkan a row has at most 2^20, and four layers at most 2^31 "
+                         "rows and 2^32 words of 32 samples; surface a region at a time",
+                         box->count[0], box->count[1], box->count[2]);
+    }
+    *out = job_of(tml, plan, thickness);
+    (void)job_take(out, vk_arena_of(scratch));
+    return TML_OK;
+}
