@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gl/gl_float.h"
 #include "gl/gl_probe.h"
 
 #ifndef __EMSCRIPTEN__
@@ -287,8 +288,10 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     if (desc->row_log2)
         d->row_log2 = TML_MIN_OF(d->row_log2, TML_MAX_OF(desc->row_log2, 4u));
     tml_status status = gl_probe(tml, desc->path);
-    if (status != TML_OK || d->path != TML_GL_INTEGER)
+    if (status != TML_OK)
         return status;
+    if (gl_is_float(d))
+        return gl_float_open(tml);
     d->fn.GenVertexArrays(1, &d->vertex_array);
     d->fn.GenFramebuffers(1, &d->framebuffer);
     d->fn.GenSamplers(1, &d->sampler);
@@ -396,6 +399,8 @@ void gl_close(tml_context *tml)
             d->fn.DeleteVertexArrays(1, &d->vertex_array);
         if (d->framebuffer)
             d->fn.DeleteFramebuffers(1, &d->framebuffer);
+        if (d->corners)
+            d->fn.DeleteBuffers(1, &d->corners);
         if (d->sampler)
             d->fn.DeleteSamplers(1, &d->sampler);
         if (d->vertex_shader)

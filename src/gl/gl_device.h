@@ -79,7 +79,7 @@ typedef struct gl_device {
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
     double timed_from;
-    void *float_state; /* of the float tier (gl_float.c) */
+    GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
 
 static inline gl_device *gl_device_of(const tml_context *tml)

@@ -1,6 +1,6 @@
 /* Draws: one fragment shader over a stretch of its targets' texels; and the small draws that several
  * operations use. */
-#include "gl/gl_device.h"
+#include "gl/gl_float.h"
 
 #include <string.h>
 
@@ -101,11 +101,42 @@ static void set_uniform(const gl_functions *fn, gl_program *program, const gl_un
     }
 }
 
+/* The float tier's, which has no integers: its shaders are also told the shape of each texture. */
+static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
+{
+    const gl_functions *fn = &d->fn;
+    gl_uniform width = GL_FLOAT1("tml_width", (float)info->targets[0]->width);
+    set_uniform(fn, program, &width);
+    if (info->kernel.kernel && info->kernel.params) {
+        const tml_params *p = info->kernel.params;
+        gl_uniform f = GL_FLOAT4("kernel_f", p->f[0], p->f[1], p->f[2], p->f[3]);
+        gl_uniform u =
+            GL_FLOAT4("kernel_u", (float)p->u[0], (float)p->u[1], (float)p->u[2], (float)p->u[3]);
+        set_uniform(fn, program, &f);
+        set_uniform(fn, program, &u);
+    }
+    if (info->length) {
+        const tml_slot *slot = tml_slot_of(d->tml, info->length->device);
+        uint64_t words = slot ? slot->element_size / 4 : 0;
+        gl_uniform place = GL_FLOAT3("tml_length_place", (float)info->length->count,
+                                     (float)(info->length->device_index * words), (float)words);
+        set_uniform(fn, program, &place);
+    }
+    for (uint32_t s = 0; s < program->sampler_count; s++) {
+        const gl_texture *texture = input_of(d->tml, info, program->uniforms[s].name);
+        gl_float_set_shape(d, program, s, texture ? texture : &d->nothing);
+    }
+}
+
 static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
     const gl_functions *fn = &d->fn;
     for (int i = 0; i < GL_UNIFORMS_MAX && info->uniforms[i].name; i++)
         set_uniform(fn, program, &info->uniforms[i]);
+    if (gl_is_float(d)) {
+        set_float_uniforms(d, info, program);
+        return;
+    }
     gl_uniform row = GL_UINT("tml_row", info->targets[0]->width);
     set_uniform(fn, program, &row);
     if (info->kernel.kernel && info->kernel.params) {
@@ -209,6 +240,16 @@ tml_status gl_draw(tml_context *tml, const gl_draw_info *info)
 tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
                    const gl_texture *in, uint64_t in_first, uint64_t count)
 {
+    if (gl_is_float(gl_device_of(tml)))
+        return draw(tml, &(gl_draw_info){
+                             .shader = &gl_shader_float_copy,
+                             .inputs = {{"copied", in}},
+                             .uniforms = {GL_FLOAT1("offset",
+                                                   (float)((double)in_first - (double)out_first))},
+                             .targets = {out},
+                             .first = out_first,
+                             .count = count,
+                         });
     return draw(tml, &(gl_draw_info){
                          .shader = &gl_shader_copy,
                          .inputs = {{"copied", in}},

@@ -1,5 +1,5 @@
 /* The OpenGL ES engine's table. */
-#include "gl/gl_device.h"
+#include "gl/gl_float.h"
 
 /* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
 static uint64_t slot_address(const tml_slot *slot)
@@ -26,22 +26,14 @@ static tml_status scratch_resize(tml_context *tml, size_t size, void **out)
     return TML_OK;
 }
 
+#define GL_ENGINE                                                                                  \
+    .kind = TML_ENGINE_GL, .name = "gl", .devices = gl_devices, .is_lent = gl_is_lent,             \
+    .open = gl_open, .close = gl_close, .buffer_create = gl_buffer_create,                         \
+    .buffer_destroy = gl_buffer_destroy, .read = gl_read, .write = gl_write, .map = gl_map,        \
+    .unmap = gl_unmap, .sync = sync_all, .scratch_resize = scratch_resize, .address = slot_address
+
 const tml_engine tml_gl_engine = {
-    .kind = TML_ENGINE_GL,
-    .name = "gl",
-    .devices = gl_devices,
-    .is_lent = gl_is_lent,
-    .open = gl_open,
-    .close = gl_close,
-    .buffer_create = gl_buffer_create,
-    .buffer_destroy = gl_buffer_destroy,
-    .read = gl_read,
-    .write = gl_write,
-    .map = gl_map,
-    .unmap = gl_unmap,
-    .sync = sync_all,
-    .scratch_resize = scratch_resize,
-    .address = slot_address,
+    GL_ENGINE,
     .ops =
         {
             [TML_OP_MAP] = &gl_op_map,
@@ -51,6 +43,14 @@ const tml_engine tml_gl_engine = {
             [TML_OP_UNIQUE] = &gl_op_unique,
             [TML_OP_FIELD] = &gl_op_field,
             [TML_OP_REDUCE] = &gl_op_reduce,
+        },
+};
+
+const tml_engine tml_gl_float_engine = {
+    GL_ENGINE,
+    .ops =
+        {
+            [TML_OP_MAP] = &gl_op_float_map,
         },
 };
 

@@ -1,5 +1,5 @@
 /* Textures: buffers, temporaries and their pool, transfers. */
-#include "gl/gl_device.h"
+#include "gl/gl_float.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,6 @@ static const format_info formats[] = {
     [GL_FORMAT_QUADS] = {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16},
     [GL_FORMAT_BYTES] = {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
     [GL_FORMAT_FLOATS] = {GL_RGBA32F, GL_RGBA, GL_FLOAT, 16},
-    [GL_FORMAT_HALVES] = {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8},
 };
 
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
@@ -32,14 +31,12 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     fn->GenTextures(1, &out->name);
     fn->ActiveTexture(GL_TEXTURE0);
     fn->BindTexture(GL_TEXTURE_2D, out->name);
-    if (d->is_es3)
+    if (gl_is_float(d)) /* formats with a size are of 3.0; of floats it demands them */
+        fn->TexImage2D(GL_TEXTURE_2D, 0,
+                       d->is_es3 && format == GL_FORMAT_FLOATS ? (GLint)info->internal : GL_RGBA,
+                       (GLsizei)width, (GLsizei)height, 0, info->format, info->type, NULL);
+    else
         fn->TexStorage2D(GL_TEXTURE_2D, 1, info->internal, (GLsizei)width, (GLsizei)height);
-    else /* sized formats are of 3.0; what is not RGBA8 fails here and was not chosen by the probe */
-        fn->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, (GLsizei)width, (GLsizei)height, 0, GL_RGBA,
-                       format == GL_FORMAT_BYTES    ? GL_UNSIGNED_BYTE
-                       : format == GL_FORMAT_FLOATS ? GL_FLOAT
-                                                    : GL_HALF_FLOAT_OES,
-                       NULL);
     fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     fn->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -232,7 +229,11 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
                          desc->host ? "host" : "vulkan");
     uint64_t words = (slot->size + 3) / 4;
     uint32_t width, height;
-    if (desc->gl) {
+    if (desc->gl && gl_is_float(d)) {
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_buffer_create: desc.gl needs integer textures, and the path is %s",
+                         tml_gl_path_name(d->path));
+    } else if (desc->gl) {
         uint64_t texels = (uint64_t)desc->gl->width * desc->gl->height;
         if (!desc->gl->texture || texels < words)
             return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -250,14 +251,15 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
     gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
-    *buffer = (gl_buffer){.texture = {.format = GL_FORMAT_WORDS, .width = width, .height = height}};
+    gl_format format = gl_is_float(d) ? gl_float_format(d, slot->type) : GL_FORMAT_WORDS;
+    *buffer = (gl_buffer){.texture = {.format = format, .width = width, .height = height}};
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
         if (desc->gl) {
             buffer->texture.name = desc->gl->texture;
             buffer->texture.is_lent = slot->lent = true;
         } else {
-            status = gl_texture_create(tml, "tml_buffer_create", GL_FORMAT_WORDS, width, height,
+            status = gl_texture_create(tml, "tml_buffer_create", format, width, height,
                                        &buffer->texture);
         }
         slot->memory = buffer;
@@ -312,6 +314,8 @@ static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *ou
 tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
                          uint64_t count, uint32_t *out)
 {
+    if (texture->format != GL_FORMAT_WORDS)
+        return gl_float_read_words(tml, texture, first, count, out);
     const gl_functions *fn = &gl_device_of(tml)->fn;
     GLuint framebuffer;
     tml_status status = gl_texture_framebuffer(tml, texture, &framebuffer);
@@ -373,9 +377,11 @@ tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
-static void write_words(tml_context *tml, const gl_texture *texture, uint64_t first, uint64_t count,
-                        const void *in)
+static tml_status write_words(tml_context *tml, const gl_texture *texture, uint64_t first,
+                              uint64_t count, const void *in)
 {
+    if (texture->format != GL_FORMAT_WORDS)
+        return gl_float_write_words(tml, texture, first, count, in);
     const gl_functions *fn = &gl_device_of(tml)->fn;
     const uint8_t *bytes = in;
     uint32_t rectangles[3][4];
@@ -388,6 +394,7 @@ static void write_words(tml_context *tml, const gl_texture *texture, uint64_t fi
                           GL_RED_INTEGER, GL_UNSIGNED_INT, bytes);
         bytes += (size_t)4 * r[2] * r[3];
     }
+    return TML_OK;
 }
 
 /* Part of a word: the rest of it is read first, unless nothing lies there. */
@@ -401,7 +408,7 @@ static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t 
         status = gl_read_words(tml, texture, offset / 4, 1, &word);
     memcpy((uint8_t *)&word + offset % 4, in, size);
     if (status == TML_OK)
-        write_words(tml, texture, offset / 4, 1, &word);
+        status = write_words(tml, texture, offset / 4, 1, &word);
     return status;
 }
 
@@ -415,7 +422,7 @@ tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
         size_t skip = offset % 4, part = TML_MIN_OF(size, 4 - skip);
         if (skip == 0 && size >= 4) {
             part = size / 4 * 4;
-            write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
+            status = write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
         } else {
             status = write_ragged(tml, slot, offset, part, bytes);
         }

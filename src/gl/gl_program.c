@@ -103,6 +103,8 @@ static tml_status link(tml_context *tml, const char *name, GLuint fragment, GLui
     GLuint program = fn->CreateProgram();
     fn->AttachShader(program, d->vertex_shader);
     fn->AttachShader(program, fragment);
+    if (gl_is_float(d))
+        fn->BindAttribLocation(program, 0, "corner");
     fn->LinkProgram(program);
     GLint linked = GL_FALSE;
     fn->GetProgramiv(program, GL_LINK_STATUS, &linked);
@@ -126,13 +128,13 @@ static tml_status complete_text(tml_context *tml, const gl_draw_info *info, cons
     if (!info->kernel.kernel)
         return TML_OK;
     const kernel_place nowhere = {NULL, 0};
-    *size =
-        kernel_glue(info->kernel.kernel, "", "kernel_in", nowhere, info->shader->text, NULL, 0) + 1;
+    const char *array = gl_is_float(gl_device_of(tml)) ? "kernel_array" : "kernel_in";
+    *size = kernel_glue(info->kernel.kernel, "", array, nowhere, info->shader->text, NULL, 0) + 1;
     *owned = tml_alloc(tml, *size);
     if (!*owned)
         return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
                          info->shader->name);
-    kernel_glue(info->kernel.kernel, "", "kernel_in", nowhere, info->shader->text, *owned, *size);
+    kernel_glue(info->kernel.kernel, "", array, nowhere, info->shader->text, *owned, *size);
     *out = *owned;
     return TML_OK;
 }
@@ -221,8 +223,13 @@ static uint64_t hash_of(const char *text)
 static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows, char *out,
                       size_t size)
 {
+    const gl_device *d = gl_device_of(tml);
+    const char *version = gl_is_float(d) ? gl_float_version(d, d->path) : "#version 300 es\n";
     char rows[40] = "", types[4 * 32] = "";
-    if (!any_rows)
+    if (gl_is_float(d))
+        snprintf(rows, sizeof rows, "#define TML_TARGET_FLOATS %d\n",
+                 info->targets[0]->format == GL_FORMAT_FLOATS);
+    else if (!any_rows)
         snprintf(rows, sizeof rows, "#define TML_ROW_LOG2 %uu\n", (unsigned)gl_row_log2(tml));
     if (info->kernel.kernel) {
         size_t used = 0;
@@ -233,7 +240,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                                  (unsigned)a, slot ? (unsigned)(slot->type & 0xffu) : 0u);
         }
     }
-    return snprintf(out, size, "#version 300 es\n%s%s%s", rows, types,
+    return snprintf(out, size, "%s%s%s%s", version, rows, types,
                     info->defines ? info->defines : "");
 }
 

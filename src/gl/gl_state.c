@@ -1,5 +1,5 @@
 /* The state of OpenGL that the library changes: saved from and given back to a caller's context. */
-#include "gl/gl_device.h"
+#include "gl/gl_float.h"
 
 static const GLenum switches[] = {GL_SCISSOR_TEST, GL_BLEND, GL_DEPTH_TEST, GL_STENCIL_TEST,
                                   GL_CULL_FACE, GL_DITHER, GL_SAMPLE_ALPHA_TO_COVERAGE,
@@ -119,8 +119,10 @@ void gl_state_set(gl_device *d)
     fn->PixelStorei(UNPACK_FLIP_Y, 0);
     fn->PixelStorei(UNPACK_PREMULTIPLY, 0);
 #endif
-    if (!d->is_es3)
+    if (!d->is_es3) {
+        gl_float_attributes(d);
         return;
+    }
     fn->BindVertexArray(d->vertex_array);
     fn->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     fn->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);

@@ -31,9 +31,9 @@ layout(location = 0) out highp vec4 tml_color;
 
 #define tml_index        int
 #define tml_rank         int
-struct tml_params {
-    float f[4];
-    int u[4];
+struct tml_params { /* indexed like the arrays that functions could not return */
+    vec4 f;
+    ivec4 u;
 };
 
 #define FUNCTION(T)        T

@@ -1,0 +1,15 @@
+/* What an output of compact or expand is made of: its source, found by float_locate.frag. Stands after
+ * float_common.glsl. */
+uniform sampler2D sources; /* numbers */
+uniform vec4 sources_shape;
+uniform sampler2D total; /* a number */
+uniform vec4 total_shape;
+
+float source_of(float i)
+{
+    return load_number(sources, sources_shape, i);
+}
+float located_count()
+{
+    return load_number(total, total_shape, 0.0);
+}
