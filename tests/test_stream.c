@@ -738,20 +738,21 @@ static void scan_test(case_run *c)
 static const char *const scan_perf[] = {"scan(count=67108864)", "scan(count=67108864,type=u8)",
                                         "scan(count=67108864,type=f32,out=f32)",
                                         "scan(count=16777216,method=scan_search)", NULL};
-static const case_op scan_op = {"scan",
-                                {{"count", SEAMS, true},
-                                 {"type", SCAN_TYPES, false},
-                                 {"out", "u32 u64 i32 i64 f32 f64", false},
-                                 {"kind", "exclusive inclusive", false},
-                                 {"total", "no yes", false},
-                                 {"in_place", "no yes", false},
-                                 {"data", "random ties", false},
-                                 {"length", LENGTHS, false},
-                                 {"method", "auto look_back reduce_then_scan scan_search", false},
-                                 {"threads", THREADS, true}},
-                                scan_is_sensible,
-                                scan_test,
-                                scan_perf};
+static const case_op scan_op = {
+    "scan",
+    {{"count", SEAMS, true},
+     {"type", SCAN_TYPES, false},
+     {"out", "u32 u64 i32 i64 f32 f64", false},
+     {"kind", "exclusive inclusive", false},
+     {"total", "no yes", false},
+     {"in_place", "no yes", false},
+     {"data", "random ties", false},
+     {"length", LENGTHS, false},
+     {"method", "auto look_back reduce_then_scan histopyramid scan_search", false},
+     {"threads", THREADS, true}},
+    scan_is_sensible,
+    scan_test,
+    scan_perf};
 
 /* ---- compact and partition ------------------------------------------------------------------- */
 

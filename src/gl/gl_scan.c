@@ -1,0 +1,263 @@
+/* Scan on OpenGL ES.
+ *
+ *   HISTOPYRAMID  sums of blocks, level by level upwards; sums from the beginning, level by level
+ *                 downwards; four elements at a time from those; and these as words.
+ *   SCAN_SEARCH   a draw for each doubling of the distance over which elements are added; for comparison
+ *                 only.
+ *
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
+ * Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for GPGPU
+ * Applications. GPU Gems 2, 2005. */
+#include "gl/gl_scan.h"
+
+#include <stdio.h>
+
+#include "gl/gl_fold.h"
+#include "gl_shaders.h"
+
+enum { BLOCK_LOG2 = 2, FAN_LOG2 = 4, QUAD = 4 }; /* as in gl_scan.glsl */
+
+static uint32_t level_log2(uint32_t l)
+{
+    return BLOCK_LOG2 + l * FAN_LOG2;
+}
+
+bool gl_scan_bind(tml_context *tml, tml_buffer in, uint64_t elements, tml_buffer out, gl_scan *scan)
+{
+    const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
+    *scan = (gl_scan){
+        .segmented = "",
+        .in = gl_slot_texture(from),
+        .elements = elements,
+        .is_wide = to->element_size == 8,
+        .is_float = tml_type_is_float(to->type),
+    };
+    for (uint32_t l = 0; elements >> level_log2(l); l++)
+        scan->level_count++;
+    snprintf(scan->constants, sizeof scan->constants,
+             "%s#define SUM_BITS %u\n#define SIZE_LOG2 %u\n#define IS_SIGNED %s\n",
+             scan->is_float ? "#define SUM_FLOAT\n" : "", scan->is_wide ? 64 : 32,
+             (unsigned)__builtin_ctzll(from->element_size),
+             tml_type_is_signed(from->type) ? "true" : "false");
+    return to->type != TML_F64 && scan->level_count <= GL_SCAN_LEVELS;
+}
+
+static tml_status take_sums(tml_context *tml, const gl_scan *scan, uint64_t texels, gl_sums *out)
+{
+    *out = (gl_sums){NULL, NULL};
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &out->low);
+    return status == TML_OK && scan->is_wide
+               ? gl_temporary(tml, GL_FORMAT_QUADS, texels, &out->high)
+               : status;
+}
+
+static void release_sums(tml_context *tml, gl_sums *sums)
+{
+    gl_release(tml, sums->low);
+    gl_release(tml, sums->high);
+    *sums = (gl_sums){NULL, NULL};
+}
+
+/* Texels of a level's sums. A segment's block is where it ends, whether that is whole or not. */
+static uint64_t level_texels(const gl_scan *scan, uint32_t l)
+{
+    uint64_t size = (uint64_t)1 << level_log2(l);
+    uint64_t blocks = (scan->elements + (scan->segmented[0] ? size - 1 : 0)) / size;
+    return (blocks + QUAD - 1) / QUAD;
+}
+
+/* Draws with what every shader of a scan has, and the inputs and defines of info. */
+static tml_status draw_sums(tml_context *tml, const gl_scan *scan, uint32_t level,
+                            const char *defines, gl_sums out, uint64_t texels, gl_draw_info info)
+{
+    char text[GL_SCAN_DEFINES + 128];
+    snprintf(text, sizeof text, "%s%s%s", scan->constants, scan->segmented, defines);
+    uint32_t inputs = 0, uniforms = 0;
+    while (info.inputs[inputs].name)
+        inputs++;
+    while (info.uniforms[uniforms].name)
+        uniforms++;
+    info.uniforms[uniforms++] = (gl_uniform)GL_UINT("level", level);
+    if (scan->segmented[0]) {
+        info.inputs[inputs++] = scan->offsets;
+        info.inputs[inputs++] = scan->owners;
+        info.uniforms[uniforms++] = scan->segment_count;
+        info.uniforms[uniforms++] = scan->segment_elements;
+    }
+    info.defines = text;
+    info.targets[0] = out.low;
+    info.targets[1] = out.high;
+    info.count = texels;
+    return gl_draw(tml, &info);
+}
+
+static tml_status draw_level_sums(tml_context *tml, const gl_scan *scan, uint32_t l,
+                                  gl_sums sums[GL_SCAN_LEVELS])
+{
+    uint64_t texels = level_texels(scan, l);
+    tml_status status = take_sums(tml, scan, texels, &sums[l]);
+    if (status != TML_OK)
+        return status;
+    gl_sums below = l ? sums[l - 1] : (gl_sums){scan->in, NULL};
+    return draw_sums(tml, scan, level_log2(l), l ? "#define FROM_SUMS\n" : "", sums[l], texels,
+                     (gl_draw_info){
+                         .shader = &gl_shader_scan_sums,
+                         .inputs = {{"below", below.low}, {"below_high", below.high}},
+                     });
+}
+
+/* Turns above, the carries of the level above, into those of level l. */
+static tml_status draw_level_carries(tml_context *tml, const gl_scan *scan, uint32_t l,
+                                     gl_sums sums, gl_sums *above)
+{
+    gl_sums carries;
+    uint64_t texels = level_texels(scan, l);
+    tml_status status = take_sums(tml, scan, texels, &carries);
+    if (status == TML_OK)
+        status =
+            draw_sums(tml, scan, level_log2(l), above->low ? "" : "#define TOP\n", carries, texels,
+                      (gl_draw_info){
+                          .shader = &gl_shader_scan_carries,
+                          .inputs = {{"level_sums", sums.low},
+                                     {"level_sums_high", sums.high},
+                                     {"above", above->low},
+                                     {"above_high", above->high}},
+                      });
+    release_sums(tml, above);
+    *above = carries;
+    return status;
+}
+
+tml_status gl_scan_carries(tml_context *tml, gl_scan *scan)
+{
+    gl_sums sums[GL_SCAN_LEVELS] = {{NULL, NULL}};
+    tml_status status = TML_OK;
+    for (uint32_t l = 0; l < scan->level_count && status == TML_OK; l++)
+        status = draw_level_sums(tml, scan, l, sums);
+    for (uint32_t l = scan->level_count; l-- > 0 && status == TML_OK;) {
+        status = draw_level_carries(tml, scan, l, sums[l], &scan->carries);
+        release_sums(tml, &sums[l]);
+    }
+    return status;
+}
+
+static tml_status draw_elements(tml_context *tml, const gl_scan *scan, const char *defines,
+                                bool inclusive, const tml_length *length, gl_sums out,
+                                uint64_t texels)
+{
+    char text[64];
+    snprintf(text, sizeof text, "#define LEVELS %u\n%s", scan->level_count, defines);
+    return draw_sums(tml, scan, 0, text, out, texels,
+                     (gl_draw_info){
+                         .shader = &gl_shader_scan_elements,
+                         .length = length,
+                         .inputs = {{"elements", scan->in},
+                                    {"carries", scan->carries.low},
+                                    {"carries_high", scan->carries.high}},
+                         .uniforms = {GL_UINT("inclusive", inclusive)},
+                     });
+}
+
+tml_status gl_scan_elements(tml_context *tml, const gl_scan *scan, bool inclusive, gl_sums *out)
+{
+    uint64_t texels = (scan->elements + QUAD - 1) / QUAD;
+    tml_status status = take_sums(tml, scan, texels, out);
+    return status != TML_OK ? status : draw_elements(tml, scan, "", inclusive, NULL, *out, texels);
+}
+
+/* ---- tml_scan -------------------------------------------------------------------------------- */
+
+static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_length *length,
+                              tml_buffer total)
+{
+    gl_sums sum;
+    tml_status status = take_sums(tml, scan, 1, &sum);
+    if (status == TML_OK)
+        status = draw_elements(tml, scan, "#define TOTAL\n", false, length, sum, 1);
+    return status == TML_OK ? gl_store_results(tml, sum.low, 1, total) : status;
+}
+
+static tml_status scan_by_levels(tml_context *tml, const tml_scan_desc *desc, gl_scan *scan)
+{
+    const tml_slot *out = tml_slot_of(tml, desc->out);
+    gl_sums scanned;
+    tml_status status = gl_scan_carries(tml, scan);
+    if (status == TML_OK)
+        status = gl_scan_elements(tml, scan, desc->inclusive, &scanned);
+    if (status == TML_OK && !tml_is_none(desc->total)) /* before in may be overwritten */
+        status = store_total(tml, scan, &desc->length, desc->total);
+    return status != TML_OK
+               ? status
+               : gl_draw(tml,
+                         &(gl_draw_info){
+                             .shader = &gl_shader_scan_store,
+                             .defines =
+                                 scan->is_wide ? "#define SUM_BITS 64\n" : "#define SUM_BITS 32\n",
+                             .length = &desc->length,
+                             .inputs = {{"scanned", scanned.low}, {"scanned_high", scanned.high}},
+                             .targets = {gl_slot_texture(out)},
+                             .count = gl_words(scan->elements, out->element_size),
+                         });
+}
+
+/* Each texel one sum. */
+static tml_status draw_step(tml_context *tml, const gl_scan *scan, const tml_scan_desc *desc,
+                            const char *step, uint32_t distance, const gl_texture *from,
+                            const gl_texture *to, uint64_t texels)
+{
+    char defines[GL_SCAN_DEFINES + 64];
+    snprintf(defines, sizeof defines, "%s%s", scan->constants, step);
+    return gl_draw(
+        tml, &(gl_draw_info){
+                 .shader = &gl_shader_scan_step,
+                 .defines = defines,
+                 .length = &desc->length,
+                 .inputs = {{"sums_before", from}},
+                 .uniforms = {GL_UINT("reach", distance), GL_UINT("inclusive", desc->inclusive)},
+                 .targets = {to},
+                 .count = texels,
+             });
+}
+
+static tml_status scan_by_steps(tml_context *tml, const tml_scan_desc *desc, const gl_scan *scan)
+{
+    const tml_slot *out = tml_slot_of(tml, desc->out);
+    const gl_texture *sums[2];
+    tml_status status = TML_OK;
+    for (int i = 0; i < 2 && status == TML_OK; i++)
+        status = gl_temporary(tml, scan->is_wide ? GL_FORMAT_QUADS : GL_FORMAT_WORDS,
+                              scan->elements, &sums[i]);
+    if (status == TML_OK)
+        status = draw_step(tml, scan, desc, "#define FROM_ELEMENTS\n", 0, scan->in, sums[0],
+                           scan->elements);
+    int now = 0;
+    for (uint64_t distance = 1; distance < scan->elements && status == TML_OK; distance *= 2) {
+        status = draw_step(tml, scan, desc, "", (uint32_t)distance, sums[now], sums[now ^ 1],
+                           scan->elements);
+        now ^= 1;
+    }
+    if (status == TML_OK)
+        status = draw_step(tml, scan, desc, "#define TO_WORDS\n", 0, sums[now],
+                           gl_slot_texture(out), gl_words(scan->elements, out->element_size));
+    if (status == TML_OK && !tml_is_none(desc->total))
+        status = draw_step(tml, scan, desc, "#define TO_TOTAL\n", 0, sums[now],
+                           gl_texture_of(tml, desc->total), gl_words(1, out->element_size));
+    return status;
+}
+
+static bool scan_supports(tml_context *tml, const tml_scan_desc *desc)
+{
+    gl_scan scan;
+    return (desc->method == TML_METHOD_HISTOPYRAMID || desc->method == TML_METHOD_SCAN_SEARCH) &&
+           gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
+}
+
+static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
+{
+    gl_scan scan;
+    gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
+    return desc->method == TML_METHOD_SCAN_SEARCH ? scan_by_steps(tml, desc, &scan)
+                                                  : scan_by_levels(tml, desc, &scan);
+}
+
+GL_OP(scan, tml_scan_desc)

@@ -1,0 +1,18 @@
+/* The last step of a scan: elements from their block's carry. Stands after gl_scan.glsl. INCLUSIVE. LEVELS:
+ * 0 where there is no whole block. */
+uniform highp usampler2D elements;
+uniform highp usampler2D carries;
+uniform highp usampler2D carries_high;
+
+/* The sums of the four elements of a block; without INCLUSIVE each of those before. */
+sums scan_block(uint first, uint block, bool inclusive)
+{
+    SUM before = sum_zero();
+#if LEVELS > 0
+    uint begin = (first + 3u) >> 2;
+    SUM carry = load_sum(carries, carries_high, begin + max(block, 1u) - 1u);
+    before = block > 0u ? carry : before;
+#endif
+    sums running = sums_running(before, load_elements(elements, first + (block << 2)));
+    return inclusive ? running : sums(before, running.x, running.y, running.z);
+}

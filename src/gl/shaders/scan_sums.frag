@@ -1,0 +1,45 @@
+/* One level of a scan, upwards: sums of whole blocks, of four elements or, FROM_SUMS, of sixteen blocks of
+ * the level below. Number t holds the block whose last element is among those from t << level on
+ * (as in fold_blocks.frag). */
+#include "gl_common.glsl"
+#include "gl_scan.glsl"
+#ifdef SEGMENTED
+#include "gl_segments.glsl"
+#endif
+
+uniform highp usampler2D below; /* elements or sums */
+uniform highp usampler2D below_high;
+uniform uint level; /* log2 of the elements in a block */
+
+/* Block t of what begins at first. */
+SUM sum_of_block(uint first, uint block)
+{
+#ifdef FROM_SUMS
+    uint level_below = level - 4u, size_below = 1u << level_below;
+    uint at = ((first + size_below - 1u) >> level_below) + (block << 4);
+    SUM a = sums_total(load_sums_from(below, below_high, at));
+    SUM b = sums_total(load_sums_from(below, below_high, at + 4u));
+    SUM c = sums_total(load_sums_from(below, below_high, at + 8u));
+    SUM d = sums_total(load_sums_from(below, below_high, at + 12u));
+    return sum_add(sum_add(a, b), sum_add(c, d));
+#else
+    return sums_total(load_elements(below, first + (block << 2)));
+#endif
+}
+
+SUM sum_at(uint t)
+{
+#ifdef SEGMENTED
+    segment span = segment_with(t << level);
+    uint block = t - ((span.first + (1u << level) - 1u) >> level);
+    return sum_of_block(span.first, span.count >> level > block ? block : 0u);
+#else
+    return sum_of_block(0u, t);
+#endif
+}
+
+void main()
+{
+    uint t = 4u * tml_texel();
+    put_sums(sums(sum_at(t), sum_at(t + 1u), sum_at(t + 2u), sum_at(t + 3u)));
+}
