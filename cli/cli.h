@@ -16,7 +16,8 @@ typedef struct cli_common {
     uint32_t backend; /* tml_engine_kind */
     const char *device;
     uint64_t threads;
-    uint64_t memory; /* bytes that an input may take in memory; 0: no limit */
+    uint64_t memory;        /* bytes that an input may take in memory; 0: no limit */
+    uint64_t device_memory; /* bytes of a GPU's memory to take; 0: no limit */
     bool json;
     bool quiet;
 } cli_common;
@@ -49,6 +50,14 @@ void cli_close(tml_context *tml);
 /* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a GPU. */
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
                     const char *label, tml_buffer *out);
+/* The same for what surfaces are made of, which may be larger than a GPU's memory: not copied where
+ * the engine reads it from the host. */
+tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                          const char *label, tml_buffer *out);
+/* A kernel over an array on the host, of any length: piece by piece where the device has memory of
+ * its own. out: count elements of out_type. */
+tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
+                   const void *data, tml_type out_type, void *out);
 
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that
  * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_CANCELLED). */

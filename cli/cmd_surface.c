@@ -218,6 +218,8 @@ typedef struct run {
     const surface_args *args;
     input in;
     tml_volume mask, attribute;
+    void *mask_bytes; /* the mask where its file has no bytes; mask_size of them */
+    size_t mask_size;
     tml_surface_desc desc;
     tml_field_desc field;
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
@@ -232,7 +234,7 @@ static int fail(const run *r, tml_status status)
     return cli_fail("surface", r->tml, status);
 }
 
-/* A mask volume as bytes that are 0 or 1. */
+/* A mask volume as bytes that are 0 or not. */
 static int make_mask(run *r)
 {
     if (!r->args->mask)
@@ -240,18 +242,20 @@ static int make_mask(run *r)
     int code = input_load_like("surface", r->tml, "mask", r->args->mask, &r->in.volume, &r->mask);
     if (code != CLI_OK)
         return code;
-    tml_buffer samples;
     uint64_t count = input_sample_count(&r->mask);
-    tml_status status = cli_lend(r->tml, r->mask.type, count, r->mask.data, "mask file", &samples);
-    if (status != TML_OK)
-        return fail(r, status);
-    status = tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .label = "mask"}, &r->desc.mask);
+    const void *bytes = r->mask.data;
+    tml_status status = TML_OK;
+    if (tml_type_size(r->mask.type) > 1) {
+        r->mask_size = count;
+        r->mask_bytes = tml_alloc(r->tml, count);
+        if (!r->mask_bytes)
+            return cli_error("surface", "no memory for a mask of %" PRIu64 " bytes", count);
+        bytes = r->mask_bytes;
+        status = cli_map(r->tml, stream_nonzero(r->mask.type), r->mask.type, count, r->mask.data,
+                         TML_U8, r->mask_bytes);
+    }
     if (status == TML_OK)
-        status = tml_map_stream(r->tml, &(tml_map_desc){.kernel = stream_nonzero(r->mask.type),
-                                                        .in = {samples},
-                                                        .out = r->desc.mask});
-    tml_buffer_destroy(r->tml, samples);
+        status = cli_lend_input(r->tml, TML_U8, count, bytes, "mask", &r->desc.mask);
     return fail(r, status);
 }
 
@@ -263,8 +267,8 @@ static int make_attribute(run *r)
                                &r->attribute);
     if (code != CLI_OK)
         return code;
-    return fail(r, cli_lend(r->tml, r->attribute.type, input_sample_count(&r->attribute),
-                            r->attribute.data, "attribute", &r->desc.attribute));
+    return fail(r, cli_lend_input(r->tml, r->attribute.type, input_sample_count(&r->attribute),
+                                  r->attribute.data, "attribute", &r->desc.attribute));
 }
 
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
@@ -320,7 +324,7 @@ static int prepare_volume(run *r)
     if (is_far_from_origin(&v->grid))
         memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
     tml_status status =
-        cli_lend(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
+        cli_lend_input(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
     if (status != TML_OK)
         return fail(r, status);
     int code = make_mask(r);
@@ -351,11 +355,11 @@ static int prepare_points(run *r)
                             .kind = (tml_field_kind)a->points_kind,
                             .kernel = (tml_field_kernel)a->kernel,
                             .resolution = (uint32_t)a->resolution};
-    tml_status status =
-        cli_lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &r->field.points);
+    tml_status status = cli_lend_input(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions,
+                                       "points", &r->field.points);
     field.points = r->field.points;
     if (status == TML_OK && p->radii && a->radius == 0) {
-        status = cli_lend(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
+        status = cli_lend_input(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
         field.radii = r->field.radii;
     }
     double start = cli_now();
@@ -578,6 +582,7 @@ static void release(run *r)
     tml_buffer_destroy(r->tml, r->field.points);
     tml_buffer_destroy(r->tml, r->field.radii);
     tml_volume_free(r->tml, &r->mask);
+    tml_free(r->tml, r->mask_bytes, r->mask_size);
     tml_volume_free(r->tml, &r->attribute);
     input_free(r->tml, &r->in);
 }

@@ -165,22 +165,14 @@ tml_status histogram_make(tml_context *tml, const void *data, tml_type type, uin
     if (type != TML_F16)
         return make(tml, data, type, count, out);
 
-    tml_buffer half = {0}, wide = {0};
-    void *widened;
-    tml_status status = cli_lend(tml, TML_F16, count, data, "samples", &half);
+    size_t size = count * sizeof(float);
+    float *wide = tml_alloc(tml, size);
+    if (!wide && size)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "histogram: no memory for %zu bytes", size);
+    tml_status status = cli_map(tml, TML_USE(histogram_widen), TML_F16, count, data, TML_F32, wide);
     if (status == TML_OK)
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = count}, &wide);
-    if (status == TML_OK)
-        status = tml_map_stream(
-            tml, &(tml_map_desc){.kernel = TML_USE(histogram_widen), .in = {half}, .out = wide});
-    if (status == TML_OK)
-        status = tml_map(tml, wide, &widened);
-    if (status == TML_OK) {
-        status = make(tml, widened, TML_F32, count, out);
-        tml_unmap(tml, wide);
-    }
-    tml_buffer_destroy(tml, wide);
-    tml_buffer_destroy(tml, half);
+        status = make(tml, wide, TML_F32, count, out);
+    tml_free(tml, wide, size);
     return status;
 }
 

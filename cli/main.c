@@ -36,6 +36,10 @@ const opt cli_shared_options[] = {
     {OPT_BYTES, "memory", .argument = "SIZE",
      .help = "refuse an input that needs more memory than this, such as 512M or 4G",
      .offset = offsetof(cli_common, memory)},
+    {OPT_BYTES, "device-memory", .argument = "SIZE",
+     .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
+             "made in slabs",
+     .offset = offsetof(cli_common, device_memory)},
     {OPT_SECTION, .help = "Messages"},
     {OPT_FLAG, "json", .help = "print the summary as one JSON object",
      .offset = offsetof(cli_common, json)},
@@ -131,7 +135,7 @@ tml_context *cli_open(const char *command, const cli_common *common)
         .log = take_message,
         .progress = progress_show,
 #ifdef TML_VULKAN
-        .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels},
+        .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels, .memory_limit = common->device_memory},
 #endif
     };
     tml_status status = tml_open(&desc, &tml);
@@ -147,17 +151,59 @@ tml_context *cli_open(const char *command, const cli_common *common)
     return tml;
 }
 
-tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                    const char *label, tml_buffer *out)
+/* in_place: the buffer is over the caller's memory and not a copy. */
+static tml_status lend(tml_context *tml, bool in_place, tml_type type, uint64_t count,
+                       const void *data, const char *label, tml_buffer *out)
 {
-    tml_device_info device;
-    tml_context_device(tml, &device);
     tml_buffer_desc desc = {.type = type, .count = count, .label = label};
-    if (device.engine == TML_ENGINE_CPU && count > 0)
+    if (in_place && count > 0)
         desc.host = (void *)(uintptr_t)data; /* only read */
     else
         desc.data = data;
     return tml_buffer_create(tml, &desc, out);
+}
+
+static tml_engine_kind engine_of(const tml_context *tml)
+{
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    return device.engine;
+}
+
+tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                    const char *label, tml_buffer *out)
+{
+    return lend(tml, engine_of(tml) == TML_ENGINE_CPU, type, count, data, label, out);
+}
+
+tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                          const char *label, tml_buffer *out)
+{
+    return lend(tml, engine_of(tml) != TML_ENGINE_GL, type, count, data, label, out);
+}
+
+tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
+                   const void *data, tml_type out_type, void *out)
+{
+    enum { PIECE = 1 << 24 };
+    tml_status status = TML_OK;
+    for (uint64_t first = 0; first < count && status == TML_OK; first += PIECE) {
+        uint64_t piece = count - first < PIECE ? count - first : PIECE;
+        tml_buffer in, result = {0, 0};
+        status = cli_lend(tml, type, piece, (const char *)data + first * tml_type_size(type),
+                          "piece of the input", &in);
+        if (status == TML_OK)
+            status = tml_buffer_create(tml, &(tml_buffer_desc){.type = out_type, .count = piece},
+                                       &result);
+        if (status == TML_OK)
+            status =
+                tml_map_stream(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result});
+        if (status == TML_OK)
+            status = tml_read(tml, result, (char *)out + first * tml_type_size(out_type));
+        tml_buffer_destroy(tml, in);
+        tml_buffer_destroy(tml, result);
+    }
+    return status;
 }
 
 void cli_close(tml_context *tml)

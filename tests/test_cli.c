@@ -889,6 +889,24 @@ TEST(the_engine)
     CHECK(strstr(header, wanted) != NULL);
 }
 
+/* A volume of 8 MiB, with a mesh of 14, through 19 MiB of a device. */
+TEST(a_volume_goes_through_a_small_device_in_slabs)
+{
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    const char *whole = in_folder("whole.ply"), *slabs = in_folder("slabs.ply");
+    static const char options[] = "--iso 100 --normals none --backend vulkan";
+    if (run("devices") == 0 && !strstr(out, "Vulkan"))
+        SKIP("there is no Vulkan device");
+    EXPECT(0, "surface %s -o %s %s", engine, whole, options);
+    EXPECT(0, "surface %s -o %s %s --device-memory 19M", engine, slabs, options);
+    CHECK(size_of("whole.ply") > 0 && size_of("whole.ply") == size_of("slabs.ply"));
+    char command[300];
+    snprintf(command, sizeof command, "cmp %s %s", whole, slabs);
+    CHECK(system(command) == 0);
+    EXPECT(1, "surface %s -o %s %s --device-memory 4M", engine, slabs, options);
+    CHECK(strstr(err, "the mesh is") != NULL);
+}
+
 static void remove_folder(void)
 {
     char command[64];
