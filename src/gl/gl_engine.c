@@ -55,6 +55,14 @@ const tml_engine tml_gl_float_engine = {
         },
 };
 
+const tml_engine tml_gl_float_engine = {
+    GL_ENGINE,
+    .ops =
+        {
+            [TML_OP_MAP] = &gl_op_float_map,
+        },
+};
+
 /* ---- public calls ---------------------------------------------------------------------------- */
 
 const char *tml_gl_path_name(tml_gl_path path)
