@@ -105,8 +105,11 @@ static void set_uniform(const gl_functions *fn, gl_program *program, const gl_un
 static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
     const gl_functions *fn = &d->fn;
-    gl_uniform width = GL_FLOAT1("tml_width", (float)info->targets[0]->width);
-    set_uniform(fn, program, &width);
+    gl_uniform size = {.name = "tml_size",
+                       .kind = 'f',
+                       .components = 2,
+                       .f = {(float)info->targets[0]->width, (float)info->targets[0]->height}};
+    set_uniform(fn, program, &size);
     if (info->kernel.kernel && info->kernel.params) {
         const tml_params *p = info->kernel.params;
         gl_uniform f = GL_FLOAT4("kernel_f", p->f[0], p->f[1], p->f[2], p->f[3]);
@@ -245,7 +248,7 @@ tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
                              .shader = &gl_shader_float_copy,
                              .inputs = {{"copied", in}},
                              .uniforms = {GL_FLOAT1("offset",
-                                                   (float)((double)in_first - (double)out_first))},
+                                                    (float)((double)in_first - (double)out_first))},
                              .targets = {out},
                              .first = out_first,
                              .count = count,

@@ -40,9 +40,15 @@ bool gl_float_is_version(const char *text)
            strncmp(text, version_300, strlen(version_300)) == 0;
 }
 
-const char gl_float_vertex[] = "attribute vec2 corner;\n"
+const char gl_float_vertex[] = "#ifdef TML_ES300\n"
+                               "#define varying out\n"
+                               "#endif\n"
+                               "attribute vec2 corner;\n"
+                               "uniform highp vec2 tml_size;\n"
+                               "varying highp vec2 tml_at;\n"
                                "void main()\n"
                                "{\n"
+                               "    tml_at = (corner * 0.5 + 0.5) * tml_size;\n"
                                "    gl_Position = vec4(corner, 0.0, 1.0);\n"
                                "}\n";
 

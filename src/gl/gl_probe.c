@@ -45,8 +45,8 @@ typedef struct probe {
     const gl_functions *fn;
     GLuint vertex_array, corners;
     GLuint float_program, words_program;
-    GLint settings, texels, factor; /* uniforms */
-    GLuint framebuffer, patterns;   /* patterns: a texture */
+    GLint settings, texels, size, factor; /* uniforms */
+    GLuint framebuffer, patterns;         /* patterns: a texture */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
     /* The first line that failed of each id, plus one; 0: all passed. Untested is failed. */
@@ -134,15 +134,17 @@ static GLenum bind_target(const probe *p, GLuint texture, uint32_t width)
     return fn->CheckFramebufferStatus(GL_FRAMEBUFFER);
 }
 
-static void draw_floats(const probe *p, int mode, GLuint texels, uint32_t texels_width)
+static void draw_floats(const probe *p, int mode, uint32_t width, GLuint texels)
 {
     const gl_functions *fn = p->fn;
-    const GLfloat settings[] = {(GLfloat)mode, 1.0f, (GLfloat)texels_width, 0.0f};
+    const GLfloat settings[] = {(GLfloat)mode, 1.0f, (GLfloat)PATTERNS, 0.0f};
+    const GLfloat size[] = {(GLfloat)width, 1.0f};
     fn->UseProgram(p->float_program);
     fn->ActiveTexture(GL_TEXTURE0);
     fn->BindTexture(GL_TEXTURE_2D, texels);
     fn->Uniform1i(p->texels, 0);
     fn->Uniform4fv(p->settings, 1, settings);
+    fn->Uniform2fv(p->size, 1, size);
     fn->DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
@@ -168,6 +170,7 @@ static tml_status use_version(probe *p, const char *version)
     if (status != TML_OK)
         return status;
     p->settings = fn->GetUniformLocation(p->float_program, "probe");
+    p->size = fn->GetUniformLocation(p->float_program, "tml_size");
     p->texels = fn->GetUniformLocation(p->float_program, "probe_texels");
     return TML_OK;
 }
@@ -231,7 +234,7 @@ static void test_integers(probe *p)
 {
     tml_status status = TML_UNSUPPORTED;
     if (p->d->is_es3)
-        status = make_program(p, "#version 300 es\n#define attribute in\n", &gl_shader_probe_words,
+        status = make_program(p, gl_float_version(p->d, TML_GL_FLOAT), &gl_shader_probe_words,
                               &p->words_program);
     if (!add_line(p, 0, PROBE_WORDS, status == TML_OK, "integer textures: OpenGL ES 3.0", "%s",
                   p->d->is_es3 ? "" : (const char *)p->fn->GetString(GL_VERSION)))
@@ -254,7 +257,7 @@ static void test_highp(probe *p)
     uint32_t bits = 0;
     GLuint texture = make_texture(p, GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, POWERS, NULL);
     if (bind_target(p, texture, POWERS) == GL_FRAMEBUFFER_COMPLETE) {
-        draw_floats(p, MODE_EXACT, p->patterns, PATTERNS);
+        draw_floats(p, MODE_EXACT, POWERS, p->patterns);
         if (read_row(p, POWERS, GL_RGBA, GL_UNSIGNED_BYTE) == GL_NO_ERROR)
             while (bits + 1 < POWERS && p->read[bits + 1] == 0x01010101u)
                 bits++;
@@ -323,9 +326,9 @@ static void test_bytes(probe *p)
     GLenum status = bind_target(p, texture, PATTERNS);
     if (add_line(p, 0, PROBE_BYTES, status == GL_FRAMEBUFFER_COMPLETE, "RGBA8 targets",
                  "framebuffer status 0x%x", (unsigned)status)) {
-        draw_floats(p, MODE_BYTES, p->patterns, PATTERNS);
+        draw_floats(p, MODE_BYTES, PATTERNS, p->patterns);
         compare_bytes(p, read_row(p, BYTE_VALUES, GL_RGBA, GL_UNSIGNED_BYTE));
-        draw_floats(p, MODE_PACK, p->patterns, PATTERNS);
+        draw_floats(p, MODE_PACK, PATTERNS, p->patterns);
         GLenum error = read_row(p, PATTERNS, GL_RGBA, GL_UNSIGNED_BYTE);
         compare_patterns(p, PROBE_BYTES, error, true);
     }
@@ -337,11 +340,11 @@ static void test_bytes(probe *p)
 /* Draws the patterns into a target, and packs what lies there into RGBA8. False where that cannot be. */
 static bool draw_and_pack(probe *p, GLuint target)
 {
-    draw_floats(p, MODE_UNPACK, p->patterns, PATTERNS);
+    draw_floats(p, MODE_UNPACK, PATTERNS, p->patterns);
     GLuint packed = make_texture(p, GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, PATTERNS, NULL);
     bool complete = bind_target(p, packed, PATTERNS) == GL_FRAMEBUFFER_COMPLETE;
     if (complete) {
-        draw_floats(p, MODE_PACK_TEXTURE, target, PATTERNS);
+        draw_floats(p, MODE_PACK_TEXTURE, PATTERNS, target);
         complete = read_row(p, PATTERNS, GL_RGBA, GL_UNSIGNED_BYTE) == GL_NO_ERROR;
     }
     p->fn->DeleteTextures(1, &packed);

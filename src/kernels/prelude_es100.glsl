@@ -7,11 +7,13 @@
  *
  * GLSL ES 1.00 calls gl_FragColor a mediump number, and there are drivers that make halves of what goes
  * through it. Where targets are floats and the device knows GLSL ES 3.00, the same text is therefore
- * compiled as that, with TML_ES300 defined. */
+ * compiled as that, with TML_ES300 defined. (gl_FragCoord is mediump too, and less than a position in a
+ * row; a varying takes its place.) */
 precision highp float;
 precision highp int;
 precision highp sampler2D;
 #ifdef TML_ES300
+#define varying             in
 layout(location = 0) out highp vec4 tml_color;
 #define gl_FragColor        tml_color
 #define texture2D(map, at)  texture(map, at)

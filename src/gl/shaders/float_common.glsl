@@ -7,10 +7,11 @@
 #include "kernels/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 
-uniform float tml_width; /* the target's */
+uniform highp vec2 tml_size; /* the target's */
+varying highp vec2 tml_at;   /* the texel's middle */
 float tml_texel()
 {
-    return floor(gl_FragCoord.y) * tml_width + floor(gl_FragCoord.x);
+    return floor(tml_at.y) * tml_size.x + floor(tml_at.x);
 }
 
 /* The whole part of a / b, whole numbers. */

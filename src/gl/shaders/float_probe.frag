@@ -6,6 +6,7 @@
 
 uniform vec4 probe; /* mode; 1, which no compiler must know; width of the row probe_texels */
 uniform sampler2D probe_texels;
+varying highp vec2 tml_at;
 
 /* Is 2^k + 1 a number? */
 float is_exact(float k)
@@ -30,7 +31,7 @@ float is_exact(float k)
 
 void main()
 {
-    float x = floor(gl_FragCoord.x);
+    float x = floor(tml_at.x);
     vec4 texel = texture2D(probe_texels, vec2((x + 0.5) / probe.z, 0.5));
     vec4 bytes = floor(texel * 255.0 + 0.5);
     float value = texel.y;
