@@ -60,6 +60,7 @@ const tml_engine tml_gl_float_engine = {
     .ops =
         {
             [TML_OP_MAP] = &gl_op_float_map,
+            [TML_OP_REDUCE] = &gl_op_float_reduce,
         },
 };
 

@@ -1,0 +1,123 @@
+/* tml_reduce on the float tier: 16 values to one, step by step. Floats are added as floats; integers as
+ * numbers of 64 bits in eight bytes, and minima and maxima found among keys of four bytes, both exact
+ * for every value. */
+#include "gl/gl_float.h"
+
+#include <stdio.h>
+
+#include "gl_shaders.h"
+
+enum { FAN = 16 };
+
+typedef struct fold_way {
+    const gl_shader *step;
+    gl_format format; /* of what lies between steps */
+    uint64_t each;    /* texels of it */
+    char defines[96]; /* of the steps; of the first one "#define FIRST\n" stands before them */
+    char folded[128]; /* of the last draw */
+} fold_way;
+
+static bool is_extreme(tml_fold fold)
+{
+    return fold == TML_MIN || fold == TML_MAX;
+}
+
+static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
+{
+    tml_type in = tml_slot_of(tml, desc->in)->type, out = tml_slot_of(tml, desc->out)->type;
+    bool is_largest = desc->fold == TML_MAX;
+    fold_way way = {
+        .step = &gl_shader_float_sum, .format = gl_float_values(gl_device_of(tml)), .each = 1};
+    snprintf(way.defines, sizeof way.defines, "#define ELEMENT %u\n%s", (unsigned)in,
+             is_largest ? "#define LARGEST\n" : "");
+    if (is_extreme(desc->fold)) {
+        way.step = &gl_shader_float_best;
+        way.format = GL_FORMAT_BYTES;
+        snprintf(way.folded, sizeof way.folded,
+                 "#define BEST\n#define ELEMENT %u\n#define LARGEST %d\n", (unsigned)in,
+                 is_largest);
+        return way;
+    }
+    bool is_whole = !tml_type_is_float(in);
+    if (is_whole) {
+        way.step = &gl_shader_float_whole;
+        way.format = GL_FORMAT_BYTES;
+        way.each = 2;
+    }
+    snprintf(way.folded, sizeof way.folded, "%s#define IS_SIGNED %d\n%s%s",
+             is_whole ? "#define WHOLE\n" : "", tml_type_is_signed(in),
+             desc->fold == TML_MEAN ? "#define MEAN\n" : "",
+             out == TML_F64 ? "#define TO_DOUBLE\n" : "");
+    return way;
+}
+
+static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
+{
+    tml_type in = tml_slot_of(tml, desc->in)->type;
+    if (desc->fold == TML_ARGMIN || desc->fold == TML_ARGMAX || in == TML_U64 || in == TML_I64 ||
+        in == TML_F64) {
+        (void)tml_error(
+            tml, TML_UNSUPPORTED,
+            "tml_reduce: path %s does sum, mean, minimum and maximum of scalars of up to "
+            "4 bytes; use the integer path or another engine",
+            tml_gl_path_name(gl_device_of(tml)->path));
+        return false;
+    }
+    return gl_float_count_supported(tml, "tml_reduce: length", desc->length.count);
+}
+
+/* Steps down to one value. */
+static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, const fold_way *way,
+                             const gl_texture **out)
+{
+    const gl_texture *from = gl_texture_of(tml, desc->in);
+    char first[128];
+    snprintf(first, sizeof first, "#define FIRST\n%s", way->defines);
+    uint64_t count = desc->length.count;
+    bool is_first = true;
+    do {
+        uint64_t next = TML_MAX_OF((count + FAN - 1) / FAN, 1u);
+        tml_status status = gl_temporary(tml, way->format, next * way->each, out);
+        if (status == TML_OK)
+            status = gl_draw(tml, &(gl_draw_info){
+                                      .shader = way->step,
+                                      .defines = is_first ? first : way->defines,
+                                      .length = is_first ? &desc->length : NULL,
+                                      .inputs = {{"values", from}},
+                                      .uniforms = {GL_FLOAT1("count", (float)count)},
+                                      .targets = {*out},
+                                      .count = next * way->each,
+                                  });
+        if (status != TML_OK)
+            return status;
+        if (!is_first)
+            gl_release(tml, from);
+        from = *out;
+        is_first = false;
+        count = next;
+    } while (count > 1);
+    return TML_OK;
+}
+
+static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc)
+{
+    fold_way way = way_of(tml, desc);
+    const gl_texture *folded;
+    tml_status status = fold_steps(tml, desc, &way, &folded);
+    if (status != TML_OK)
+        return status;
+    const tml_slot *out = tml_slot_of(tml, desc->out);
+    bool in_place = out->element_size < 4;
+    return gl_draw(
+        tml, &(gl_draw_info){
+                 .shader = &gl_shader_float_folded,
+                 .defines = way.folded,
+                 .length = &desc->length,
+                 .inputs = {{"folded", folded}, {"old", in_place ? gl_slot_texture(out) : NULL}},
+                 .targets = {gl_slot_texture(out)},
+                 .count = gl_words(1, out->element_size),
+                 .in_place = in_place,
+             });
+}
+
+GL_OP(float_reduce, tml_reduce_desc)
