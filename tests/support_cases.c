@@ -671,6 +671,8 @@ static void count_result(totals *sum, case_result result, const char *engine, co
 /* Software drivers run every so-manieth case of the sample: they take a hundred times as long, much
  * of it to compile. Which ones differs from device to device. */
 static uint32_t software_step = 1;
+/* The same of every other device, under sanitizers. */
+static uint32_t sample_step = 1;
 
 static void run_case(totals *sum, case_run *c, const case_op *const *ops, int op)
 {
@@ -679,7 +681,8 @@ static void run_case(totals *sum, case_run *c, const case_op *const *ops, int op
     case_name(c, name, sizeof name);
     number++;
     for (uint32_t d = 0; d < device_count; d++) {
-        if ((devices[d].is_software && (number + d) % software_step != 0) || !is_wanted_device(d))
+        if ((number + d) % (devices[d].is_software ? software_step : sample_step) != 0 ||
+            !is_wanted_device(d))
             continue;
         case_run run = *c;
         case_result result = case_execute_on(&run, d);
@@ -792,20 +795,20 @@ static void run_all(totals *sum, const case_op *const *ops, bool full, bool list
 
 static int usage(const char *program)
 {
-    fprintf(
-        stderr,
-        "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [--engine E] [OP]\n"
-        "       %s -o 'CASE'\n"
-        "  test        a covering sample of the cases (the default); --all: the full product\n"
-        "  list        their names\n"
-        "  support     which engine runs what, as markdown\n"
-        "  perf        times\n"
-        "  --coverage  fail when a method that an engine offers is reached by no case\n"
-        "  --software N  only every Nth case on software drivers\n"
-        "  --engine E  only on cpu, vulkan or gl\n"
-        "  OP          only operations whose name contains it\n"
-        "  -o 'CASE'   one case, by its name\n",
-        program, program);
+    fprintf(stderr,
+            "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [--sample N] "
+            "[--engine E] [OP]\n"
+            "       %s -o 'CASE'\n"
+            "  test        a covering sample of the cases (the default); --all: the full product\n"
+            "  list        their names\n"
+            "  support     which engine runs what, as markdown\n"
+            "  perf        times\n"
+            "  --coverage  fail when a method that an engine offers is reached by no case\n"
+            "  --software N  only every Nth case on software drivers\n"
+            "  --engine E  only on cpu, vulkan or gl\n"
+            "  OP          only operations whose name contains it\n"
+            "  -o 'CASE'   one case, by its name\n",
+            program, program);
     return 2;
 }
 
@@ -819,6 +822,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             one = argv[++i];
         else if (strcmp(arg, "--software") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             software_step = (uint32_t)atoi(argv[++i]);
+        else if (strcmp(arg, "--sample") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            sample_step = (uint32_t)atoi(argv[++i]);
         else if (strcmp(arg, "--engine") == 0 && i + 1 < argc)
             wanted_engine = argv[++i];
         else if (strcmp(arg, "--all") == 0)
