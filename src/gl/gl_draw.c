@@ -207,7 +207,10 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     const gl_texture *target = info->targets[0];
     d->fn.Viewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
     uint32_t rectangles[3][4];
-    int used = gl_rectangles(target, info->first, info->count, rectangles);
+    bool is_area = info->area[2] > 0;
+    int used = is_area ? 1 : gl_rectangles(target, info->first, info->count, rectangles);
+    if (is_area)
+        memcpy(rectangles[0], info->area, sizeof rectangles[0]);
     for (int i = 0; i < used; i++) {
         const uint32_t *r = rectangles[i];
         d->fn.Scissor((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3]);
@@ -218,7 +221,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
 
 tml_status gl_draw(tml_context *tml, const gl_draw_info *info)
 {
-    if (info->count == 0)
+    if (info->count == 0 && info->area[2] == 0)
         return TML_OK;
     if (!info->in_place)
         return draw(tml, info);

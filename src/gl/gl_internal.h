@@ -25,6 +25,7 @@ typedef enum gl_format {
     GL_FORMAT_QUADS,  /* RGBA32UI: four words a texel; for temporaries */
     GL_FORMAT_BYTES,  /* RGBA8; the float tier */
     GL_FORMAT_FLOATS, /* RGBA32F; the float tier */
+    GL_FORMAT_FLOAT,  /* R32F; gl_classic.c */
 } gl_format;
 
 /* Texels in rows: number i lies at (i % width, i / width). Rows of the library's own textures are
@@ -52,6 +53,9 @@ const gl_texture *gl_slot_texture(const tml_slot *slot);
  * the operation. Errors: OUT_OF_DEVICE_MEMORY with a message. */
 tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels,
                         const gl_texture **out);
+/* One of this width and at least this height, for what has two dimensions. */
+tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width, uint32_t height,
+                              const gl_texture **out);
 /* Gives one back early, so that the same operation may take it again. NULL is allowed. */
 void gl_release(tml_context *tml, const gl_texture *temporary);
 
@@ -135,6 +139,7 @@ typedef struct gl_draw_info {
     gl_uniform uniforms[GL_UNIFORMS_MAX]; /* likewise */
     const gl_texture *targets[GL_TARGETS_MAX]; /* layout(location = t); same width; ended by NULL */
     uint64_t first, count; /* texels of the targets; others keep their contents. count 0: nothing */
+    uint32_t area[4];      /* instead, if it has a width: x, y, width, height */
     /* The one target may also be among the inputs (by gl_texture): the draw goes to a temporary that
      * begins as a copy of the stretch, and is copied back. Fragments that are discarded, and words made
      * of an old value, then come out right. */

@@ -16,6 +16,7 @@ static const format_info formats[] = {
     [GL_FORMAT_QUADS] = {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16},
     [GL_FORMAT_BYTES] = {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
     [GL_FORMAT_FLOATS] = {GL_RGBA32F, GL_RGBA, GL_FLOAT, 16},
+    [GL_FORMAT_FLOAT] = {GL_R32F, GL_RED, GL_FLOAT, 4},
 };
 
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
@@ -141,18 +142,10 @@ static void temporaries_trim(gl_device *d, uint32_t idle)
     }
 }
 
-tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, const gl_texture **out)
+tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width, uint32_t height,
+                              const gl_texture **out)
 {
     gl_device *d = gl_device_of(tml);
-    uint32_t width, height;
-    if (!shape_of(d, texels, &width, &height))
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
-                         "%" PRIu64 " texels are more than the %" PRIu64 " that a texture has here",
-                         texels, gl_texels_max(tml));
-    if (height == 1)
-        for (width = 16; width < texels; width *= 2) {
-            /* few widths, so that small textures are found again */
-        }
     gl_texture *best = NULL;
     for (gl_texture *t = d->temporaries; t; t = t->next)
         if (!t->in_use && t->format == format && t->width == width && t->height >= height &&
@@ -178,6 +171,20 @@ tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, con
     best->idle = 0;
     *out = best;
     return TML_OK;
+}
+
+tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, const gl_texture **out)
+{
+    uint32_t width, height;
+    if (!shape_of(gl_device_of(tml), texels, &width, &height))
+        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+                         "%" PRIu64 " texels are more than the %" PRIu64 " that a texture has here",
+                         texels, gl_texels_max(tml));
+    if (height == 1)
+        for (width = 16; width < texels; width *= 2) {
+            /* few widths, so that small textures are found again */
+        }
+    return gl_temporary_image(tml, format, width, height, out);
 }
 
 void gl_release(tml_context *tml, const gl_texture *temporary)

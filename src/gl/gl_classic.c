@@ -1,0 +1,174 @@
+/* Compaction by the HistoPyramids of 2006, to compare with; see the header. Levels take turns in two
+ * textures, so that no draw reads what it writes; in each they stand side by side. */
+#include "gl/gl_classic.h"
+
+#include "gl/gl_internal.h"
+
+#include "gl_shaders.h"
+
+/* Floats count without gaps up to here. */
+static const uint64_t most_elements = (uint64_t)1 << 24;
+
+uint32_t gl_classic_side(uint64_t count)
+{
+    uint32_t side = 2;
+    while ((uint64_t)side * side < count)
+        side *= 2;
+    return side;
+}
+
+uint64_t gl_classic_index(uint32_t side, uint64_t z)
+{
+    uint64_t x = 0, y = 0;
+    for (uint32_t bit = 0; bit < 32; bit++) {
+        x |= (z >> (2 * bit) & 1) << bit;
+        y |= (z >> (2 * bit + 1) & 1) << bit;
+    }
+    return y * side + x;
+}
+
+/* Levels of sides side / 2, side / 4 ... 1 above a base of that side. */
+typedef struct classic_pyramid {
+    gl_classic_form form;
+    uint32_t side, levels;
+    const gl_texture *base, *atlas[2];
+} classic_pyramid;
+
+/* A level of side s begins at column s / 2, right of the smaller ones: s / 4, s / 16 ... */
+static uint32_t left_of(uint32_t side)
+{
+    return side / 2;
+}
+
+static tml_status take(tml_context *tml, gl_classic_form form, uint32_t side, classic_pyramid *p)
+{
+    gl_format format = form == GL_CLASSIC_PARTIAL_SUMS ? GL_FORMAT_FLOATS : GL_FORMAT_FLOAT;
+    /* A texel of the base with partial sums is of four elements. */
+    *p = (classic_pyramid){.form = form, .side = format == GL_FORMAT_FLOATS ? side / 2 : side};
+    for (uint32_t s = p->side / 2; s > 0; s /= 2)
+        p->levels++;
+    tml_status status = gl_temporary_image(tml, format, p->side, p->side, &p->base);
+    for (uint32_t a = 0; a < 2 && !status; a++) {
+        uint32_t largest = TML_MAX_OF(p->side >> (a + 1), 1u);
+        status = gl_temporary_image(tml, format, left_of(largest) + largest, largest, &p->atlas[a]);
+    }
+    return status;
+}
+
+static const char *form_defines(gl_classic_form form)
+{
+    return form == GL_CLASSIC_PARTIAL_SUMS ? "#define PARTIAL_SUMS\n" : NULL;
+}
+
+static tml_status build(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
+                        const classic_pyramid *p)
+{
+    tml_buffer in[TML_MAX_INPUTS] = {desc->in};
+    const tml_length length = {.count = count};
+    tml_status status = gl_draw(tml, &(gl_draw_info){
+                                         .shader = &gl_shader_classic_base,
+                                         .defines = form_defines(p->form),
+                                         .kernel = {desc->keep, &desc->params, in},
+                                         .length = &length,
+                                         .uniforms = {GL_UINT("side", gl_classic_side(count))},
+                                         .targets = {p->base},
+                                         .area = {0, 0, p->side, p->side},
+                                     });
+    const gl_texture *below = p->base;
+    for (uint32_t level = 0; level < p->levels && !status; level++) {
+        uint32_t side = p->side >> (level + 1);
+        status = gl_draw(
+            tml, &(gl_draw_info){
+                     .shader = &gl_shader_classic_level,
+                     .defines = form_defines(p->form),
+                     .inputs = {{"below", below}},
+                     .uniforms = {GL_INT1("left", (int32_t)left_of(side)),
+                                  GL_INT1("left_below", level ? (int32_t)left_of(2 * side) : 0)},
+                     .targets = {p->atlas[level & 1]},
+                     .area = {left_of(side), 0, side, side},
+                 });
+        below = p->atlas[level & 1];
+    }
+    return status;
+}
+
+/* The total, from the apex, as a number of 64 bits. */
+static tml_status draw_total(tml_context *tml, const classic_pyramid *p, const gl_texture **out)
+{
+    const gl_texture *apex = p->levels ? p->atlas[(p->levels - 1) & 1] : p->base;
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, 1, out);
+    if (!status)
+        status = gl_draw(tml, &(gl_draw_info){
+                                  .shader = &gl_shader_classic_total,
+                                  .defines = form_defines(p->form),
+                                  .inputs = {{"apex", apex}},
+                                  .targets = {*out},
+                                  .count = 1,
+                              });
+    return status;
+}
+
+static tml_status draw_outputs(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
+                               const classic_pyramid *p, const gl_texture *total, uint64_t outputs)
+{
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_classic_outputs,
+                            .defines = form_defines(p->form),
+                            .inputs = {{"values", gl_texture_of(tml, desc->in)},
+                                       {"base", p->base},
+                                       {"low", p->atlas[0]},
+                                       {"high", p->atlas[1]},
+                                       {"totals", total}},
+                            .uniforms = {GL_INT1("levels", (int32_t)p->levels),
+                                         GL_UINT("side", gl_classic_side(count)),
+                                         GL_UINT("row_log2", gl_row_log2(tml))},
+                            .targets = {gl_texture_of(tml, desc->out)},
+                            .count = outputs,
+                        });
+}
+
+static tml_status run(tml_context *tml, const gl_classic_desc *desc)
+{
+    uint64_t count = tml_slot_of(tml, desc->in)->count;
+    uint64_t outputs = TML_MIN_OF(tml_slot_of(tml, desc->out)->count, count);
+    classic_pyramid pyramid;
+    const gl_texture *total;
+    tml_status status = take(tml, desc->form, gl_classic_side(count), &pyramid);
+    if (!status)
+        status = build(tml, desc, count, &pyramid);
+    if (!status)
+        status = draw_total(tml, &pyramid, &total);
+    if (!status)
+        status = gl_exact(tml, total, 0, &outputs);
+    if (!status)
+        status = draw_outputs(tml, desc, count, &pyramid, total, outputs);
+    return status ? status : gl_store_count(tml, desc->count, total, 0);
+}
+
+tml_status gl_classic_compact(tml_context *tml, const gl_classic_desc *desc)
+{
+    static const tml_type types[] = {TML_U32, TML_I32, TML_F32, TML_TYPE_NONE};
+    static const tml_type count_types[] = {TML_U32, TML_TYPE_NONE};
+    static const char call[] = "gl_classic_compact";
+    if (tml->engine->kind != TML_ENGINE_GL)
+        return tml_error(tml, TML_UNSUPPORTED, "%s: this context is on engine %s, not on gl", call,
+                         tml->engine->name);
+    tml_status status = tml_check_buffer(tml, call, "in", desc->in, types, 1);
+    if (!status)
+        status = tml_check_buffer(tml, call, "out", desc->out, types, 0);
+    if (!status)
+        status = tml_check_buffer(tml, call, "count", desc->count, count_types, 1);
+    if (status)
+        return status;
+    uint64_t count = tml_slot_of(tml, desc->in)->count;
+    if (count > most_elements)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: in has %llu elements, needs at most %llu: sums are floats", call,
+                         (unsigned long long)count, (unsigned long long)most_elements);
+    status = gl_enter(tml);
+    if (status)
+        return status;
+    status = run(tml, desc);
+    gl_leave(tml);
+    return status;
+}
