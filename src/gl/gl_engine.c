@@ -52,14 +52,6 @@ const tml_engine tml_gl_float_engine = {
     .ops =
         {
             [TML_OP_MAP] = &gl_op_float_map,
-        },
-};
-
-const tml_engine tml_gl_float_engine = {
-    GL_ENGINE,
-    .ops =
-        {
-            [TML_OP_MAP] = &gl_op_float_map,
             [TML_OP_REDUCE] = &gl_op_float_reduce,
         },
 };
