@@ -23,10 +23,10 @@ bool gl_fold_bind(tml_context *tml, tml_fold fold, tml_buffer in, uint64_t eleme
                   tml_type out_type, gl_fold *out);
 /* Draws the whole blocks of each level. */
 tml_status gl_fold_blocks(tml_context *tml, gl_fold *fold);
-/* Draws count results from them, and stores them in out. length: of a stream, else NULL. */
+/* Takes *out, of QUADS, for and draws count results from them. length: of a stream, else NULL. */
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
-                           uint64_t count, tml_buffer out);
-/* The second part of that: results is a texture of QUADS that begin with the results. */
+                           uint64_t count, const gl_texture **out);
+/* Stores results, which are where their texels begin. */
 tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
                             tml_buffer out);
 

@@ -96,12 +96,31 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
     return TML_OK;
 }
 
-static tml_status link(tml_context *tml, const char *name, GLuint fragment, GLuint *out)
+/* Draws everything, or nothing where the first texel of tml_gate is 0. */
+static const char gated_vertex_text[] =
+    "uniform highp usampler2D tml_gate;\n"
+    "void main()\n"
+    "{\n"
+    "    bool open = texelFetch(tml_gate, ivec2(0, 0), 0).x != 0u;\n"
+    "    gl_Position = open ? vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, "
+    "0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n"
+    "}\n";
+
+/* The vertex shader of a draw. */
+static tml_status vertex_for(tml_context *tml, const gl_draw_info *info, GLuint *out)
+{
+    *out = gl_device_of(tml)->vertex_shader;
+    const char *texts[] = {"#version 300 es\n", gated_vertex_text};
+    return info->gate ? gl_compile(tml, GL_VERTEX_SHADER, "vertex", texts, 2, out) : TML_OK;
+}
+
+static tml_status link(tml_context *tml, const char *name, GLuint vertex, GLuint fragment,
+                       GLuint *out)
 {
     const gl_device *d = gl_device_of(tml);
     const gl_functions *fn = &d->fn;
     GLuint program = fn->CreateProgram();
-    fn->AttachShader(program, d->vertex_shader);
+    fn->AttachShader(program, vertex);
     fn->AttachShader(program, fragment);
     if (gl_is_float(d))
         fn->BindAttribLocation(program, 0, "corner");
@@ -154,8 +173,14 @@ static tml_status build(tml_context *tml, const gl_draw_info *info, const char *
     tml_free(tml, owned, size);
     if (status != TML_OK)
         return status;
-    status = link(tml, name, fragment, out);
-    gl_device_of(tml)->fn.DeleteShader(fragment);
+    GLuint vertex = 0;
+    status = vertex_for(tml, info, &vertex);
+    if (status == TML_OK)
+        status = link(tml, name, vertex, fragment, out);
+    const gl_device *d = gl_device_of(tml);
+    if (vertex != d->vertex_shader)
+        d->fn.DeleteShader(vertex); /* 0: nothing */
+    d->fn.DeleteShader(fragment);
     return status;
 }
 
@@ -240,8 +265,8 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                                  (unsigned)a, slot ? (unsigned)(slot->type & 0xffu) : 0u);
         }
     }
-    return snprintf(out, size, "%s%s%s%s", version, rows, types,
-                    info->defines ? info->defines : "");
+    return snprintf(out, size, "%s%s%s%s%s", version, rows, types,
+                    info->gate ? "#define TML_GATED\n" : "", info->defines ? info->defines : "");
 }
 
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,

@@ -82,12 +82,9 @@ tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_
 }
 
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
-                           uint64_t count, tml_buffer out)
+                           uint64_t count, const gl_texture **out)
 {
-    if (count == 0)
-        return TML_OK;
-    const gl_texture *results;
-    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, count, &results);
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, count, out);
     if (status != TML_OK)
         return status;
     char defines[GL_FOLD_DEFINES + 64];
@@ -100,7 +97,7 @@ tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_leng
         .defines = defines,
         .length = length,
         .inputs = {{"folded", fold->in}},
-        .targets = {results},
+        .targets = {*out},
         .count = count,
     };
     uint32_t inputs = 1;
@@ -111,11 +108,7 @@ tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_leng
         info.uniforms[0] = fold->segment_count;
         info.uniforms[1] = fold->segment_elements;
     }
-    status = gl_draw(tml, &info);
-    if (status == TML_OK)
-        status = gl_store_results(tml, results, count, out);
-    gl_release(tml, results);
-    return status;
+    return gl_draw(tml, &info);
 }
 
 /* ---- tml_reduce ------------------------------------------------------------------------------ */
@@ -133,7 +126,10 @@ static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
     gl_fold_bind(tml, desc->fold, desc->in, desc->length.count, tml_slot_of(tml, desc->out)->type,
                  &fold);
     tml_status status = gl_fold_blocks(tml, &fold);
-    return status != TML_OK ? status : gl_fold_results(tml, &fold, &desc->length, 1, desc->out);
+    const gl_texture *result;
+    if (status == TML_OK)
+        status = gl_fold_results(tml, &fold, &desc->length, 1, &result);
+    return status == TML_OK ? gl_store_results(tml, result, 1, desc->out) : status;
 }
 
 GL_OP(reduce, tml_reduce_desc)

@@ -49,9 +49,5 @@ void main()
 #if LEVELS > 4
     f = join_level(states5, 5u, first, count, f);
 #endif
-    /* Which zero a sum of zeros is depends on what else was added to it. */
-    if (FOLD_KIND == FOLD_REAL && f.number.x == 0x80000000u)
-        f.number.x = 0u;
-    /* Positions are those in the array already. */
-    result = uvec4(fold_result(f, uvec2(0u), uvec2(count, 0u)), 0u, 0u);
+    result = result_bits(f, count);
 }

@@ -268,3 +268,14 @@ fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, 
     }
     return run_end(run, rows);
 }
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* The bits of the fold of count elements; positions are those in the array already. */
+uvec4 result_bits(fold_state f, uint count)
+{
+    /* Which zero a sum of zeros is depends on what else was added to it. */
+    if (FOLD_KIND == FOLD_REAL && f.number.x == 0x80000000u)
+        f.number.x = 0u;
+    return uvec4(fold_result(f, uvec2(0u), uvec2(count, 0u)), 0u, 0u);
+}
