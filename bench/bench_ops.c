@@ -9,6 +9,11 @@ TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
 TML_KERNEL(uint, same_bits, (uint x), { return x; })
 #include <trommel/kernel_end.h>
 
+const tml_kernel *bench_is_below(void)
+{
+    return TML_USE(is_below);
+}
+
 /* Bytes that the sets of a small operation hold together: more than caches do. */
 static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 

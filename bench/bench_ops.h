@@ -26,6 +26,9 @@ typedef enum bench_kind {
     BENCH_KIND_COUNT
 } bench_kind;
 
+/* The kernel of compact: values below params.u[0] are kept. */
+const tml_kernel *bench_is_below(void);
+
 /* "compact", and the operations of streams as an option's choices. */
 const char *bench_kind_name(bench_kind kind);
 /* Does the operation depend on keep_below? */

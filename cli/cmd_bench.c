@@ -6,6 +6,7 @@
  * clock counts, inputs lie in its memory, and small operations take turns on enough of them that no
  * cache holds them. */
 #include "bench_data.h"
+#include "bench_filter.h"
 #include "bench_ops.h"
 #include "cli.h"
 #include "json.h"
@@ -49,9 +50,9 @@ static const opt bench_options[] = {
      .help = "surface: also isovalues around that one in turn, with the volume's index"},
     {OPT_BYTES, "count", .argument = "N", .fallback = "16M", .offset = offsetof(bench_args, count),
      .help = "streams: elements; K, M, G are powers of 1024"},
-    {OPT_NUMBERS, "keep", .argument = "P[,P...]", .fallback = "1,10,50,90",
-     .offset = offsetof(bench_args, keep),
-     .help = "percent of elements to keep; for unique and segments: to begin a run"},
+    {OPT_NUMBERS, "keep", .argument = "P[,P...]", .offset = offsetof(bench_args, keep),
+     .help = "percent of elements to keep; for unique and segments: to begin a run (default: "
+             "1,10,50,90; filter: 10,50)"},
     {OPT_SECTION, .help = "Measuring"},
     {OPT_COUNT, "repeats", .argument = "N", .most = 1000, .fallback = "0",
      .offset = offsetof(bench_args, repeats),
@@ -73,7 +74,8 @@ typedef struct bench_row {
     double peer_s; /* 0: unknown */
 } bench_row;
 
-#define OPERATIONS "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|all"
+#define OPERATIONS                                                                                 \
+    "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|filter|all"
 
 enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
@@ -177,8 +179,10 @@ static tml_status measure_stream(tml_context *tml, const bench_args *args, bench
     if (!bench_kind_has_limit(kind))
         return measure(tml, args, &desc, bench_kind_name(kind), 0, report);
     tml_status status = TML_OK;
-    for (uint32_t i = 0; !status && i < args->keep.count; i++) {
-        double percent = args->keep.values[i];
+    static const double usual[] = {1, 10, 50, 90};
+    uint32_t rows = args->keep.count ? args->keep.count : 4;
+    for (uint32_t i = 0; !status && i < rows; i++) {
+        double percent = args->keep.count ? args->keep.values[i] : usual[i];
         char name[64];
         desc.keep_below = args->input ? threshold_of(array->data, array->count, percent)
                                       : bench_stream_threshold(percent);
@@ -211,6 +215,109 @@ static tml_status measure_surface(tml_context *tml, const bench_args *args,
     desc.sweep = sweep;
     desc.sweep_count = SWEEP;
     return measure(tml, args, &desc, "next isovalue, index", 0, report);
+}
+
+/* ---- filter --------------------------------------------------------------------------------- */
+
+static void print_filter(const bench_filter *filter, double percent)
+{
+    printf("filter: u32, %g %% kept; nanoseconds a record\n\n%-40s", percent, "");
+    for (uint32_t c = 0; c < filter->count_count; c++)
+        printf(" %8lluk", (unsigned long long)filter->counts[c] >> 10);
+    putchar('\n');
+    for (uint32_t r = 0; r < filter->row_count; r++) {
+        const bench_filter_row *row = &filter->rows[r];
+        char name[64];
+        snprintf(name, sizeof name, "%s, %s%s%s", row->engine, row->method, *row->mode ? ", " : "",
+                 row->mode);
+        printf("%-40s", name);
+        for (uint32_t c = 0; c < filter->count_count; c++)
+            if (row->ns[c] > 0)
+                printf(" %9.3g", row->ns[c]);
+            else
+                printf(" %9s", "-");
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
+static void print_filter_json(const bench_filter *filter, double percent)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "op", "filter");
+    json_number(&j, "percent", percent);
+    json_open(&j, "rows", '[');
+    for (uint32_t r = 0; r < filter->row_count; r++)
+        for (uint32_t c = 0; c < filter->count_count; c++) {
+            const bench_filter_row *row = &filter->rows[r];
+            if (row->ns[c] == 0)
+                continue;
+            json_open(&j, NULL, '{');
+            json_text(&j, "engine", row->engine);
+            json_text(&j, "method", row->method);
+            json_text(&j, "mode", row->mode);
+            json_count(&j, "count", filter->counts[c]);
+            json_number(&j, "ns", row->ns[c]);
+            json_close(&j, '{');
+        }
+    json_close(&j, '[');
+    json_close(&j, '{');
+    putchar('\n');
+}
+
+/* Adds an engine's rows; OpenGL ES has two contexts, one that reads counts. */
+static int add_engine(const bench_args *args, tml_engine_kind engine, double percent,
+                      bench_filter *filter)
+{
+    int code = CLI_OK;
+    for (int exact = 0; exact <= (engine == TML_ENGINE_GL) && code == CLI_OK; exact++) {
+        cli_common common = args->common;
+        common.backend = engine;
+        common.exact_counts = exact;
+        tml_context *tml = cli_open("bench", &common);
+        if (!tml)
+            return CLI_FAILED;
+        code = cli_fail("bench", tml,
+                        bench_filter_add(filter, tml, exact, percent, (uint32_t)args->repeats));
+        cli_close(tml);
+    }
+    return code;
+}
+
+static bool has_engine(tml_engine_kind engine)
+{
+    tml_device_info devices[16];
+    uint32_t count = tml_devices(devices, 16);
+    for (uint32_t d = 0; d < count && d < 16; d++)
+        if (devices[d].engine == engine)
+            return true;
+    return false;
+}
+
+/* One table for each percentage: of the engine asked for, or of all that there are. */
+static int run_filter(const bench_args *args)
+{
+    static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};
+    static const double usual[] = {10, 50};
+    uint32_t tables = args->keep.count ? args->keep.count : 2;
+    int code = CLI_OK;
+    for (uint32_t t = 0; t < tables && code == CLI_OK; t++) {
+        static bench_filter filter;
+        double percent = args->keep.count ? args->keep.values[t] : usual[t];
+        bench_filter_start(&filter, args->count);
+        for (size_t e = 0; e < sizeof engines / sizeof engines[0] && code == CLI_OK; e++) {
+            bool is_wanted = args->common.backend == engines[e] ||
+                             (args->common.backend == TML_ENGINE_AUTO && has_engine(engines[e]));
+            if (is_wanted)
+                code = add_engine(args, engines[e], percent, &filter);
+        }
+        if (code == CLI_OK && args->common.json)
+            print_filter_json(&filter, percent);
+        else if (code == CLI_OK)
+            print_filter(&filter, percent);
+    }
+    return code;
 }
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -416,6 +523,8 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     bench_kind first, last;
     (void)operand_count;
     report.op = operands[0];
+    if (strcmp(operands[0], "filter") == 0)
+        return run_filter(args);
     if (!find_kinds(operands[0], &first, &last))
         return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
     if (args->input && !args->iso.count && first == BENCH_SURFACE)
@@ -443,7 +552,10 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
 const cli_command cmd_bench = {
     {"bench", "OPERATION", "Measures an operation as a share of a copy's speed",
      "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
-     "reduce, expand, surface, or all (of those on streams).\n\n"
+     "reduce, expand, surface, all (of those on streams), or filter: every "
+     "method of compact on every engine, side by side, and the HistoPyramids "
+     "of 2006 on OpenGL ES, in nanoseconds a record; streams have 64k records, "
+     "four times as many, and so on up to --count.\n\n"
      "Checks the result against a plain loop, then runs the operation "
      "and a copy that moves as many bytes in turn (memcpy, or the "
      "device's copy). GB/s counts each input byte once and each output "

@@ -10,6 +10,9 @@
 #include "cli.h"
 #include "progress.h"
 
+#ifdef TML_GL
+#    include <trommel/gl.h>
+#endif
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() */
@@ -136,6 +139,9 @@ tml_context *cli_open(const char *command, const cli_common *common)
         .progress = progress_show,
 #ifdef TML_VULKAN
         .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels, .memory_limit = common->device_memory},
+#endif
+#ifdef TML_GL
+        .gl = &(tml_gl_desc){.exact_counts = common->exact_counts},
 #endif
     };
     tml_status status = tml_open(&desc, &tml);
