@@ -121,8 +121,16 @@ static GLuint GL_APIENTRY wrap_CreateProgram(void)
 }
 static void GL_APIENTRY wrap_DeleteProgram(GLuint a)
 {
-    driver.live--;
+    driver.live -= a != 0;
     gl.DeleteProgram(a);
+}
+/* Names of nothing may be deleted too. */
+static int named(GLsizei count, const GLuint *names)
+{
+    int all = 0;
+    for (GLsizei i = 0; i < count; i++)
+        all += names[i] != 0;
+    return all;
 }
 static void GL_APIENTRY wrap_GenTextures(GLsizei a, GLuint *b)
 {
@@ -132,7 +140,7 @@ static void GL_APIENTRY wrap_GenTextures(GLsizei a, GLuint *b)
 }
 static void GL_APIENTRY wrap_DeleteTextures(GLsizei a, const GLuint *b)
 {
-    driver.live -= a;
+    driver.live -= named(a, b);
     gl.DeleteTextures(a, b);
 }
 static void GL_APIENTRY wrap_GenFramebuffers(GLsizei a, GLuint *b)
@@ -143,7 +151,7 @@ static void GL_APIENTRY wrap_GenFramebuffers(GLsizei a, GLuint *b)
 }
 static void GL_APIENTRY wrap_DeleteFramebuffers(GLsizei a, const GLuint *b)
 {
-    driver.live -= a;
+    driver.live -= named(a, b);
     gl.DeleteFramebuffers(a, b);
 }
 
