@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "gl/gl_fold.h"
+#include "gl/gl_scan.h"
 #include "gl_shaders.h"
 
 static const gl_texture *offsets_of(const tml_context *tml, tml_buffer offsets)
@@ -141,3 +142,185 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
 }
 
 GL_OP(reduce_segments, tml_reduce_segments_desc)
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+enum { WINDOW = 64, HULL_FAN = 64, HULL_LEVELS = 5 }; /* as in segments_*.frag */
+
+/* What the shaders of segmented scan know of segments. */
+typedef struct segments_view {
+    const char *defines;
+    gl_input offsets;
+    gl_uniform count, elements;
+    uint64_t segments, element_count;
+} segments_view;
+
+static segments_view view_of(const tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    uint64_t segments = segments_in(tml, desc->offsets);
+    uint64_t elements = tml_slot_of(tml, desc->in)->count;
+    return (segments_view){
+        .defines = offset_defines(tml, desc->offsets),
+        .offsets = {"offsets", offsets_of(tml, desc->offsets)},
+        .count = GL_UINT("segment_count", (uint32_t)segments),
+        .elements = GL_UINT("segment_elements", (uint32_t)elements),
+        .segments = segments,
+        .element_count = elements,
+    };
+}
+
+/* By bisection, first for every 64th element, then between those. */
+static tml_status find_owners(tml_context *tml, const segments_view *view, const gl_texture *owners)
+{
+    uint64_t windows = view->element_count / WINDOW + 2; /* one past the last element's */
+    const gl_texture *at;
+    tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, windows, &at);
+    if (status == TML_OK)
+        status = gl_draw(tml, &(gl_draw_info){
+                                  .shader = &gl_shader_segments_windows,
+                                  .defines = view->defines,
+                                  .inputs = {view->offsets},
+                                  .uniforms = {view->count, view->elements},
+                                  .targets = {at},
+                                  .count = windows,
+                              });
+    if (status == TML_OK)
+        status = gl_draw(tml, &(gl_draw_info){
+                                  .shader = &gl_shader_segments_owners,
+                                  .defines = view->defines,
+                                  .inputs = {view->offsets, {"windows", at}},
+                                  .uniforms = {view->count, view->elements},
+                                  .targets = {owners},
+                                  .count = view->element_count,
+                              });
+    gl_release(tml, at);
+    return status;
+}
+
+/* The hulls of 64 segments, of 64 such hulls, until there are at most 64. Returns the levels in *count. */
+static tml_status draw_hulls(tml_context *tml, const segments_view *view, const gl_texture *gate,
+                             const gl_texture *hulls[HULL_LEVELS], uint32_t *count)
+{
+    tml_status status = TML_OK;
+    uint64_t items = view->segments;
+    *count = 0;
+    do {
+        uint64_t texels = (items + HULL_FAN - 1) / HULL_FAN;
+        const gl_texture *below = *count ? hulls[*count - 1] : NULL;
+        status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &hulls[*count]);
+        if (status == TML_OK)
+            status = gl_draw(tml, &(gl_draw_info){
+                                      .shader = &gl_shader_segments_hulls,
+                                      .defines = below ? "#define FROM_HULLS\n" : view->defines,
+                                      .inputs = {{"hulls", below}, view->offsets},
+                                      .uniforms = {GL_UINT("items", (uint32_t)items), view->count,
+                                                   view->elements},
+                                      .targets = {hulls[*count]},
+                                      .count = texels,
+                                      .gate = gate,
+                                  });
+        items = texels;
+        ++*count;
+    } while (status == TML_OK && items > HULL_FAN && *count < HULL_LEVELS);
+    return status;
+}
+
+static tml_status find_owners_in_disorder(tml_context *tml, const segments_view *view,
+                                          const gl_texture *gate, const gl_texture *owners)
+{
+    const gl_texture *hulls[HULL_LEVELS] = {NULL};
+    uint32_t levels;
+    tml_status status = draw_hulls(tml, view, gate, hulls, &levels);
+    if (status != TML_OK)
+        return status;
+    char defines[128];
+    snprintf(defines, sizeof defines, "%s#define HULLS %u\n", view->defines, levels);
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_segments_disorder,
+                            .defines = defines,
+                            .inputs = {view->offsets,
+                                       {"hulls1", hulls[0]},
+                                       {"hulls2", hulls[1]},
+                                       {"hulls3", hulls[2]},
+                                       {"hulls4", hulls[3]},
+                                       {"hulls5", hulls[4]}},
+                            .uniforms = {view->count, view->elements},
+                            .targets = {owners},
+                            .count = view->element_count,
+                            .gate = gate,
+                        });
+}
+
+/* ---- scan ------------------------------------------------------------------------------------ */
+
+static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    gl_scan scan;
+    return gl_scan_bind(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->out, &scan);
+}
+
+/* The carries of the segments' blocks; or, of integers, the running sums of the whole array. */
+static tml_status prepare_scan(tml_context *tml, const segments_view *view,
+                               const gl_texture *owners, gl_scan *scan, gl_sums *scanned)
+{
+    *scanned = (gl_sums){NULL, NULL};
+    if (scan->is_float) {
+        scan->segmented = view->defines;
+        scan->offsets = view->offsets;
+        scan->owners = (gl_input){"owners", owners};
+        scan->segment_count = view->count;
+        scan->segment_elements = view->elements;
+    }
+    tml_status status = gl_scan_carries(tml, scan);
+    return status == TML_OK && !scan->is_float ? gl_scan_elements(tml, scan, true, scanned)
+                                               : status;
+}
+
+static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *desc,
+                             const segments_view *view, const gl_texture *owners,
+                             const gl_scan *scan, const gl_sums *scanned)
+{
+    const tml_slot *out = tml_slot_of(tml, desc->out);
+    char defines[GL_SCAN_DEFINES + 128];
+    snprintf(defines, sizeof defines, "%s%s#define LEVELS %u\n", scan->constants, view->defines,
+             scan->level_count);
+    return gl_draw(
+        tml, &(gl_draw_info){
+                 .shader = &gl_shader_scan_segments,
+                 .defines = defines,
+                 .inputs = {{"elements", scan->in},
+                            {"carries", scan->carries.low},
+                            {"carries_high", scan->carries.high},
+                            {"scanned", scanned->low},
+                            {"scanned_high", scanned->high},
+                            {"owners", owners},
+                            view->offsets},
+                 .uniforms = {GL_UINT("inclusive", desc->inclusive), view->count, view->elements},
+                 .targets = {gl_slot_texture(out)},
+                 .count = gl_words(view->element_count, out->element_size),
+                 .in_place = scan->is_float && gl_slot_texture(out) == scan->in,
+             });
+}
+
+static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    segments_view view = view_of(tml, desc);
+    if (view.segments == 0 || view.element_count == 0)
+        return TML_OK;
+    gl_scan scan;
+    gl_scan_bind(tml, desc->in, view.element_count, desc->out, &scan);
+    const gl_texture *gate, *owners;
+    gl_sums scanned;
+    tml_status status = find_disorder(tml, desc->offsets, &gate);
+    if (status == TML_OK)
+        status = gl_temporary(tml, GL_FORMAT_WORDS, view.element_count, &owners);
+    if (status == TML_OK)
+        status = find_owners(tml, &view, owners);
+    if (status == TML_OK)
+        status = find_owners_in_disorder(tml, &view, gate, owners);
+    if (status == TML_OK)
+        status = prepare_scan(tml, &view, owners, &scan, &scanned);
+    return status == TML_OK ? store_scan(tml, desc, &view, owners, &scan, &scanned) : status;
+}
+
+GL_OP(scan_segments, tml_scan_segments_desc)

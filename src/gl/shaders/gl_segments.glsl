@@ -39,3 +39,19 @@ uint segment_search(uint position, uint low, uint high)
     }
     return low;
 }
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+/* For each element the last segment that has it, or SEGMENT_NONE. */
+uniform highp usampler2D owners;
+const uint SEGMENT_NONE = 0xffffffffu;
+
+/* The segment with an element; for elements of none and past the end one that begins at 0 and is empty. */
+segment segment_with(uint element)
+{
+    uint s = tml_load_word(owners, min(element, segment_elements - 1u));
+    if (s == SEGMENT_NONE)
+        return segment(0u, 0u);
+    uint first = segment_offset(s);
+    return segment(first, segment_offset(s + 1u) - first);
+}

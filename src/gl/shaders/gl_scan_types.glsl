@@ -1,0 +1,141 @@
+/* What the shaders of scans share: sums of elements, four at a time. Stands after gl_common.glsl.
+ *
+ * SUM_BITS: 32 or 64, for integers; SUM_FLOAT instead for f32. SIZE_LOG2, IS_SIGNED: of an element.
+ * Four sums that follow one another lie in a texel; of 64 bits, their high words in a second texture.
+ *
+ * The tree, counted from where the stream or segment begins: four elements make a block, sixteen blocks
+ * one of the next level, and so on. Only whole blocks are ever added up. Carries are sums from the
+ * beginning through a block's end. */
+#ifdef SUM_FLOAT
+#define SUM float
+#elif SUM_BITS == 64
+#define SUM uvec2
+#else
+#define SUM uint
+#endif
+
+SUM sum_zero()
+{
+    return SUM(0);
+}
+SUM sum_add(SUM a, SUM b)
+{
+#if defined(SUM_FLOAT) || SUM_BITS == 32
+    return a + b;
+#else
+    return add64(a, b);
+#endif
+}
+SUM sum_of_bits(uint low, uint high)
+{
+#ifdef SUM_FLOAT
+    return uintBitsToFloat(low);
+#elif SUM_BITS == 64
+    return uvec2(low, high);
+#else
+    return low;
+#endif
+}
+uvec2 bits_of_sum(SUM sum)
+{
+#ifdef SUM_FLOAT
+    return uvec2(floatBitsToUint(sum), 0u);
+#elif SUM_BITS == 64
+    return sum;
+#else
+    return uvec2(sum, 0u);
+#endif
+}
+
+struct sums {
+    SUM x, y, z, w;
+};
+
+uvec4 low_words(sums s)
+{
+    return uvec4(bits_of_sum(s.x).x, bits_of_sum(s.y).x, bits_of_sum(s.z).x, bits_of_sum(s.w).x);
+}
+uvec4 high_words(sums s)
+{
+    return uvec4(bits_of_sum(s.x).y, bits_of_sum(s.y).y, bits_of_sum(s.z).y, bits_of_sum(s.w).y);
+}
+sums sums_of_words(uvec4 low, uvec4 high)
+{
+    return sums(sum_of_bits(low.x, high.x), sum_of_bits(low.y, high.y), sum_of_bits(low.z, high.z),
+                sum_of_bits(low.w, high.w));
+}
+SUM sums_pick(sums s, uint i)
+{
+    return i < 2u ? (i == 0u ? s.x : s.y) : (i == 2u ? s.z : s.w);
+}
+
+SUM sums_total(sums s)
+{
+    return sum_add(sum_add(s.x, s.y), sum_add(s.z, s.w));
+}
+/* x, x + y, x + y + z and all, each after the same sum. */
+sums sums_running(SUM before, sums s)
+{
+    SUM two = sum_add(s.x, s.y);
+    return sums(sum_add(before, s.x), sum_add(before, two), sum_add(before, sum_add(two, s.z)),
+                sum_add(before, sums_total(s)));
+}
+
+/* ---- from textures --------------------------------------------------------------------------- */
+
+/* Four from number 4 * i on. */
+sums load_sums(highp usampler2D low, highp usampler2D high, uint i)
+{
+#if defined(SUM_FLOAT) || SUM_BITS == 32
+    return sums_of_words(load_quad(low, i), uvec4(0u));
+#else
+    return sums_of_words(load_quad(low, i), load_quad(high, i));
+#endif
+}
+SUM load_sum(highp usampler2D low, highp usampler2D high, uint i)
+{
+    return sums_pick(load_sums(low, high, i >> 2), i & 3u);
+}
+/* Four from any number on. */
+sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
+{
+#ifdef SEGMENTED
+    sums a = load_sums(low, high, i >> 2), b = load_sums(low, high, (i >> 2) + 1u);
+    uint c = i & 3u;
+    return c < 2u ? (c == 0u ? a : sums(a.y, a.z, a.w, b.x))
+                  : (c == 2u ? sums(a.z, a.w, b.x, b.y) : sums(a.w, b.x, b.y, b.z));
+#else
+    return load_sums(low, high, i >> 2);
+#endif
+}
+
+/* A small element, given in the low bits, and a word. */
+SUM sum_of_element(uint bits)
+{
+    uint high = IS_SIGNED && (bits & 0x80000000u) != 0u ? 0xffffffffu : 0u;
+    return sum_of_bits(bits, high);
+}
+
+/* Four elements from one on, which is a multiple of four where they are smaller than a word. */
+sums load_elements(highp usampler2D words, uint i)
+{
+#if SIZE_LOG2 == 0
+    uint w = tml_load_word(words, i >> 2);
+    return sums(sum_of_element(w & 0xffu), sum_of_element(w >> 8 & 0xffu),
+                sum_of_element(w >> 16 & 0xffu), sum_of_element(w >> 24));
+#elif SIZE_LOG2 == 1
+    uint v = tml_load_word(words, i >> 1), w = tml_load_word(words, (i >> 1) + 1u);
+    return sums(sum_of_element(v & 0xffffu), sum_of_element(v >> 16), sum_of_element(w & 0xffffu),
+                sum_of_element(w >> 16));
+#elif SIZE_LOG2 == 2
+    return sums(
+        sum_of_element(tml_load_word(words, i)), sum_of_element(tml_load_word(words, i + 1u)),
+        sum_of_element(tml_load_word(words, i + 2u)), sum_of_element(tml_load_word(words, i + 3u)));
+#else
+    uint w = 2u * i;
+    return sums(sum_of_bits(tml_load_word(words, w), tml_load_word(words, w + 1u)),
+                sum_of_bits(tml_load_word(words, w + 2u), tml_load_word(words, w + 3u)),
+                sum_of_bits(tml_load_word(words, w + 4u), tml_load_word(words, w + 5u)),
+                sum_of_bits(tml_load_word(words, w + 6u), tml_load_word(words, w + 7u)));
+#endif
+}
