@@ -227,12 +227,11 @@ static bool inputs_supported(tml_context *tml, const gl_kernel_use *use)
 }
 
 bool gl_float_kernel_supported(tml_context *tml, const gl_shader *shader, const char *defines,
-                               const gl_kernel_use *use)
+                               gl_format target_format, const gl_kernel_use *use)
 {
     if (!inputs_supported(tml, use) || gl_enter(tml) != TML_OK)
         return false;
-    /* Compiled for the format that the result's buffer has. */
-    const gl_texture target = {.format = gl_float_format(gl_device_of(tml), use->kernel->result)};
+    const gl_texture target = {.format = target_format};
     gl_program *program;
     tml_status status = gl_program_find(
         tml,

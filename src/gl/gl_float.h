@@ -50,9 +50,9 @@ tml_status gl_float_write_words(tml_context *tml, const gl_texture *texture, uin
                                 uint64_t count, const void *in);
 
 /* Says why not in tml_last_error: does the kernel compile, and are its inputs and parameters what the
- * tier takes? in: TML_MAX_INPUTS. shader: one in which it will be used; defines: its variant. */
+ * tier takes? shader, defines, target: where it will be used. */
 bool gl_float_kernel_supported(tml_context *tml, const gl_shader *shader, const char *defines,
-                               const gl_kernel_use *use);
+                               gl_format target, const gl_kernel_use *use);
 /* Is this many within the tier's numbers? Says why not. */
 bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count);
 

@@ -7,7 +7,9 @@ static bool float_map_supports(tml_context *tml, const tml_map_desc *desc)
 {
     const gl_kernel_use use = {desc->kernel, &desc->params, desc->in};
     return gl_float_count_supported(tml, "tml_map_stream: length", desc->length.count) &&
-           gl_float_kernel_supported(tml, &gl_shader_float_map, NULL, &use);
+           gl_float_kernel_supported(tml, &gl_shader_float_map, NULL,
+                                     gl_float_format(gl_device_of(tml), desc->kernel->result),
+                                     &use);
 }
 
 static tml_status float_map_run(tml_context *tml, const tml_map_desc *desc)
