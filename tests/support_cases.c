@@ -329,9 +329,25 @@ static bool is_wanted_device(uint32_t device)
  * textures have short rows, so that streams take many; with 7, counts are read before outputs are
  * drawn. */
 #ifdef TML_GL
+static tml_gl_path gl_path; /* --gl-path */
 static tml_gl_desc gl_of(uint32_t threads)
 {
-    return (tml_gl_desc){.row_log2 = threads == 1 ? 10 : 0, .exact_counts = threads == 7};
+    return (tml_gl_desc){
+        .row_log2 = threads == 1 ? 10 : 0, .exact_counts = threads == 7, .path = gl_path};
+}
+
+static bool set_gl_path(const char *name)
+{
+    gl_path = TML_GL_PACKED;
+    while (gl_path > TML_GL_PATH_AUTO && strcmp(tml_gl_path_name(gl_path), name) != 0)
+        gl_path--;
+    return strcmp(tml_gl_path_name(gl_path), name) == 0;
+}
+#else
+static bool set_gl_path(const char *name)
+{
+    (void)name;
+    return false;
 }
 #endif
 
@@ -797,7 +813,7 @@ static int usage(const char *program)
 {
     fprintf(stderr,
             "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [--sample N] "
-            "[--engine E] [OP]\n"
+            "[--engine E] [--gl-path P] [OP]\n"
             "       %s -o 'CASE'\n"
             "  test        a covering sample of the cases (the default); --all: the full product\n"
             "  list        their names\n"
@@ -806,6 +822,7 @@ static int usage(const char *program)
             "  --coverage  fail when a method that an engine offers is reached by no case\n"
             "  --software N  only every Nth case on software drivers\n"
             "  --engine E  only on cpu, vulkan or gl\n"
+            "  --gl-path P  on OpenGL ES, force a path: integer, float, float_packed or packed\n"
             "  OP          only operations whose name contains it\n"
             "  -o 'CASE'   one case, by its name\n",
             program, program);
@@ -826,6 +843,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             sample_step = (uint32_t)atoi(argv[++i]);
         else if (strcmp(arg, "--engine") == 0 && i + 1 < argc)
             wanted_engine = argv[++i];
+        else if (strcmp(arg, "--gl-path") == 0 && i + 1 < argc && set_gl_path(argv[i + 1]))
+            i++;
         else if (strcmp(arg, "--all") == 0)
             full = true;
         else if (strcmp(arg, "--coverage") == 0)

@@ -208,6 +208,11 @@ bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count
 
 static bool inputs_supported(tml_context *tml, const gl_kernel_use *use)
 {
+    if (!gl_kernel_supported(tml, use->kernel)) {
+        (void)tml_error(tml, TML_UNSUPPORTED, "kernel %s uses numbers of 64 bits",
+                        use->kernel->name);
+        return false;
+    }
     for (uint32_t a = 0; a < TML_MAX_INPUTS; a++) {
         const tml_slot *slot = tml_slot_of(tml, use->in[a]);
         if (slot && (slot->type == TML_U32 || slot->type == TML_I32)) {

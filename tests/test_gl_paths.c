@@ -1,0 +1,477 @@
+/* Each path of the OpenGL ES engine, forced, against the CPU engine; and what the capability tests make
+ * of devices that are worse than this one, which is made worse through lent functions. */
+#include "test.h"
+
+#include <trommel/gl.h>
+#include <trommel/trommel.h>
+
+#include <GLES3/gl3.h>
+
+#include <trommel/kernel_begin.h>
+TML_KERNEL(float, twice, (float x, tml_index i, tml_params p), { return x * 2.0f + F(i) - p.f[1]; })
+TML_KERNEL(bool, is_positive, (float x), { return x > 0.0f; })
+TML_KERNEL(vec3, joined, (vec2 a, uint u), { return VEC3(a.x, a.y + 1.0f, F(u)); })
+TML_KERNEL(int, turned, (int a, tml_params p), { return max(-a, -500) - I(p.u[1]); })
+TML_KERNEL(bool, is_odd, (uint x), { return mod(F(x), 2.0f) == 1.0f; })
+TML_KERNEL(uint, sparse, (float x), { return x > 20.0f ? 3u : 0u; })
+TML_KERNEL(float, spread, (float x, tml_index i, tml_rank k), { return x + F(i) + 0.25f * F(k); })
+TML_KERNEL(uint, needs_bits, (uint x), { return x >> 1 & 3u; })
+#include <trommel/kernel_end.h>
+
+static const tml_gl_path paths[] = {TML_GL_INTEGER, TML_GL_FLOAT, TML_GL_FLOAT_PACKED,
+                                    TML_GL_PACKED};
+enum { PATHS = sizeof paths / sizeof *paths };
+
+/* ---- both engines ---------------------------------------------------------------------------- */
+
+typedef struct pair {
+    tml_context *gl, *cpu;
+} pair;
+
+/* Does the driver say that it knows OpenGL ES 3.0? */
+static bool has_es3(void)
+{
+    tml_device_info devices[16];
+    uint32_t count = tml_devices(devices, 16);
+    for (uint32_t i = 0; i < count && i < 16; i++)
+        if (devices[i].engine == TML_ENGINE_GL)
+            return strstr(devices[i].features, "ES 3") != NULL;
+    return false;
+}
+
+/* Drivers of OpenGL ES 2.0 need not have float targets. */
+static bool begin(pair *p, tml_gl_path path)
+{
+    *p = (pair){NULL, NULL};
+    bool may_fail = path != TML_GL_PACKED && !has_es3();
+    tml_status status =
+        tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                  .gl = &(tml_gl_desc){.path = path, .row_log2 = 5}},
+                 &p->gl);
+    if (status == TML_NO_DEVICE || (may_fail && status == TML_UNSUPPORTED)) {
+        snprintf(test_skip_reason, sizeof test_skip_reason, "no device, or no path %s",
+                 tml_gl_path_name(path));
+        return false;
+    }
+    return CHECK_STATUS(status, TML_OK) &&
+           CHECK_OK(NULL,
+                    tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &p->cpu));
+}
+
+static void end(pair *p)
+{
+    tml_close(p->gl);
+    tml_close(p->cpu);
+}
+
+/* The same buffer on both. */
+typedef struct twins {
+    tml_buffer gl, cpu;
+} twins;
+
+static twins make(const pair *p, tml_type type, uint64_t count, const void *data)
+{
+    twins t = {{0, 0}, {0, 0}};
+    const tml_buffer_desc desc = {.type = type, .count = count, .data = data};
+    CHECK_OK(p->gl, tml_buffer_create(p->gl, &desc, &t.gl));
+    CHECK_OK(p->cpu, tml_buffer_create(p->cpu, &desc, &t.cpu));
+    return t;
+}
+
+/* An output: begins as a pattern, so that what nobody writes is seen. */
+static twins make_output(const pair *p, tml_type type, uint64_t count)
+{
+    size_t size = (size_t)count * tml_type_size(type);
+    uint8_t *pattern = malloc(size + 1);
+    if (!pattern)
+        abort();
+    for (size_t i = 0; i < size; i++)
+        pattern[i] = (uint8_t)(i * 37 + 11);
+    twins t = make(p, type, count, pattern);
+    free(pattern);
+    return t;
+}
+
+static void destroy(const pair *p, twins t)
+{
+    tml_buffer_destroy(p->gl, t.gl);
+    tml_buffer_destroy(p->cpu, t.cpu);
+}
+
+/* Equal to the last bit, also where nothing was to be written? */
+static bool check_equal(const pair *p, const char *what, twins t)
+{
+    tml_type type = TML_TYPE_NONE;
+    uint64_t count = 0;
+    tml_buffer_info(p->cpu, t.cpu, &type, &count);
+    size_t size = (size_t)count * tml_type_size(type);
+    uint8_t *a = malloc(size + 1), *b = malloc(size + 1);
+    if (!a || !b)
+        abort();
+    bool same =
+        CHECK_OK(p->gl, tml_read(p->gl, t.gl, a)) && CHECK_OK(p->cpu, tml_read(p->cpu, t.cpu, b));
+    for (size_t i = 0; same && i < size; i++)
+        if (a[i] != b[i])
+            same = test_fail(__FILE__, __LINE__, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", what,
+                             i, size, a[i], b[i]);
+    free(a);
+    free(b);
+    return same;
+}
+
+/* Sizes on the seams: of words, of fans and pyramids of 4 and 16, of rows of 32 texels. */
+static const uint64_t sizes[] = {1,  2,  3,  4,  5,   15,  16,  17,   31,
+                                 33, 63, 64, 65, 127, 255, 257, 1000, 4097};
+enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 4097 };
+
+static float reals[3 * MOST + 16];
+static uint32_t words[3 * MOST + 16];
+
+static void make_data(void)
+{
+    uint32_t x = 12345;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        reals[i] = 0.125f * (float)((int)(i * 7919 % 1000) - 500);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = x = x * 1664525u + 1013904223u;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void check_transfers(const pair *p)
+{
+    static const tml_type types[] = {
+        TML_U8, TML_I16, TML_U32, TML_U64, TML_F32, TML_F64, TML_VEC(TML_F32, 3), TML_RECORD(5)};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        size_t size = tml_type_size(types[k]);
+        uint64_t count = 100;
+        bool floats = tml_type_scalar(types[k]) == TML_F32;
+        twins t = make(p, types[k], count, floats ? (const void *)reals : words);
+        check_equal(p, "a new buffer", t);
+        CHECK_OK(p->gl, tml_write(p->gl, t.gl, 33, 41, &reals[3]));
+        CHECK_OK(p->cpu, tml_write(p->cpu, t.cpu, 33, 41, &reals[3]));
+        check_equal(p, "after a write", t);
+        uint8_t piece[64 * 16];
+        CHECK_OK(p->gl, tml_read_range(p->gl, t.gl, 35, 30, piece));
+        CHECK(memcmp(piece, (const uint8_t *)&reals[3] + 2 * size, 30 * size) == 0);
+        destroy(p, t);
+    }
+}
+
+static void check_map(const pair *p)
+{
+    const tml_params params = {.f = {0, 0.5f, 0, 0}, .u = {0, 3, 0, 0}};
+    for (size_t s = 0; s < SIZES; s++) {
+        uint64_t n = sizes[s];
+        twins x = make(p, TML_F32, n, reals), pairs = make(p, TML_VEC(TML_F32, 2), n / 2, reals);
+        twins bytes = make(p, TML_U8, n, words), shorts = make(p, TML_I16, n, words);
+        twins out = make_output(p, TML_F32, n), flags = make_output(p, TML_U8, n + 5);
+        twins vectors = make_output(p, TML_VEC(TML_F32, 3), n / 2);
+        twins ints = make_output(p, TML_I32, n);
+        struct {
+            const tml_kernel *kernel;
+            twins in[2], out;
+            uint64_t count;
+        } maps[] = {{TML_USE(twice), {x}, out, 0},
+                    {TML_USE(is_positive), {x}, flags, n},
+                    {TML_USE(joined), {pairs, bytes}, vectors, n / 2},
+                    {TML_USE(turned), {shorts}, ints, n},
+                    {TML_USE(twice), {x}, x, 0}};
+        for (size_t m = 0; m < sizeof maps / sizeof *maps; m++) {
+            if (maps[m].count == 0 && m == 2)
+                continue;
+            tml_map_desc desc = {.kernel = maps[m].kernel, .params = params};
+            desc.length.count = maps[m].count;
+            desc.in[0] = maps[m].in[0].gl;
+            desc.in[1] = maps[m].in[1].gl;
+            desc.out = maps[m].out.gl;
+            CHECK_OK(p->gl, tml_map_stream(p->gl, &desc));
+            desc.in[0] = maps[m].in[0].cpu;
+            desc.in[1] = maps[m].in[1].cpu;
+            desc.out = maps[m].out.cpu;
+            CHECK_OK(p->cpu, tml_map_stream(p->cpu, &desc));
+            check_equal(p, maps[m].kernel->name, maps[m].out);
+        }
+        twins all[] = {x, pairs, bytes, shorts, out, flags, vectors, ints};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            destroy(p, all[i]);
+    }
+}
+
+/* Sums of these floats are exact in single precision, so no bound is needed. */
+static void check_reduce(const pair *p)
+{
+    static const struct {
+        tml_fold fold;
+        tml_type in, out;
+    } folds[] = {
+        {TML_SUM, TML_F32, TML_F32}, {TML_SUM, TML_F32, TML_F64}, {TML_SUM, TML_U8, TML_U64},
+        {TML_SUM, TML_I8, TML_I64},  {TML_SUM, TML_I16, TML_I64}, {TML_SUM, TML_U32, TML_U64},
+        {TML_SUM, TML_I32, TML_I64}, {TML_MIN, TML_F32, TML_F32}, {TML_MAX, TML_F32, TML_F32},
+        {TML_MIN, TML_I8, TML_I8},   {TML_MAX, TML_U16, TML_U16}, {TML_MIN, TML_I32, TML_I32},
+        {TML_MAX, TML_U32, TML_U32}};
+    for (size_t f = 0; f < sizeof folds / sizeof *folds; f++)
+        for (size_t s = 0; s < SIZES; s++) {
+            const void *data = folds[f].in == TML_F32 ? (const void *)reals : words;
+            twins in = make(p, folds[f].in, sizes[s], data);
+            twins out = make_output(p, folds[f].out, 3);
+            CHECK_OK(p->gl,
+                     tml_reduce(p->gl, &(tml_reduce_desc){
+                                           .fold = folds[f].fold, .in = in.gl, .out = out.gl}));
+            CHECK_OK(p->cpu,
+                     tml_reduce(p->cpu, &(tml_reduce_desc){
+                                            .fold = folds[f].fold, .in = in.cpu, .out = out.cpu}));
+            check_equal(p, tml_type_name(folds[f].in), out);
+            destroy(p, in);
+            destroy(p, out);
+        }
+}
+
+/* The mean of an image with one bright pixel, which may stand anywhere: its weight is 1 / n. */
+static void check_mean(const pair *p)
+{
+    enum { WIDTH = 67, HEIGHT = 45, PIXELS = WIDTH * HEIGHT };
+    static const uint32_t spots[] = {0, WIDTH - 1, PIXELS - WIDTH, PIXELS - 1, PIXELS / 2};
+    for (size_t s = 0; s < sizeof spots / sizeof *spots; s++) {
+        uint8_t image[PIXELS] = {0};
+        image[spots[s]] = 201;
+        twins in = make(p, TML_U8, PIXELS, image), out = make_output(p, TML_F32, 1);
+        float mean = 0;
+        CHECK_OK(p->gl, tml_reduce(p->gl, &(tml_reduce_desc){
+                                              .fold = TML_MEAN, .in = in.gl, .out = out.gl}));
+        CHECK_OK(p->gl, tml_read(p->gl, out.gl, &mean));
+        CHECK_NEAR(mean, 201.0 / PIXELS, 201.0 / PIXELS * 0x1p-21);
+        destroy(p, in);
+        destroy(p, out);
+    }
+}
+
+typedef struct compact_case {
+    const char *name;
+    const tml_kernel *kernel;
+    twins kernel_in, flags, mask;
+} compact_case;
+
+static void run_compact(const pair *p, const compact_case *c, uint64_t n, bool device_length,
+                        bool short_outputs)
+{
+    enum { OUTPUTS = 5 };
+    static const tml_type types[OUTPUTS] = {TML_F32, TML_U8, TML_VEC(TML_F32, 3), TML_U32,
+                                            TML_RECORD(3)};
+    uint32_t length = (uint32_t)(n - n / 3);
+    twins count = make_output(p, TML_U32, 2), indices = make_output(p, TML_U64, n);
+    twins lengths = make(p, TML_U32, 1, &length);
+    twins in[OUTPUTS], out[OUTPUTS];
+    tml_compact_desc gl = {
+        .method = TML_METHOD_HISTOPYRAMID, .count = count.gl, .indices = indices.gl};
+    gl.length.count = n;
+    tml_compact_desc cpu = gl;
+    cpu.count = count.cpu;
+    cpu.indices = indices.cpu;
+    if (device_length) {
+        gl.length.device = lengths.gl;
+        cpu.length.device = lengths.cpu;
+    }
+    gl.keep = (tml_keep){
+        .kernel = c->kernel, .in = {c->kernel_in.gl}, .flags = c->flags.gl, .mask = c->mask.gl};
+    cpu.keep = (tml_keep){
+        .kernel = c->kernel, .in = {c->kernel_in.cpu}, .flags = c->flags.cpu, .mask = c->mask.cpu};
+    for (int i = 0; i < OUTPUTS; i++) {
+        bool floats = tml_type_scalar(types[i]) == TML_F32;
+        in[i] = make(p, types[i], n, floats ? (const void *)reals : words);
+        out[i] = make_output(p, types[i], short_outputs ? n / 4 : n);
+        gl.payloads[i] = (tml_payload){in[i].gl, out[i].gl};
+        cpu.payloads[i] = (tml_payload){in[i].cpu, out[i].cpu};
+    }
+    if (CHECK_OK(p->gl, tml_compact(p->gl, &gl)) && CHECK_OK(p->cpu, tml_compact(p->cpu, &cpu))) {
+        check_equal(p, "count", count);
+        check_equal(p, "indices", indices);
+        for (int i = 0; i < OUTPUTS; i++)
+            if (!check_equal(p, tml_type_name(types[i]), out[i]))
+                printf("  in compact of %s, %d elements\n", c->name, (int)n);
+    }
+    for (int i = 0; i < OUTPUTS; i++) {
+        destroy(p, in[i]);
+        destroy(p, out[i]);
+    }
+    destroy(p, count);
+    destroy(p, indices);
+    destroy(p, lengths);
+}
+
+static void check_compact(const pair *p)
+{
+    for (size_t s = 0; s < SIZES; s++) {
+        uint64_t n = sizes[s];
+        uint8_t flags[MOST];
+        for (uint64_t i = 0; i < n; i++)
+            flags[i] = (uint8_t)(words[i] >> 13 & 2);
+        twins real = make(p, TML_F32, n, reals), small = make(p, TML_U16, n, words);
+        twins flag = make(p, TML_U8, n, flags), mask = make(p, TML_U32, (n + 31) / 32, words);
+        const twins none = {{0, 0}, {0, 0}};
+        const compact_case cases[] = {
+            {"a kernel of floats", TML_USE(is_positive), real, none, none},
+            {"a kernel of u16", TML_USE(is_odd), small, none, none},
+            {"flags", NULL, none, flag, none},
+            {"a mask", NULL, none, none, mask}};
+        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+            run_compact(p, &cases[c], n, s % 2 == 1, (s + c) % 3 == 2);
+        destroy(p, real);
+        destroy(p, small);
+        destroy(p, flag);
+        destroy(p, mask);
+    }
+}
+
+/* In place, the result is a prefix of the input's buffer. */
+static void check_compact_in_place(const pair *p)
+{
+    twins x = make(p, TML_F32, 1000, reals), count = make_output(p, TML_U64, 1);
+    tml_compact_desc desc = {
+        .keep = {.kernel = TML_USE(is_positive)}, .payloads = {{x.gl, x.gl}}, .count = count.gl};
+    CHECK_OK(p->gl, tml_compact(p->gl, &desc));
+    desc.payloads[0] = (tml_payload){x.cpu, x.cpu};
+    desc.count = count.cpu;
+    CHECK_OK(p->cpu, tml_compact(p->cpu, &desc));
+    check_equal(p, "count", count);
+    uint64_t kept = 0;
+    static float a[1000], b[1000];
+    CHECK_OK(p->gl, tml_read_count(p->gl, count.gl, &kept));
+    CHECK_OK(p->gl, tml_read(p->gl, x.gl, a));
+    CHECK_OK(p->cpu, tml_read(p->cpu, x.cpu, b));
+    CHECK(kept > 0 && kept < 1000 && memcmp(a, b, kept * sizeof *a) == 0);
+    destroy(p, x);
+    destroy(p, count);
+}
+
+static void run_expand(const pair *p, twins counts, const tml_kernel *count_kernel, twins x,
+                       uint64_t n, uint64_t room)
+{
+    twins source = make_output(p, TML_U32, room), rank = make_output(p, TML_U32, room);
+    twins out = make_output(p, TML_F32, room), total = make_output(p, TML_U64, 1);
+    tml_expand_desc desc = {.count_kernel = count_kernel,
+                            .emit_kernel = TML_USE(spread),
+                            .method = TML_METHOD_HISTOPYRAMID};
+    desc.length.count = n;
+    for (int e = 0; e < 2; e++) {
+        desc.counts = count_kernel ? (tml_buffer){0, 0} : e ? counts.cpu : counts.gl;
+        desc.in[0] = e ? x.cpu : x.gl;
+        desc.source = e ? source.cpu : source.gl;
+        desc.rank = e ? rank.cpu : rank.gl;
+        desc.out = e ? out.cpu : out.gl;
+        desc.total = e ? total.cpu : total.gl;
+        tml_context *tml = e ? p->cpu : p->gl;
+        CHECK_OK(tml, tml_expand(tml, &desc));
+    }
+    check_equal(p, "total", total);
+    check_equal(p, "source", source);
+    check_equal(p, "rank", rank);
+    check_equal(p, "out", out);
+    destroy(p, source);
+    destroy(p, rank);
+    destroy(p, out);
+    destroy(p, total);
+}
+
+static void check_expand(const pair *p)
+{
+    for (size_t s = 0; s < SIZES; s++) {
+        uint64_t n = sizes[s];
+        static uint8_t bytes[MOST];
+        static uint16_t shorts[MOST];
+        static uint32_t wide[MOST];
+        for (uint64_t i = 0; i < n; i++) {
+            bytes[i] = (uint8_t)(words[i] >> 9 & 3);
+            shorts[i] = i % 50 == 7 ? 60 : 0;
+            wide[i] = i == n / 2 ? 4099 : 0;
+        }
+        twins x = make(p, TML_F32, n, reals);
+        twins counts[] = {make(p, TML_U8, n, bytes), make(p, TML_U16, n, shorts),
+                          make(p, TML_U32, n, wide)};
+        for (int c = 0; c < 3; c++)
+            run_expand(p, counts[c], NULL, x, n, c == 1 ? n / 2 + 1 : 2 * n + 5000);
+        run_expand(p, counts[0], TML_USE(sparse), x, n, 2 * n);
+        for (int c = 0; c < 3; c++)
+            destroy(p, counts[c]);
+        destroy(p, x);
+    }
+}
+
+/* What cannot be exact is refused, and nothing is written. */
+static void check_refusals(const pair *p)
+{
+    const uint32_t many[] = {0xffffff, 1, 5}, few[] = {0xfffffe, 1, 0};
+    twins source = make_output(p, TML_U32, 8), large = make(p, TML_U32, 3, many);
+    twins exact = make(p, TML_U32, 3, few), total = make_output(p, TML_U32, 1);
+    tml_expand_desc expand = {.counts = large.gl, .source = source.gl, .total = total.gl};
+    CHECK_STATUS(tml_expand(p->gl, &expand), TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(p->gl), "16777216") != NULL);
+    check_equal(p, "source", source);
+    check_equal(p, "total", total);
+    uint64_t outputs = 0;
+    expand.counts = exact.gl;
+    CHECK_OK(p->gl, tml_expand(p->gl, &expand));
+    CHECK_OK(p->gl, tml_read_count(p->gl, total.gl, &outputs));
+    CHECK_EQ_U64(outputs, 0xffffff);
+
+    twins u32 = make(p, TML_U32, 3, many), u16 = make(p, TML_U16, 3, many);
+    twins out = make_output(p, TML_U32, 3);
+    tml_map_desc map = {.kernel = TML_USE(needs_bits), .in = {u16.gl}, .out = out.gl};
+    CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
+    map.in[0] = u32.gl;
+    CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_scan(p->gl, &(tml_scan_desc){.in = u32.gl, .out = out.gl}), TML_UNSUPPORTED);
+    check_equal(p, "out", out);
+    tml_buffer huge;
+    CHECK_STATUS(tml_buffer_create(
+                     p->gl, &(tml_buffer_desc){.type = TML_U32, .count = (1 << 24) + 1}, &huge),
+                 TML_OUT_OF_DEVICE_MEMORY);
+    twins all[] = {source, large, exact, total, u32, u16, out};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        destroy(p, all[i]);
+}
+
+static void run_on(tml_gl_path path, void (*check)(const pair *))
+{
+    pair p;
+    make_data();
+    if (begin(&p, path))
+        check(&p);
+    end(&p);
+}
+
+/* One test of each check on each path. */
+#define ON_PATHS(check)                                                                            \
+    TEST(check##_on_integer)                                                                       \
+    {                                                                                              \
+        run_on(TML_GL_INTEGER, check_##check);                                                     \
+    }                                                                                              \
+    ON_FLOAT_PATHS(check)
+#define ON_FLOAT_PATHS(check)                                                                      \
+    TEST(check##_on_float)                                                                         \
+    {                                                                                              \
+        run_on(TML_GL_FLOAT, check_##check);                                                       \
+    }                                                                                              \
+    TEST(check##_on_float_packed)                                                                  \
+    {                                                                                              \
+        run_on(TML_GL_FLOAT_PACKED, check_##check);                                                \
+    }                                                                                              \
+    TEST(check##_on_packed)                                                                        \
+    {                                                                                              \
+        run_on(TML_GL_PACKED, check_##check);                                                      \
+    }
+
+ON_PATHS(transfers)
+ON_PATHS(map)
+ON_PATHS(reduce)
+ON_PATHS(mean)
+ON_PATHS(compact)
+ON_PATHS(compact_in_place)
+ON_PATHS(expand)
+ON_FLOAT_PATHS(refusals)
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
