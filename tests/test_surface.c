@@ -1785,7 +1785,8 @@ TEST(enqueued_is_the_surface)
                 desc.iso = iso;
                 desc.iso_index = 1;
             }
-            CHECK(is_cpu() || tml_surface_enqueue_scratch_size(tml, &desc) > 0);
+            CHECK(devices[device_number].engine != TML_ENGINE_VULKAN ||
+                  tml_surface_enqueue_scratch_size(tml, &desc) > 0);
             CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
             for (int i = 0; i < 6; i++)
                 fetch_guarded(tml, &g[i]);
@@ -2347,8 +2348,11 @@ TEST(scratch_and_stages)
     scene s = make_scene(tml, field_gyroid, TML_F32, 160, 160, 160);
     mesh m;
     if (make_mesh(&s, &m)) {
-        CHECK(m.result.scratch_size > 0 &&
-              (double)m.result.scratch_size < (is_cpu() ? 0.4 : 0.8) * (double)s.count);
+        /* As the header tells; rows of 160 take 256 on OpenGL. */
+        double share = is_cpu()                                             ? 0.4
+                       : devices[device_number].engine == TML_ENGINE_VULKAN ? 0.8
+                                                                            : 1.2 * 256 / 160;
+        CHECK(m.result.scratch_size > 0 && (double)m.result.scratch_size < share * (double)s.count);
         CHECK(m.result.stage_count > 0 && m.result.stage_count <= 8);
         for (uint32_t i = 0; i < m.result.stage_count; i++)
             CHECK(m.result.stages[i].name && m.result.stages[i].seconds >= 0);

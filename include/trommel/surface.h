@@ -15,11 +15,13 @@
  *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
  *   position   origin + direction * spacing * index, computed in double and rounded once to float.
  *              Relative to position_origin when that is given.
- *   engines    counts, order, indices and parts are the same on all. The Vulkan engine computes t and
- *              positions in float, off by at most 8 * 2^-24 of |origin - position_origin| plus the
- *              grid's extent on that axis; of u64 and i64 samples it takes exact differences, where
- *              the CPU rounds samples beyond 2^53 first. f64 samples need shaderFloat64 there (else
- *              UNSUPPORTED); rows have at most 2^20 samples. */
+ *   engines    counts, order, indices and parts are the same on all. The Vulkan and OpenGL engines
+ *              compute t and positions in float, off by at most 8 * 2^-24 of
+ *              |origin - position_origin| plus the grid's extent on that axis; of u64 and i64
+ *              samples they take exact differences, where the CPU rounds samples beyond 2^53 first.
+ *              f64 samples need shaderFloat64 on Vulkan and are UNSUPPORTED on OpenGL. Vulkan: rows
+ *              have at most 2^20 samples. OpenGL: at most 2^32 / 3 samples, rows counted as whole
+ *              128, and arrays that fit a texture (trommel/gl.h). */
 #ifndef TROMMEL_SURFACE_H
 #define TROMMEL_SURFACE_H
 
@@ -124,6 +126,8 @@ typedef struct tml_surface_result {
  * Vulkan device has left (tml_vulkan_desc.memory_limit, VK_EXT_memory_budget), the volume goes
  * through in slabs of as many layers as fit, twice: to count and to emit, the host copying the next
  * slab while the device works. The mesh is the same to the bit; it must fit the device beside a slab.
+ * On OpenGL all that is textures of its pool: 0.9 bytes a sample, 0.25 more of float volumes or with a
+ * mask, rows counted as whole 128; of more than four isovalues at a time one's share is taken.
  * Soup and the filters first make the whole welded mesh, beside the outputs. Reports progress and
  * can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and
  * OUT_OF_DEVICE_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
@@ -155,7 +159,8 @@ typedef struct tml_surface_enqueue_desc {
                         * are in indices, one instance */
 } tml_surface_enqueue_desc;
 
-/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses. */
+/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and on
+ * OpenGL, whose textures come from a pool. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);
 /* Enqueues an extraction. Reads nothing back, waits for nothing, and, when the arena was reserved

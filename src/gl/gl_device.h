@@ -111,9 +111,6 @@ tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
 tml_status gl_map(tml_context *tml, tml_slot *slot, void **out);
 void gl_unmap(tml_context *tml, tml_slot *slot);
-/* Reads texels [first, first + count) of a WORDS texture. Waits. */
-tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
-                         uint64_t count, uint32_t *out);
 
 /* gl_program.c. textures: all that the draw binds, to know their rows. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,

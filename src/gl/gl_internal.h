@@ -36,7 +36,7 @@ typedef struct gl_texture {
     gl_format format;
     uint32_t width, height;
     bool is_lent;
-    bool in_use;             /* temporaries */
+    bool in_use, is_kept;    /* temporaries */
     uint32_t idle;           /* temporaries: operations since it was last taken */
     struct gl_texture *next; /* temporaries: the pool */
 } gl_texture;
@@ -58,6 +58,12 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
                               const gl_texture **out);
 /* Gives one back early, so that the same operation may take it again. NULL is allowed. */
 void gl_release(tml_context *tml, const gl_texture *temporary);
+/* Keeps the temporaries that are taken now past the operation's end, until gl_release_kept: for what one
+ * stage of a program leaves to the next. */
+void gl_keep(tml_context *tml);
+/* Gives back those that are not kept, and those that are. */
+void gl_release_others(tml_context *tml);
+void gl_release_kept(tml_context *tml);
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
@@ -166,6 +172,10 @@ bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel);
 /* Stores a 64-bit number whose words are texel and texel + 1 (or, QUADS, x and y of texel) of from into
  * a one-element u32 or u64 buffer; none: nothing. A u32 stays at its largest value. */
 tml_status gl_store_count(tml_context *tml, tml_buffer out, const gl_texture *from, uint64_t texel);
+
+/* Reads texels [first, first + count) of a WORDS texture. Waits. */
+tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
+                         uint64_t count, uint32_t *out);
 
 /* Where the context has exact_counts: waits, and lowers *count to the 64-bit number that lies as in
  * gl_store_count, so that fewer outputs are drawn. Otherwise does nothing. */

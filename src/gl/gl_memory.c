@@ -191,14 +191,33 @@ void gl_release(tml_context *tml, const gl_texture *temporary)
 {
     (void)tml;
     if (temporary)
-        ((gl_texture *)temporary)->in_use = false;
+        ((gl_texture *)temporary)->in_use = ((gl_texture *)temporary)->is_kept = false;
+}
+
+void gl_keep(tml_context *tml)
+{
+    for (gl_texture *t = gl_device_of(tml)->temporaries; t; t = t->next)
+        t->is_kept = t->in_use;
+}
+
+void gl_release_others(tml_context *tml)
+{
+    for (gl_texture *t = gl_device_of(tml)->temporaries; t; t = t->next)
+        t->in_use = t->is_kept;
+}
+
+void gl_release_kept(tml_context *tml)
+{
+    for (gl_texture *t = gl_device_of(tml)->temporaries; t; t = t->next)
+        if (t->is_kept)
+            gl_release(tml, t);
 }
 
 void gl_temporaries_end(gl_device *d)
 {
     for (gl_texture *t = d->temporaries; t; t = t->next) {
         t->idle += !t->in_use;
-        t->in_use = false;
+        t->in_use = t->is_kept;
     }
     temporaries_trim(d, GL_IDLE_MAX);
 }

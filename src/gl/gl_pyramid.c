@@ -36,7 +36,7 @@ static uint32_t apex_of(const gl_pyramid *pyramid)
 
 tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_pyramid *out)
 {
-    assert(items <= GL_PYRAMID_ITEMS_MAX);
+    assert(items <= (is_bits ? (uint64_t)GL_PYRAMID_BITS_MAX : (uint64_t)GL_PYRAMID_ITEMS_MAX));
     *out = (gl_pyramid){.is_bits = is_bits, .items = items};
     lay_out(out);
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, gl_pyramid_base_texels(out), &out->base);

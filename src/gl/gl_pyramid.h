@@ -18,6 +18,7 @@
  *   pyramid_spot pyramid_locate(uint key)   the item that output key belongs to, and its rank in it;
  *                                           key must be below the total
  *   uint pyramid_before(uint item)          outputs of all items before this one
+ *   uvec4 pyramid_before_four(uint texel)   outputs before each of four texels of the base
  * and for outputs in a row, of which most need no descent,
  *   pyramid_cursor pyramid_seek(uint key)
  *   bool pyramid_is_used_up(pyramid_cursor cursor)       then seek again
@@ -44,6 +45,8 @@ typedef struct gl_pyramid {
 
 /* The most items: sums and numbers of nodes stay below 2^32. */
 enum { GL_PYRAMID_ITEMS_MAX = 1 << 30 };
+/* Of bits, unless PYRAMID_OTHERS reads them, there may be more: as many as 32 bits number. */
+#define GL_PYRAMID_BITS_MAX UINT32_MAX
 
 /* Takes the textures. The caller draws the base (all of its gl_pyramid_base_texels) and then builds. */
 tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_pyramid *out);

@@ -93,3 +93,16 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
         return crossing_of_keys(key_of(TYPE, a), key_of(TYPE, b), iso.xy, uintBitsToFloat(iso.z));
     return crossing_of_floats(number_of(TYPE, a), number_of(TYPE, b), uintBitsToFloat(iso.x));
 }
+
+/* The keys, as floats rounded down and up, of a sample for the brick index. */
+uvec2 brick_keys(uint type, uvec2 raw)
+{
+    if (type == TYPE_F64 || raw_is_nan(type, raw)) {
+        /* The infinities: every isovalue must look inside; doubles are not worth telling apart. */
+        return uvec2(0x007fffffu, 0xff800000u);
+    }
+    uint bits = type == TYPE_F32 ? raw.x : floatBitsToUint(number_of(type, raw));
+    uint key = key_of(TYPE_F32, uvec2(bits, 0u)).x;
+    uint rounding = type >= TYPE_U32 && type <= TYPE_I64 ? 2u : 0u; /* perhaps rounded, twice */
+    return uvec2(key - rounding, key + rounding);
+}

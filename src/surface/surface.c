@@ -667,11 +667,13 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
 tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
 {
     *out = (tml_surface_result){0};
+    void *kept = NULL;
     surface_plan plan = {.caps = desc->caps,
                          .normals = desc->normals,
                          .indices64 = desc->indices64,
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
+                         .kept = &kept,
                          .result = out};
     tml_grid grid = {0};
     tml_field_desc field;
@@ -693,6 +695,8 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
     if (status == TML_OK)
         status = extract(tml, desc, &plan, out);
 
+    if (kept)
+        (void)!run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);
     if (plan.field)
         field_plan_destroy(tml, plan.field);
     tml_free(tml, plan.parts, plan.part_capacity * sizeof *plan.parts);

@@ -16,6 +16,7 @@ typedef enum surface_stage {
     SURFACE_EMIT,
     SURFACE_INDEX,   /* write brick minima and maxima */
     SURFACE_ENQUEUE, /* one part's COUNT and EMIT without a look in between */
+    SURFACE_END,     /* give back *kept, which is not NULL */
 } surface_stage;
 
 /* A box of samples in the whole volume. */
@@ -70,6 +71,9 @@ typedef struct surface_plan {
     const tml_slot *counts, *draw;
     const tml_slot *iso_on_device;
     uint64_t iso_index;
+
+    /* Where an engine holds what it keeps, beside the scratch, from COUNT to EMIT. */
+    void **kept;
 
     /* Output of INDEX. */
     tml_slot *bricks;

@@ -213,6 +213,20 @@ uint pyramid_before(uint item)
     return at.y;
 }
 
+/* How many outputs come before each of four texels of the base, whose first is a multiple of 4. */
+uvec4 pyramid_before_four(uint texel)
+{
+    uint parent = (pyramid_leaf + texel - 1u) >> 2;
+    uvec4 sums = load_quad(pyramid_low, parent);
+    uvec2 at = uvec2(parent, 0u);
+    uint level = 1u;
+    for (; level + 2u <= pyramid_levels; level += 2u)
+        at = pyramid_up(pyramid_low, pyramid_up(pyramid_high, at));
+    if (level < pyramid_levels)
+        at = pyramid_up(pyramid_high, at);
+    return at.y + uvec4(0u, sums.xyz);
+}
+
 /* ---- outputs in a row ------------------------------------------------------------------------ */
 
 /* Where a run of outputs goes on: what is left of a texel of the base. Most of the next outputs come

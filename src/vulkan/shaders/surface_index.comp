@@ -4,7 +4,6 @@
 ARGS_USE(surface_index_args)
 
 const uint BRICK_SAMPLES = 64u * 4u * 4u;
-const uint LEAST_KEY = 0x007fffffu, LARGEST_KEY = 0xff800000u; /* of the infinities */
 
 #include "kernels/surface_samples.glsl"
 
@@ -24,21 +23,9 @@ void main()
             continue;
         uvec2 at = mul_add64(y + args.dim_y * z, args.dim_x, x);
         uvec2 raw = raw_at(TYPE, element_at(args.volume, at, type_size_log2(TYPE)), 0u);
-        uint low, high;
-        if (TYPE == TYPE_F64 || raw_is_nan(TYPE, raw)) {
-            /* Every isovalue must look inside; doubles are not worth telling apart. */
-            low = LEAST_KEY;
-            high = LARGEST_KEY;
-        } else {
-            uint bits = TYPE == TYPE_F32 ? raw.x : floatBitsToUint(number_of(TYPE, raw));
-            low = high = key_of(TYPE_F32, uvec2(bits, 0u)).x;
-            if (TYPE >= TYPE_U32 && TYPE <= TYPE_I64) { /* may have been rounded, twice */
-                low -= 2u;
-                high += 2u;
-            }
-        }
-        least = min(least, low);
-        largest = max(largest, high);
+        uvec2 keys = brick_keys(TYPE, raw);
+        least = min(least, keys.x);
+        largest = max(largest, keys.y);
     }
     least = subgroupMin(least);
     largest = subgroupMax(largest);

@@ -1,0 +1,548 @@
+/* The surface on the OpenGL ES engine: sign bits, crossed edges, triangles of each 32 cells, and two
+ * HistoPyramids, over the edges and over the triangles; then a fragment for each vertex and one for
+ * each triangle, which descend to what they are made of (gl_surface_emit.c).
+ *
+ * The volume is read once, into one bit a sample; the rest works on quads of 128 bits. Formulas and
+ * order are the CPU engine's. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gl/gl_field.h"
+#include "gl/gl_surface_internal.h"
+#include "gl_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/surface_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum {
+    COLUMNS = 128, /* of a quad */
+    /* Quads that one fragment of surface_fold.frag takes. */
+    FOLD = 64,
+    /* Isovalues whose bits and pyramids are kept from COUNT to EMIT; of more they are made twice. */
+    KEPT_PARTS = 4,
+};
+
+/* What is kept from COUNT to EMIT, in textures of the pool. */
+typedef struct surface_kept {
+    const gl_texture *field; /* a field's samples */
+    uint32_t count;
+    surface_space spaces[KEPT_PARTS];
+} surface_kept;
+
+/* ---- what shaders are told ------------------------------------------------------------------- */
+
+surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part)
+{
+    return plan->labels ? surface_limits_of_label(plan->type, part->label)
+                        : surface_limits_of(plan->type, part->iso);
+}
+
+surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more)
+{
+    surface_defines out;
+    snprintf(out.text, sizeof out.text, "#define TYPE %uu\n#define OPTIONS %uu\n%s%s",
+             (unsigned)job->plan->type, (unsigned)(job->options | options),
+             job->may_miss ? "#define MISSING\n" : "", more);
+    return out;
+}
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+static surface_space space_of(const surface_plan *plan, const surface_part *part)
+{
+    surface_space space = {.part = part, .pad = plan->caps ? 1 : 0};
+    for (int a = 0; a < 3; a++)
+        space.size[a] = (uint32_t)part->box.count[a] + 2 * space.pad;
+    space.quads = (space.size[0] + COLUMNS - 1) / COLUMNS;
+    space.quad_count = (uint64_t)space.size[1] * space.size[2] * space.quads;
+    return space;
+}
+
+static tml_status take(const surface_job *job, gl_format format, uint64_t texels,
+                       const gl_texture **out)
+{
+    job->plan->result->scratch_size += texels * (format == GL_FORMAT_QUADS ? 16 : 4);
+    return gl_temporary(job->tml, format, texels, out);
+}
+
+static tml_status take_pyramid(const surface_job *job, bool is_bits, uint64_t items,
+                               gl_pyramid *out)
+{
+    tml_status status = gl_pyramid_take(job->tml, is_bits, items, out);
+    if (status == TML_OK) /* each level is a quarter of the one below */
+        job->plan->result->scratch_size += 16 * gl_pyramid_base_texels(out) * 4 / 3;
+    return status;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* The index of the box's brick, and where in it the box begins. */
+typedef struct brick_start {
+    uint32_t brick[3], row, slice;
+} brick_start;
+
+static brick_start brick_start_of(const uint64_t first[3])
+{
+    return (brick_start){{(uint32_t)(first[0] / SURFACE_BRICK_X),
+                          (uint32_t)(first[1] / SURFACE_BRICK_Y),
+                          (uint32_t)(first[2] / SURFACE_BRICK_Z)},
+                         (uint32_t)(first[1] % SURFACE_BRICK_Y),
+                         (uint32_t)(first[2] % SURFACE_BRICK_Z)};
+}
+
+static const gl_texture *texture_or_none(const tml_slot *slot)
+{
+    return slot ? gl_slot_texture(slot) : NULL;
+}
+
+/* Sign bits and, where there may be any, the samples that are missing. */
+static tml_status make_bits(const surface_job *job, surface_space *space,
+                            const gl_texture **missing)
+{
+    const surface_plan *plan = job->plan;
+    const uint64_t *first = space->part->box.first, *dims = plan->dims;
+    tml_status status = take(job, GL_FORMAT_QUADS, space->quad_count, &space->bits);
+    if (status == TML_OK && job->may_miss)
+        status = take(job, GL_FORMAT_QUADS, space->quad_count, missing);
+    if (status != TML_OK)
+        return status;
+    surface_limits limits = surface_limits_of_part(plan, space->part);
+    gl_uniform index_iso = GL_FLOAT1("index_iso", limits.index_iso);
+    uint64_t samples = dims[0] * dims[1] * dims[2];
+    brick_start start = brick_start_of(first);
+    bool is_indexed = plan->index && !space->pad;
+    surface_defines defines = surface_defines_of(job, is_indexed ? SURFACE_INDEXED : 0, "");
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_surface_bits,
+            .defines = defines.text,
+            .inputs = {{"volume", job->volume},
+                       {"mask", texture_or_none(plan->mask)},
+                       {"bricks", texture_or_none(is_indexed ? plan->index : NULL)},
+                       {"head", job->head}},
+            .uniforms = {SPACE_UNIFORMS(space),
+                         GL_UINT2("dims", (uint32_t)dims[0], (uint32_t)dims[1]),
+                         GL_UINT("first_sample",
+                                 (uint32_t)((first[2] * dims[1] + first[1]) * dims[0] + first[0])),
+                         GL_UINT2("last_words",
+                                  (uint32_t)(gl_words(samples, tml_type_size(plan->type)) - 1),
+                                  (uint32_t)(gl_words(samples, 1) - 1)),
+                         GL_UINT2("limit", (uint32_t)limits.limit, (uint32_t)(limits.limit >> 32)),
+                         GL_UINT2("range", (uint32_t)limits.range, (uint32_t)(limits.range >> 32)),
+                         GL_UINT("keep", limits.is_none ? 0 : UINT32_MAX),
+                         GL_UINT("index_iso", index_iso.u[0]),
+                         GL_UINT3("first_brick", start.brick[0], start.brick[1], start.brick[2]),
+                         GL_UINT2("brick_place", start.row, start.slice)},
+            .targets = {space->bits, *missing},
+            .count = space->quad_count,
+        });
+}
+
+/* All quads of in to one, component by component; defines: how. */
+static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t count,
+                       const char *defines, const gl_texture **out)
+{
+    tml_status status = TML_OK;
+    const gl_texture *from = in;
+    do {
+        uint64_t next = (count + FOLD - 1) / FOLD;
+        status = take(job, GL_FORMAT_QUADS, next, out);
+        if (status == TML_OK)
+            status =
+                gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_fold,
+                                                  .defines = defines,
+                                                  .inputs = {{"folded", from}},
+                                                  .uniforms = {GL_UINT("count", (uint32_t)count)},
+                                                  .targets = {*out},
+                                                  .count = next});
+        if (from != in)
+            gl_release(job->tml, from);
+        from = *out;
+        count = next;
+    } while (count > 1 && status == TML_OK);
+    return status;
+}
+
+static tml_status mark_cells(const surface_job *job, surface_space *space,
+                             const gl_texture *missing)
+{
+    if (!job->may_miss)
+        return TML_OK;
+    tml_status status =
+        fold(job, missing, space->quad_count, "#define FOLD_OR\n", &space->missing_any);
+    if (status == TML_OK)
+        status = take(job, GL_FORMAT_QUADS, space->quad_count, &space->whole_cells);
+    if (status != TML_OK)
+        return status;
+    surface_defines defines = surface_defines_of(job, 0, "");
+    status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_cells,
+                                               .defines = defines.text,
+                                               .inputs = {{"missing", missing},
+                                                          {"missing_any", space->missing_any}},
+                                               .uniforms = {SPACE_UNIFORMS(space)},
+                                               .targets = {space->whole_cells},
+                                               .count = space->quad_count});
+    gl_release(job->tml, missing);
+    return status;
+}
+
+/* The pyramid over the edges, whose outputs are the vertices, and their numbers. */
+static tml_status count_vertices(const surface_job *job, surface_space *space)
+{
+    tml_context *tml = job->tml;
+    uint64_t quads = 3 * space->quad_count;
+    tml_status status = take_pyramid(job, true, quads * COLUMNS, &space->edges);
+    if (status != TML_OK)
+        return status;
+    surface_defines defines = surface_defines_of(job, 0, "");
+    status = gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_surface_edges,
+                                          .defines = defines.text,
+                                          .inputs = {{"bits", space->bits},
+                                                     {"missing_any", space->missing_any},
+                                                     {"whole_cells", space->whole_cells}},
+                                          .uniforms = {SPACE_UNIFORMS(space)},
+                                          .targets = {space->edges.base},
+                                          .count = quads});
+    if (status == TML_OK)
+        status = gl_pyramid_build(tml, &space->edges);
+    if (status == TML_OK)
+        status = take(job, GL_FORMAT_QUADS, (quads + 3) / 4, &space->firsts);
+    if (status != TML_OK)
+        return status;
+    gl_draw_info info = {.shader = &gl_shader_surface_firsts,
+                         .defines = gl_pyramid_defines(&space->edges),
+                         .targets = {space->firsts},
+                         .count = (quads + 3) / 4};
+    gl_pyramid_bind(&info, &space->edges);
+    return gl_draw(tml, &info);
+}
+
+/* The pyramid over the cells. active: NULL, or gets how many have any triangles. */
+static tml_status count_triangles(const surface_job *job, surface_space *space,
+                                  const gl_texture **active)
+{
+    tml_context *tml = job->tml;
+    const gl_texture *active_cells = NULL;
+    tml_status status = take_pyramid(job, false, 4 * space->quad_count, &space->triangles);
+    if (status == TML_OK && active)
+        status = take(job, GL_FORMAT_QUADS, space->quad_count, &active_cells);
+    if (status != TML_OK)
+        return status;
+    surface_defines defines = surface_defines_of(job, 0, active ? "#define ACTIVE\n" : "");
+    status = gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_surface_counts,
+                                          .defines = defines.text,
+                                          .inputs = {{"bits", space->bits},
+                                                     {"missing_any", space->missing_any},
+                                                     {"whole_cells", space->whole_cells}},
+                                          .uniforms = {SPACE_UNIFORMS(space)},
+                                          .targets = {space->triangles.base, active_cells},
+                                          .count = space->quad_count});
+    if (status == TML_OK && active)
+        status = fold(job, active_cells, space->quad_count, NULL, active);
+    gl_release(tml, active_cells);
+    return status == TML_OK ? gl_pyramid_build(tml, &space->triangles) : status;
+}
+
+static tml_status write_totals(const surface_job *job, const surface_space *space, uint32_t part,
+                               const gl_texture *active)
+{
+    uint64_t vertices_at, triangles_at;
+    const gl_texture *vertices = gl_pyramid_total(&space->edges, &vertices_at);
+    const gl_texture *triangles = gl_pyramid_total(&space->triangles, &triangles_at);
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_surface_totals,
+            .inputs = {{"vertices", vertices}, {"triangles", triangles}, {"active_cells", active}},
+            .uniforms = {GL_UINT2("at", (uint32_t)vertices_at, (uint32_t)triangles_at),
+                         GL_UINT("first", SURFACE_TOTALS * part)},
+            .targets = {job->totals},
+            .first = (uint64_t)SURFACE_TOTALS * part,
+            .count = SURFACE_TOTALS});
+}
+
+/* Everything up to the part's totals. counts_cells: also how many are active. */
+static tml_status count_part(const surface_job *job, uint32_t part, bool counts_cells,
+                             surface_space *space)
+{
+    *space = space_of(job->plan, &job->plan->parts[part]);
+    const gl_texture *missing = NULL, *active = NULL;
+    tml_status status = make_bits(job, space, &missing);
+    if (status == TML_OK)
+        status = mark_cells(job, space, missing);
+    if (status == TML_OK)
+        status = count_vertices(job, space);
+    if (status == TML_OK)
+        status = count_triangles(job, space, counts_cells ? &active : NULL);
+    if (status == TML_OK)
+        status = write_totals(job, space, part, active);
+    gl_release(job->tml, active);
+    return status;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static tml_status step_done(const surface_job *job, const char *stage, uint32_t part)
+{
+    const surface_plan *plan = job->plan;
+    double done = (part + 1.0) / plan->part_count;
+    if (tml_progress(job->tml, stage,
+                     plan->progress_first + (plan->progress_last - plan->progress_first) * done))
+        return TML_OK;
+    return tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
+}
+
+/* Brings the totals to the host; waits. */
+static tml_status read_totals(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    size_t size = plan->part_count * SURFACE_TOTALS * sizeof(uint32_t);
+    uint32_t *totals = tml_alloc(job->tml, size);
+    if (!totals && size > 0)
+        return tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
+    tml_status status = gl_read_words(job->tml, job->totals, 0,
+                                      (uint64_t)plan->part_count * SURFACE_TOTALS, totals);
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        const uint32_t *total = totals + (size_t)SURFACE_TOTALS * p;
+        plan->parts[p].vertex_count = total[SURFACE_VERTICES];
+        plan->parts[p].triangle_count = total[SURFACE_TRIANGLES];
+        plan->parts[p].active_cells = total[SURFACE_CELLS];
+    }
+    tml_free(job->tml, totals, size);
+    return status;
+}
+
+static bool keeps(const surface_plan *plan)
+{
+    return !plan->labels && plan->part_count <= KEPT_PARTS;
+}
+
+static tml_status run_count(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    tml_context *tml = job->tml;
+    double start = tml_seconds();
+    surface_kept *kept = tml_alloc(tml, sizeof *kept);
+    if (!kept)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for a record");
+    *kept = (surface_kept){.count = 0};
+    *plan->kept = kept;
+    tml_status status = TML_OK;
+    if (plan->field) {
+        uint64_t samples = plan->dims[0] * plan->dims[1] * plan->dims[2];
+        status = take(job, GL_FORMAT_WORDS, samples, &kept->field);
+        if (status == TML_OK)
+            status = gl_field_evaluate(tml, plan->field, kept->field);
+        job->volume = kept->field;
+    }
+    if (status == TML_OK)
+        status = take(job, GL_FORMAT_WORDS,
+                      TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1),
+                      &job->totals);
+    gl_keep(tml);
+    size_t before = plan->result->scratch_size, peak = before;
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        surface_space space;
+        status = count_part(job, p, true, &space);
+        if (keeps(plan)) {
+            kept->spaces[kept->count++] = space;
+            gl_keep(tml);
+        } else { /* takes its turn in the same textures */
+            gl_release_others(tml);
+            peak = TML_MAX_OF(peak, plan->result->scratch_size);
+            plan->result->scratch_size = before;
+        }
+        if (status == TML_OK)
+            status = step_done(job, "counts", p);
+    }
+    plan->result->scratch_size = TML_MAX_OF(peak, plan->result->scratch_size);
+    if (status == TML_OK)
+        status = read_totals(job);
+    if (status == TML_OK)
+        surface_time(plan->result, "counts", tml_seconds() - start);
+    return status;
+}
+
+static tml_status emit_part(const surface_job *job, uint32_t number, const surface_kept *kept)
+{
+    const surface_part *part = &job->plan->parts[number];
+    if (part->triangle_count == 0)
+        return TML_OK;
+    surface_space space;
+    tml_status status = TML_OK;
+    if (number < kept->count)
+        space = kept->spaces[number];
+    else
+        status = count_part(job, number, false, &space);
+    const surface_places places = {.vertex_first = part->vertex_first,
+                                   .vertex_count = part->vertex_count,
+                                   .triangle_first = part->triangle_first,
+                                   .triangle_count = part->triangle_count};
+    if (status == TML_OK)
+        status = gl_surface_emit(job, &space, &places);
+    gl_release_others(job->tml);
+    return status;
+}
+
+static tml_status run_emit(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    const surface_kept *kept = *plan->kept;
+    double start = tml_seconds();
+    size_t scratch_size = plan->result->scratch_size; /* what COUNT took is the most */
+    if (plan->field)
+        job->volume = kept->field;
+    tml_status status =
+        take(job, GL_FORMAT_WORDS,
+             TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1), &job->totals);
+    gl_keep(job->tml);
+    for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
+        status = emit_part(job, p, kept);
+        if (status == TML_OK)
+            status = step_done(job, "vertices and triangles", p);
+    }
+    plan->result->scratch_size = scratch_size;
+    if (status == TML_OK)
+        surface_time(plan->result, "vertices and triangles", tml_seconds() - start);
+    return status;
+}
+
+/* Brick minima and maxima. */
+static tml_status run_index(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    const uint64_t *dims = plan->dims;
+    surface_defines defines = surface_defines_of(job, 0, "");
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_surface_index,
+            .defines = defines.text,
+            .inputs = {{"volume", job->volume}},
+            .uniforms = {GL_UINT3("dims", (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]),
+                         gl_divisor("bricks_x", (dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X),
+                         gl_divisor("bricks_y", (dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y)},
+            .targets = {gl_slot_texture(plan->bricks)},
+            .count = 2 * plan->bricks->count,
+        });
+}
+
+/* The counts and the draw's arguments into buffers of the caller's. */
+static tml_status report(const surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    uint32_t room = (uint32_t)TML_MIN_OF(plan->triangle_capacity, (uint64_t)UINT32_MAX);
+    tml_status status = TML_OK;
+    if (plan->counts) {
+        bool is_wide = plan->counts->type == TML_U64;
+        status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
+                                                   .defines = is_wide ? "#define WIDE\n" : NULL,
+                                                   .inputs = {{"totals", job->totals}},
+                                                   .targets = {gl_slot_texture(plan->counts)},
+                                                   .count = is_wide ? 4 : 2});
+    }
+    if (plan->draw && status == TML_OK)
+        status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
+                                                   .defines = "#define DRAW\n",
+                                                   .inputs = {{"totals", job->totals}},
+                                                   .uniforms = {GL_UINT("room", room)},
+                                                   .targets = {gl_slot_texture(plan->draw)},
+                                                   .count = 5});
+    return status;
+}
+
+static tml_status hold_limits(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    tml_status status = take(job, GL_FORMAT_QUADS, 3, &job->head);
+    if (status != TML_OK)
+        return status;
+    surface_defines defines = surface_defines_of(job, 0, "");
+    return gl_draw(job->tml,
+                   &(gl_draw_info){.shader = &gl_shader_surface_iso,
+                                   .defines = defines.text,
+                                   .inputs = {{"isovalues", gl_slot_texture(plan->iso_on_device)}},
+                                   .uniforms = {GL_UINT("iso_index", (uint32_t)plan->iso_index)},
+                                   .targets = {job->head},
+                                   .count = 3});
+}
+
+/* From the isovalue to the draw's arguments, with nothing for the host in between: as many vertices and
+ * triangles are drawn as there is room for. */
+static tml_status run_enqueue(surface_job *job)
+{
+    const surface_plan *plan = job->plan;
+    surface_space space;
+    tml_status status = take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
+    if (status == TML_OK && plan->iso_on_device)
+        status = hold_limits(job);
+    if (status == TML_OK)
+        status = count_part(job, 0, false, &space);
+    const surface_places places = {.vertex_count = plan->vertex_capacity,
+                                   .triangle_count = plan->triangle_capacity,
+                                   .is_bounded = true};
+    if (status == TML_OK)
+        status = gl_surface_emit(job, &space, &places);
+    return status == TML_OK ? report(job) : status;
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static bool surface_supports(tml_context *tml, const surface_plan *plan)
+{
+    (void)tml;
+    return plan->stage == SURFACE_INDEX ||
+           (plan->type != TML_F64 && !(plan->attribute && plan->attribute->type == TML_F64));
+}
+
+/* What the pyramid over the edges numbers with 32 bits. */
+static tml_status check(tml_context *tml, const surface_plan *plan)
+{
+    for (uint32_t p = 0; p < plan->part_count; p++) {
+        surface_space space = space_of(plan, &plan->parts[p]);
+        if (3 * COLUMNS * space.quad_count > GL_PYRAMID_BITS_MAX)
+            return tml_error(
+                tml, TML_UNSUPPORTED,
+                "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                " samples: on OpenGL ES the samples of a part, with rows of whole 128, "
+                "number at most 2^32 / 3; surface a region at a time",
+                plan->parts[p].box.count[0], plan->parts[p].box.count[1],
+                plan->parts[p].box.count[2]);
+    }
+    return TML_OK;
+}
+
+static tml_status surface_run(tml_context *tml, const surface_plan *plan)
+{
+    tml_status status = check(tml, plan);
+    if (status != TML_OK)
+        return status;
+    surface_job job = {.tml = tml,
+                       .plan = plan,
+                       .volume = texture_or_none(plan->volume),
+                       .may_miss = plan->mask || tml_type_is_float(plan->type),
+                       .options = (plan->caps ? SURFACE_PAD : 0) | (plan->mask ? SURFACE_MASK : 0) |
+                                  (plan->labels ? SURFACE_LABEL : 0) |
+                                  (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};
+    switch (plan->stage) {
+    case SURFACE_COUNT:
+        return run_count(&job);
+    case SURFACE_EMIT:
+        return run_emit(&job);
+    case SURFACE_ENQUEUE:
+        return run_enqueue(&job);
+    case SURFACE_END:
+        gl_release_kept(tml);
+        tml_free(tml, *plan->kept, sizeof(surface_kept));
+        return TML_OK;
+    default:
+        return run_index(&job);
+    }
+}
+
+GL_OP(surface, surface_plan)

@@ -1,0 +1,184 @@
+/* A part's vertices and triangles: a fragment each, into quads, and from there to their places in
+ * arrays of words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gl/gl_surface_internal.h"
+#include "gl_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/surface_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum {
+    /* Elements that are made before they go to their places: limits what temporaries take. */
+    CHUNK = 1 << 20,
+    CASES = 256,
+};
+
+/* An array of the caller's that elements go to. */
+typedef struct surface_array {
+    const tml_slot *slot;      /* NULL: not wanted */
+    const gl_texture *quads;   /* where the elements are */
+    uint32_t components, skip; /* of a quad */
+    bool is_wide;              /* words of 64 bits */
+} surface_array;
+
+/* count elements, whose first is number first of the part, to the array. */
+static tml_status place(const surface_job *job, const surface_array *array,
+                        const surface_places *places, uint64_t part_first, uint64_t first,
+                        uint64_t count, uint32_t total)
+{
+    if (!array->slot)
+        return TML_OK;
+    char defines[128];
+    snprintf(defines, sizeof defines, "#define COMPONENTS %uu\n#define SKIP %uu\n%s%s",
+             (unsigned)array->components, (unsigned)array->skip,
+             array->is_wide ? "#define WIDE\n" : "", places->is_bounded ? "#define BOUNDED\n" : "");
+    uint64_t words = (array->is_wide ? 2u : 1u) * array->components;
+    uint64_t at = (part_first + first) * words;
+    return gl_draw(job->tml, &(gl_draw_info){
+                                 .shader = &gl_shader_surface_words,
+                                 .defines = defines,
+                                 .inputs = {{"elements", array->quads}, {"totals", job->totals}},
+                                 .uniforms = {GL_UINT("first", (uint32_t)at),
+                                              GL_UINT("first_element", (uint32_t)first),
+                                              GL_UINT("total_at", places->total_at + total)},
+                                 .targets = {gl_slot_texture(array->slot)},
+                                 .first = at,
+                                 .count = count * words,
+                             });
+}
+
+/* ---- vertices -------------------------------------------------------------------------------- */
+
+static gl_uniform vector(const char *name, double x, double y, double z)
+{
+    return (gl_uniform)GL_FLOAT3(name, (float)x, (float)y, (float)z);
+}
+
+static tml_status draw_vertices(const surface_job *job, const surface_space *space, uint64_t first,
+                                uint64_t count, const gl_texture *const targets[2])
+{
+    const surface_plan *plan = job->plan;
+    const uint64_t *dims = plan->dims, *box = space->part->box.first;
+    surface_limits limits = surface_limits_of_part(plan, space->part);
+    char more[96];
+    int used = snprintf(more, sizeof more, "#define ATTRIBUTE %uu\n%s",
+                        (unsigned)(plan->attribute ? plan->attribute->type : TML_F32),
+                        gl_pyramid_defines(&space->edges));
+    if (plan->vertex_normals)
+        snprintf(more + used, sizeof more - (size_t)used, "#define NORMALS %uu\n",
+                 (unsigned)plan->normals);
+    surface_defines defines =
+        surface_defines_of(job, plan->vertex_values ? SURFACE_ATTRIBUTE : 0, more);
+    const double(*step)[3] = plan->step;
+    const float(*rows)[3] = plan->normal_rows;
+    gl_draw_info info = {
+        .shader = &gl_shader_surface_vertices,
+        .defines = defines.text,
+        .inputs = {{"volume", job->volume},
+                   {"head", job->head},
+                   {"attributes", plan->attribute ? gl_slot_texture(plan->attribute) : NULL}},
+        .uniforms = {SPACE_UNIFORMS(space), GL_UINT("first", (uint32_t)first),
+                     GL_UINT3("dims", (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]),
+                     GL_UINT3("box_first", (uint32_t)box[0], (uint32_t)box[1], (uint32_t)box[2]),
+                     GL_UINT3("iso", limits.iso_words[0], limits.iso_words[1], limits.iso_words[2]),
+                     vector("origin", plan->origin[0], plan->origin[1], plan->origin[2]),
+                     vector("step_x", step[0][0], step[0][1], step[0][2]),
+                     vector("step_y", step[1][0], step[1][1], step[1][2]),
+                     vector("step_z", step[2][0], step[2][1], step[2][2]),
+                     vector("normal_row0", rows[0][0], rows[0][1], rows[0][2]),
+                     vector("normal_row1", rows[1][0], rows[1][1], rows[1][2]),
+                     vector("normal_row2", rows[2][0], rows[2][1], rows[2][2])},
+        .targets = {targets[0], targets[1]},
+        .count = count,
+    };
+    gl_pyramid_bind(&info, &space->edges);
+    return gl_draw(job->tml, &info);
+}
+
+static tml_status emit_vertices(const surface_job *job, const surface_space *space,
+                                const surface_places *places)
+{
+    const surface_plan *plan = job->plan;
+    uint64_t chunk = TML_MIN_OF(places->vertex_count, (uint64_t)CHUNK);
+    const gl_texture *targets[2] = {NULL, NULL};
+    tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[0]);
+    if (status == TML_OK && plan->vertex_normals)
+        status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[1]);
+    const surface_array arrays[] = {{plan->positions, targets[0], 3, 0, false},
+                                    {plan->vertex_normals, targets[1], 3, 0, false},
+                                    {plan->vertex_values, targets[0], 1, 3, false}};
+    for (uint64_t first = 0; first < places->vertex_count && status == TML_OK; first += chunk) {
+        uint64_t count = TML_MIN_OF(chunk, places->vertex_count - first);
+        status = draw_vertices(job, space, first, count, targets);
+        for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++)
+            status = place(job, &arrays[a], places, places->vertex_first, first, count,
+                           SURFACE_VERTICES);
+    }
+    gl_release(job->tml, targets[0]);
+    gl_release(job->tml, targets[1]);
+    return status;
+}
+
+/* ---- triangles ------------------------------------------------------------------------------- */
+
+static tml_status draw_triangles(const surface_job *job, const surface_space *space,
+                                 const gl_texture *cases, const surface_places *places,
+                                 uint64_t first, uint64_t count, const gl_texture *target)
+{
+    surface_defines defines = surface_defines_of(job, job->plan->flip_winding ? SURFACE_FLIP : 0,
+                                                 gl_pyramid_defines(&space->triangles));
+    gl_draw_info info = {
+        .shader = &gl_shader_surface_triangles,
+        .defines = defines.text,
+        .inputs = {{"bits", space->bits},
+                   {"edges", space->edges.base},
+                   {"firsts", space->firsts},
+                   {"cases", cases},
+                   {"missing_any", space->missing_any},
+                   {"whole_cells", space->whole_cells}},
+        .uniforms = {SPACE_UNIFORMS(space), GL_UINT("first", (uint32_t)first),
+                     GL_UINT("vertex_first", (uint32_t)places->vertex_first)},
+        .targets = {target},
+        .count = count,
+    };
+    gl_pyramid_bind(&info, &space->triangles);
+    return gl_draw(job->tml, &info);
+}
+
+static tml_status emit_triangles(const surface_job *job, const surface_space *space,
+                                 const surface_places *places)
+{
+    const surface_plan *plan = job->plan;
+    uint64_t chunk = TML_MIN_OF(places->triangle_count, (uint64_t)CHUNK);
+    const gl_texture *target = NULL, *cases = NULL;
+    tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
+    if (status == TML_OK)
+        status = gl_temporary(job->tml, GL_FORMAT_QUADS, CASES, &cases);
+    if (status == TML_OK)
+        status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_cases,
+                                                   .targets = {cases},
+                                                   .count = CASES});
+    const surface_array array = {plan->indices, target, 3, 0, plan->indices64};
+    for (uint64_t first = 0; first < places->triangle_count && status == TML_OK; first += chunk) {
+        uint64_t count = TML_MIN_OF(chunk, places->triangle_count - first);
+        status = draw_triangles(job, space, cases, places, first, count, target);
+        if (status == TML_OK)
+            status =
+                place(job, &array, places, places->triangle_first, first, count, SURFACE_TRIANGLES);
+    }
+    gl_release(job->tml, target);
+    gl_release(job->tml, cases);
+    return status;
+}
+
+tml_status gl_surface_emit(const surface_job *job, const surface_space *space,
+                           const surface_places *places)
+{
+    tml_status status = emit_vertices(job, space, places);
+    return status == TML_OK ? emit_triangles(job, space, places) : status;
+}

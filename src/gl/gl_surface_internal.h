@@ -1,0 +1,62 @@
+/* What the surface's files share on the OpenGL ES engine. */
+#ifndef TML_GL_SURFACE_INTERNAL_H
+#define TML_GL_SURFACE_INTERNAL_H
+
+#include "gl/gl_divide.h"
+#include "gl/gl_pyramid.h"
+#include "surface/surface_internal.h"
+
+/* Words of a part's totals (surface_totals.frag). */
+enum { SURFACE_VERTICES, SURFACE_TRIANGLES, SURFACE_CELLS, SURFACE_TOTALS = 4 };
+
+/* What COUNT makes of a part and EMIT reads. */
+typedef struct surface_space {
+    const surface_part *part;
+    uint32_t pad;
+    uint32_t size[3]; /* samples, with the pad */
+    uint32_t quads;   /* in a row */
+    uint64_t quad_count;
+    const gl_texture *bits;
+    const gl_texture *missing_any, *whole_cells; /* where samples may be missing */
+    gl_pyramid edges;                            /* in the order of the vertices */
+    gl_pyramid triangles;                        /* of each 32 cells */
+    const gl_texture *firsts;                    /* vertex of each quad of edges, in fours */
+} surface_space;
+
+typedef struct surface_job {
+    tml_context *tml;
+    const surface_plan *plan;
+    const gl_texture *volume; /* WORDS */
+    const gl_texture *head;   /* of an isovalue on the device: surface_iso.frag */
+    const gl_texture *totals; /* WORDS, SURFACE_TOTALS a part */
+    uint32_t options;         /* SURFACE_... of kernels/surface_args.k.h that all shaders share */
+    bool may_miss;            /* samples may be missing: mask, or NaN */
+} surface_job;
+
+/* The part's limits, by isovalue or label. */
+surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
+
+/* "#define TYPE 10u\n#define OPTIONS 4u\n" and so on, then more, for the shaders of a job. */
+typedef struct surface_defines {
+    char text[256];
+} surface_defines;
+surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more);
+
+/* The uniforms of gl_surface.glsl. */
+#define SPACE_UNIFORMS(space)                                                                      \
+    GL_UINT3("size", (space)->size[0], (space)->size[1], (space)->size[2]),                        \
+        gl_divisor("quads", (space)->quads), gl_divisor("size_y", (space)->size[1])
+
+/* Where the parts' elements go in the outputs. */
+typedef struct surface_places {
+    uint64_t vertex_first, vertex_count; /* to be written, at most */
+    uint64_t triangle_first, triangle_count;
+    bool is_bounded; /* there may be fewer: total_at tells */
+    uint32_t total_at;
+} surface_places;
+
+/* Writes a part's vertices and triangles. gl_surface_emit.c */
+tml_status gl_surface_emit(const surface_job *job, const surface_space *space,
+                           const surface_places *places);
+
+#endif

@@ -1,0 +1,79 @@
+/* What the surface's shaders share: where things lie in a workspace, and rows of bits.
+ *
+ * A workspace is the box of samples of one part, with a layer of outside samples around it when the
+ * surface is capped. Its rows are numbered y + size.y * z. A row's bits are quads of 128 columns,
+ * padded with zeros, quad after quad and row after row. TYPE: tml_type of a sample. OPTIONS. */
+#include "gl_common.glsl"
+#include "gl_divide.glsl"
+#include "kernels/surface.k.h"
+#include "kernels/surface_args.k.h"
+#include "kernels/surface_keys.glsl"
+
+uniform uvec3 size;            /* samples, with the pad */
+uniform uvec2 quads, size_y;   /* divisors: quads in a row, rows in a slice */
+
+bool has(uint option)
+{
+    return (OPTIONS & option) != 0u;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+struct quad_place {
+    uint row, q; /* the quad's number in its row */
+    uint y, z;
+};
+/* Of quad number i of the workspace. */
+quad_place place_of_quad(uint i)
+{
+    quad_place place;
+    place.row = divide(i, quads);
+    place.q = i - place.row * quads.x;
+    place.z = divide(place.row, size_y);
+    place.y = place.row - place.z * size_y.x;
+    return place;
+}
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+/* The low n bits; all for n of 32 and more. */
+uint low_bits(uint n)
+{
+    return n >= 32u ? 0xffffffffu : (1u << n) - 1u;
+}
+/* The columns of quad q that are below n. */
+uvec4 columns_below(uint q, uint n)
+{
+    uint left = n - min(n, 128u * q);
+    return uvec4(low_bits(left), low_bits(left - min(left, 32u)), low_bits(left - min(left, 64u)),
+                 low_bits(left - min(left, 96u)));
+}
+uint count_bits(uvec4 bits)
+{
+    return popcount32(bits.x) + popcount32(bits.y) + popcount32(bits.z) + popcount32(bits.w);
+}
+bool is_zero(uvec4 bits)
+{
+    return (bits.x | bits.y | bits.z | bits.w) == 0u;
+}
+/* Word i of a quad. */
+uint word_of(uvec4 quad, uint i)
+{
+    return i < 2u ? (i == 0u ? quad.x : quad.y) : (i == 2u ? quad.z : quad.w);
+}
+/* Bit i of the result is bit i + 1 of the row; next: the quad after it. */
+uvec4 step_quad(uvec4 quad, uint next)
+{
+    return uvec4(surface_step_x(quad.x, quad.y), surface_step_x(quad.y, quad.z),
+                 surface_step_x(quad.z, quad.w), surface_step_x(quad.w, next));
+}
+
+/* A row's quad; and the first word of the quad after it, 0 at the row's end. */
+uvec4 row_quad(highp usampler2D rows, uint row, uint q)
+{
+    return load_quad(rows, row * quads.x + q);
+}
+uint row_next(highp usampler2D rows, uint row, uint q)
+{
+    return q + 1u < quads.x ? load_quad(rows, row * quads.x + q + 1u).x : 0u;
+}

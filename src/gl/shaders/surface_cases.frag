@@ -1,0 +1,13 @@
+/* The case table: for each case its triangles' edges, in two words of eight nibbles, and how many
+ * triangles there are. */
+#include "gl_common.glsl"
+#include "surface_tables.k.h"
+
+out highp uvec4 entry;
+
+void main()
+{
+    uint index = tml_texel();
+    entry = uvec4(surface_case_edges[2u * index], surface_case_edges[2u * index + 1u],
+                  surface_case_count[index], 0u);
+}

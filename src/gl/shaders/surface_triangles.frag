@@ -1,0 +1,68 @@
+/* A triangle a fragment: the numbers of its vertices. */
+#include "gl_surface.glsl"
+#include "gl_surface_missing.glsl"
+#include "gl_pyramid.glsl"
+
+uniform highp usampler2D bits, edges, firsts, cases;
+uniform uint first;        /* triangle of the part */
+uniform uint vertex_first; /* of the part */
+out highp uvec4 corners;
+
+/* The number of the vertex on an edge that the cell at (column, row) has. */
+uint vertex_on(uint edge, uint column, uint row)
+{
+    uint axis = edge >> 2, low = edge & 1u, high = edge >> 1 & 1u;
+    row += axis == 0u ? low + size.y * high : axis == 1u ? size.y * high : high;
+    column += axis == 0u ? 0u : low;
+    uint quad = (3u * row + axis) * quads.x + (column >> 7);
+    uvec4 crossed = load_quad(edges, quad);
+    uvec4 below = columns_below(0u, column & 127u);
+    return word_of(load_quad(firsts, quad >> 2), quad & 3u) + count_bits(crossed & below);
+}
+
+void main()
+{
+    corners = uvec4(0u);
+    uint key = first + tml_texel();
+    if (key >= pyramid_total())
+        return;
+    pyramid_spot spot = pyramid_locate(key);
+    quad_place place = place_of_quad(spot.item >> 2);
+    uint w = spot.item & 3u;
+    uvec4 here = uvec4(0u), step = uvec4(0u); /* words of the four rows, and of their next column */
+    for (uint k = 0u; k < 4u; k++) {
+        uint row = place.row + (k & 1u) + (k >> 1) * size.y;
+        uvec4 quad = row_quad(bits, row, place.q);
+        uint word = word_of(quad, w);
+        uint next = w < 3u ? word_of(quad, w + 1u) : row_next(bits, row, place.q);
+        here = uvec4(here.yzw, word);
+        step = uvec4(step.yzw, surface_step_x(word, next));
+    }
+    uint x_cells = word_of(columns_below(place.q, size.x - 1u), w);
+    uint cells = x_cells & surface_active(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w);
+#ifdef MISSING
+    if (some_are_missing())
+        cells &= word_of(row_quad(whole_cells, place.row, place.q), w);
+#endif
+    /* The cell: as many columns as have no more triangles than come before this one. */
+    uint bit = 0u, before = 0u;
+    for (uint width = 16u; width > 0u; width >>= 1) {
+        uint count = surface_triangles(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w,
+                                       cells & low_bits(bit + width));
+        if (count <= spot.rank) {
+            bit += width;
+            before = count;
+        }
+    }
+    uvec4 low = here >> bit & 1u, high = step >> bit & 1u;
+    uint index = low.x | high.x << 1 | low.y << 2 | high.y << 3 | low.z << 4 | high.z << 5 | low.w << 6 |
+                 high.w << 7;
+    uvec4 entry = load_quad(cases, index);
+    uint column = 128u * place.q + 32u * w + bit;
+    for (uint k = 0u; k < 3u; k++) {
+        uint turned = has(SURFACE_FLIP) && k != 0u ? 3u - k : k;
+        uint i = 3u * (spot.rank - before) + turned;
+        uint edge = (i < 8u ? entry.x : entry.y) >> (4u * (i & 7u)) & 0xfu;
+        corners = uvec4(corners.yz, vertex_first + vertex_on(edge, column, place.row), 0u);
+    }
+}

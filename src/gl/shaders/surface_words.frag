@@ -1,0 +1,28 @@
+/* Components of quads to their places in an array of words, COMPONENTS an element, from component SKIP
+ * on. WIDE: words of 64 bits. BOUNDED: nothing past the total. */
+#include "gl_common.glsl"
+
+uniform highp usampler2D elements, totals;
+uniform uint first;         /* word of the target where the first element goes */
+uniform uint first_element; /* of the part, for the total */
+uniform uint total_at;      /* word of totals */
+out highp uint word;
+
+void main()
+{
+    uint i = tml_texel() - first;
+#ifdef WIDE
+    bool is_high = (i & 1u) != 0u;
+    i >>= 1;
+#endif
+    uint element = i / COMPONENTS, component = i - COMPONENTS * element + SKIP;
+#ifdef BOUNDED
+    if (first_element + element >= tml_load_word(totals, total_at))
+        discard;
+#endif
+    uvec4 quad = load_quad(elements, element);
+    word = component < 2u ? (component == 0u ? quad.x : quad.y) : (component == 2u ? quad.z : quad.w);
+#ifdef WIDE
+    word = is_high ? 0u : word;
+#endif
+}
