@@ -1,6 +1,6 @@
 /* Particles that move, and leave the stream when they have flown out of a box or grown too old. The
- * same kernels run on the CPU and, built by CMake's trommel_add_kernels(), on a Vulkan device; both
- * must keep the same particles.
+ * same kernels run on the CPU, on Vulkan (built by CMake's trommel_add_kernels()) and on OpenGL ES
+ * (compiled by the driver); all must keep the same particles.
  * Shows: kernels with several arrays and parameters; payloads that are compacted together, in place;
  * a length that stays on the device from frame to frame; tml_vulkan_desc.kernels. */
 #include <stdio.h>
@@ -109,22 +109,32 @@ static tml_status run(tml_engine_kind engine, result *out)
     return status;
 }
 
+static bool is_same(const result *a, const result *b)
+{
+    size_t count = (size_t)a->count;
+    return a->count == b->count && !memcmp(a->ids, b->ids, count * sizeof a->ids[0]) &&
+           !memcmp(a->positions, b->positions, count * sizeof a->positions[0]);
+}
+
 int main(void)
 {
-    static result on_cpu, on_vulkan;
-    if (run(TML_ENGINE_CPU, &on_cpu))
+    static const tml_engine_kind gpus[] = {TML_ENGINE_VULKAN, TML_ENGINE_GL};
+    static result on_cpu, on_gpu;
+    if (run(TML_ENGINE_CPU, &on_cpu) || on_cpu.count == 0 || on_cpu.count == PARTICLES)
         return 1;
-    tml_status status = run(TML_ENGINE_VULKAN, &on_vulkan);
-    if (status == TML_NO_DEVICE) {
-        printf("no Vulkan device here\n");
-        return on_cpu.count > 0 && on_cpu.count < PARTICLES ? 0 : 1;
+    for (int i = 0; i < 2; i++) {
+        tml_status status = run(gpus[i], &on_gpu);
+        if (status == TML_NO_DEVICE) {
+            printf("no %s device here\n", i == 0 ? "Vulkan" : "OpenGL ES");
+            continue;
+        }
+        if (status)
+            return 1;
+        if (!is_same(&on_cpu, &on_gpu)) {
+            printf("it differs from the CPU\n");
+            return 1;
+        }
+        printf("it kept the same ones, at the same places\n");
     }
-    if (status)
-        return 1;
-    size_t count = (size_t)on_cpu.count;
-    bool equal = on_vulkan.count == count &&
-                 !memcmp(on_vulkan.ids, on_cpu.ids, count * sizeof on_cpu.ids[0]) &&
-                 !memcmp(on_vulkan.positions, on_cpu.positions, count * sizeof on_cpu.positions[0]);
-    printf("%s\n", equal ? "both kept the same ones, at the same places" : "they differ");
-    return equal && count > 0 && count < PARTICLES ? 0 : 1;
+    return 0;
 }
