@@ -6,6 +6,7 @@
 #include <trommel/trommel.h>
 
 #include <GLES3/gl3.h>
+#include <dlfcn.h>
 
 #include <trommel/kernel_begin.h>
 TML_KERNEL(float, twice, (float x, tml_index i, tml_params p), { return x * 2.0f + F(i) - p.f[1]; })
@@ -26,6 +27,7 @@ enum { PATHS = sizeof paths / sizeof *paths };
 
 typedef struct pair {
     tml_context *gl, *cpu;
+    tml_gl_path path;
 } pair;
 
 /* Does the driver say that it knows OpenGL ES 3.0? */
@@ -42,7 +44,7 @@ static bool has_es3(void)
 /* Drivers of OpenGL ES 2.0 need not have float targets. */
 static bool begin(pair *p, tml_gl_path path)
 {
-    *p = (pair){NULL, NULL};
+    *p = (pair){NULL, NULL, path};
     bool may_fail = path != TML_GL_PACKED && !has_es3();
     tml_status status =
         tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
@@ -417,8 +419,10 @@ static void check_refusals(const pair *p)
     twins u32 = make(p, TML_U32, 3, many), u16 = make(p, TML_U16, 3, many);
     twins out = make_output(p, TML_U32, 3);
     tml_map_desc map = {.kernel = TML_USE(needs_bits), .in = {u16.gl}, .out = out.gl};
-    CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
-    CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
+    if (p->path == TML_GL_PACKED) { /* GLSL ES 1.00, which has no bits */
+        CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
+        CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
+    }
     map.in[0] = u32.gl;
     CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
     CHECK_STATUS(tml_scan(p->gl, &(tml_scan_desc){.in = u32.gl, .out = out.gl}), TML_UNSUPPORTED);
@@ -431,6 +435,213 @@ static void check_refusals(const pair *p)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         destroy(p, all[i]);
 }
+
+/* ---- worse devices --------------------------------------------------------------------------- */
+
+/* What is wrong with the device. */
+static struct {
+    bool no_float_targets, no_float_reads, no_integer_targets, mediump, wrong_bytes, no_rounding;
+} worse;
+
+typedef void (*gl_function)(void);
+static tml_gl_function (*real_address)(const char *name);
+static __typeof__(&glCheckFramebufferStatus) real_status;
+static __typeof__(&glReadPixels) real_read;
+static __typeof__(&glShaderSource) real_source;
+static __typeof__(&glTexImage2D) real_image;
+static GLenum last_format;
+static GLenum last_type;
+
+/* The format of the texture that was made last is that of the one that is looked at: so it is in the
+ * tests of capabilities. */
+static void GL_APIENTRY image_2d(GLenum target, GLint level, GLint internal, GLsizei width,
+                                 GLsizei height, GLint border, GLenum format, GLenum type,
+                                 const void *data)
+{
+    last_format = format;
+    last_type = type;
+    real_image(target, level, internal, width, height, border, format, type, data);
+}
+
+static GLenum GL_APIENTRY framebuffer_status(GLenum target)
+{
+    bool is_float = last_type == GL_FLOAT || last_type == GL_HALF_FLOAT;
+    bool is_integer = last_format == GL_RED_INTEGER || last_format == GL_RGBA_INTEGER;
+    if ((worse.no_float_targets && is_float) || (worse.no_integer_targets && is_integer))
+        return GL_FRAMEBUFFER_UNSUPPORTED;
+    return real_status(target);
+}
+
+/* A read of floats that says nothing and gives zeros; bytes of which the lowest bit is lost. */
+static void GL_APIENTRY read_pixels(GLint x, GLint y, GLsizei width, GLsizei height, GLenum format,
+                                    GLenum type, void *out)
+{
+    size_t texels = (size_t)width * (size_t)height;
+    real_read(x, y, width, height, format, type, out);
+    if (worse.no_float_reads && type == GL_FLOAT)
+        memset(out, 0, 16 * texels);
+    for (size_t i = 0; worse.wrong_bytes && type == GL_UNSIGNED_BYTE && i < 4 * texels; i++)
+        ((uint8_t *)out)[i] &= 0xfe;
+}
+
+/* Replaces every occurrence of a word by one of no greater length. */
+static void replace(char *text, const char *word, const char *by)
+{
+    size_t length = strlen(word);
+    for (char *at = text; (at = strstr(at, word)); at += length) {
+        memset(at, ' ', length);
+        memcpy(at, by, strlen(by));
+    }
+}
+
+/* mediump: shaders of GLSL ES 1.00 say highp and get 16 bits, which this driver then computes in.
+ * no_rounding: what is stored loses a little more than half a step. */
+static void GL_APIENTRY shader_source(GLuint shader, GLsizei count, const GLchar *const *texts,
+                                      const GLint *lengths)
+{
+    size_t size = 1;
+    for (GLsizei i = 0; i < count; i++)
+        size += strlen(texts[i]);
+    char *whole = calloc(size, 1);
+    if (!whole)
+        abort();
+    for (GLsizei i = 0; i < count; i++)
+        strcat(whole, texts[i]);
+    (void)lengths;
+    if (worse.mediump && strncmp(whole, "#version 100", 12) == 0)
+        replace(whole, "highp", "lowp ");
+    if (worse.no_rounding)
+        replace(whole, "+ 0.25) / 255.0", "- 0.60) / 255.0");
+    const GLchar *text = whole;
+    real_source(shader, 1, &text, NULL);
+    free(whole);
+}
+
+static tml_gl_function worse_address(void *user, const char *name)
+{
+    (void)user;
+    tml_gl_function real = real_address(name);
+    struct {
+        const char *name;
+        void *keep;
+        tml_gl_function own;
+    } wrapped[] = {{"glCheckFramebufferStatus", &real_status, (tml_gl_function)framebuffer_status},
+                   {"glReadPixels", &real_read, (tml_gl_function)read_pixels},
+                   {"glShaderSource", &real_source, (tml_gl_function)shader_source},
+                   {"glTexImage2D", &real_image, (tml_gl_function)image_2d}};
+    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++)
+        if (strcmp(name, wrapped[i].name) == 0) {
+            memcpy(wrapped[i].keep, &real, sizeof real);
+            return wrapped[i].own;
+        }
+    return real;
+}
+
+/* Opens through the worse functions. Leaves the log's last line in message. */
+static char message[1024];
+static void keep_message(void *user, tml_log_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    snprintf(message, sizeof message, "%s", text);
+}
+static tml_status open_worse(tml_gl_path path, tml_context **tml)
+{
+    void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return TML_NO_DEVICE;
+    void *get = dlsym(library, "eglGetProcAddress");
+    memcpy(&real_address, &get, sizeof get);
+    message[0] = '\0';
+    const tml_gl_desc gl = {.path = path, .get_proc_address = worse_address};
+    return tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &gl, .log = keep_message}, tml);
+}
+
+/* The path that AUTO takes, TML_GL_PATH_AUTO for none. */
+static tml_gl_path path_taken(void)
+{
+    tml_context *tml;
+    if (open_worse(TML_GL_PATH_AUTO, &tml) != TML_OK)
+        return TML_GL_PATH_AUTO;
+    tml_gl_test tests[64];
+    uint32_t count = tml_gl_tests(tml, tests, 64);
+    tml_gl_path path = TML_GL_PATH_AUTO;
+    for (uint32_t i = 0; i < count; i++)
+        for (int k = 0; k < PATHS && tests[i].is_choice; k++)
+            if (strcmp(tests[i].name + 5, tml_gl_path_name(paths[k])) == 0)
+                path = paths[k];
+    tml_close(tml);
+    return path;
+}
+
+/* Is this test among those of a context, and did it pass? */
+static bool has_passed(tml_context *tml, const char *name)
+{
+    tml_gl_test tests[64];
+    uint32_t count = tml_gl_tests(tml, tests, 64);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(tests[i].name, name) == 0)
+            return tests[i].passed;
+    return false;
+}
+
+static bool begin_worse(void)
+{
+    memset(&worse, 0, sizeof worse);
+    return has_es3();
+}
+
+TEST(path_follows_what_the_device_does)
+{
+    if (!begin_worse())
+        SKIP("no device with OpenGL ES 3.0 to make worse");
+    CHECK_EQ_U64(path_taken(), TML_GL_INTEGER);
+    worse.no_integer_targets = true;
+    CHECK_EQ_U64(path_taken(), TML_GL_FLOAT);
+    worse.no_float_reads = true;
+    CHECK_EQ_U64(path_taken(), TML_GL_FLOAT_PACKED);
+    worse.no_float_targets = true;
+    CHECK_EQ_U64(path_taken(), TML_GL_PACKED);
+    worse.wrong_bytes = true;
+    CHECK_EQ_U64(path_taken(), TML_GL_PATH_AUTO);
+}
+
+TEST(forced_paths_are_refused_with_the_reason)
+{
+    if (!begin_worse())
+        SKIP("no device with OpenGL ES 3.0 to make worse");
+    tml_context *tml;
+    worse.no_float_targets = true;
+    CHECK_STATUS(open_worse(TML_GL_FLOAT, &tml), TML_UNSUPPORTED);
+    CHECK(strstr(message, "float targets") != NULL);
+    begin_worse();
+    worse.no_rounding = true;
+    CHECK_STATUS(open_worse(TML_GL_PACKED, &tml), TML_UNSUPPORTED);
+    CHECK(strstr(message, "256 values") != NULL);
+    begin_worse();
+    worse.no_integer_targets = true;
+    CHECK_STATUS(open_worse(TML_GL_INTEGER, &tml), TML_UNSUPPORTED);
+    CHECK(strstr(message, "R32UI") != NULL);
+}
+
+/* Floats of 16 bits: too few for positions, so the tier is refused; moving bytes is still exact. What
+ * has integers is not touched by it. */
+TEST(mediump_devices_are_refused)
+{
+    if (!begin_worse())
+        SKIP("no device with OpenGL ES 3.0 to make worse");
+    tml_context *tml = NULL;
+    worse.mediump = true;
+    CHECK_STATUS(open_worse(TML_GL_PACKED, &tml), TML_UNSUPPORTED);
+    /* The first test that fails; that of bytes came before it. */
+    CHECK(strstr(message, "whole numbers are exact to 2^24 (10 bits seen") != NULL);
+    if (!CHECK_STATUS(open_worse(TML_GL_INTEGER, &tml), TML_OK))
+        return;
+    CHECK(has_passed(tml, "R32UI: 256 words drawn and read back"));
+    tml_close(tml);
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
 
 static void run_on(tml_gl_path path, void (*check)(const pair *))
 {

@@ -20,8 +20,9 @@ typedef enum probe_id {
     PROBE_INFO, /* decides nothing */
     PROBE_WORDS,
     PROBE_QUADS,
-    PROBE_HIGHP,
     PROBE_BYTES,
+    PROBE_HIGHP,
+    PROBE_PACK,
     PROBE_FLOATS,
     PROBE_FLOATS_READ,
     PROBE_IDS,
@@ -330,7 +331,7 @@ static void test_bytes(probe *p)
         compare_bytes(p, read_row(p, BYTE_VALUES, GL_RGBA, GL_UNSIGNED_BYTE));
         draw_floats(p, MODE_PACK, PATTERNS, p->patterns);
         GLenum error = read_row(p, PATTERNS, GL_RGBA, GL_UNSIGNED_BYTE);
-        compare_patterns(p, PROBE_BYTES, error, true);
+        compare_patterns(p, PROBE_PACK, error, true);
     }
     p->fn->DeleteTextures(1, &texture);
 }
@@ -415,9 +416,9 @@ static void make_patterns(probe *p)
 
 static const probe_id needs[][PROBE_IDS] = {
     [TML_GL_INTEGER] = {PROBE_WORDS, PROBE_QUADS},
-    [TML_GL_FLOAT] = {PROBE_HIGHP, PROBE_BYTES, PROBE_FLOATS, PROBE_FLOATS_READ},
-    [TML_GL_FLOAT_PACKED] = {PROBE_HIGHP, PROBE_BYTES, PROBE_FLOATS},
-    [TML_GL_PACKED] = {PROBE_HIGHP, PROBE_BYTES},
+    [TML_GL_FLOAT] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS, PROBE_FLOATS_READ},
+    [TML_GL_FLOAT_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS},
+    [TML_GL_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK},
 };
 
 /* The test that a path fails, or NULL. */
