@@ -192,6 +192,20 @@ static tml_status measure_stream(tml_context *tml, const bench_args *args, bench
     return status;
 }
 
+/* On OpenGL ES the pipeline of 2008 beside ours, where it can count that far. */
+static tml_status measure_classic(tml_context *tml, const bench_args *args, const bench_desc *ours,
+                                  bench_report *report)
+{
+    tml_device_info device;
+    bench_desc desc = *ours;
+    tml_context_device(tml, &device);
+    if (device.engine != TML_ENGINE_GL || desc.type != TML_F32)
+        return TML_OK;
+    desc.is_classic = true;
+    tml_status status = measure(tml, args, &desc, "surface, classic soup", 0, report);
+    return status == TML_UNSUPPORTED ? TML_OK : status;
+}
+
 static tml_status measure_surface(tml_context *tml, const bench_args *args,
                                   const tml_volume *volume, double iso, bench_report *report)
 {
@@ -205,6 +219,8 @@ static tml_status measure_surface(tml_context *tml, const bench_args *args,
                        .grid = volume->grid,
                        .iso = iso};
     tml_status status = measure(tml, args, &desc, "surface", 0, report);
+    if (!status)
+        status = measure_classic(tml, args, &desc, report);
     if (status || !args->sweep)
         return status;
     /* A tenth of the field's range around the isovalue; a file's range is not known. */

@@ -1,5 +1,7 @@
 /* The classic HistoPyramids that benchmarks compare with (gl/gl_classic.h): both forms against a plain
- * loop in Z order. */
+ * loop in Z order, and their surfaces against ours. */
+#include <trommel/surface.h>
+
 #include "gl/gl_classic.h"
 #include "test.h"
 
@@ -108,6 +110,70 @@ TEST(floats_are_refused_where_they_cannot_count)
                             .count = buffer_of(tml, TML_U32, 1, NULL)};
     CHECK_STATUS(gl_classic_compact(tml, &desc), TML_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "16777216"));
+    tml_close(tml);
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+static int compare_triangles(const void *a, const void *b)
+{
+    return memcmp(a, b, 9 * sizeof(float));
+}
+
+/* The triangles of both are the same, whatever their order: the soup of tml_surface is positions in
+ * samples of the same arithmetic. */
+static void compare_soups(tml_context *tml, const uint64_t dims[3])
+{
+    uint64_t samples = dims[0] * dims[1] * dims[2];
+    float *volume = malloc(samples * sizeof *volume);
+    if (!volume)
+        abort();
+    for (uint64_t i = 0; i < samples; i++)
+        volume[i] = (float)(hash((uint32_t)i) >> 8) * 0x1p-24f;
+    tml_surface_desc desc = {.volume = buffer_of(tml, TML_F32, samples, volume),
+                             .grid.dims = {dims[0], dims[1], dims[2]},
+                             .iso = 0.625,
+                             .soup = true};
+    tml_surface_result ours;
+    CHECK_OK(tml, tml_surface(tml, &desc, &ours));
+    gl_classic_surface_desc classic = {
+        .volume = desc.volume,
+        .dims = {dims[0], dims[1], dims[2]},
+        .iso = (float)desc.iso,
+        .room = ours.vertex_count,
+        .out = buffer_of(tml, TML_VEC(TML_F32, 3), ours.vertex_count, NULL),
+        .count = buffer_of(tml, TML_U32, 1, NULL)};
+    uint32_t vertices = 0;
+    size_t size = ours.vertex_count * 3 * sizeof(float);
+    float *a = malloc(size), *b = malloc(size);
+    if (!a || !b)
+        abort();
+    CHECK_OK(tml, gl_classic_surface(tml, &classic));
+    CHECK_OK(tml, tml_read(tml, classic.count, &vertices));
+    CHECK_OK(tml, tml_read(tml, classic.out, a));
+    CHECK_OK(tml, tml_read(tml, ours.vertices, b));
+    CHECK(ours.triangle_count > 0);
+    CHECK_EQ_U64(vertices, ours.vertex_count);
+    qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);
+    qsort(b, ours.triangle_count, 9 * sizeof(float), compare_triangles);
+    CHECK(memcmp(a, b, size) == 0);
+    tml_surface_free(tml, &ours);
+    tml_buffer_destroy(tml, desc.volume);
+    tml_buffer_destroy(tml, classic.out);
+    tml_buffer_destroy(tml, classic.count);
+    free(volume);
+    free(a);
+    free(b);
+}
+
+TEST(soups_have_the_triangles_of_the_surface)
+{
+    static const uint64_t sizes[][3] = {{2, 2, 2}, {5, 3, 4}, {16, 16, 16}, {33, 17, 20}};
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml))
+        SKIP("no OpenGL ES device");
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        compare_soups(tml, sizes[i]);
     tml_close(tml);
 }
 

@@ -1,13 +1,8 @@
 /* Compaction by the HistoPyramids of 2006, to compare with; see the header. Levels take turns in two
  * textures, so that no draw reads what it writes; in each they stand side by side. */
-#include "gl/gl_classic.h"
-
-#include "gl/gl_internal.h"
+#include "gl/gl_classic_internal.h"
 
 #include "gl_shaders.h"
-
-/* Floats count without gaps up to here. */
-static const uint64_t most_elements = (uint64_t)1 << 24;
 
 uint32_t gl_classic_side(uint64_t count)
 {
@@ -27,20 +22,14 @@ uint64_t gl_classic_index(uint32_t side, uint64_t z)
     return y * side + x;
 }
 
-/* Levels of sides side / 2, side / 4 ... 1 above a base of that side. */
-typedef struct classic_pyramid {
-    gl_classic_form form;
-    uint32_t side, levels;
-    const gl_texture *base, *atlas[2];
-} classic_pyramid;
-
 /* A level of side s begins at column s / 2, right of the smaller ones: s / 4, s / 16 ... */
 static uint32_t left_of(uint32_t side)
 {
     return side / 2;
 }
 
-static tml_status take(tml_context *tml, gl_classic_form form, uint32_t side, classic_pyramid *p)
+tml_status gl_classic_take(tml_context *tml, gl_classic_form form, uint32_t side,
+                           classic_pyramid *p)
 {
     gl_format format = form == GL_CLASSIC_PARTIAL_SUMS ? GL_FORMAT_FLOATS : GL_FORMAT_FLOAT;
     /* A texel of the base with partial sums is of four elements. */
@@ -60,21 +49,10 @@ static const char *form_defines(gl_classic_form form)
     return form == GL_CLASSIC_PARTIAL_SUMS ? "#define PARTIAL_SUMS\n" : NULL;
 }
 
-static tml_status build(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
-                        const classic_pyramid *p)
+tml_status gl_classic_build(tml_context *tml, const classic_pyramid *p)
 {
-    tml_buffer in[TML_MAX_INPUTS] = {desc->in};
-    const tml_length length = {.count = count};
-    tml_status status = gl_draw(tml, &(gl_draw_info){
-                                         .shader = &gl_shader_classic_base,
-                                         .defines = form_defines(p->form),
-                                         .kernel = {desc->keep, &desc->params, in},
-                                         .length = &length,
-                                         .uniforms = {GL_UINT("side", gl_classic_side(count))},
-                                         .targets = {p->base},
-                                         .area = {0, 0, p->side, p->side},
-                                     });
     const gl_texture *below = p->base;
+    tml_status status = TML_OK;
     for (uint32_t level = 0; level < p->levels && !status; level++) {
         uint32_t side = p->side >> (level + 1);
         status = gl_draw(
@@ -92,8 +70,7 @@ static tml_status build(tml_context *tml, const gl_classic_desc *desc, uint64_t 
     return status;
 }
 
-/* The total, from the apex, as a number of 64 bits. */
-static tml_status draw_total(tml_context *tml, const classic_pyramid *p, const gl_texture **out)
+tml_status gl_classic_total(tml_context *tml, const classic_pyramid *p, const gl_texture **out)
 {
     const gl_texture *apex = p->levels ? p->atlas[(p->levels - 1) & 1] : p->base;
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, 1, out);
@@ -106,6 +83,22 @@ static tml_status draw_total(tml_context *tml, const classic_pyramid *p, const g
                                   .count = 1,
                               });
     return status;
+}
+
+static tml_status draw_base(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
+                            const classic_pyramid *p)
+{
+    tml_buffer in[TML_MAX_INPUTS] = {desc->in};
+    const tml_length length = {.count = count};
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_classic_base,
+                            .defines = form_defines(p->form),
+                            .kernel = {desc->keep, &desc->params, in},
+                            .length = &length,
+                            .uniforms = {GL_UINT("side", gl_classic_side(count))},
+                            .targets = {p->base},
+                            .area = {0, 0, p->side, p->side},
+                        });
 }
 
 static tml_status draw_outputs(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
@@ -133,11 +126,13 @@ static tml_status run(tml_context *tml, const gl_classic_desc *desc)
     uint64_t outputs = TML_MIN_OF(tml_slot_of(tml, desc->out)->count, count);
     classic_pyramid pyramid;
     const gl_texture *total;
-    tml_status status = take(tml, desc->form, gl_classic_side(count), &pyramid);
+    tml_status status = gl_classic_take(tml, desc->form, gl_classic_side(count), &pyramid);
     if (!status)
-        status = build(tml, desc, count, &pyramid);
+        status = draw_base(tml, desc, count, &pyramid);
     if (!status)
-        status = draw_total(tml, &pyramid, &total);
+        status = gl_classic_build(tml, &pyramid);
+    if (!status)
+        status = gl_classic_total(tml, &pyramid, &total);
     if (!status)
         status = gl_exact(tml, total, 0, &outputs);
     if (!status)
@@ -161,10 +156,10 @@ tml_status gl_classic_compact(tml_context *tml, const gl_classic_desc *desc)
     if (status)
         return status;
     uint64_t count = tml_slot_of(tml, desc->in)->count;
-    if (count > most_elements)
+    if (count > GL_CLASSIC_MOST)
         return tml_error(tml, TML_UNSUPPORTED,
                          "%s: in has %llu elements, needs at most %llu: sums are floats", call,
-                         (unsigned long long)count, (unsigned long long)most_elements);
+                         (unsigned long long)count, GL_CLASSIC_MOST);
     status = gl_enter(tml);
     if (status)
         return status;

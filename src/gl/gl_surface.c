@@ -187,7 +187,8 @@ static tml_status mark_cells(const surface_job *job, surface_space *space,
                                                .uniforms = {SPACE_UNIFORMS(space)},
                                                .targets = {space->whole_cells},
                                                .count = space->quad_count});
-    gl_release(job->tml, missing);
+    gl_release(job->tml, missing); /* what is taken later takes its place */
+    job->plan->result->scratch_size -= 16 * space->quad_count;
     return status;
 }
 

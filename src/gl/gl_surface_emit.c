@@ -18,18 +18,19 @@ enum {
     CASES = 256,
 };
 
-/* An array of the caller's that elements go to. */
-typedef struct surface_array {
-    const tml_slot *slot;      /* NULL: not wanted */
-    const gl_texture *quads;   /* where the elements are */
-    uint32_t components, skip; /* of a quad */
-    bool is_wide;              /* words of 64 bits */
-} surface_array;
+tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
+{
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, out);
+    if (status == TML_OK)
+        status = gl_draw(
+            tml,
+            &(gl_draw_info){.shader = &gl_shader_surface_cases, .targets = {*out}, .count = CASES});
+    return status;
+}
 
-/* count elements, whose first is number first of the part, to the array. */
-static tml_status place(const surface_job *job, const surface_array *array,
-                        const surface_places *places, uint64_t part_first, uint64_t first,
-                        uint64_t count, uint32_t total)
+tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
+                            const surface_places *places, uint64_t part_first, uint64_t first,
+                            uint64_t count, uint32_t total)
 {
     if (!array->slot)
         return TML_OK;
@@ -39,17 +40,17 @@ static tml_status place(const surface_job *job, const surface_array *array,
              array->is_wide ? "#define WIDE\n" : "", places->is_bounded ? "#define BOUNDED\n" : "");
     uint64_t words = (array->is_wide ? 2u : 1u) * array->components;
     uint64_t at = (part_first + first) * words;
-    return gl_draw(job->tml, &(gl_draw_info){
-                                 .shader = &gl_shader_surface_words,
-                                 .defines = defines,
-                                 .inputs = {{"elements", array->quads}, {"totals", job->totals}},
-                                 .uniforms = {GL_UINT("first", (uint32_t)at),
-                                              GL_UINT("first_element", (uint32_t)first),
-                                              GL_UINT("total_at", places->total_at + total)},
-                                 .targets = {gl_slot_texture(array->slot)},
-                                 .first = at,
-                                 .count = count * words,
-                             });
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_surface_words,
+                            .defines = defines,
+                            .inputs = {{"elements", array->quads}, {"totals", totals}},
+                            .uniforms = {GL_UINT("first", (uint32_t)at),
+                                         GL_UINT("first_element", (uint32_t)first),
+                                         GL_UINT("total_at", places->total_at + total)},
+                            .targets = {gl_slot_texture(array->slot)},
+                            .first = at,
+                            .count = count * words,
+                        });
 }
 
 /* ---- vertices -------------------------------------------------------------------------------- */
@@ -116,8 +117,8 @@ static tml_status emit_vertices(const surface_job *job, const surface_space *spa
         uint64_t count = TML_MIN_OF(chunk, places->vertex_count - first);
         status = draw_vertices(job, space, first, count, targets);
         for (size_t a = 0; a < TML_ARRAY_SIZE(arrays) && status == TML_OK; a++)
-            status = place(job, &arrays[a], places, places->vertex_first, first, count,
-                           SURFACE_VERTICES);
+            status = gl_surface_place(job->tml, job->totals, &arrays[a], places,
+                                      places->vertex_first, first, count, SURFACE_VERTICES);
     }
     gl_release(job->tml, targets[0]);
     gl_release(job->tml, targets[1]);
@@ -158,18 +159,14 @@ static tml_status emit_triangles(const surface_job *job, const surface_space *sp
     const gl_texture *target = NULL, *cases = NULL;
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
     if (status == TML_OK)
-        status = gl_temporary(job->tml, GL_FORMAT_QUADS, CASES, &cases);
-    if (status == TML_OK)
-        status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_cases,
-                                                   .targets = {cases},
-                                                   .count = CASES});
+        status = gl_surface_cases(job->tml, &cases);
     const surface_array array = {plan->indices, target, 3, 0, plan->indices64};
     for (uint64_t first = 0; first < places->triangle_count && status == TML_OK; first += chunk) {
         uint64_t count = TML_MIN_OF(chunk, places->triangle_count - first);
         status = draw_triangles(job, space, cases, places, first, count, target);
         if (status == TML_OK)
-            status =
-                place(job, &array, places, places->triangle_first, first, count, SURFACE_TRIANGLES);
+            status = gl_surface_place(job->tml, job->totals, &array, places, places->triangle_first,
+                                      first, count, SURFACE_TRIANGLES);
     }
     gl_release(job->tml, target);
     gl_release(job->tml, cases);

@@ -55,6 +55,23 @@ typedef struct surface_places {
     uint32_t total_at;
 } surface_places;
 
+/* Takes and draws the table of gl_cases.glsl. */
+tml_status gl_surface_cases(tml_context *tml, const gl_texture **out);
+
+/* An array of the caller's that elements go to. */
+typedef struct surface_array {
+    const tml_slot *slot;      /* NULL: not wanted */
+    const gl_texture *quads;   /* where the elements are */
+    uint32_t components, skip; /* of a quad */
+    bool is_wide;              /* words of 64 bits */
+} surface_array;
+
+/* count elements, whose first is number first of the part, to their places in the array. total: which of
+ * the part's totals bounds them. */
+tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
+                            const surface_places *places, uint64_t part_first, uint64_t first,
+                            uint64_t count, uint32_t total);
+
 /* Writes a part's vertices and triangles. gl_surface_emit.c */
 tml_status gl_surface_emit(const surface_job *job, const surface_space *space,
                            const surface_places *places);

@@ -2,22 +2,22 @@
 #include "gl_surface.glsl"
 #include "gl_surface_missing.glsl"
 #include "gl_pyramid.glsl"
+#include "gl_cases.glsl"
 
-uniform highp usampler2D bits, edges, firsts, cases;
+uniform highp usampler2D bits, edges, firsts;
 uniform uint first;        /* triangle of the part */
 uniform uint vertex_first; /* of the part */
 out highp uvec4 corners;
 
 /* The number of the vertex on an edge that the cell at (column, row) has. */
-uint vertex_on(uint edge, uint column, uint row)
+uint vertex_on(uint number, uint column, uint row)
 {
-    uint axis = edge >> 2, low = edge & 1u, high = edge >> 1 & 1u;
-    row += axis == 0u ? low + size.y * high : axis == 1u ? size.y * high : high;
-    column += axis == 0u ? 0u : low;
-    uint quad = (3u * row + axis) * quads.x + (column >> 7);
-    uvec4 crossed = load_quad(edges, quad);
+    cell_edge edge = edge_of(number);
+    row += edge.corner.y + size.y * edge.corner.z;
+    column += edge.corner.x;
+    uint quad = (3u * row + edge.axis) * quads.x + (column >> 7);
     uvec4 below = columns_below(0u, column & 127u);
-    return word_of(load_quad(firsts, quad >> 2), quad & 3u) + count_bits(crossed & below);
+    return word_of(load_quad(firsts, quad >> 2), quad & 3u) + count_bits(load_quad(edges, quad) & below);
 }
 
 void main()
@@ -61,8 +61,7 @@ void main()
     uint column = 128u * place.q + 32u * w + bit;
     for (uint k = 0u; k < 3u; k++) {
         uint turned = has(SURFACE_FLIP) && k != 0u ? 3u - k : k;
-        uint i = 3u * (spot.rank - before) + turned;
-        uint edge = (i < 8u ? entry.x : entry.y) >> (4u * (i & 7u)) & 0xfu;
+        uint edge = case_edge(entry, 3u * (spot.rank - before) + turned);
         corners = uvec4(corners.yz, vertex_first + vertex_on(edge, column, place.row), 0u);
     }
 }

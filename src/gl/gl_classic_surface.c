@@ -1,0 +1,122 @@
+/* Marching cubes as in 2008, to compare with; see the header. */
+#include "gl/gl_classic_internal.h"
+#include "gl/gl_surface_internal.h"
+#include "gl_shaders.h"
+
+enum { CHUNK = 1 << 20 }; /* vertices of one draw, as for our own */
+
+typedef struct classic_surface {
+    const gl_classic_surface_desc *desc;
+    const gl_texture *volume, *cases, *cell_cases, *total;
+    classic_pyramid pyramid;
+    uint32_t tile_log2, tiles_log2; /* a slice's side on the square; slices in a row */
+} classic_surface;
+
+/* The square: slices are tiles of it. */
+static uint32_t lay_out(classic_surface *s)
+{
+    const uint64_t *dims = s->desc->dims;
+    while ((UINT64_C(1) << s->tile_log2) < TML_MAX_OF(dims[0], dims[1]))
+        s->tile_log2++;
+    while ((UINT64_C(1) << (2 * s->tiles_log2)) < dims[2])
+        s->tiles_log2++;
+    return 1u << (s->tile_log2 + s->tiles_log2);
+}
+
+#define CELL_UNIFORMS(s)                                                                           \
+    GL_UINT3("dims", (uint32_t)(s)->desc->dims[0], (uint32_t)(s)->desc->dims[1],                   \
+             (uint32_t)(s)->desc->dims[2]),                                                        \
+        GL_UINT("tile_log2", (s)->tile_log2), GL_UINT("tiles_log2", (s)->tiles_log2),              \
+        GL_FLOAT1("iso", (s)->desc->iso)
+
+static tml_status draw_cells(tml_context *tml, const classic_surface *s)
+{
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = &gl_shader_classic_cells,
+                            .inputs = {{"volume", s->volume}, {"cases", s->cases}},
+                            .uniforms = {CELL_UNIFORMS(s)},
+                            .targets = {s->pyramid.base, s->cell_cases},
+                            .area = {0, 0, s->pyramid.side, s->pyramid.side},
+                        });
+}
+
+static tml_status draw_vertices(tml_context *tml, const classic_surface *s, uint64_t first,
+                                uint64_t count, const gl_texture *target)
+{
+    return gl_draw(tml,
+                   &(gl_draw_info){
+                       .shader = &gl_shader_classic_vertices,
+                       .inputs = {{"volume", s->volume},
+                                  {"cases", s->cases},
+                                  {"cell_cases", s->cell_cases},
+                                  {"base", s->pyramid.base},
+                                  {"low", s->pyramid.atlas[0]},
+                                  {"high", s->pyramid.atlas[1]},
+                                  {"totals", s->total}},
+                       .uniforms = {CELL_UNIFORMS(s), GL_INT1("levels", (int32_t)s->pyramid.levels),
+                                    GL_UINT("first", (uint32_t)first)},
+                       .targets = {target},
+                       .count = count,
+                   });
+}
+
+/* The vertices, and a copy of them where one is wanted. */
+static tml_status make_vertices(tml_context *tml, const classic_surface *s)
+{
+    const surface_places places = {.vertex_count = s->desc->room};
+    const gl_texture *target;
+    tml_status status =
+        gl_temporary(tml, GL_FORMAT_QUADS, TML_MIN_OF(s->desc->room, (uint64_t)CHUNK), &target);
+    const surface_array array = {tml_slot_of(tml, s->desc->out), target, 3, 0, false};
+    for (uint64_t first = 0; first < s->desc->room && !status; first += CHUNK) {
+        uint64_t count = TML_MIN_OF(s->desc->room - first, (uint64_t)CHUNK);
+        status = draw_vertices(tml, s, first, count, target);
+        if (!status)
+            status = gl_surface_place(tml, NULL, &array, &places, 0, first, count, 0);
+    }
+    return status;
+}
+
+static tml_status run(tml_context *tml, const gl_classic_surface_desc *desc)
+{
+    classic_surface s = {.desc = desc, .volume = gl_texture_of(tml, desc->volume)};
+    uint32_t side = lay_out(&s);
+    if ((uint64_t)side * side > GL_CLASSIC_MOST)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "gl_classic_surface: a square of %u x %u cells, at most %llu: sums are floats",
+            (unsigned)side, (unsigned)side, GL_CLASSIC_MOST);
+    tml_status status = gl_surface_cases(tml, &s.cases);
+    if (!status)
+        status = gl_classic_take(tml, GL_CLASSIC_FOUR_FETCHES, side, &s.pyramid);
+    if (!status)
+        status = gl_temporary_image(tml, GL_FORMAT_WORDS, side, side, &s.cell_cases);
+    if (!status)
+        status = draw_cells(tml, &s);
+    if (!status)
+        status = gl_classic_build(tml, &s.pyramid);
+    if (!status)
+        status = gl_classic_total(tml, &s.pyramid, &s.total);
+    if (!status)
+        status = make_vertices(tml, &s);
+    return status ? status : gl_store_count(tml, desc->count, s.total, 0);
+}
+
+tml_status gl_classic_surface(tml_context *tml, const gl_classic_surface_desc *desc)
+{
+    static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
+    const uint64_t *dims = desc->dims;
+    if (tml->engine->kind != TML_ENGINE_GL)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "gl_classic_surface: this context is on engine %s, not on gl",
+                         tml->engine->name);
+    tml_status status = tml_check_buffer(tml, "gl_classic_surface", "volume", desc->volume, types,
+                                         dims[0] * dims[1] * dims[2]);
+    if (!status)
+        status = gl_enter(tml);
+    if (status)
+        return status;
+    status = run(tml, desc);
+    gl_leave(tml);
+    return status;
+}

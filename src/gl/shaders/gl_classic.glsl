@@ -1,0 +1,62 @@
+/* Descends a classic pyramid. Stands after gl_common.glsl; PARTIAL_SUMS as in classic_level.frag. */
+uniform highp sampler2D base;
+uniform highp sampler2D low; /* levels 0, 2, 4 ... */
+uniform highp sampler2D high;
+uniform int levels; /* above the base */
+
+/* From a texel and a key to the child that the key lies in and the key there. */
+struct classic_spot {
+    ivec2 at;
+    float key;
+};
+
+classic_spot down(vec4 sums, classic_spot spot)
+{
+    float ab = sums.x + sums.y, abc = ab + sums.z;
+    int child = int(spot.key >= sums.x) + int(spot.key >= ab) + int(spot.key >= abc);
+    spot.key -= child == 0 ? 0.0 : child == 1 ? sums.x : child == 2 ? ab : abc;
+    spot.at = 2 * spot.at + ivec2(child & 1, child >> 1);
+    return spot;
+}
+
+#ifdef PARTIAL_SUMS
+#    define SUMS(level, left, spot) texelFetch(level, spot.at + ivec2(left, 0), 0)
+#else
+/* The sums of a texel's children. */
+vec4 children(highp sampler2D level, ivec2 first)
+{
+    return vec4(texelFetch(level, first, 0).x, texelFetch(level, first + ivec2(1, 0), 0).x,
+                texelFetch(level, first + ivec2(0, 1), 0).x,
+                texelFetch(level, first + ivec2(1, 1), 0).x);
+}
+#    define SUMS(level, left, spot) children(level, 2 * spot.at + ivec2(left, 0))
+#endif
+
+/* The element that output key belongs to, and the key among its outputs. */
+classic_spot classic_descend(uint key)
+{
+    classic_spot spot;
+    spot.at = ivec2(0);
+    spot.key = float(key);
+    /* The next level to be fetched, and half its side, which is the column that it begins with. */
+#ifdef PARTIAL_SUMS
+    int level = levels, left = 0;
+#else
+    int level = levels - 1, left = 1; /* the apex is but the total */
+#endif
+    int grown = left == 0 ? 1 : 2;
+    if ((level & 1) != 0) {
+        spot = down(SUMS(low, left, spot), spot);
+        left = grown;
+        grown *= 2;
+        level--;
+    }
+    for (; level > 0; level -= 2) {
+        spot = down(SUMS(high, left, spot), spot);
+        spot = down(SUMS(low, grown, spot), spot);
+        left = 2 * grown;
+        grown *= 4;
+    }
+    spot = down(SUMS(base, 0, spot), spot);
+    return spot;
+}

@@ -1,0 +1,16 @@
+/* Cells of a volume on a square of texels: slices are tiles of it, row after row of tiles. Stands after
+ * gl_common.glsl. */
+uniform highp usampler2D volume;
+uniform uvec3 dims; /* samples */
+uniform uint tile_log2, tiles_log2; /* a tile's side; tiles in a row */
+uniform float iso;
+
+uvec3 cell_at(ivec2 texel)
+{
+    uvec2 at = uvec2(texel), tile = at >> tile_log2, inside = at & ((1u << tile_log2) - 1u);
+    return uvec3(inside, (tile.y << tiles_log2) + tile.x);
+}
+float sample_of(uvec3 at)
+{
+    return LOAD_F32(volume, (at.z * dims.y + at.y) * dims.x + at.x);
+}
