@@ -80,7 +80,7 @@ static tml_status draw_sums(tml_context *tml, const gl_scan *scan, uint32_t leve
     info.uniforms[uniforms++] = (gl_uniform)GL_UINT("level", level);
     if (scan->segmented[0]) {
         info.inputs[inputs++] = scan->offsets;
-        info.inputs[inputs++] = scan->owners;
+        info.inputs[inputs++] = scan->begins;
         info.uniforms[uniforms++] = scan->segment_count;
         info.uniforms[uniforms++] = scan->segment_elements;
     }

@@ -13,7 +13,7 @@ typedef struct gl_sums {
 
 typedef struct gl_scan {
     const char *segmented;                      /* more defines, for segments; else "" */
-    gl_input offsets, owners;                   /* segments */
+    gl_input offsets, begins;                   /* segments */
     gl_uniform segment_count, segment_elements; /* likewise */
     const gl_texture *in;
     uint64_t elements; /* at most */

@@ -143,7 +143,7 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
 
 GL_OP(reduce_segments, tml_reduce_segments_desc)
 
-/* ---- owners ---------------------------------------------------------------------------------- */
+/* ---- beginnings ------------------------------------------------------------------------------ */
 
 enum { WINDOW = 64, HULL_FAN = 64, HULL_LEVELS = 5 }; /* as in segments_*.frag */
 
@@ -170,7 +170,7 @@ static segments_view view_of(const tml_context *tml, const tml_scan_segments_des
 }
 
 /* By bisection, first for every 64th element, then between those. */
-static tml_status find_owners(tml_context *tml, const segments_view *view, const gl_texture *owners)
+static tml_status find_begins(tml_context *tml, const segments_view *view, const gl_texture *begins)
 {
     uint64_t windows = view->element_count / WINDOW + 2; /* one past the last element's */
     const gl_texture *at;
@@ -186,11 +186,11 @@ static tml_status find_owners(tml_context *tml, const segments_view *view, const
                               });
     if (status == TML_OK)
         status = gl_draw(tml, &(gl_draw_info){
-                                  .shader = &gl_shader_segments_owners,
+                                  .shader = &gl_shader_segments_begins,
                                   .defines = view->defines,
                                   .inputs = {view->offsets, {"windows", at}},
                                   .uniforms = {view->count, view->elements},
-                                  .targets = {owners},
+                                  .targets = {begins},
                                   .count = view->element_count,
                               });
     gl_release(tml, at);
@@ -225,8 +225,8 @@ static tml_status draw_hulls(tml_context *tml, const segments_view *view, const 
     return status;
 }
 
-static tml_status find_owners_in_disorder(tml_context *tml, const segments_view *view,
-                                          const gl_texture *gate, const gl_texture *owners)
+static tml_status find_begins_in_disorder(tml_context *tml, const segments_view *view,
+                                          const gl_texture *gate, const gl_texture *begins)
 {
     const gl_texture *hulls[HULL_LEVELS] = {NULL};
     uint32_t levels;
@@ -245,7 +245,7 @@ static tml_status find_owners_in_disorder(tml_context *tml, const segments_view 
                                        {"hulls4", hulls[3]},
                                        {"hulls5", hulls[4]}},
                             .uniforms = {view->count, view->elements},
-                            .targets = {owners},
+                            .targets = {begins},
                             .count = view->element_count,
                             .gate = gate,
                         });
@@ -261,13 +261,13 @@ static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_des
 
 /* The carries of the segments' blocks; or, of integers, the running sums of the whole array. */
 static tml_status prepare_scan(tml_context *tml, const segments_view *view,
-                               const gl_texture *owners, gl_scan *scan, gl_sums *scanned)
+                               const gl_texture *begins, gl_scan *scan, gl_sums *scanned)
 {
     *scanned = (gl_sums){NULL, NULL};
     if (scan->is_float) {
         scan->segmented = view->defines;
         scan->offsets = view->offsets;
-        scan->owners = (gl_input){"owners", owners};
+        scan->begins = (gl_input){"begins", begins};
         scan->segment_count = view->count;
         scan->segment_elements = view->elements;
     }
@@ -277,7 +277,7 @@ static tml_status prepare_scan(tml_context *tml, const segments_view *view,
 }
 
 static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *desc,
-                             const segments_view *view, const gl_texture *owners,
+                             const segments_view *view, const gl_texture *begins,
                              const gl_scan *scan, const gl_sums *scanned)
 {
     const tml_slot *out = tml_slot_of(tml, desc->out);
@@ -293,7 +293,7 @@ static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *des
                             {"carries_high", scan->carries.high},
                             {"scanned", scanned->low},
                             {"scanned_high", scanned->high},
-                            {"owners", owners},
+                            {"begins", begins},
                             view->offsets},
                  .uniforms = {GL_UINT("inclusive", desc->inclusive), view->count, view->elements},
                  .targets = {gl_slot_texture(out)},
@@ -309,18 +309,18 @@ static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_de
         return TML_OK;
     gl_scan scan;
     gl_scan_bind(tml, desc->in, view.element_count, desc->out, &scan);
-    const gl_texture *gate, *owners;
+    const gl_texture *gate, *begins;
     gl_sums scanned;
     tml_status status = find_disorder(tml, desc->offsets, &gate);
     if (status == TML_OK)
-        status = gl_temporary(tml, GL_FORMAT_WORDS, view.element_count, &owners);
+        status = gl_temporary(tml, GL_FORMAT_WORDS, view.element_count, &begins);
     if (status == TML_OK)
-        status = find_owners(tml, &view, owners);
+        status = find_begins(tml, &view, begins);
     if (status == TML_OK)
-        status = find_owners_in_disorder(tml, &view, gate, owners);
+        status = find_begins_in_disorder(tml, &view, gate, begins);
     if (status == TML_OK)
-        status = prepare_scan(tml, &view, owners, &scan, &scanned);
-    return status == TML_OK ? store_scan(tml, desc, &view, owners, &scan, &scanned) : status;
+        status = prepare_scan(tml, &view, begins, &scan, &scanned);
+    return status == TML_OK ? store_scan(tml, desc, &view, begins, &scan, &scanned) : status;
 }
 
 GL_OP(scan_segments, tml_scan_segments_desc)

@@ -40,18 +40,13 @@ uint segment_search(uint position, uint low, uint high)
     return low;
 }
 
-/* ---- owners ---------------------------------------------------------------------------------- */
+/* ---- beginnings ------------------------------------------------------------------------------ */
 
-/* For each element the last segment that has it, or SEGMENT_NONE. */
-uniform highp usampler2D owners;
+/* For each element where the segment begins that has it, the last of several, or SEGMENT_NONE. */
+uniform highp usampler2D begins;
 const uint SEGMENT_NONE = 0xffffffffu;
 
-/* The segment with an element; for elements of none and past the end one that begins at 0 and is empty. */
-segment segment_with(uint element)
+uint segment_begin(uint element)
 {
-    uint s = tml_load_word(owners, min(element, segment_elements - 1u));
-    if (s == SEGMENT_NONE)
-        return segment(0u, 0u);
-    uint first = segment_offset(s);
-    return segment(first, segment_offset(s + 1u) - first);
+    return tml_load_word(begins, min(element, segment_elements - 1u));
 }

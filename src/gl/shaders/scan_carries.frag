@@ -32,10 +32,9 @@ sums carries_from(uint first, uint block)
 #ifdef SEGMENTED
 SUM carry_at(uint t)
 {
-    segment span = segment_with(t << level);
-    uint block = t - ((span.first + (1u << level) - 1u) >> level);
-    block = span.count >> level > block ? block : 0u;
-    return sums_pick(carries_from(span.first, block & ~3u), block & 3u);
+    uint first = segment_begin(t << level);
+    uint block = t - ((first + (1u << level) - 1u) >> level);
+    return sums_pick(carries_from(first, block & ~3u), block & 3u);
 }
 #endif
 

@@ -30,17 +30,17 @@ void main()
 #else
     uint element = w;
 #endif
-    segment span = segment_with(element);
-    uint place = element - span.first;
-    if (place >= span.count)
+    uint first = segment_begin(element);
+    if (first == SEGMENT_NONE)
         discard;
 #ifdef SUM_FLOAT
-    SUM sum = sums_pick(scan_block(span.first, place >> 2, inclusive != 0u), place & 3u);
+    SUM sum = sums_pick(scan_block(first, (element - first) >> 2, inclusive != 0u),
+                        (element - first) & 3u);
 #elif SUM_BITS == 64
-    SUM before = sum_before(span.first);
+    SUM before = sum_before(first);
     SUM sum = add64(sum_before(element + inclusive), add64(~before, uvec2(1u, 0u)));
 #else
-    SUM sum = sum_before(element + inclusive) - sum_before(span.first);
+    SUM sum = sum_before(element + inclusive) - sum_before(first);
 #endif
     uvec2 bits = bits_of_sum(sum);
     word = SUM_BITS == 64 && (w & 1u) != 0u ? bits.y : bits.x;

@@ -1,6 +1,6 @@
 /* One level of a scan, upwards: sums of whole blocks, of four elements or, FROM_SUMS, of sixteen blocks of
  * the level below. Number t holds the block whose last element is among those from t << level on
- * (as in fold_blocks.frag). */
+ * (as in fold_blocks.frag); others are left undefined. */
 #include "gl_common.glsl"
 #include "gl_scan.glsl"
 #ifdef SEGMENTED
@@ -30,9 +30,8 @@ SUM sum_of_block(uint first, uint block)
 SUM sum_at(uint t)
 {
 #ifdef SEGMENTED
-    segment span = segment_with(t << level);
-    uint block = t - ((span.first + (1u << level) - 1u) >> level);
-    return sum_of_block(span.first, span.count >> level > block ? block : 0u);
+    uint first = segment_begin(t << level);
+    return sum_of_block(first, t - ((first + (1u << level) - 1u) >> level));
 #else
     return sum_of_block(0u, t);
 #endif

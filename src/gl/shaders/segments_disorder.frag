@@ -1,4 +1,4 @@
-/* The owner of each element, also where segments overlap: from the last segment backwards, past all whose
+/* Where each element's segment begins, also where segments overlap: from the last segment backwards, past all whose
  * hull does not have the element. HULLS: levels of them, 1 to 5. */
 #include "gl_common.glsl"
 #include "gl_segments.glsl"
@@ -9,7 +9,7 @@ uniform highp usampler2D hulls3;
 uniform highp usampler2D hulls4;
 uniform highp usampler2D hulls5;
 
-layout(location = 0) out highp uint owner;
+layout(location = 0) out highp uint begin;
 
 /* Where the segments before end begin that share its node of a level, if element is not in its hull; else
  * end. */
@@ -44,14 +44,14 @@ uint step_back(uint end, uint element)
 void main()
 {
     uint element = tml_texel(), end = segment_count;
-    owner = SEGMENT_NONE;
+    begin = SEGMENT_NONE;
     while (end > 0u) {
         uint before = step_back(end, element);
         if (before == end) {
             segment span = segment_at(end - 1u);
             before = end - 1u;
             if (element - span.first < span.count) {
-                owner = before;
+                begin = span.first;
                 before = 0u;
             }
         }

@@ -1,10 +1,10 @@
-/* The owner of each element (gl_segments.glsl), where offsets do not fall. */
+/* Where each element's segment begins (gl_segments.glsl), where offsets do not fall. */
 #include "gl_common.glsl"
 #include "gl_segments.glsl"
 
 uniform highp usampler2D windows; /* of segments_windows.frag */
 
-layout(location = 0) out highp uint owner;
+layout(location = 0) out highp uint begin;
 
 void main()
 {
@@ -12,5 +12,5 @@ void main()
     uint low = tml_load_word(windows, window), high = tml_load_word(windows, window + 1u) + 1u;
     uint s = segment_search(element, low, min(high, segment_count));
     segment span = segment_at(s);
-    owner = element - span.first < span.count ? s : SEGMENT_NONE;
+    begin = element - span.first < span.count ? span.first : SEGMENT_NONE;
 }
