@@ -45,5 +45,5 @@ uint popcount32(uint x)
 }
 uint lowest_bit32(uint x)
 {
-    return popcount32((x & (0u - x)) - 1u);
+    return (floatBitsToUint(float(x & (0u - x))) >> 23) - 127u; /* the exponent */
 }

@@ -273,32 +273,30 @@ pyramid_cursor pyramid_seek(uint key)
     return cursor;
 }
 
-/* The next output, of a cursor that is not used up. */
+/* The next output. A cursor that is used up stays so, and gives nothing of use. */
 pyramid_spot pyramid_next(inout pyramid_cursor cursor)
 {
     pyramid_spot spot;
     uvec4 left = cursor.left;
-    uint part = left.x != 0u ? 0u : left.y != 0u ? 1u : left.z != 0u ? 2u : 3u;
-    uint word = pyramid_pick(left, part);
+    bool past_x = left.x == 0u;
+    bool past_y = past_x && left.y == 0u;
+    bool past_z = past_y && left.z == 0u;
+    uint word = past_z ? left.w : past_y ? left.z : past_x ? left.y : left.x;
+    uint part = past_z ? 3u : past_y ? 2u : past_x ? 1u : 0u;
 #ifdef PYRAMID_BITS
+    /* Off with the lowest one. */
+    cursor.left =
+        left & uvec4(left.x - 1u, past_x ? left.y - 1u : 0xffffffffu,
+                     past_y ? left.z - 1u : 0xffffffffu, past_z ? left.w - 1u : 0xffffffffu);
     spot.item = 128u * cursor.texel + 32u * part + lowest_bit32(word);
     spot.rank = 0u;
-    word &= word - 1u;
 #else
     spot.item = 4u * cursor.texel + part;
     spot.rank = cursor.rank++;
-    if (cursor.rank == word) {
+    if (cursor.rank >= word) {
         cursor.rank = 0u;
-        word = 0u;
+        cursor.left = uvec4(0u, past_x ? 0u : left.y, past_y ? 0u : left.z, past_z ? 0u : left.w);
     }
 #endif
-    if (part == 0u)
-        cursor.left.x = word;
-    else if (part == 1u)
-        cursor.left.y = word;
-    else if (part == 2u)
-        cursor.left.z = word;
-    else
-        cursor.left.w = word;
     return spot;
 }

@@ -18,30 +18,37 @@ pyramid_cursor seek(uint j, uint total)
     return pyramid_seek(j);
 }
 
+#ifdef RANKS
+#    define TAKE_RANK(part, spot) rank.part = spot.rank;
+#else
+#    define TAKE_RANK(part, spot)
+#endif
+/* Output number k of the four, if it is its turn and the cursor still has one. */
+#define TAKE(part, k)                                                                              \
+    if (j == first + k && j < end && !pyramid_is_used_up(cursor)) {                                \
+        pyramid_spot spot = pyramid_next(cursor);                                                  \
+        source.part = spot.item;                                                                   \
+        TAKE_RANK(part, spot)                                                                      \
+        j++;                                                                                       \
+    }
+
 void main()
 {
     uint first = 4u * tml_texel(), total = pyramid_total();
 #ifdef PYRAMID_OTHERS
-    uint end = stream_length();
+    uint end = min(first + 4u, stream_length());
 #else
-    uint end = total;
+    uint end = min(first + 4u, total);
 #endif
     uvec4 source = uvec4(0xffffffffu), rank = uvec4(0u);
-    pyramid_cursor cursor;
-    cursor.texel = 0u;
-    cursor.left = uvec4(0u);
-    cursor.rank = 0u;
-    for (uint j = first; j < first + 4u; j++) {
-        pyramid_spot spot;
-        spot.item = 0xffffffffu;
-        spot.rank = 0u;
-        if (j < end) {
-            if (pyramid_is_used_up(cursor))
-                cursor = seek(j, total);
-            spot = pyramid_next(cursor);
-        }
-        source = uvec4(source.yzw, spot.item);
-        rank = uvec4(rank.yzw, spot.rank);
+    /* A round takes all that there is in the texel which it descends to: mostly one round does. */
+    uint j = first;
+    while (j < end) {
+        pyramid_cursor cursor = seek(j, total);
+        TAKE(x, 0u)
+        TAKE(y, 1u)
+        TAKE(z, 2u)
+        TAKE(w, 3u)
     }
     sources = source;
 #ifdef RANKS
