@@ -22,7 +22,11 @@
  *
  * Without a readback: an output's size is the expected count. What an operation makes beyond it is
  * not written, its count buffer tells how much there would have been, and the call waits for nothing.
- * tml_gl_desc.exact_counts turns this round. */
+ * tml_gl_desc.exact_counts turns this round.
+ *
+ * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED. tml_scan_segments of f32 needs segments
+ * that do not overlap: where offsets out of order make some do so, their elements get sums of no
+ * meaning. */
 #ifndef TROMMEL_GL_H
 #define TROMMEL_GL_H
 
