@@ -399,6 +399,116 @@ static void check_expand(const pair *p)
     }
 }
 
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+typedef struct surface_case {
+    tml_type type;
+    uint64_t dims[3];
+    tml_region region;
+    double isovalues[3];
+    uint32_t isovalue_count;
+    bool is_mirrored, flip, with_nan;
+} surface_case;
+
+/* A blob with ripples, of 8 bits, in every type; some cells are ambiguous. */
+static void fill_volume(const surface_case *c, void *out)
+{
+    uint64_t n = 0;
+    for (uint64_t z = 0; z < c->dims[2]; z++)
+        for (uint64_t y = 0; y < c->dims[1]; y++)
+            for (uint64_t x = 0; x < c->dims[0]; x++, n++) {
+                uint8_t value = (uint8_t)(128 + 60 * sin(0.9 * (double)x) * cos(0.7 * (double)y) +
+                                          50 * sin(1.3 * (double)z + 0.2 * (double)x));
+                value = (uint8_t)(value + (words[n % MOST] & 7));
+                if (c->type == TML_U8)
+                    ((uint8_t *)out)[n] = value;
+                else if (c->type == TML_U16)
+                    ((uint16_t *)out)[n] = (uint16_t)(value * 257);
+                else
+                    ((float *)out)[n] = c->with_nan && n % 41 == 3 ? NAN : (float)value * 0.01f;
+            }
+}
+
+static void run_surface(const pair *p, const surface_case *c)
+{
+    static float volume[64 * 64 * 16];
+    fill_volume(c, volume);
+    uint64_t samples = c->dims[0] * c->dims[1] * c->dims[2];
+    twins in = make(p, c->type, samples, volume);
+    tml_surface_result results[2];
+    float *positions[2] = {NULL, NULL};
+    bool ok = true;
+    for (int e = 0; e < 2; e++) {
+        tml_surface_desc desc = {.volume = e ? in.cpu : in.gl,
+                                 .region = c->region,
+                                 .isovalues = c->isovalues,
+                                 .isovalue_count = c->isovalue_count,
+                                 .flip = c->flip,
+                                 .soup = true};
+        memcpy(desc.grid.dims, c->dims, sizeof c->dims);
+        for (int a = 0; a < 3; a++) {
+            desc.grid.spacing[a] = 0.5 + a;
+            desc.grid.origin[a] = 3.0 - a;
+            desc.grid.direction[4 * a] = a == 1 && c->is_mirrored ? -1 : 1;
+        }
+        tml_context *tml = e ? p->cpu : p->gl;
+        ok = ok && CHECK_OK(tml, tml_surface(tml, &desc, &results[e]));
+        if (!ok)
+            continue;
+        positions[e] = calloc(results[e].vertex_count + 1, 3 * sizeof(float));
+        if (!positions[e])
+            abort();
+        CHECK_OK(tml, tml_read(tml, results[e].vertices, positions[e]));
+    }
+    if (ok && CHECK_EQ_U64(results[0].vertex_count, results[1].vertex_count)) {
+        CHECK_EQ_U64(results[0].triangle_count, results[1].triangle_count);
+        CHECK_EQ_U64(results[0].active_cells, results[1].active_cells);
+        for (uint32_t i = 0; i < c->isovalue_count; i++) {
+            CHECK_EQ_U64(results[0].parts[i].vertex_first, results[1].parts[i].vertex_first);
+            CHECK_EQ_U64(results[0].parts[i].triangle_count, results[1].parts[i].triangle_count);
+        }
+        /* The bound that surface.h states, of the largest extent. */
+        double bound = 8 * 0x1p-24 * (3.0 + 2.5 * 64);
+        for (uint64_t i = 0; i < 3 * results[0].vertex_count; i++)
+            if (!CHECK_NEAR(positions[0][i], positions[1][i], bound))
+                break;
+    }
+    for (int e = 0; e < 2; e++) {
+        free(positions[e]);
+        if (ok)
+            tml_surface_free(e ? p->cpu : p->gl, &results[e]);
+    }
+    destroy(p, in);
+}
+
+static void check_surface(const pair *p)
+{
+    static const surface_case cases[] = {
+        {TML_U8, {9, 7, 6}, {{0}, {0}}, {128.5}, 1, false, false, false},
+        {TML_U8, {2, 2, 2}, {{0}, {0}}, {130}, 1, false, false, false},
+        {TML_U8, {1, 5, 4}, {{0}, {0}}, {130}, 1, false, false, false},
+        {TML_U16, {33, 20, 5}, {{0}, {0}}, {32768, 20000.25, 70000}, 3, true, false, false},
+        {TML_F32, {17, 31, 9}, {{0}, {0}}, {1.28}, 1, false, true, false},
+        {TML_F32, {40, 19, 7}, {{3, 2, 1}, {30, 12, 5}}, {1.1, 1.45}, 2, true, true, true},
+        {TML_U8, {64, 30, 8}, {{0}, {0}}, {140}, 1, false, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run_surface(p, &cases[i]);
+    /* Welded, it is another engine's. */
+    uint8_t cube[8] = {0, 0, 0, 0, 255, 255, 255, 255};
+    twins in = make(p, TML_U8, 8, cube);
+    tml_surface_result result;
+    CHECK_STATUS(
+        tml_surface(p->gl,
+                    &(tml_surface_desc){.volume = in.gl, .grid = {.dims = {2, 2, 2}}, .iso = 100},
+                    &result),
+        p->path == TML_GL_INTEGER ? TML_OK : TML_UNSUPPORTED);
+    if (p->path == TML_GL_INTEGER)
+        tml_surface_free(p->gl, &result);
+    else
+        CHECK(strstr(tml_last_error(p->gl), "soup") != NULL);
+    destroy(p, in);
+}
+
 /* What cannot be exact is refused, and nothing is written. */
 static void check_refusals(const pair *p)
 {
@@ -680,6 +790,7 @@ ON_PATHS(mean)
 ON_PATHS(compact)
 ON_PATHS(compact_in_place)
 ON_PATHS(expand)
+ON_PATHS(surface)
 ON_FLOAT_PATHS(refusals)
 
 int main(int argc, char **argv)

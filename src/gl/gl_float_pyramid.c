@@ -37,6 +37,14 @@ tml_status gl_float_pyramid_take(tml_context *tml, uint64_t items, gl_float_pyra
     return status == TML_OK ? gl_temporary(tml, GL_FORMAT_BYTES, 1, &out->total) : status;
 }
 
+void gl_float_pyramid_release(tml_context *tml, const gl_float_pyramid *p)
+{
+    gl_release(tml, p->base);
+    gl_release(tml, p->odd);
+    gl_release(tml, p->even);
+    gl_release(tml, p->total);
+}
+
 uint64_t gl_float_base_texels(const gl_float_pyramid *p)
 {
     return level_texels(p->items, has_floats(p), 0);

@@ -22,6 +22,8 @@ typedef struct gl_float_pyramid {
 
 /* Takes the textures. The caller draws the base, gl_float_base_texels of it, and then builds. */
 tml_status gl_float_pyramid_take(tml_context *tml, uint64_t items, gl_float_pyramid *out);
+/* Gives the textures back early. */
+void gl_float_pyramid_release(tml_context *tml, const gl_float_pyramid *pyramid);
 uint64_t gl_float_base_texels(const gl_float_pyramid *pyramid);
 tml_status gl_float_pyramid_build(tml_context *tml, const gl_float_pyramid *pyramid);
 

@@ -35,10 +35,15 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* Copies a shader without the suffixes of its numbers (1.0f, 1u): GLSL ES 1.00 does not know them. */
+/* Copies a shader without what GLSL ES 1.00 does not know: suffixes of numbers (1.0f, 1u), and lines
+ * that go on in the next. */
 static char *copy_plain(const char *text, char *out)
 {
     while (*text) {
+        if (text[0] == '\\' && text[1] == '\n') {
+            text += 2;
+            continue;
+        }
         size_t number = number_length(text), word = number > 0 ? 0 : word_length(text);
         size_t length = TML_MAX_OF(number + word, 1u);
         memcpy(out, text, length);

@@ -20,6 +20,7 @@ layout(location = 0) out highp vec4 tml_color;
 #endif
 
 #define TML_GLSL
+#define TML_ES100
 #define PRECISE
 
 #define uint             int

@@ -7,16 +7,19 @@
  * After: Lorensen, Cline: Marching Cubes. 1987; Schroeder, Maynard, Geveci: Flying Edges. 2015
  * (edges owned by their lower end); Zucker, Hummel: A Three-Dimensional Edge Operator. 1981 (Sobel
  * weights). */
+/* ---- words, where there are bits ------------------------------------------------------------- */
+#ifndef TML_ES100
+
 /* The widest integer that every device has. */
-#ifdef TML_GLSL
-#    define WORD          uint
-#    define WORD_BITS     32u
-#    define WORD_COUNT(w) popcount32(w)
-#else
-#    define WORD          uint64_t
-#    define WORD_BITS     64u
-#    define WORD_COUNT(w) ((uint)__builtin_popcountll(w))
-#endif
+#    ifdef TML_GLSL
+#        define WORD          uint
+#        define WORD_BITS     32u
+#        define WORD_COUNT(w) popcount32(w)
+#    else
+#        define WORD          uint64_t
+#        define WORD_BITS     64u
+#        define WORD_COUNT(w) ((uint)__builtin_popcountll(w))
+#    endif
 
 /* Bit i of the result is bit i + 1 of the row: the sample one step along x. */
 FUNCTION(WORD) surface_step_x(WORD word, WORD next)
@@ -54,6 +57,9 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
         (c0 & c1 & c3 & c4 & c6 & c7 & ~c2 & ~c5) | (c0 & c1 & c2 & c5 & c6 & c7 & ~c3 & ~c4);
     return corners + 4u * WORD_COUNT(low & high) - 2u * faces - 4u * WORD_COUNT(opposite & cells);
 }
+
+#endif
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* Where the isovalue lies between samples a and b, 0 at a and 1 at b. From the end with the lower
  * index, so that all cells around an edge get the same bits. largest: of the type; past it b - a

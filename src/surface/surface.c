@@ -296,10 +296,14 @@ static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage 
         return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
                          tml->engine->name);
     plan->stage = stage;
+    tml->error[0] = '\0';
     if (op->supports && !op->supports(tml, plan))
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_surface: the %s engine cannot do this on %s: samples of %s",
-                         tml->engine->name, tml->device.name, tml_type_name(plan->type));
+        return tml->error[0]
+                   ? TML_UNSUPPORTED /* the engine has said why */
+                   : tml_error(tml, TML_UNSUPPORTED,
+                               "tml_surface: the %s engine cannot do this on %s: "
+                               "samples of %s",
+                               tml->engine->name, tml->device.name, tml_type_name(plan->type));
     plan->progress_first = from;
     plan->progress_last = to;
     size_t size;
@@ -637,6 +641,8 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if (status != TML_OK)
         return status;
     drop_flat_parts(plan);
+    bool has_filter = desc->largest_component || desc->drop_degenerate;
+    plan->soup = desc->soup && !has_filter && tml->engine->makes_soups;
     if ((status = run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
@@ -649,7 +655,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     plan->indices64 = desc->indices64 || too_many;
 
     /* Filters shrink and soups grow the mesh, so those begin in buffers of their own. */
-    bool finish = desc->soup || desc->largest_component || desc->drop_degenerate;
+    bool finish = has_filter || (desc->soup && !plan->soup);
     output outputs[OUTPUTS];
     tml_surface_result work = {0};
     outputs_describe(desc, plan, finish, out->vertex_count, out->triangle_count,

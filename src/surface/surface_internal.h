@@ -54,6 +54,7 @@ typedef struct surface_plan {
     tml_normals normals;
     bool flip_winding;
     bool indices64;
+    bool soup;               /* of engines that make soups: three vertices a triangle, no indices */
     double origin[3];        /* position of sample (0, 0, 0), less the position origin */
     double step[3][3];       /* step[a]: one step along axis a */
     float normal_rows[3][3]; /* to surface_normal */
