@@ -26,7 +26,21 @@
  *
  * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED. tml_scan_segments of f32 needs segments
  * that do not overlap: where offsets out of order make some do so, their elements get sums of no
- * meaning. */
+ * meaning.
+ *
+ * The float tier, which is the paths after TML_GL_INTEGER, has no integers on the device:
+ *   operations  tml_map_stream; tml_reduce: sum, mean, minimum, maximum of scalars of up to 4 bytes;
+ *               tml_compact and tml_expand (HISTOPYRAMID); tml_surface of u8, u16 and f32 with soup, without
+ *               normals and filters. Everything else is UNSUPPORTED
+ *   counts      exact below 2^24, and nothing may count further: no stream has more elements, no buffer
+ *               more words. tml_expand waits for its total where the counts' type and number allow more
+ *               than that, and is UNSUPPORTED where they do ask for it
+ *   kernels     read f16, f32, their vectors, and integers of up to 16 bits; their own whole numbers are
+ *               exact within 2^24. Kernels with bit operators are UNSUPPORTED where shaders are GLSL
+ *               ES 1.00
+ *   bits        every buffer moves unharmed, but f32 and its vectors hold numbers: NaN is NaN, with no
+ *               bits of its own; subnormals are what the device makes of them, zero on many. (Copies
+ *               keep all bits on FLOAT, and on PACKED.) */
 #ifndef TROMMEL_GL_H
 #define TROMMEL_GL_H
 
@@ -56,8 +70,10 @@ typedef struct tml_gl_desc {
     /* Where the functions of OpenGL ES are found. NULL: EGL's; in a page, Emscripten's. */
     tml_gl_function (*get_proc_address)(void *user, const char *name);
     void *user;
-    /* Forces a path; UNSUPPORTED where the device failed its tests. The last three use nothing but
-     * OpenGL ES 2.0 and GLSL ES 1.00, also on a device that has more. */
+    /* Forces a path; UNSUPPORTED where the device failed its tests, with the first of them. The last
+     * three draw with OpenGL ES 2.0 alone, and PACKED with GLSL ES 1.00, also on a device that has
+     * more. (Float targets get what shaders of 1.00 call mediump; where the device
+     * has GLSL ES 3.00, those of FLOAT and FLOAT_PACKED are compiled as that.) */
     tml_gl_path path;
     /* Operations whose output may be shorter than its buffer read their count and draw just that many
      * outputs: one wait a call, less to draw. */
@@ -98,7 +114,8 @@ typedef struct tml_gl_test {
     char name[64];   /* "R32UI: draw and read back 256 words" */
     char detail[96]; /* what was seen where it failed, or a figure */
 } tml_gl_test;
-/* Writes at most capacity entries and returns how many there are; 0 on other engines. */
+/* Writes at most capacity entries and returns how many there are; 0 on other engines. The tests of the
+ * float tier are made only where one of its paths is forced or the integer path fails. */
 TML_API uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity);
 
 #ifdef __cplusplus
