@@ -6,6 +6,10 @@
 
 #include <trommel/io.h>
 
+#ifdef TML_GL
+#    include <trommel/gl.h>
+#endif
+
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
@@ -114,6 +118,7 @@ typedef struct compact_args {
     bool nonzero, indices;
     const char *output;
     uint32_t method; /* tml_method */
+    const char *debug_pyramid;
 } compact_args;
 
 static const opt compact_options[] = {
@@ -134,8 +139,38 @@ static const opt compact_options[] = {
      .choices = "auto|look-back|reduce-then-scan|histopyramid|scan-search|bitonic",
      .help = "how counts become positions; the result is the same", .fallback = "auto",
      .offset = offsetof(compact_args, method)},
+#ifdef TML_GL
+    {OPT_FILE, "debug-pyramid", .argument = "FILE.png",
+     .help = "with --backend gl: a picture of the HistoPyramid, each node coloured by the share "
+             "that it keeps",
+     .offset = offsetof(compact_args, debug_pyramid)},
+#endif
     {0},
 };
+
+/* The compaction, or with --debug-pyramid its picture, too. */
+static tml_status compact_or_paint(tml_context *tml, const compact_args *args,
+                                   const tml_compact_desc *desc, uint64_t count)
+{
+#ifdef TML_GL
+    if (args->debug_pyramid) {
+        uint32_t width, height;
+        tml_gl_pyramid_picture_size(count, &width, &height);
+        size_t size = (size_t)width * height * 4;
+        uint8_t *rgba = tml_alloc(tml, size);
+        if (!rgba)
+            return tml_error(tml, TML_OUT_OF_MEMORY, "the picture needs %zu bytes", size);
+        tml_status status = tml_gl_pyramid_picture(tml, desc, rgba);
+        if (status == TML_OK)
+            status = tml_png_save(tml, args->debug_pyramid, rgba, width, height);
+        tml_free(tml, rgba, size);
+        return status;
+    }
+#endif
+    (void)args;
+    (void)count;
+    return tml_compact(tml, desc);
+}
 
 /* Compacts in into out. The output has room for all; *kept is how many there are. */
 static tml_status compact(tml_context *tml, const compact_args *args, const loaded *in,
@@ -162,7 +197,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
     if (status != TML_OK)
         return status;
     desc.count = count;
-    status = tml_compact(tml, &desc);
+    status = compact_or_paint(tml, args, &desc, in->array.count);
     if (status == TML_OK)
         status = tml_read_count(tml, count, kept);
     tml_buffer_destroy(tml, count);

@@ -79,7 +79,8 @@ typedef struct gl_device {
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
     double timed_from;
-    GLuint corners; /* buffer: the float tier's vertices */
+    GLuint corners;   /* buffer: the float tier's vertices */
+    uint8_t *picture; /* where a compaction paints its pyramid (gl_picture.c); NULL: nowhere */
 } gl_device;
 
 static inline gl_device *gl_device_of(const tml_context *tml)

@@ -17,16 +17,16 @@ static uint32_t nodes_above(uint32_t depth)
     return ((UINT32_C(1) << (2 * depth)) - 1) / (FAN - 1);
 }
 
-static void lay_out(gl_pyramid *pyramid)
+void gl_pyramid_lay_out(bool is_bits, uint64_t items, gl_pyramid *out)
 {
-    uint64_t nodes = gl_pyramid_base_texels(pyramid);
-    pyramid->level_count = 0;
+    *out = (gl_pyramid){.is_bits = is_bits, .items = items};
+    uint64_t nodes = gl_pyramid_base_texels(out);
     do {
         nodes = (nodes + FAN - 1) / FAN;
-        pyramid->level_nodes[pyramid->level_count++] = (uint32_t)nodes;
+        out->level_nodes[out->level_count++] = (uint32_t)nodes;
     } while (nodes > 1);
-    for (uint32_t level = 0; level < pyramid->level_count; level++)
-        pyramid->level_first[level] = nodes_above(pyramid->level_count - 1 - level);
+    for (uint32_t level = 0; level < out->level_count; level++)
+        out->level_first[level] = nodes_above(out->level_count - 1 - level);
 }
 
 static uint32_t apex_of(const gl_pyramid *pyramid)
@@ -37,8 +37,7 @@ static uint32_t apex_of(const gl_pyramid *pyramid)
 tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_pyramid *out)
 {
     assert(items <= (is_bits ? (uint64_t)GL_PYRAMID_BITS_MAX : (uint64_t)GL_PYRAMID_ITEMS_MAX));
-    *out = (gl_pyramid){.is_bits = is_bits, .items = items};
-    lay_out(out);
+    gl_pyramid_lay_out(is_bits, items, out);
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, gl_pyramid_base_texels(out), &out->base);
     /* The lowest level of each is its last. A pyramid of one level has but one texture. */
     for (uint32_t a = 0; a < 2 && !status; a++) {

@@ -48,6 +48,8 @@ enum { GL_PYRAMID_ITEMS_MAX = 1 << 30 };
 /* Of bits, unless PYRAMID_OTHERS reads them, there may be more: as many as 32 bits number. */
 #define GL_PYRAMID_BITS_MAX UINT32_MAX
 
+/* Fills all but the textures. */
+void gl_pyramid_lay_out(bool is_bits, uint64_t items, gl_pyramid *out);
 /* Takes the textures. The caller draws the base (all of its gl_pyramid_base_texels) and then builds. */
 tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_pyramid *out);
 uint64_t gl_pyramid_base_texels(const gl_pyramid *pyramid);
@@ -58,5 +60,8 @@ void gl_pyramid_bind(gl_draw_info *info, const gl_pyramid *pyramid);
 const char *gl_pyramid_defines(const gl_pyramid *pyramid);
 /* Where the total lies, for gl_store_count and gl_exact: number and texture. */
 const gl_texture *gl_pyramid_total(const gl_pyramid *pyramid, uint64_t *texel);
+
+/* Where tml_gl_pyramid_picture asks for it, paints a pyramid of bits that is built (gl_picture.c). */
+tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid);
 
 #endif
