@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cells.h"
 #include "cli.h"
 #include "histogram.h"
 #include "input.h"
@@ -30,7 +31,7 @@ typedef struct picture_size {
 typedef struct surface_args {
     cli_common common;
     input_options input;
-    const char *output, *png;
+    const char *output, *png, *debug_cells;
     opt_numbers iso;
     label_list labels;
     tml_region region;
@@ -143,6 +144,9 @@ static const opt surface_options[] = {
      .help = "the mesh: .ply .stl .obj .glb .vtp"},
     {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(surface_args, png),
      .help = "a picture of it"},
+    {OPT_FILE, "debug-cells", .argument = "FILE", .offset = offsetof(surface_args, debug_cells),
+     .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
+             "green, yellow, orange, red"},
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
     {OPT_FILE, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
@@ -197,8 +201,8 @@ static int check_args(const surface_args *args)
 {
     static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
     static const char *const pictures[] = {".png", NULL};
-    if (!args->output && !args->png)
-        return cli_usage("surface", "nothing to write; give --output or --png");
+    if (!args->output && !args->png && !args->debug_cells)
+        return cli_usage("surface", "nothing to write; give --output, --png or --debug-cells");
     if (args->output && !ends_with_one_of(args->output, meshes))
         return cli_usage("surface",
                          "--output: %s ends in no known format; use .ply, .stl, .obj, "
@@ -206,6 +210,10 @@ static int check_args(const surface_args *args)
                          args->output);
     if (args->png && !ends_with_one_of(args->png, pictures))
         return cli_usage("surface", "--png: %s does not end in .png", args->png);
+    if (args->debug_cells && !ends_with_one_of(args->debug_cells, pictures))
+        return cli_usage("surface", "--debug-cells: %s does not end in .png", args->debug_cells);
+    if (args->debug_cells && (args->labels.all || args->labels.count || args->iso.count > 1))
+        return cli_usage("surface", "--debug-cells shows one isovalue; leave --labels away");
     if (args->iso.count && (args->labels.all || args->labels.count))
         return cli_usage("surface", "--iso and --labels exclude each other; choose one");
     return CLI_OK;
@@ -562,6 +570,25 @@ static int save_picture(run *r)
     return fail(r, status);
 }
 
+static int save_cells(run *r)
+{
+    if (!r->args->debug_cells)
+        return CLI_OK;
+    if (r->in.is_points)
+        return cli_usage("surface", "--debug-cells is for volumes; %s holds points", r->in.path);
+    tml_surface_desc desc = r->desc;
+    uint64_t triangles;
+    desc.iso = r->isovalues[0];
+    tml_status status = cells_save(r->tml, r->args->debug_cells, &desc, &triangles);
+    r->summary.outputs[r->summary.output_count++] = r->args->debug_cells;
+    bool is_whole = !desc.caps && !desc.drop_degenerate && !desc.largest_component;
+    if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
+        status = tml_error(r->tml, TML_INTERNAL,
+                           "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
+                           r->result.triangle_count);
+    return fail(r, status);
+}
+
 static int write_outputs(run *r)
 {
     int code = map_mesh(r);
@@ -570,7 +597,7 @@ static int write_outputs(run *r)
     if (code == CLI_OK)
         code = save_picture(r);
     unmap_mesh(r);
-    return code;
+    return code == CLI_OK ? save_cells(r) : code;
 }
 
 static void release(run *r)

@@ -6,7 +6,7 @@
 
 #include "input.h"
 
-enum { SUMMARY_MAX_STAGES = 24, SUMMARY_MAX_OUTPUTS = 2 };
+enum { SUMMARY_MAX_STAGES = 24, SUMMARY_MAX_OUTPUTS = 3 };
 
 typedef struct summary_stage {
     const char *name;

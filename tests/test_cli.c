@@ -408,7 +408,9 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"--versoin", "did you mean --version?"},
         {"surface", "IN is missing"},
         {"surface a b -o x.ply", "\"b\" is one operand too many"},
-        {"surface a", "give --output or --png"},
+        {"surface a", "give --output, --png or --debug-cells"},
+        {"surface a --debug-cells x.ply", "--debug-cells: x.ply does not end in .png"},
+        {"surface a --debug-cells x.png --labels all", "shows one isovalue"},
         {"surface a -o x.doc", "ends in no known format; use .ply"},
         {"surface a --png x.jpg", "does not end in .png"},
         {"surface a -o x.ply --iso 12abc", "\"12abc\" is not accepted; give numbers"},
@@ -698,6 +700,21 @@ TEST(picture_alone)
     CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
     CHECK(memcmp(png + 16, "\0\0\0\x40\0\0\0\x30", 8) == 0);
     CHECK(!exists("ball.ply"));
+}
+
+/* 31 slices of cells: six tiles of 31 and a gap after each, but for the last, both ways. */
+TEST(picture_of_the_cells)
+{
+    make_ball();
+    EXPECT(0, "surface %s --debug-cells %s", in_folder("ball_32x32x32_uint8.raw"),
+           in_folder("cells.png"));
+    static char png[OUTPUT_SIZE];
+    slurp(in_folder("cells.png"), png);
+    CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
+    CHECK(memcmp(png + 16, "\0\0\0\xbf\0\0\0\xbf", 8) == 0);
+    EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
+           in_folder("points.png"));
+    CHECK(!exists("points.png"));
 }
 
 TEST(a_failed_run_keeps_the_old_file)

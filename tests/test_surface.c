@@ -610,6 +610,23 @@ static const char *part_difference(const scene *s, const mesh *m, uint32_t part,
 }
 
 /* A scene without filters and not soup, against the reference; its parts must follow each other. */
+/* The cells' triangles add up to those of one isovalue's mesh, where none is dropped or added. */
+static void check_cells(const scene *s, const mesh *m)
+{
+    const uint64_t *dims = s->desc.grid.dims;
+    if (s->desc.caps || s->desc.isovalues || s->desc.label_count || s->desc.all_labels ||
+        s->desc.drop_degenerate || s->desc.largest_component || s->desc.field || dims[0] < 2 ||
+        dims[1] < 2 || dims[2] < 2)
+        return;
+    uint64_t count = (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), triangles = 0;
+    uint8_t *cells = malloc(count);
+    CHECK_OK(s->tml, tml_surface_cells(s->tml, &s->desc, cells));
+    for (uint64_t i = 0; i < count; i++)
+        triangles += cells[i];
+    CHECK_EQ_U64(triangles, m->result.triangle_count);
+    free(cells);
+}
+
 static void check_scene(const scene *s)
 {
     mesh m;
@@ -638,6 +655,7 @@ static void check_scene(const scene *s)
                   s->name, s->desc.caps, m.result.active_cells, cells);
     uint64_t room = 0;
     CHECK(tml_buffer_info(s->tml, m.result.vertices, NULL, &room) && room == vertices);
+    check_cells(s, &m);
     free_mesh(s, &m);
 }
 

@@ -172,6 +172,14 @@ TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
                                                       const tml_surface_enqueue_desc *desc);
 
+/* How many triangles each cell gets, 0 to 5, found from the samples alone and on the host, whatever the
+ * engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1 of them
+ * along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells outside the
+ * region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * OUT_OF_MEMORY. */
+TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,
+                                                    uint8_t *cells);
+
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
 typedef struct tml_mesh_stats {

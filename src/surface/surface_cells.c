@@ -1,0 +1,141 @@
+/* Triangles of each cell, by the case table: plain loops on the host, for pictures and checks. */
+#include <math.h>
+#include <string.h>
+
+#include "surface/surface_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "surface_tables.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* The samples on the host. */
+typedef struct cell_job {
+    const uint64_t *dims;
+    const tml_region *region;
+    tml_type type;
+    double iso;
+    surface_limits limits; /* integers */
+    const uint8_t *samples;
+    const uint8_t *mask; /* NULL: all are there */
+} cell_job;
+
+static uint64_t bits_of(const cell_job *job, uint64_t i)
+{
+    size_t size = tml_type_size(job->type);
+    const uint8_t *at = job->samples + i * size;
+    switch (size) {
+    case 1:
+        return *at;
+    case 2: {
+        uint16_t bits;
+        memcpy(&bits, at, 2);
+        return bits;
+    }
+    case 4: {
+        uint32_t bits;
+        memcpy(&bits, at, 4);
+        return bits;
+    }
+    default: {
+        uint64_t bits;
+        memcpy(&bits, at, 8);
+        return bits;
+    }
+    }
+}
+
+static double float_of(const cell_job *job, uint64_t i)
+{
+    uint64_t bits = bits_of(job, i);
+    double value;
+    if (job->type == TML_F16)
+        return (double)tml_half_to_float((uint32_t)bits);
+    if (job->type == TML_F32)
+        return (double)tml_bits_float((uint32_t)bits);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static bool is_inside(const cell_job *job, uint64_t i)
+{
+    if (tml_type_is_float(job->type))
+        return float_of(job, i) >= job->iso;
+    uint64_t sign = (uint64_t)1 << (8 * tml_type_size(job->type) - 1);
+    uint64_t key = bits_of(job, i) ^ (tml_type_is_signed(job->type) ? sign : 0);
+    return !job->limits.is_none && key >= job->limits.limit;
+}
+
+static bool is_missing(const cell_job *job, uint64_t i)
+{
+    return (job->mask && job->mask[i] == 0) ||
+           (tml_type_is_float(job->type) && isnan(float_of(job, i)));
+}
+
+static uint8_t triangles_at(const cell_job *job, const uint64_t at[3])
+{
+    const tml_region *region = job->region;
+    for (int a = 0; a < 3; a++)
+        if (at[a] < region->first[a] ||
+            (region->count[a] && at[a] + 1 >= region->first[a] + region->count[a]))
+            return 0;
+    uint32_t index = 0;
+    for (uint32_t corner = 0; corner < 8; corner++) {
+        uint64_t x = at[0] + (corner & 1), y = at[1] + (corner >> 1 & 1), z = at[2] + (corner >> 2);
+        uint64_t i = (z * job->dims[1] + y) * job->dims[0] + x;
+        if (is_missing(job, i))
+            return 0;
+        index |= (is_inside(job, i) ? 1u : 0u) << corner;
+    }
+    return (uint8_t)surface_case_count[index];
+}
+
+static void count_slice(void *argument, uint32_t z)
+{
+    void **both = argument;
+    const cell_job *job = both[0];
+    uint64_t nx = job->dims[0] - 1, ny = job->dims[1] - 1;
+    uint8_t *to = (uint8_t *)both[1] + z * nx * ny;
+    for (uint64_t y = 0; y < ny; y++)
+        for (uint64_t x = 0; x < nx; x++)
+            *to++ = triangles_at(job, (const uint64_t[3]){x, y, z});
+}
+
+tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
+{
+    static const tml_type types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
+                                     TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
+    static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
+    const uint64_t *dims = desc->grid.dims;
+    uint64_t count = dims[0] * dims[1] * dims[2];
+    void *samples = NULL, *mask = NULL;
+    if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2 || dims[2] > UINT32_MAX || !isfinite(desc->iso))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_surface_cells: needs two samples along each axis and a finite iso");
+    tml_status status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume",
+                                                  desc->volume, types, count);
+    if (status == TML_OK && !tml_is_none(desc->mask))
+        status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
+                                           mask_types, count);
+    if (status == TML_OK)
+        status = tml_map(tml, desc->volume, &samples);
+    if (status != TML_OK)
+        return status;
+    if (!tml_is_none(desc->mask))
+        status = tml_map(tml, desc->mask, &mask);
+    tml_type type = tml_slot_of(tml, desc->volume)->type;
+    cell_job job = {.dims = dims,
+                    .region = &desc->region,
+                    .type = type,
+                    .iso = desc->iso,
+                    .limits = surface_limits_of(type, desc->iso),
+                    .samples = samples,
+                    .mask = mask};
+    if (status == TML_OK)
+        tml_parallel_for(tml, (uint32_t)(dims[2] - 1), count_slice, (void *[2]){&job, cells});
+    if (mask)
+        tml_unmap(tml, desc->mask);
+    tml_unmap(tml, desc->volume);
+    return status;
+}
