@@ -42,8 +42,8 @@ float number_of(uint type, uvec2 raw)
     }
 }
 
-/* Devices may take numbers below 2^-126 for zero, and differences that small are met in between. Such
- * samples are scaled first, by 2^100, which is exact. */
+/* Devices may take numbers below 2^-126 for zero: differences that small, and reciprocals of
+ * differences above 2^126, by which they divide. Such samples are scaled first, by a power of two. */
 float scaled_up(float x)
 {
     uint bits = floatBitsToUint(x);
@@ -57,6 +57,9 @@ float crossing_of_floats(float a, float b, float iso)
     uint largest = max(floatBitsToUint(a) & 0x7fffffffu, floatBitsToUint(b) & 0x7fffffffu);
     if (largest < 0x20000000u) /* 2^-63: then iso, which lies between, is as small */
         return surface_crossing(scaled_up(a), scaled_up(b), scaled_up(iso));
+    const float DOWN = 2.3283064365386963e-10; /* 2^-32 */
+    if (largest >= 0x7e000000u && abs(b - a) <= 3.4028234e38) /* 2^125, and no overflow */
+        return surface_crossing(a * DOWN, b * DOWN, iso * DOWN);
     return surface_crossing(a, b, iso);
 }
 
