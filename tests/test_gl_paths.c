@@ -5,7 +5,8 @@
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
-#include <GLES3/gl3.h>
+#include "gl/gl_load.h"
+
 #include <dlfcn.h>
 
 #include <trommel/kernel_begin.h>
@@ -749,6 +750,138 @@ TEST(mediump_devices_are_refused)
         return;
     CHECK(has_passed(tml, "R32UI: 256 words drawn and read back"));
     tml_close(tml);
+}
+
+/* ---- as a guest ------------------------------------------------------------------------------ */
+
+typedef struct own_context {
+    egl_functions egl;
+    gl_functions gl;
+    EGLDisplay display;
+    EGLContext context;
+} own_context;
+
+/* Makes a context of an OpenGL ES version current; false where there is none. */
+static bool own_open(own_context *own, int major)
+{
+    memset(own, 0, sizeof *own);
+    if (!egl_load(&own->egl))
+        return false;
+    const egl_functions *egl = &own->egl;
+    own->display = egl->GetPlatformDisplayEXT
+                       ? egl->GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA,
+                                                    (void *)EGL_DEFAULT_DISPLAY, NULL)
+                       : egl->GetDisplay(EGL_DEFAULT_DISPLAY);
+    EGLint high, low, count = 0;
+    EGLConfig config;
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE,
+                             major == 3 ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_ES2_BIT, EGL_NONE};
+    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, major, EGL_NONE};
+    if (own->display == EGL_NO_DISPLAY || !egl->Initialize(own->display, &high, &low) ||
+        !egl->BindAPI(EGL_OPENGL_ES_API) ||
+        !egl->ChooseConfig(own->display, wanted, &config, 1, &count) || count < 1)
+        return false;
+    own->context = egl->CreateContext(own->display, config, EGL_NO_CONTEXT, version);
+    return own->context != EGL_NO_CONTEXT &&
+           egl->MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own->context) &&
+           !gl_load(&own->gl, egl_get_proc_address, &own->egl, major == 3);
+}
+
+static void own_close(own_context *own)
+{
+    own->egl.MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    own->egl.DestroyContext(own->display, own->context);
+}
+
+/* State that draws of the tier change. */
+typedef struct guest_state {
+    GLint values[12], viewport[4], attribute[3];
+    GLboolean blend, scissor;
+    void *pointer;
+} guest_state;
+
+static guest_state look(const gl_functions *gl)
+{
+    static const GLenum names[] = {
+        GL_CURRENT_PROGRAM,     GL_ACTIVE_TEXTURE, GL_TEXTURE_BINDING_2D, GL_ARRAY_BUFFER_BINDING,
+        GL_FRAMEBUFFER_BINDING, GL_PACK_ALIGNMENT, GL_UNPACK_ALIGNMENT};
+    guest_state s;
+    memset(&s, 0, sizeof s);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        gl->GetIntegerv(names[i], &s.values[i]);
+    gl->GetIntegerv(GL_VIEWPORT, s.viewport);
+    gl->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_ENABLED, &s.attribute[0]);
+    gl->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_SIZE, &s.attribute[1]);
+    gl->GetVertexAttribiv(0, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING, &s.attribute[2]);
+    gl->GetVertexAttribPointerv(0, GL_VERTEX_ATTRIB_ARRAY_POINTER, &s.pointer);
+    s.blend = gl->IsEnabled(GL_BLEND);
+    s.scissor = gl->IsEnabled(GL_SCISSOR_TEST);
+    return s;
+}
+
+/* A program's own things, which would spoil draws that did not set theirs. */
+static void set_own_state(const gl_functions *gl)
+{
+    GLuint buffers[2], texture, framebuffer;
+    gl->GenBuffers(2, buffers);
+    gl->BindBuffer(GL_ARRAY_BUFFER, buffers[0]);
+    gl->BufferData(GL_ARRAY_BUFFER, 64, NULL, GL_STATIC_DRAW);
+    gl->VertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 12, (const void *)12);
+    gl->EnableVertexAttribArray(0);
+    gl->BindBuffer(GL_ARRAY_BUFFER, buffers[1]);
+    gl->ActiveTexture(GL_TEXTURE0 + 2);
+    gl->GenTextures(1, &texture);
+    gl->BindTexture(GL_TEXTURE_2D, texture);
+    gl->GenFramebuffers(1, &framebuffer);
+    gl->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    gl->Viewport(1, 2, 3, 4);
+    gl->Enable(GL_BLEND);
+    gl->PixelStorei(GL_PACK_ALIGNMENT, 8);
+    gl->PixelStorei(GL_UNPACK_ALIGNMENT, 1);
+}
+
+static void run_as_guest(const own_context *own, tml_gl_path path)
+{
+    guest_state before = look(&own->gl);
+    pair p = {NULL, NULL, path};
+    const tml_gl_desc lent = {.lend_current = true, .path = path};
+    tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &lent}, &p.gl);
+    guest_state opened = look(&own->gl);
+    CHECK(memcmp(&before, &opened, sizeof before) == 0);
+    if (status == TML_UNSUPPORTED && path != TML_GL_PACKED)
+        return;
+    if (!CHECK_STATUS(status, TML_OK) ||
+        !CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &p.cpu)))
+        return;
+    make_data();
+    check_mean(&p);
+    check_compact_in_place(&p);
+    guest_state after = look(&own->gl);
+    CHECK(memcmp(&before, &after, sizeof before) == 0);
+    end(&p);
+    guest_state closed = look(&own->gl);
+    CHECK(memcmp(&before, &closed, sizeof before) == 0);
+}
+
+static void check_guest(int major)
+{
+    own_context own;
+    if (!own_open(&own, major))
+        SKIP("EGL makes no context of OpenGL ES %d", major);
+    set_own_state(&own.gl);
+    run_as_guest(&own, TML_GL_PACKED);
+    run_as_guest(&own, TML_GL_FLOAT);
+    own_close(&own);
+}
+
+TEST(a_lent_context_of_es2_keeps_its_state)
+{
+    check_guest(2);
+}
+
+TEST(a_lent_context_of_es3_keeps_its_state)
+{
+    check_guest(3);
 }
 
 /* ---- the tests ------------------------------------------------------------------------------- */

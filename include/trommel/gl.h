@@ -92,7 +92,9 @@ typedef struct tml_gl_memory {
 } tml_gl_memory;
 
 /* The texture behind a buffer, to fetch from it in your own shaders: word i is texel
- * (i % width, i / width). UNSUPPORTED on other engines. */
+ * (i % width, i / width). On the float tier it is RGBA8 with the word's bytes, lowest in r, or where
+ * textures hold floats, of f32 and its vectors, RGBA32F with the value in r. UNSUPPORTED on other
+ * engines. */
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
 
