@@ -11,7 +11,9 @@
 #include "kernels/kernel.h"
 #include "kernels/pack.k.h"
 
+#ifdef TML_GL
 TML_KERNEL(float, same, (float x), { return x; })
+#endif
 
 #include "kernels/kernel_end.h"
 
