@@ -110,13 +110,15 @@ FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
     float z = n.z < 0.0f ? -n.z : n.z;
     float largest = x > y ? x : y;
     largest = largest > z ? largest : z;
-    /* Up by a power of two, which changes no bit, so that no device divides by what it flushes. */
-    if (largest < 1e-30f) {
-        n = scale3(n, 18446744073709551616.0f);
-        largest *= 18446744073709551616.0f;
-    }
     if (!(largest > 0.0f && largest <= 3.4028234e38f))
         return VEC3(0.0f, 0.0f, 0.0f);
+    /* Up or down by a power of two, which changes no bit, so that no device divides by what it
+     * flushes, or by what has a reciprocal that it flushes. */
+    if (largest < 1e-30f || largest > 1e30f) {
+        float scale = largest < 1.0f ? 18446744073709551616.0f : 5.421010862427522e-20f;
+        n = scale3(n, scale);
+        largest *= scale;
+    }
     n = VEC3(n.x / largest, n.y / largest, n.z / largest);
     return scale3(n, 1.0f / length3(n));
 }
