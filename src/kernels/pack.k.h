@@ -46,8 +46,6 @@ FUNCTION(float) unpack_number(vec4 bytes)
 FUNCTION(vec4) pack_float(float x)
 {
     float sign_bit = x < 0.0f ? 128.0f : 0.0f;
-    if (!(x <= 0.0f) && !(x >= 0.0f))
-        return VEC4(0.0f, 0.0f, 192.0f, 127.0f);
     if (x == 0.0f)
         return VEC4(0.0f, 0.0f, 0.0f, 1.0f / x < 0.0f ? 128.0f : 0.0f);
     float a = x < 0.0f ? -x : x;
@@ -68,12 +66,17 @@ FUNCTION(vec4) pack_float(float x)
     PACK_RUNG(a < 0.125f, 16.0f, -4.0f)
     PACK_RUNG(a < 0.5f, 4.0f, -2.0f)
     PACK_RUNG(a < 1.0f, 2.0f, -1.0f)
-    /* Now 1 <= a < 2, or at the foot of the ladder, e = 0, a subnormal a < 2. */
-    float bits = e == 0.0f ? a * (64.0f * PACK_UP_16) : (a - 1.0f) * (128.0f * PACK_UP_16);
-    vec4 mantissa = pack_number(bits);
-    float half_e = floor(e * 0.5f);
-    return VEC4(mantissa.x, mantissa.y, mantissa.z + 128.0f * (e - 2.0f * half_e),
-                half_e + sign_bit);
+    /* Now 1 <= a < 2, or at the foot of the ladder, e = 0, a subnormal a < 2. A NaN is at no rung and
+     * fails this comparison too: written so, since there are compilers that take !(x <= y) for
+     * x > y. */
+    if (a < 2.0f) {
+        float bits = e == 0.0f ? a * (64.0f * PACK_UP_16) : (a - 1.0f) * (128.0f * PACK_UP_16);
+        vec4 mantissa = pack_number(bits);
+        float half_e = floor(e * 0.5f);
+        return VEC4(mantissa.x, mantissa.y, mantissa.z + 128.0f * (e - 2.0f * half_e),
+                    half_e + sign_bit);
+    }
+    return VEC4(0.0f, 0.0f, 192.0f, 127.0f);
 }
 
 FUNCTION(float) unpack_float(vec4 bytes)

@@ -61,7 +61,8 @@ struct tml_params { /* indexed like the arrays that functions could not return *
 
 bool is_nan(float x)
 {
-    return !(x <= 0.0) && !(x >= 0.0);
+    float seen = (x < 2.0 ? 1.0 : 0.0) + (x > 1.0 ? 1.0 : 0.0);
+    return seen == 0.0;
 }
 
 #ifndef TML_ES300
