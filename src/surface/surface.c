@@ -296,7 +296,8 @@ static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage 
         return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
                          tml->engine->name);
     plan->stage = stage;
-    tml->error[0] = '\0';
+    if (stage != SURFACE_END) /* which may follow a failure */
+        tml->error[0] = '\0';
     if (op->supports && !op->supports(tml, plan))
         return tml->error[0]
                    ? TML_UNSUPPORTED /* the engine has said why */
