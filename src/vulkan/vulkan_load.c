@@ -37,6 +37,9 @@ PFN_vkGetInstanceProcAddr vk_library_open(void **library)
     *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!*library)
         return NULL;
+    /* NVIDIA's driver serves EGL, too. When the last instance goes, the loader unloads it, and contexts
+     * of OpenGL ES in the same process are lost (driver 580): so it stays. Not closed, on purpose. */
+    (void)dlopen("libGLX_nvidia.so.0", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     void *symbol = dlsym(*library, "vkGetInstanceProcAddr");
     PFN_vkGetInstanceProcAddr get = NULL;
     memcpy(&get, &symbol, sizeof get); /* ISO C has no cast from a data to a function pointer */
