@@ -15,7 +15,7 @@ int main(void)
     tml_context *tml;
     tml_buffer in, out, kept_count;
 
-    if (tml_open(NULL, &tml))
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml))
         return 1;
     if (tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 8, .data = values},
                           &in) ||

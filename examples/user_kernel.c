@@ -27,7 +27,7 @@ int main(void)
     uint64_t count, right_count;
     tml_vec2 first[MOST];
 
-    if (tml_open(NULL, &tml))
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml))
         return 1;
     if (tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = SEEDS, .data = seeds},
                           &in) ||
