@@ -36,7 +36,7 @@ extern "C" {
  * The library finds a kernel by the text of its GLSL. */
 enum { TML_VULKAN_KERNEL_FORMS = 3 };
 typedef struct tml_vulkan_kernel {
-    const char *glsl; /* tml_kernel.glsl; NULL ends a list */
+    const char *glsl;                              /* tml_kernel.glsl; NULL ends a list */
     const uint32_t *code[TML_VULKAN_KERNEL_FORMS]; /* map, keep, compact; NULL: form not built */
     size_t size[TML_VULKAN_KERNEL_FORMS];          /* bytes */
 } tml_vulkan_kernel;

@@ -56,12 +56,12 @@ ARGS_BEGIN(reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(length_at) /* optional */
-ARG_ADDRESS(whole)    /* optional: u64, the stream's length */
-ARG_ADDRESS(partials) /* a tile */
-ARG_ADDRESS(fans)     /* FOLD_FAN tiles */
-ARG_ADDRESS(counters) /* zeros: one, and one for each FOLD_FAN tiles */
+ARG_ADDRESS(whole)     /* optional: u64, the stream's length */
+ARG_ADDRESS(partials)  /* a tile */
+ARG_ADDRESS(fans)      /* FOLD_FAN tiles */
+ARG_ADDRESS(counters)  /* zeros: one, and one for each FOLD_FAN tiles */
 ARG_ADDRESS(clear)
-ARG_ADDRESS(running)  /* what the passes before gave */
+ARG_ADDRESS(running) /* what the passes before gave */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARG_UINT(whole_low)
@@ -108,7 +108,7 @@ ARG_ADDRESS(length_at) /* optional */
 ARG_ADDRESS(base)      /* optional: a sum to begin with */
 ARG_ADDRESS(total)     /* optional: gets the sum of all */
 ARG_ADDRESS(next_base) /* optional: gets it too */
-ARG_ADDRESS(states)    /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
+ARG_ADDRESS(states) /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
                         * tile, all zero; SUMS and ADD: a sum a tile */
 ARG_ADDRESS(clear)
 ARG_UINT(bound)

@@ -26,38 +26,38 @@
 #define SURFACE_HEAD_SLAB      45u
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_scan.comp). */
-#define SURFACE_TABLE_WORDS    1024u
+#define SURFACE_TABLE_WORDS 1024u
 /* Words that begin as zero: active tiles, whether a sample is NaN, and so on to the marking's
  * dispatch. */
-#define SURFACE_STATE_TILES    0u
-#define SURFACE_STATE_NAN      1u
-#define SURFACE_STATE_BEYOND   2u /* vertices counted after the slab's own */
-#define SURFACE_STATE_GROUPS   4u
-#define SURFACE_STATE_WORDS    8u
+#define SURFACE_STATE_TILES  0u
+#define SURFACE_STATE_NAN    1u
+#define SURFACE_STATE_BEYOND 2u /* vertices counted after the slab's own */
+#define SURFACE_STATE_GROUPS 4u
+#define SURFACE_STATE_WORDS  8u
 /* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each). */
-#define SURFACE_TOTAL_WORDS    8u
+#define SURFACE_TOTAL_WORDS 8u
 
 /* How surface_bits reads: any volume; 32-bit samples whose bits lie like the samples, in whole words;
  * 8- and 16-bit samples likewise, 16 bytes a lane. */
-#define SURFACE_READ_ANY       0
-#define SURFACE_READ_WORDS     1
-#define SURFACE_READ_NARROW    2
+#define SURFACE_READ_ANY    0
+#define SURFACE_READ_WORDS  1
+#define SURFACE_READ_NARROW 2
 /* Options of the shaders. */
-#define SURFACE_PAD            1u
-#define SURFACE_MASK           2u
-#define SURFACE_NAN            4u  /* samples may be NaN */
-#define SURFACE_INDEXED        8u  /* the brick index is given */
-#define SURFACE_LABEL          16u
-#define SURFACE_FLIP           32u
-#define SURFACE_WIDE           64u /* 64-bit indices */
-#define SURFACE_ATTRIBUTE      128u
-#define SURFACE_HELD_LIMITS    256u /* limits and isovalue are in the head */
+#define SURFACE_PAD         1u
+#define SURFACE_MASK        2u
+#define SURFACE_NAN         4u /* samples may be NaN */
+#define SURFACE_INDEXED     8u /* the brick index is given */
+#define SURFACE_LABEL       16u
+#define SURFACE_FLIP        32u
+#define SURFACE_WIDE        64u /* 64-bit indices */
+#define SURFACE_ATTRIBUTE   128u
+#define SURFACE_HELD_LIMITS 256u /* limits and isovalue are in the head */
 
 /* A workspace's slab in one word: its layers before and after its own (at most 1 and 2), and whether
  * it begins and ends with a layer of the cap's pad. Of a whole part: the pads alone. */
 #define SURFACE_SLAB(before, after, pad_low, pad_high)                                             \
     ((before) | (after) << 2 | (pad_low) << 4 | (pad_high) << 5)
-#define SURFACE_SLAB_BEFORE(slab)   ((slab) & 3u)
+#define SURFACE_SLAB_BEFORE(slab)   ((slab)&3u)
 #define SURFACE_SLAB_AFTER(slab)    ((slab) >> 2 & 3u)
 #define SURFACE_SLAB_PAD_LOW(slab)  ((slab) >> 4 & 1u)
 #define SURFACE_SLAB_PAD_HIGH(slab) ((slab) >> 5 & 1u)
@@ -140,7 +140,7 @@ ARGS_BEGIN(surface_scan_args)
 ARG_ADDRESS(chunks)
 ARG_ADDRESS(head)
 ARG_ADDRESS(states)
-ARG_ADDRESS(base)   /* optional: totals of the part or slab before; may be total */
+ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be total */
 ARG_ADDRESS(total)
 ARG_ADDRESS(draw)   /* optional: VkDrawIndexedIndirectCommand */
 ARG_ADDRESS(counts) /* optional: u32 or u64 x 2 */

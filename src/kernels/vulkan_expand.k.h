@@ -20,9 +20,9 @@
  * more place is where they end. Numbers of outputs are of 64 bits: a pass of 2^28 sources can
  * have 2^60. */
 ARGS_BEGIN(expand_args)
-ARG_ADDRESS(counts)   /* u8, u16 or u32 */
+ARG_ADDRESS(counts) /* u8, u16 or u32 */
 ARG_ADDRESS(length_at)
-ARG_ADDRESS(control)  /* words, zero at first; one pass: then two words a tile, of its sum */
+ARG_ADDRESS(control) /* words, zero at first; one pass: then two words a tile, of its sum */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(places)   /* u64 */
 ARG_ADDRESS(base)     /* optional: u64, outputs of the passes before */

@@ -54,11 +54,11 @@ ARG_ADDRESS(source)   /* optional: u32 of output j */
 ARG_ADDRESS(source64) /* optional: u64 of output j */
 ARG_ADDRESS(rank)     /* optional: u32 of output j */
 ARG_ADDRESS(indices)  /* optional: u32 or u64 of the caller's output */
-ARG_UINT(room)         /* of indices */
-ARG_UINT(wide)         /* indices are u64 */
-ARG_UINT(limit)        /* outputs at most */
-ARG_UINT(count)        /* sources */
-ARG_UINT(apex)         /* HISTOPYRAMID: the level of one cell, and its word in state */
+ARG_UINT(room)        /* of indices */
+ARG_UINT(wide)        /* indices are u64 */
+ARG_UINT(limit)       /* outputs at most */
+ARG_UINT(count)       /* sources */
+ARG_UINT(apex)        /* HISTOPYRAMID: the level of one cell, and its word in state */
 ARG_UINT(apex_at)
 ARGS_END(locate_args)
 
