@@ -36,9 +36,9 @@ fi
 readelf -d "$work/package-ON/hello_compact" | grep -q 'libtrommel\.so\.[0-9.]*\]' ||
     fail "the shared package links no versioned library"
 
-# Those with <trommel/vulkan.h> need more than a compiler.
+# Those with <trommel/vulkan.h> or <trommel/gl.h> need more than a compiler.
 for source in "$examples"/*.c; do
-    grep -q trommel/vulkan.h "$source" && continue
+    grep -Eq "trommel/(vulkan|gl).h" "$source" && continue
     name=$(basename "$source" .c)
     # shellcheck disable=SC2046  # flags are words
     quietly "$CC" -std=c17 "$source" $(pkg-config --cflags --libs trommel-io) -pthread -o "$name"
