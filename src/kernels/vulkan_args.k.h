@@ -14,8 +14,9 @@
 #define KERNEL_ADDRESSES ARG_ADDRESS(in0) ARG_ADDRESS(in1) ARG_ADDRESS(in2) ARG_ADDRESS(in3)
 #define KERNEL_VALUES                                                                              \
     ARG_FLOAT(f0)                                                                                  \
-    ARG_FLOAT(f1) ARG_FLOAT(f2) ARG_FLOAT(f3) ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3)  \
-        ARG_UINT(first_index)
+    ARG_FLOAT(f1)                                                                                  \
+    ARG_FLOAT(f2)                                                                                  \
+    ARG_FLOAT(f3) ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3) ARG_UINT(first_index)
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements a workgroup. With source: of element
  * source[i], and rank[i] if any. Constant 4 set to 1 promises that there is neither. */

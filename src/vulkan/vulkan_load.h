@@ -11,25 +11,56 @@
 #define VK_INSTANCE_FUNCTIONS(X)                                                                   \
     X(DestroyInstance)                                                                             \
     X(EnumeratePhysicalDevices)                                                                    \
-    X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2)                                  \
-        X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceQueueFamilyProperties)            \
-            X(EnumerateDeviceExtensionProperties) X(CreateDevice) X(GetDeviceProcAddr)
+    X(GetPhysicalDeviceProperties2)                                                                \
+    X(GetPhysicalDeviceFeatures2)                                                                  \
+    X(GetPhysicalDeviceMemoryProperties2)                                                          \
+    X(GetPhysicalDeviceQueueFamilyProperties)                                                      \
+    X(EnumerateDeviceExtensionProperties)                                                          \
+    X(CreateDevice)                                                                                \
+    X(GetDeviceProcAddr)
 
 #define VK_DEVICE_FUNCTIONS(X)                                                                     \
     X(DestroyDevice)                                                                               \
     X(GetDeviceQueue)                                                                              \
-    X(QueueSubmit) X(DeviceWaitIdle) X(AllocateMemory) X(FreeMemory) X(MapMemory) X(CreateBuffer)  \
-        X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory)                        \
-            X(GetBufferDeviceAddress) X(CreateCommandPool) X(DestroyCommandPool)                   \
-                X(AllocateCommandBuffers) X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateFence) \
-                    X(DestroyFence) X(WaitForFences) X(ResetFences) X(CreateShaderModule)          \
-                        X(DestroyShaderModule) X(CreatePipelineLayout) X(DestroyPipelineLayout)    \
-                            X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache)    \
-                                X(DestroyPipelineCache) X(GetPipelineCacheData) X(CreateQueryPool) \
-                                    X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdBindPipeline)  \
-                                        X(CmdPushConstants) X(CmdDispatch) X(CmdDispatchIndirect)  \
-                                            X(CmdPipelineBarrier) X(CmdCopyBuffer)                 \
-                                                X(CmdResetQueryPool) X(CmdWriteTimestamp)
+    X(QueueSubmit)                                                                                 \
+    X(DeviceWaitIdle)                                                                              \
+    X(AllocateMemory)                                                                              \
+    X(FreeMemory)                                                                                  \
+    X(MapMemory)                                                                                   \
+    X(CreateBuffer)                                                                                \
+    X(DestroyBuffer)                                                                               \
+    X(GetBufferMemoryRequirements)                                                                 \
+    X(BindBufferMemory)                                                                            \
+    X(GetBufferDeviceAddress)                                                                      \
+    X(CreateCommandPool)                                                                           \
+    X(DestroyCommandPool)                                                                          \
+    X(AllocateCommandBuffers)                                                                      \
+    X(BeginCommandBuffer)                                                                          \
+    X(EndCommandBuffer)                                                                            \
+    X(CreateFence)                                                                                 \
+    X(DestroyFence)                                                                                \
+    X(WaitForFences)                                                                               \
+    X(ResetFences)                                                                                 \
+    X(CreateShaderModule)                                                                          \
+    X(DestroyShaderModule)                                                                         \
+    X(CreatePipelineLayout)                                                                        \
+    X(DestroyPipelineLayout)                                                                       \
+    X(CreateComputePipelines)                                                                      \
+    X(DestroyPipeline)                                                                             \
+    X(CreatePipelineCache)                                                                         \
+    X(DestroyPipelineCache)                                                                        \
+    X(GetPipelineCacheData)                                                                        \
+    X(CreateQueryPool)                                                                             \
+    X(DestroyQueryPool)                                                                            \
+    X(GetQueryPoolResults)                                                                         \
+    X(CmdBindPipeline)                                                                             \
+    X(CmdPushConstants)                                                                            \
+    X(CmdDispatch)                                                                                 \
+    X(CmdDispatchIndirect)                                                                         \
+    X(CmdPipelineBarrier)                                                                          \
+    X(CmdCopyBuffer)                                                                               \
+    X(CmdResetQueryPool)                                                                           \
+    X(CmdWriteTimestamp)
 
 typedef struct vk_functions {
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
