@@ -14,20 +14,7 @@ static bool float_map_supports(tml_context *tml, const tml_map_desc *desc)
 
 static tml_status float_map_run(tml_context *tml, const tml_map_desc *desc)
 {
-    const gl_texture *out = gl_texture_of(tml, desc->out);
-    size_t size = tml_type_size(desc->kernel->result);
-    bool in_place = size < 4 && (desc->length.count % 4 != 0 || !tml_is_none(desc->length.device));
-    for (uint32_t a = 0; a < TML_MAX_INPUTS; a++)
-        in_place = in_place || gl_texture_of(tml, desc->in[a]) == out;
-    return gl_draw(tml, &(gl_draw_info){
-                            .shader = &gl_shader_float_map,
-                            .kernel = {desc->kernel, &desc->params, desc->in},
-                            .length = &desc->length,
-                            .inputs = {{"old", in_place ? out : NULL}},
-                            .targets = {out},
-                            .count = gl_words(desc->length.count, size),
-                            .in_place = in_place,
-                        });
+    return gl_map_draw(tml, desc, &gl_shader_float_map);
 }
 
 GL_OP(float_map, tml_map_desc)

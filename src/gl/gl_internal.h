@@ -169,6 +169,10 @@ tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
 /* Can this kernel run here? Says no to double and 64-bit integers. */
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel);
 
+/* tml_map_stream's draw, by a shader that makes word after word of the output and takes the words there
+ * were from "old" (gl_map.c). */
+tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shader *shader);
+
 /* Stores a 64-bit number whose words are texel and texel + 1 (or, QUADS, x and y of texel) of from into
  * a one-element u32 or u64 buffer; none: nothing. A u32 stays at its largest value. */
 tml_status gl_store_count(tml_context *tml, tml_buffer out, const gl_texture *from, uint64_t texel);
