@@ -96,10 +96,10 @@ static GLenum GL_APIENTRY wrap_CheckFramebufferStatus(GLenum a)
     driver.waits++;
     return gl.CheckFramebufferStatus(a);
 }
-static void GL_APIENTRY wrap_GetQueryObjectuiv(GLuint a, GLenum b, GLuint *c)
+static void GL_APIENTRY wrap_GetQueryObjectui64vEXT(GLuint a, GLenum b, GLuint64 *c)
 {
     driver.waits++;
-    gl.GetQueryObjectuiv(a, b, c);
+    gl.GetQueryObjectui64vEXT(a, b, c);
 }
 static void GL_APIENTRY wrap_GetProgramiv(GLuint a, GLenum b, GLint *c)
 {
@@ -168,7 +168,7 @@ static tml_gl_function find_wrapped(void *user, const char *name)
     WRAPPED(Finish)
     WRAPPED(GetError)
     WRAPPED(CheckFramebufferStatus)
-    WRAPPED(GetQueryObjectuiv)
+    WRAPPED(GetQueryObjectui64vEXT)
     WRAPPED(GetProgramiv)
     WRAPPED(TexStorage2D)
     WRAPPED(CreateProgram)

@@ -24,8 +24,6 @@
     X(BindTexture)                                                                                 \
     X(BufferData)                                                                                  \
     X(CheckFramebufferStatus)                                                                      \
-    X(Clear)                                                                                       \
-    X(ClearColor)                                                                                  \
     X(ColorMask)                                                                                   \
     X(CompileShader)                                                                               \
     X(CreateProgram)                                                                               \
@@ -41,7 +39,6 @@
     X(Enable)                                                                                      \
     X(EnableVertexAttribArray)                                                                     \
     X(Finish)                                                                                      \
-    X(Flush)                                                                                       \
     X(FramebufferTexture2D)                                                                        \
     X(GenBuffers)                                                                                  \
     X(GenFramebuffers)                                                                             \
@@ -49,7 +46,6 @@
     X(GetActiveUniform)                                                                            \
     X(GetBooleanv)                                                                                 \
     X(GetError)                                                                                    \
-    X(GetFloatv)                                                                                   \
     X(GetIntegerv)                                                                                 \
     X(GetProgramInfoLog)                                                                           \
     X(GetProgramiv)                                                                                \
@@ -95,8 +91,6 @@
     X(GenQueries)                                                                                  \
     X(GenSamplers)                                                                                 \
     X(GenVertexArrays)                                                                             \
-    X(GetQueryObjectuiv)                                                                           \
-    X(GetStringi)                                                                                  \
     X(SamplerParameteri)                                                                           \
     X(TexStorage2D)                                                                                \
     X(Uniform1uiv)                                                                                 \
