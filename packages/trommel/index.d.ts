@@ -1,0 +1,501 @@
+/** Trommel for JavaScript: computing with streams whose length depends on their data, and isosurfaces
+ * from volumes and points, on the CPU through WebAssembly or on the GPU through WebGL.
+ *
+ * The library is the C library Trommel compiled to WebAssembly. What is said here of shapes and units
+ * is a summary; the C headers (include/trommel/) say it in full, with the papers that it follows.
+ *
+ * Calls are synchronous. On the CPU engine they have finished when they return; on the GL engine they
+ * have enqueued their work, and only calls named read, surface, cells, examine, resolve or time wait.
+ * Everything that fails throws a TrommelError, before anything is changed. */
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+export type Status =
+    | 'INVALID_ARGUMENT' | 'INVALID_HANDLE' | 'OUT_OF_MEMORY' | 'OUT_OF_DEVICE_MEMORY' | 'CAPACITY'
+    | 'SCRATCH_TOO_SMALL' | 'UNSUPPORTED' | 'CANCELLED' | 'NO_DEVICE' | 'DEVICE_LOST'
+    | 'FILE_ACCESS' | 'FILE_FORMAT' | 'INTERNAL';
+
+/** message: which call and field, the value seen, the value accepted, and how to mend it. */
+export class TrommelError extends Error {
+    readonly name: 'TrommelError';
+    readonly status: Status;
+    constructor(status: Status, message: string);
+}
+
+/* ---- element types --------------------------------------------------------------------------- */
+
+export type Scalar = 'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'u64' | 'i64' | 'f16' | 'f32' | 'f64';
+/** A scalar, or a tightly packed vector of one: 'f32x3'. */
+export type Type = Scalar | `${Scalar}x${2 | 3 | 4}`;
+/** f16 travels as Uint16Array; u64 and i64 as BigUint64Array and BigInt64Array. A Uint8ClampedArray is
+ * taken as u8. */
+export type TypedArray =
+    | Uint8Array | Uint8ClampedArray | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array
+    | BigUint64Array | BigInt64Array | Float32Array | Float64Array;
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/** How values travel through textures, best first: integer textures (WebGL 2); float targets read back
+ * as floats; float targets packed into bytes to be read back; bytes alone. The last three are the float
+ * tier: WebGL 1, and WebGL 2 where it is forced. What the tier can do: trommel/gl.h. */
+export type Path = 'integer' | 'float' | 'float-packed' | 'packed';
+
+export interface CreateOptions {
+    /** auto: GL where a canvas or context was given and works, otherwise the CPU. gl: throws NO_DEVICE
+     * or UNSUPPORTED where it does not work. Default: auto. */
+    engine?: 'auto' | 'cpu' | 'gl';
+    /** Forces a path of the GL engine. UNSUPPORTED, with the test that failed, where the device cannot. */
+    path?: Path;
+    /** Workers of the CPU engine. More than one needs SharedArrayBuffer (in a page: cross-origin
+     * isolation, headers COOP and COEP; Node always has it), and is 1 without. Default: 1 for GL; for the
+     * CPU one for each processor, at most 8. */
+    threads?: number;
+    /** GL: operations whose output may be shorter than its buffer wait for their count and draw just
+     * that many. Default: false: nothing is read back. */
+    exactCounts?: boolean;
+    /** GL: texels in a row of the library's textures, as a power of two; for tests of the seams. */
+    rowLog2?: number;
+    /** Asked for when a context is made on a canvas. 1 or 2; default: 2, and 1 where 2 fails. */
+    webgl?: 1 | 2;
+    /** Given to getContext when a context is made on a canvas. */
+    contextAttributes?: WebGLContextAttributes;
+    /** Where the .wasm and .js files lie. Default: beside index.js. */
+    base?: string | URL;
+    /** Gets the library's log lines. Default: none. */
+    log?: (level: 'error' | 'warning' | 'info' | 'debug', message: string) => void;
+}
+
+export interface DeviceInfo {
+    engine: 'cpu' | 'gl';
+    /** The driver's own words for the renderer where the browser tells them. */
+    name: string;
+    features: string;
+    threads: number;
+    isSoftware: boolean;
+}
+
+/** A test that decided the path, with the tests beneath it. */
+export interface DeviceTest {
+    name: string;
+    passed: boolean;
+    /** This line is the path that was chosen. */
+    isChoice: boolean;
+    /** What was seen where it failed, or a figure. */
+    detail: string;
+    children: DeviceTest[];
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+/** The texture behind a buffer, to fetch from it in shaders of yours. Integer path: R32UI; word i of the
+ * array is texel (i % width, i / width), 8- and 16-bit elements packed lowest byte first. Rows are
+ * `width` texels. Sample it with texelFetch and a usampler2D; set no filtering. On the float tier:
+ * RGBA8 or RGBA32F (trommel/gl.h). */
+export interface BufferTexture {
+    readonly texture: WebGLTexture;
+    readonly width: number;
+    readonly height: number;
+}
+
+export interface BufferOptions {
+    type: Type;
+    /** Elements. */
+    count: number;
+    /** Initial contents: count elements; copied. Default: undefined contents. */
+    data?: TypedArray | ArrayBuffer;
+    /** GL, integer path: your own R32UI texture of one level, used in place and never deleted. It must
+     * belong to the same context and outlive the buffer. */
+    texture?: BufferTexture;
+    /** Where the elements lie. 'host': in the library's memory and never on the device: for points and
+     * radii of field(), which are binned on the host: no readback, no upload of the whole. Default:
+     * 'device'. On the CPU engine both are the same. */
+    place?: 'device' | 'host';
+    /** Named in messages. */
+    label?: string;
+}
+
+/** An array on the device. Destroy it when done; close() destroys those that are left. */
+export interface TrommelBuffer {
+    readonly type: Type;
+    readonly count: number;
+    /** Bytes: count times the element's size. */
+    readonly byteLength: number;
+    readonly label: string;
+    /** GL, not for 'host' buffers; null otherwise. */
+    readonly texture: BufferTexture | null;
+    readonly isDestroyed: boolean;
+    /** Elements [first, first + count) as a typed array of the scalar type (a vector is consecutive
+     * elements of it). Waits. */
+    read(first?: number, count?: number): TypedArray;
+    /** The same without blocking the page: a fence and a copy once the device has passed it. */
+    readAsync(first?: number, count?: number): Promise<TypedArray>;
+    /** The one element of a count buffer, as a number. Waits. */
+    readCount(index?: number): number;
+    /** Writes elements from `first` on; may be reused on return. data.length must be whole elements. */
+    write(data: TypedArray | ArrayBuffer, first?: number): void;
+    destroy(): void;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/** A kernel of yours, made by Trommel.kernel(). */
+export interface Kernel {
+    readonly name: string;
+    readonly source: string;
+    readonly result: string;
+}
+
+/** Numbers for a kernel's tml_params: p.f[0..3] and p.u[0..3]. */
+export interface Params {
+    f?: number[];
+    u?: number[];
+}
+
+/** How a count becomes positions; every method gives the same result. GL: 'histopyramid',
+ * 'scan-search', 'bitonic' (compaction only); CPU: 'look-back', 'reduce-then-scan', 'scan-search',
+ * 'histopyramid', 'bitonic'. UNSUPPORTED tells which the engine has. */
+export type Method = 'auto' | 'look-back' | 'reduce-then-scan' | 'histopyramid' | 'scan-search' | 'bitonic';
+
+/** How many elements go in: default all of the first input; a number; or the count that an earlier
+ * operation left on the device, with an upper bound. */
+export type Length = number | { count?: number; buffer: TrommelBuffer; index?: number };
+
+export interface Keep {
+    /** Exactly one of kernel (result bool), flags (u8, not 0 keeps) and mask (bit i % 32 of u32 i / 32). */
+    kernel?: Kernel;
+    params?: Params;
+    /** The kernel's inputs; default: the first payloads. At most 4. */
+    in?: TrommelBuffer[];
+    flags?: TrommelBuffer;
+    mask?: TrommelBuffer;
+}
+
+export interface CompactOptions extends Keep {
+    /** Up to 8 arrays compacted alike. out may be shorter: what is past it is not written. */
+    payloads?: { in: TrommelBuffer; out: TrommelBuffer }[];
+    length?: Length;
+    method?: Method;
+    /** u32 or u64: source index of each kept element. */
+    indices?: TrommelBuffer;
+    /** One u32 or u64: how many were kept. */
+    count?: TrommelBuffer;
+}
+
+/* ---- grids, volumes, fields ------------------------------------------------------------------ */
+
+export interface Grid {
+    /** Samples along x (fastest), y, z. */
+    dims: [number, number, number];
+    /** Length of one step; default 1 1 1. */
+    spacing?: [number, number, number];
+    /** Position of sample (0, 0, 0); default 0 0 0. */
+    origin?: [number, number, number];
+    /** Row-major 3x3 whose columns are the axes' directions; default the identity. */
+    direction?: number[];
+}
+export interface ResolvedGrid extends Required<Grid> {}
+
+export interface FieldOptions {
+    /** x y z of each point, as an array (kept on the host: nothing is read back or uploaded whole), or
+     * an f32x3 buffer (on GL a 'host' one avoids the readback too). */
+    points: Float32Array | TrommelBuffer;
+    /** One a point: the kernel's support or the sphere's radius. */
+    radii?: Float32Array | TrommelBuffer;
+    /** Where there are no radii. 0: from the points' spacing. */
+    radius?: number;
+    /** sum: kernel sum, background 0; distance: signed distance to the union of spheres, inside is
+     * positive. Default: sum. */
+    kind?: 'sum' | 'distance';
+    kernel?: 'wendland' | 'poly6' | 'metaball';
+    margin?: number;
+    /** Default: chosen to cover all points; its origin is then ignored. */
+    grid?: Partial<Grid>;
+    /** Samples along an automatic grid's longest side. */
+    resolution?: number;
+}
+/** FieldOptions with every zero resolved, and the suggested isovalue. points and radii are those that
+ * were given. */
+export interface ResolvedField extends FieldOptions {
+    radius: number;
+    margin: number;
+    grid: ResolvedGrid;
+    iso: number;
+}
+
+/** A volume to extract from: samples (an array or a buffer of any scalar type) on a grid. An array's
+ * type follows from its class; halves need type: 'f16'. */
+export interface VolumeInput extends Grid {
+    data: TypedArray | TrommelBuffer;
+    type?: Scalar;
+}
+
+/* ---- surface --------------------------------------------------------------------------------- */
+
+export interface SurfaceOptions {
+    /** One isovalue: inside is value >= iso. Default 0. */
+    iso?: number;
+    /** Instead: several isovalues in one read. */
+    isovalues?: number[];
+    /** Instead, for integer volumes: one part for each label, ascending. */
+    labels?: number[];
+    allLabels?: boolean;
+    normals?: 'none' | 'forward' | 'central' | 'sobel';
+    /** Three vertices a triangle, no indices. */
+    soup?: boolean;
+    /** Close the surface where it leaves the region. */
+    caps?: boolean;
+    /** Inside is low. */
+    flip?: boolean;
+    dropDegenerate?: boolean;
+    largestComponent?: boolean;
+    region?: { first: [number, number, number]; count: [number, number, number] };
+    /** u8, one a sample; 0 is missing. */
+    mask?: Uint8Array | TrommelBuffer;
+    /** Scalar volume of the same dims, interpolated onto the vertices. */
+    attribute?: TypedArray | TrommelBuffer;
+    /** From surfaceIndex() of this volume. */
+    index?: TrommelBuffer;
+    /** Subtracted from positions before they are rounded. */
+    positionOrigin?: [number, number, number];
+}
+
+export interface SurfacePart {
+    value: number;
+    vertexFirst: number;
+    vertexCount: number;
+    triangleFirst: number;
+    triangleCount: number;
+}
+
+/** A mesh in ordinary arrays. */
+export interface Mesh {
+    /** x y z of each vertex. */
+    positions: Float32Array;
+    normals: Float32Array | null;
+    values: Float32Array | null;
+    /** Three a triangle; null for soup. */
+    indices: Uint32Array | null;
+    vertexCount: number;
+    triangleCount: number;
+    parts: SurfacePart[];
+    activeCells: number;
+    /** Seconds by the host's clock (CPU engine; on GL what the call itself took to enqueue and wait). */
+    stages: { name: string; seconds: number }[];
+}
+
+/** The same, left on the device. Destroy it when done. */
+export interface DeviceMesh {
+    vertices: TrommelBuffer | null;
+    vertexNormals: TrommelBuffer | null;
+    vertexValues: TrommelBuffer | null;
+    indices: TrommelBuffer | null;
+    vertexCount: number;
+    triangleCount: number;
+    parts: SurfacePart[];
+    activeCells: number;
+    stages: { name: string; seconds: number }[];
+    destroy(): void;
+}
+
+/** A surface for a frame: nothing comes back to the host. One isovalue; no soup, labels or filters. */
+export interface SurfaceEnqueueOptions extends Grid {
+    volume: TrommelBuffer;
+    iso?: number;
+    /** f32: element isoIndex stands for iso. */
+    isoBuffer?: TrommelBuffer;
+    isoIndex?: number;
+    normals?: 'none' | 'forward' | 'central' | 'sobel';
+    caps?: boolean;
+    flip?: boolean;
+    region?: { first: [number, number, number]; count: [number, number, number] };
+    mask?: TrommelBuffer;
+    attribute?: TrommelBuffer;
+    index?: TrommelBuffer;
+    /** Outputs: their sizes are the capacities; what is past them is not written. */
+    vertices: TrommelBuffer;
+    vertexNormals?: TrommelBuffer;
+    vertexValues?: TrommelBuffer;
+    /** u32x3. */
+    indices: TrommelBuffer;
+    /** u32, 2: vertices and triangles that the surface has, which may be more than there is room for. */
+    counts?: TrommelBuffer;
+}
+
+export interface MeshStats {
+    components: number;
+    boundaryEdges: number;
+    nonmanifoldEdges: number;
+    euler: number;
+    area: number;
+    volume: number;
+    lower: [number, number, number];
+    upper: [number, number, number];
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/** A volume file's contents, in the file's own type and the machine's byte order. It may be given to
+ * surface() and surfaceIndex() as it is. */
+export interface LoadedVolume extends ResolvedGrid {
+    data: TypedArray;
+    type: Scalar;
+    /** Physical value = slope * sample + intercept. */
+    slope: number;
+    intercept: number;
+    format: string;
+    space: string;
+    comment: string;
+}
+/** Positions are relative to origin. */
+export interface LoadedPoints {
+    positions: Float32Array;
+    radii: Float32Array | null;
+    values: Float32Array | null;
+    valueName: string;
+    count: number;
+    origin: [number, number, number];
+    format: string;
+    /** Points left out because a coordinate is NaN or infinite. */
+    dropped: number;
+}
+export interface VolumeFileOptions {
+    /** Raw files, whose name does not tell (as in engine_256x256x128_uint8.raw). */
+    dims?: [number, number, number];
+    type?: Scalar;
+    bigEndian?: boolean;
+    skip?: number;
+    spacing?: [number, number, number];
+    /** Which volume of a 4-D file, or component of a vector file. */
+    frame?: number;
+    /** Refuse volumes larger than this many bytes. Default: 1 GiB. */
+    memoryLimit?: number;
+}
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+export class Trommel {
+    /** Opens the library. target: a canvas (a context is made on it, or the one there is used), your own
+     * WebGL context (lent: whatever state the library changes it restores; it is never lost or deleted
+     * by it), or nothing (the CPU engine). */
+    static create(
+        target?: HTMLCanvasElement | OffscreenCanvas | WebGLRenderingContext | WebGL2RenderingContext | null,
+        options?: CreateOptions
+    ): Promise<Trommel>;
+    /** Can this browser run the library at all (WebAssembly with SIMD)? */
+    static readonly isSupported: boolean;
+    /** Could the CPU engine have more than one thread here? */
+    static readonly hasThreads: boolean;
+    static readonly version: string;
+
+    readonly device: DeviceInfo;
+    readonly engine: 'cpu' | 'gl';
+    /** The chosen path; null on the CPU engine. */
+    readonly path: Path | null;
+    /** The context drawn with; null on the CPU engine. */
+    readonly gl: WebGLRenderingContext | WebGL2RenderingContext | null;
+    /** The capability tree; empty on the CPU engine. */
+    readonly tests: DeviceTest[];
+    /** The OpenGL context was lost (the library listens for webglcontextlost itself): every call throws
+     * DEVICE_LOST. After webglcontextrestored, create another Trommel on the same canvas. */
+    readonly isLost: boolean;
+    readonly isClosed: boolean;
+
+    buffer(data: TypedArray): TrommelBuffer;
+    buffer(options: BufferOptions): TrommelBuffer;
+
+    /** A kernel from its source in the common subset of C and GLSL ES 3.00 (trommel/kernel.h):
+     * 'bool is_positive(float x) { return x > 0.0f; }'. On GL the source is compiled at first use, and a
+     * mistake throws UNSUPPORTED with the compiler's words then. The CPU engine cannot compile it and
+     * calls `js` for each element instead: it gets the parameters in order (a vector as an array, which
+     * is reused; tml_index and tml_rank as numbers; tml_params as {f, u}) and returns the result (a
+     * vector as an array); without it UNSUPPORTED, and always with more than one thread. */
+    kernel(source: string, js?: (...args: any[]) => any): Kernel;
+
+    /** out[i] = kernel(in[0][i], ...). */
+    map(options: { kernel: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; out: TrommelBuffer }): void;
+    reduce(options: {
+        fold: 'sum' | 'min' | 'max' | 'argmin' | 'argmax' | 'mean';
+        in: TrommelBuffer; length?: Length; out: TrommelBuffer;
+    }): void;
+    scan(options: {
+        in: TrommelBuffer; length?: Length; inclusive?: boolean; method?: Method;
+        out: TrommelBuffer; total?: TrommelBuffer;
+    }): void;
+    /** Keeps the elements that the kernel, flag or bit says, in source order. */
+    compact(options: CompactOptions): void;
+    /** As compact, but the rejected follow the kept. */
+    partition(options: CompactOptions): void;
+    /** Each source makes any number of outputs. counts, or countKernel (result uint) over in. */
+    expand(options: {
+        counts?: TrommelBuffer; countKernel?: Kernel; emitKernel?: Kernel; params?: Params;
+        in?: TrommelBuffer[]; length?: Length; method?: Method;
+        source?: TrommelBuffer; rank?: TrommelBuffer; out?: TrommelBuffer; total?: TrommelBuffer;
+    }): void;
+    unique(options: {
+        in: TrommelBuffer; length?: Length; values?: TrommelBuffer; starts?: TrommelBuffer;
+        lengths?: TrommelBuffer; count?: TrommelBuffer;
+    }): void;
+
+    /** Every zero resolved. Reads the points (waits, unless they lie on the host). */
+    resolveField(options: FieldOptions): ResolvedField;
+    /** Evaluates the field on its grid into out (f32, one a sample); without out into a new buffer. With
+     * grid and radius (or radii) given, and points on the host, GL waits for nothing. */
+    field(options: FieldOptions, out?: TrommelBuffer): TrommelBuffer;
+
+    /** Extracts into ordinary arrays. Waits. */
+    surface(volume: VolumeInput | LoadedVolume, options?: SurfaceOptions): Mesh;
+    /** The same from points, through a field that is evaluated slab by slab. */
+    surface(points: { field: FieldOptions }, options?: SurfaceOptions): Mesh;
+    /** Extracts and leaves the mesh on the device. Waits for its size. */
+    surfaceOnDevice(volume: VolumeInput | { field: FieldOptions }, options?: SurfaceOptions): DeviceMesh;
+    /** Enqueues an extraction into buffers of yours. Waits for nothing. */
+    surfaceEnqueue(options: SurfaceEnqueueOptions): void;
+    /** Minimum and maximum of bricks, so that the next isovalue looks only into bricks that it crosses. */
+    surfaceIndex(volume: Grid & { data: TrommelBuffer }): TrommelBuffer;
+    /** Triangles of each cell, 0 to 5; dims - 1 a side, x fastest. On the host; waits. */
+    cells(volume: VolumeInput, options?: Pick<SurfaceOptions, 'iso' | 'mask' | 'region'>): Uint8Array;
+    /** Counts over a welded mesh. */
+    examine(mesh: { positions: Float32Array; indices: Uint32Array }, componentsOnly?: boolean): MeshStats;
+
+    /** GL: marching cubes of 2008 (Dyken et al.), a pyramid of four fetches a level and a descent for each
+     * vertex of a soup: to compare with. f32 volume; room: vertices at most; out: f32x3, optional; count: u32,
+     * optional. Waits for nothing. */
+    classicSurface(options: {
+        volume: TrommelBuffer; dims: [number, number, number]; iso: number; room: number;
+        out?: TrommelBuffer; count?: TrommelBuffer;
+    }): void;
+    /** GL: compaction of 2006 (Ziegler et al.), to compare with. 4-byte elements; out comes in Z order. */
+    classicCompact(options: {
+        form?: 'four-fetches' | 'partial-sums'; kernel: Kernel; params?: Params;
+        in: TrommelBuffer; out: TrommelBuffer; count: TrommelBuffer;
+    }): void;
+
+    /** GL, integer path: a compaction's HistoPyramid as a picture: a band for each level, the apex at the
+     * top. Waits. */
+    pyramidPicture(options: CompactOptions): { width: number; height: number; data: Uint8ClampedArray };
+
+    /** Runs enqueue() and tells the seconds of device time that its operations took: by
+     * EXT_disjoint_timer_query where there is one, else by the clock between two fences. Does not block.
+     * One at a time. */
+    time(enqueue: () => void): Promise<{ seconds: number; by: 'timer-query' | 'fence' | 'clock' }>;
+    /** Resolves when the device has done everything enqueued so far. Does not block. */
+    finished(): Promise<void>;
+
+    /** Volume files: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, raw; gzip anywhere. Found by content, then
+     * by name. */
+    loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;
+    /** Point files: PLY, XYZ/TXT/CSV, PCD, LAS, legacy VTK. */
+    loadPoints(file: ArrayBuffer | Uint8Array, name?: string): LoadedPoints;
+    /** Mesh files: PLY, STL, GLB, OBJ, VTP. */
+    saveMesh(
+        mesh: Pick<Mesh, 'positions' | 'normals' | 'values' | 'indices'> & { origin?: [number, number, number] },
+        format: 'ply' | 'stl' | 'glb' | 'obj' | 'vtp'
+    ): Uint8Array;
+
+    /** Tells the library that its context was lost, for contexts that send no events. */
+    lost(): void;
+    /** Destroys every buffer and program, and frees the memory. A lent context stays as it was. */
+    close(): void;
+}
+
+export default Trommel;
