@@ -1,0 +1,291 @@
+// The page's shell: tabs, theme, messages, dropped files, and what all panels share: one canvas, one
+// WebGL 2 context, one Trommel instance.
+//
+// A panel is a module panels/NAME.js:
+//     export default { id, title, create(host, app) }
+// create gets an empty section, and is called when the panel is first shown. It returns
+//     { show(), hide(), frame?(seconds), contextLost?(), contextRestored?() }
+// frame is called once for each app.requestFrame() while the panel is shown, with the seconds since
+// the page began. contextLost and contextRestored come whether it is shown or not; app.gl's
+// objects are gone at the first, and app.trommel is a new promise at the second.
+
+const panels = [
+    { id: "surface", title: "Surface" },
+    { id: "compaction", title: "Compaction" },
+    { id: "exposure", title: "Exposure" },
+    { id: "collision", title: "Collision" },
+    { id: "subdivision", title: "Subdivision" },
+    { id: "device", title: "Device" },
+];
+
+const element = (id) => document.getElementById(id);
+let shown = null;
+
+// ---- messages ------------------------------------------------------------------------------------
+
+const messageSeconds = { info: 6, good: 6, error: 20 };
+
+// Shows text for a while, and has screen readers say it: kind is "info", "good" or "error".
+function message(text, kind = "info") {
+    const line = document.createElement("p");
+    line.className = `message ${kind}`;
+    line.textContent = text;
+    const close = document.createElement("button");
+    close.type = "button";
+    close.ariaLabel = "Dismiss";
+    close.textContent = "×";
+    close.onclick = () => line.remove();
+    line.append(close);
+    const region = element(kind === "error" ? "alerts" : "messages");
+    while (region.childElementCount >= 3)
+        region.firstElementChild.remove();
+    region.append(line);
+    setTimeout(() => line.remove(), 1000 * (messageSeconds[kind] ?? 6));
+}
+
+// ---- theme ---------------------------------------------------------------------------------------
+
+const themes = ["", "light", "dark"];
+const themeNames = { "": "as the system", light: "light", dark: "dark" };
+const themeIcons = {
+    "": '<path d="M12 4a8 8 0 0 0 0 16z" fill="currentColor"/><circle cx="12" cy="12" r="8"/>',
+    light: '<circle cx="12" cy="12" r="4"/><path d="M12 3v2m0 14v2M3 12h2m14 0h2M5.6 5.6l1.5 1.5m9.8 9.8 1.5 1.5m0-12.8-1.5 1.5m-9.8 9.8-1.5 1.5"/>',
+    dark: '<path d="M19 14.5A8 8 0 0 1 9.5 5a8 8 0 1 0 9.5 9.5z"/>',
+};
+const themeHandlers = new Set();
+
+function applyTheme(theme) {
+    document.documentElement.dataset.theme = theme;
+    try {
+        localStorage.setItem("trommel-theme", theme);
+    } catch {
+        // Kept for this visit alone.
+    }
+    const button = element("theme");
+    button.ariaLabel = button.title = `Colours: ${themeNames[theme]}`;
+    button.innerHTML = `<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true">${themeIcons[theme]}</svg>`;
+    // What has just been set is computed by the next frame.
+    requestAnimationFrame(() => themeHandlers.forEach((handler) => handler()));
+}
+
+element("theme").onclick = () => {
+    const theme = document.documentElement.dataset.theme ?? "";
+    applyTheme(themes[(themes.indexOf(theme) + 1) % themes.length]);
+};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    themeHandlers.forEach((handler) => handler()));
+
+// ---- the canvas, its context and Trommel ----------------------------------------------------------
+
+const canvas = document.createElement("canvas");
+canvas.className = "stage-canvas";
+
+const resized = new ResizeObserver(([entry]) => {
+    const scale = Math.min(devicePixelRatio, 2);
+    const width = Math.max(1, Math.round(entry.contentRect.width * scale));
+    const height = Math.max(1, Math.round(entry.contentRect.height * scale));
+    if (width === canvas.width && height === canvas.height)
+        return;
+    canvas.width = width;
+    canvas.height = height;
+    app.requestFrame();
+});
+resized.observe(canvas);
+
+const gl = canvas.getContext("webgl2", {
+    alpha: true, premultipliedAlpha: true, antialias: true, powerPreference: "high-performance",
+});
+
+async function openTrommel() {
+    if (!gl)
+        throw new Error("This browser offers no WebGL 2; the panels that draw with it stay empty.");
+    const { Trommel } = await import("./trommel/index.js");
+    return Trommel.create(gl);
+}
+
+canvas.addEventListener("webglcontextlost", (event) => {
+    // Without this the browser would not restore it.
+    event.preventDefault();
+    app.lost = true;
+    app.trommel.then((trommel) => trommel.lost(), () => {});
+    for (const panel of panels)
+        panel.instance?.contextLost?.();
+    message("The graphics context was lost. It comes back by itself as soon as the browser can.");
+});
+canvas.addEventListener("webglcontextrestored", () => {
+    app.lost = false;
+    const before = app.trommel;
+    // Panels wait for this promise, so none sees the old instance or half of the new one.
+    app.trommel = before.then((trommel) => trommel.close(), () => {}).then(openTrommel);
+    app.trommel.then(() => message("The graphics context is back.", "good"), tellFailure);
+    for (const panel of panels)
+        panel.instance?.contextRestored?.();
+    app.requestFrame();
+});
+
+function tellFailure(error) {
+    message(error.message, "error");
+}
+
+// ---- frames --------------------------------------------------------------------------------------
+
+let framePending = false;
+
+function frame(milliseconds) {
+    framePending = false;
+    if (app.lost)
+        return;
+    try {
+        shown?.instance?.frame?.(milliseconds / 1000);
+    } catch (error) {
+        // Not asked for again: a panel that fails does so once, not sixty times a second.
+        console.error(error);
+        tellFailure(error);
+    }
+}
+
+// ---- what panels get -----------------------------------------------------------------------------
+
+const app = {
+    gl, // null without WebGL 2
+    lost: false,
+    trommel: null, // promise of the shared instance on gl; another one after a lost context
+
+    // Moves the canvas into host, which it fills. Ask for it in show(): one panel has it at a time.
+    // Its background is transparent.
+    canvas(host) {
+        if (canvas.parentNode !== host)
+            host.append(canvas);
+        return canvas;
+    },
+    // The shown panel's frame is called once, at the browser's next.
+    requestFrame() {
+        if (framePending)
+            return;
+        framePending = true;
+        requestAnimationFrame(frame);
+    },
+    message,
+    // handler(files) gets what is dropped on the page or opened while the panel is shown.
+    onFiles(handler) {
+        creating.onFiles = handler;
+    },
+    // handler() is called after colours have changed; read them from computed styles.
+    onTheme(handler) {
+        themeHandlers.add(handler);
+    },
+    reducedMotion: matchMedia("(prefers-reduced-motion: reduce)"),
+};
+
+// ---- tabs ----------------------------------------------------------------------------------------
+
+let creating = null;
+
+for (const panel of panels) {
+    panel.tab = document.createElement("button");
+    panel.tab.id = `tab-${panel.id}`;
+    panel.tab.type = "button";
+    panel.tab.role = "tab";
+    panel.tab.textContent = panel.title;
+    panel.tab.setAttribute("aria-controls", `panel-${panel.id}`);
+    panel.tab.onclick = () => select(panel);
+    element("tabs").append(panel.tab);
+
+    panel.host = document.createElement("section");
+    panel.host.id = `panel-${panel.id}`;
+    panel.host.className = `panel panel-${panel.id}`;
+    panel.host.role = "tabpanel";
+    panel.host.setAttribute("aria-labelledby", panel.tab.id);
+    panel.host.hidden = true;
+    element("panels").append(panel.host);
+}
+
+element("tabs").onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (!step)
+        return;
+    event.preventDefault();
+    const at = panels.indexOf(shown);
+    const next = Number.isFinite(step) ? (at + step + panels.length) % panels.length
+                                       : step < 0 ? 0 : panels.length - 1;
+    panels[next].tab.focus();
+    select(panels[next]);
+};
+
+async function select(panel) {
+    if (panel === shown)
+        return;
+    shown?.instance?.hide();
+    shown = panel;
+    for (const other of panels) {
+        other.host.hidden = other !== panel;
+        other.tab.ariaSelected = String(other === panel);
+        other.tab.tabIndex = other === panel ? 0 : -1;
+    }
+    panel.tab.scrollIntoView({ block: "nearest", inline: "center" });
+    document.title = panel.id === "surface" ? "Trommel" : `${panel.title}: Trommel`;
+    if (location.hash !== `#${panel.id}`)
+        history.replaceState(null, "", `#${panel.id}`);
+    try {
+        panel.module ??= import(`./panels/${panel.id}.js`);
+        const { default: made } = await panel.module;
+        if (!panel.instance) {
+            creating = panel;
+            panel.instance = made.create(panel.host, app);
+        }
+        if (panel === shown) {
+            panel.instance.show();
+            app.requestFrame();
+        }
+    } catch (error) {
+        panel.module = null; // another visit tries again
+        console.error(error);
+        tellFailure(error);
+    }
+}
+
+const fromHash = () => panels.find((panel) => `#${panel.id}` === location.hash);
+addEventListener("hashchange", () => {
+    const panel = fromHash();
+    if (panel)
+        select(panel);
+});
+
+// ---- dropped files -------------------------------------------------------------------------------
+
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+let dragDepth = 0; // dragenter and dragleave come for each element that is crossed
+
+addEventListener("dragenter", (event) => {
+    if (!carriesFiles(event))
+        return;
+    dragDepth++;
+    element("drop").hidden = false;
+});
+addEventListener("dragleave", (event) => {
+    if (carriesFiles(event) && --dragDepth <= 0)
+        element("drop").hidden = true;
+});
+addEventListener("dragover", (event) => {
+    if (carriesFiles(event))
+        event.preventDefault();
+});
+addEventListener("drop", (event) => {
+    if (!carriesFiles(event))
+        return;
+    event.preventDefault();
+    dragDepth = 0;
+    element("drop").hidden = true;
+    const files = [...event.dataTransfer.files];
+    if (!shown?.onFiles)
+        message(`The ${shown?.title} panel opens no files; the Surface panel does.`, "error");
+    else
+        Promise.resolve(shown.onFiles(files)).catch(tellFailure);
+});
+
+// ---- start ---------------------------------------------------------------------------------------
+
+applyTheme(document.documentElement.dataset.theme ?? "");
+app.trommel = openTrommel();
+app.trommel.catch(tellFailure);
+select(fromHash() ?? panels[0]);
