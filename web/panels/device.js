@@ -52,10 +52,8 @@ kind of texture, reads them back, and compares. What passes decides how values t
 
 function make(tag, className, text) {
     const element = document.createElement(tag);
-    if (className)
-        element.className = className;
-    if (text !== undefined)
-        element.textContent = text;
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = text;
     return element;
 }
 
@@ -76,26 +74,37 @@ function browserStrings(gl) {
         ["Version", gl.getParameter(gl.VERSION)],
         ["Shaders", gl.getParameter(gl.SHADING_LANGUAGE_VERSION)],
         ["Largest texture", `${gl.getParameter(gl.MAX_TEXTURE_SIZE)} texels a side`],
-        ["Timer", gl.getExtension("EXT_disjoint_timer_query_webgl2") ?? gl.getExtension("EXT_disjoint_timer_query")
-            ? "the device's own" : "none; a clock between fences stands in"],
+        [
+            "Timer",
+            (gl.getExtension("EXT_disjoint_timer_query_webgl2") ??
+            gl.getExtension("EXT_disjoint_timer_query"))
+                ? "the device's own"
+                : "none; a clock between fences stands in",
+        ],
     ];
 }
 
 function libraryStrings(trommel) {
-    const { device, path } = trommel, { isSupported, hasThreads, version } = trommel.constructor;
+    const { device, path } = trommel,
+        { isSupported, hasThreads, version } = trommel.constructor;
     return [
         ["Trommel", version],
         ["Engine", trommel.engine === "gl" ? `OpenGL ES through WebGL, path ${path}` : "CPU"],
         ["Kind", device.isSoftware ? "a software driver: right, but slow" : "a graphics processor"],
         ["Features", device.features || "none told"],
-        ["Threads in the page", hasThreads ? `${navigator.hardwareConcurrency} processors, cross-origin isolated`
-            : "one: the page is not cross-origin isolated"],
+        [
+            "Threads in the page",
+            hasThreads
+                ? `${navigator.hardwareConcurrency} processors, cross-origin isolated`
+                : "one: the page is not cross-origin isolated",
+        ],
         ["WebAssembly", isSupported ? "with SIMD" : "without SIMD"],
     ];
 }
 
 function showStrings(host, trommel) {
-    const list = host.querySelector(".strings"), { gl } = trommel;
+    const list = host.querySelector(".strings"),
+        { gl } = trommel;
     const strings = [...(gl && !gl.isContextLost() ? browserStrings(gl) : []), ...libraryStrings(trommel)];
     list.replaceChildren(...strings.flatMap(([name, text]) => [make("dt", "", name), make("dd", "", text)]));
     const extensions = gl?.getSupportedExtensions() ?? [];
@@ -109,10 +118,12 @@ function testItem(test) {
     const item = make("li", `${test.passed ? "" : "is-failed"}${test.isChoice ? " is-choice" : ""}`.trim());
     const result = make("span", "result", test.passed ? "✓" : "✗");
     result.setAttribute("aria-hidden", "true");
-    item.append(result, make("span", "name", test.name),
-                make("span", "unseen", test.isChoice ? ": chosen" : test.passed ? ": passed" : ": failed"));
-    if (test.detail)
-        item.append(" ", make("span", "detail", test.detail));
+    item.append(
+        result,
+        make("span", "name", test.name),
+        make("span", "unseen", test.isChoice ? ": chosen" : test.passed ? ": passed" : ": failed"),
+    );
+    if (test.detail) item.append(" ", make("span", "detail", test.detail));
     if (test.children.length > 0) {
         const list = make("ul");
         list.append(...test.children.map(testItem));
@@ -134,20 +145,20 @@ function showStages(table, columns) {
     }
     const body = table.createTBody();
     stageNames.forEach(({ name, what }, i) => {
-        const row = body.insertRow(), heading = make("th", "", name);
+        const row = body.insertRow(),
+            heading = make("th", "", name);
         heading.scope = "row";
         heading.append(make("small", "", what));
         row.append(heading);
         for (const { results } of columns) {
-            const result = results[i], cell = row.insertCell();
+            const result = results[i],
+                cell = row.insertCell();
             cell.className = "figure";
-            if (!result)
-                cell.textContent = "…";
+            if (!result) cell.textContent = "…";
             else if (result.missing) {
                 cell.append(make("span", "missing", "not on this path"));
                 cell.title = result.missing;
-            } else
-                cell.textContent = timeText(result.seconds) + (result.right ? "" : " (wrong!)");
+            } else cell.textContent = timeText(result.seconds) + (result.right ? "" : " (wrong!)");
         }
     });
 }
@@ -158,15 +169,17 @@ function changesBetween(automatic, forced, name) {
     const lines = [];
     if (missing.length > 0)
         lines.push(`${name} lacks: ${missing.map((stage) => stage.name.toLowerCase()).join(", ")}.`);
-    const ratios = stageNames.map((stage, i) => {
-        const [a, b] = [automatic.results[i]?.seconds, forced.results[i]?.seconds];
-        return a > 0 && b > 0 ? { name: stage.name, ratio: b / a } : null;
-    }).filter((one) => one);
+    const ratios = stageNames
+        .map((stage, i) => {
+            const [a, b] = [automatic.results[i]?.seconds, forced.results[i]?.seconds];
+            return a > 0 && b > 0 ? { name: stage.name, ratio: b / a } : null;
+        })
+        .filter((one) => one);
     if (ratios.length > 0) {
         const most = ratios.reduce((a, b) => (b.ratio > a.ratio ? b : a));
         const least = ratios.reduce((a, b) => (b.ratio < a.ratio ? b : a));
-        const text = ({ name: stage, ratio }) => `${stage.toLowerCase()} ${Number(ratio.toPrecision(2))}`;
-        lines.push(`Times its automatic path's: from ${text(least)} to ${text(most)}.`);
+        const text = ({ name: stage, ratio }) => `${Number(ratio.toPrecision(2))} (${stage.toLowerCase()})`;
+        lines.push(`Times are those of the automatic path times ${text(least)} to ${text(most)}.`);
     }
     if (forced.results.length === stageNames.length && forced.results.every((r) => r.missing || r.right))
         lines.push("What it computes is right: every result was compared with a plain loop.");
@@ -187,14 +200,21 @@ class DevicePanel {
         this.forced = null; // the instance on one of them
         this.stop = null;
         for (const { path, name, text } of PATHS) {
-            const label = make("label", "path"), input = make("input");
-            Object.assign(input, { type: "radio", name: "device-path", value: path, checked: path === "auto" });
+            const label = make("label", "path"),
+                input = make("input");
+            Object.assign(input, {
+                type: "radio",
+                name: "device-path",
+                value: path,
+                checked: path === "auto",
+            });
             input.addEventListener("change", () => this.choose());
             label.append(input, make("b", "", name), make("span", "", text));
             this.find(".paths").append(label);
         }
         host.querySelectorAll("[name=device-webgl]").forEach((input) =>
-            input.addEventListener("change", () => this.choose()));
+            input.addEventListener("change", () => this.choose()),
+        );
         this.find(".lose").addEventListener("click", () => this.lose());
     }
 
@@ -229,21 +249,24 @@ class DevicePanel {
             stop.signal.throwIfAborted();
             await this.showInstance(trommel, stop.signal);
         } catch (error) {
-            if (stop.signal.aborted)
-                return;
-            this.find(".tests").replaceChildren();
+            if (stop.signal.aborted) return;
+            this.find(".tests").replaceChildren(
+                make("li", "muted", "Nothing is open: see the message above."),
+            );
             this.find(".changes").replaceChildren();
+            this.columns.length = Math.min(this.columns.length, 1);
+            showStages(this.find(".stages"), this.columns);
             this.say(error.message, "failed");
         }
     }
 
     async open() {
         const shared = await this.app.trommel;
-        const path = this.checked("device-path"), webgl = Number(this.checked("device-webgl"));
+        const path = this.checked("device-path"),
+            webgl = Number(this.checked("device-webgl"));
         this.forced?.close();
         this.forced = null;
-        if (path === "auto" && webgl === 2)
-            return shared;
+        if (path === "auto" && webgl === 2) return shared;
         this.say("Opening a context of its own …");
         const canvas = (this.canvases[webgl] ??= make("canvas"));
         const options = { engine: "gl", webgl, ...(path === "auto" ? {} : { path }) };
@@ -253,7 +276,9 @@ class DevicePanel {
 
     async showInstance(trommel, signal) {
         const isShared = trommel !== this.forced;
-        const title = isShared ? "Automatic" : `${nameOf(trommel.path)}, WebGL ${this.checked("device-webgl")}`;
+        const title = isShared
+            ? "Automatic"
+            : `${nameOf(trommel.path)}, WebGL ${this.checked("device-webgl")}`;
         showStrings(this.host, trommel);
         this.find(".tests").replaceChildren(...trommel.tests.map(testItem));
         const column = { title, results: [] };
@@ -268,14 +293,16 @@ class DevicePanel {
         });
         if (!isShared && this.columns.length > 1)
             this.find(".changes").replaceChildren(
-                ...changesBetween(...this.columns, title).map((line) => make("li", "", line)));
+                ...changesBetween(...this.columns, title).map((line) => make("li", "", line)),
+            );
         this.say(`${title}: ${where}.`, "done");
     }
 
     // ---- the lost context ----
 
     event(text) {
-        const item = make("li"), time = make("time", "", `${((performance.now() - this.lostAt) / 1000).toFixed(2)} s`);
+        const item = make("li"),
+            time = make("time", "", `${((performance.now() - this.lostAt) / 1000).toFixed(2)} s`);
         item.append(time, make("span", "", text));
         this.find(".events").append(item);
     }
@@ -300,8 +327,7 @@ class DevicePanel {
         this.lostAt ??= performance.now();
         this.event("The context is gone, with all its textures.");
         const trommel = await this.app.trommel.catch(() => null);
-        if (!trommel)
-            return;
+        if (!trommel) return;
         try {
             trommel.buffer({ type: "u32", count: 1 });
             this.event("The library has not noticed yet.");
@@ -315,18 +341,22 @@ class DevicePanel {
         try {
             const trommel = await this.app.trommel;
             this.event(`The library is open again, path ${trommel.path}.`);
-            const flags = trommel.buffer(Uint8Array.of(1, 0, 1, 1)), count = trommel.buffer({ type: "u32", count: 1 });
+            const flags = trommel.buffer(Uint8Array.of(1, 0, 1, 1)),
+                count = trommel.buffer({ type: "u32", count: 1 });
             trommel.compact({ flags, count });
             const [kept] = await count.readAsync();
-            this.event(kept === 3 ? "It computes: 3 of 1, 0, 1, 1 are kept." : `It computes wrongly: ${kept} kept, not 3.`);
+            this.event(
+                kept === 3
+                    ? "It computes: 3 of 1, 0, 1, 1 are kept."
+                    : `It computes wrongly: ${kept} kept, not 3.`,
+            );
             flags.destroy();
             count.destroy();
         } catch (error) {
             this.event(`The library could not be opened again: ${error.message}`);
         }
         this.find(".lose").disabled = false;
-        if (this.isStarted && this.checked("device-path") === "auto")
-            this.choose();
+        if (this.isStarted && this.checked("device-path") === "auto") this.choose();
     }
 }
 

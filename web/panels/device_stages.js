@@ -23,7 +23,10 @@ function knot() {
     for (let i = 0; i < POINTS; i++) {
         const t = (2 * Math.PI * i) / POINTS;
         const r = 0.28 + 0.1 * Math.cos(3 * t);
-        points.set([0.5 + r * Math.cos(2 * t), 0.5 + r * Math.sin(2 * t), 0.5 + 0.2 * Math.sin(3 * t)], 3 * i);
+        points.set(
+            [0.5 + r * Math.cos(2 * t), 0.5 + r * Math.sin(2 * t), 0.5 + 0.2 * Math.sin(3 * t)],
+            3 * i,
+        );
     }
     return points;
 }
@@ -35,9 +38,12 @@ const GRID = {
 };
 
 function ball() {
-    const volume = new Float32Array(SIDE ** 3), middle = (SIDE - 1) / 2;
+    const volume = new Float32Array(SIDE ** 3),
+        middle = (SIDE - 1) / 2;
     for (let i = 0; i < volume.length; i++) {
-        const x = i % SIDE, y = Math.floor(i / SIDE) % SIDE, z = Math.floor(i / SIDE ** 2);
+        const x = i % SIDE,
+            y = Math.floor(i / SIDE) % SIDE,
+            z = Math.floor(i / SIDE ** 2);
         volume[i] = SIDE / 3 - Math.hypot(x - middle, y - middle, z - middle);
     }
     return volume;
@@ -49,10 +55,12 @@ function ball() {
 // It returns {run, isRight}: run() enqueues; isRight() tells whether what it made is right, and waits.
 const STAGES = [
     {
-        name: "Map", what: `y = 2 x + 1 of ${COUNT.toLocaleString("en")} floats`,
+        name: "Map",
+        what: `y = 2 x + 1 of ${COUNT.toLocaleString("en")} floats`,
         start(t, make) {
             const data = numbers();
-            const input = make(data), out = make({ type: "f32", count: COUNT });
+            const input = make(data),
+                out = make({ type: "f32", count: COUNT });
             const kernel = t.kernel("float twice_and_one(float x) { return 2.0f * x + 1.0f; }");
             return {
                 run: () => t.map({ kernel, in: [input], out }),
@@ -61,9 +69,12 @@ const STAGES = [
         },
     },
     {
-        name: "Maximum", what: `of ${COUNT.toLocaleString("en")} floats`,
+        name: "Maximum",
+        what: `of ${COUNT.toLocaleString("en")} floats`,
         start(t, make) {
-            const data = numbers(), input = make(data), out = make({ type: "f32", count: 1 });
+            const data = numbers(),
+                input = make(data),
+                out = make({ type: "f32", count: 1 });
             const largest = data.reduce((a, b) => Math.max(a, b));
             return {
                 run: () => t.reduce({ fold: "max", in: input, out }),
@@ -72,10 +83,12 @@ const STAGES = [
         },
     },
     {
-        name: "Scan", what: `running sums of ${COUNT.toLocaleString("en")} integers`,
+        name: "Scan",
+        what: `running sums of ${COUNT.toLocaleString("en")} integers`,
         start(t, make) {
             const data = Uint32Array.from(smallCounts());
-            const input = make(data), out = make({ type: "u32", count: COUNT });
+            const input = make(data),
+                out = make({ type: "u32", count: COUNT });
             return {
                 run: () => t.scan({ in: input, out, inclusive: true }),
                 isRight: async () => {
@@ -86,25 +99,31 @@ const STAGES = [
         },
     },
     {
-        name: "Compact", what: `the positive of ${COUNT.toLocaleString("en")} floats`,
+        name: "Compact",
+        what: `the positive of ${COUNT.toLocaleString("en")} floats`,
         start(t, make) {
-            const data = numbers(), wanted = data.filter((x) => x > 0);
-            const input = make(data), out = make({ type: "f32", count: wanted.length });
+            const data = numbers(),
+                wanted = data.filter((x) => x > 0);
+            const input = make(data),
+                out = make({ type: "f32", count: wanted.length });
             const count = make({ type: "u32", count: 1 });
             const kernel = t.kernel("bool is_positive(float x) { return x > 0.0f; }");
             return {
                 run: () => t.compact({ kernel, payloads: [{ in: input, out }], count }),
-                isRight: async () => (await count.readAsync())[0] === wanted.length &&
+                isRight: async () =>
+                    (await count.readAsync())[0] === wanted.length &&
                     (await out.readAsync()).every((x, i) => x === wanted[i]),
             };
         },
     },
     {
-        name: "Expand", what: `0 to 3 outputs for each of ${COUNT.toLocaleString("en")} elements`,
+        name: "Expand",
+        what: `0 to 3 outputs for each of ${COUNT.toLocaleString("en")} elements`,
         start(t, make) {
             const data = smallCounts();
             const total = data.reduce((a, b) => a + b, 0);
-            const counts = make(data), source = make({ type: "u32", count: total });
+            const counts = make(data),
+                source = make({ type: "u32", count: total });
             const made = make({ type: "u32", count: 1 });
             return {
                 run: () => t.expand({ counts, source, total: made }),
@@ -112,9 +131,7 @@ const STAGES = [
                     const sources = await source.readAsync();
                     let j = 0;
                     return data.every((n, i) => {
-                        for (let k = 0; k < n; k++)
-                            if (sources[j++] !== i)
-                                return false;
+                        for (let k = 0; k < n; k++) if (sources[j++] !== i) return false;
                         return true;
                     });
                 },
@@ -122,7 +139,8 @@ const STAGES = [
         },
     },
     {
-        name: "Field", what: `${POINTS} points, ${SIDE}³ samples`,
+        name: "Field",
+        what: `${POINTS} points, ${SIDE}³ samples`,
         start(t, make) {
             const points = make({ type: "f32x3", count: POINTS, data: knot(), place: "host" });
             const out = make({ type: "f32", count: SIDE ** 3 });
@@ -136,16 +154,27 @@ const STAGES = [
         },
     },
     {
-        name: "Surface", what: `welded, with normals, ${SIDE}³ samples`,
+        name: "Surface",
+        what: `welded, with normals, ${SIDE}³ samples`,
         start(t, make) {
-            const volume = make(ball()), room = SIDE ** 3;
+            const volume = make(ball()),
+                room = SIDE ** 3;
             const vertices = make({ type: "f32x3", count: room });
             const vertexNormals = make({ type: "f32x3", count: room });
             const indices = make({ type: "u32x3", count: 2 * room });
             const counts = make({ type: "u32", count: 2 });
             return {
-                run: () => t.surfaceEnqueue({ ...GRID, volume, iso: 0, normals: "forward", vertices,
-                                              vertexNormals, indices, counts }),
+                run: () =>
+                    t.surfaceEnqueue({
+                        ...GRID,
+                        volume,
+                        iso: 0,
+                        normals: "forward",
+                        vertices,
+                        vertexNormals,
+                        indices,
+                        counts,
+                    }),
                 // A closed surface like a ball's: V - T / 2 = 2.
                 isRight: async () => {
                     const [v, triangles] = await counts.readAsync();
@@ -155,7 +184,9 @@ const STAGES = [
         },
     },
     {
-        name: "Surface as soup", what: `read back, ${SIDE}³ samples`, waits: true,
+        name: "Surface as soup",
+        what: `read back, ${SIDE}³ samples`,
+        waits: true,
         start(t) {
             const volume = { ...GRID, data: ball() };
             let mesh = null;
@@ -174,8 +205,7 @@ export const stageNames = STAGES.map(({ name, what }) => ({ name, what }));
 const nextTask = () => new Promise((done) => setTimeout(done, 0));
 
 async function timeOnce(trommel, stage, run) {
-    if (trommel.engine === "gl" && !stage.waits)
-        return trommel.time(run);
+    if (trommel.engine === "gl" && !stage.waits) return trommel.time(run);
     const begin = performance.now();
     run();
     return { seconds: (performance.now() - begin) / 1000, by: "clock" };
@@ -201,8 +231,7 @@ async function timeStage(trommel, stage, signal) {
         samples.sort((a, b) => a.seconds - b.seconds);
         return { ...samples[SAMPLES >> 1], right };
     } finally {
-        if (!trommel.isLost && !trommel.isClosed)
-            made.forEach((buffer) => buffer.destroy());
+        if (!trommel.isLost && !trommel.isClosed) made.forEach((buffer) => buffer.destroy());
     }
 }
 
@@ -214,8 +243,7 @@ export async function timeStages(trommel, signal, report) {
         try {
             report(i, await timeStage(trommel, stage, signal));
         } catch (error) {
-            if (error.status !== "UNSUPPORTED")
-                throw error;
+            if (error.status !== "UNSUPPORTED") throw error;
             report(i, { missing: error.message });
         }
     }

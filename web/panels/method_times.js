@@ -235,6 +235,7 @@ async function measureOne(method, data, host, signal, last) {
 // ---- showing ------------------------------------------------------------------------------------
 
 export function timeText(seconds) {
+    if (!(seconds > 0)) return "below the clock's step";
     const [scale, unit] =
         seconds < 1e-6 ? [1e9, "ns"] : seconds < 1e-3 ? [1e6, "µs"] : seconds < 1 ? [1e3, "ms"] : [1, "s"];
     return `${Number((seconds * scale).toPrecision(3))} ${unit}`;
@@ -325,6 +326,7 @@ export function createMethodTimes(app, host) {
         share.style.setProperty("--filled", `${share.value}%`);
     });
     quantity.addEventListener("change", show);
+    new ResizeObserver(show).observe(host);
 
     async function measure(signal) {
         results = [];

@@ -1,14 +1,30 @@
 // A plot with logarithmic axes as SVG, and the same numbers as a table.
 //
-// drawPlot(svg, {series, x, y, label}): series [{name, className, points: [[x, y], ...]}]; x and y are
-// {title, range: [low, high], ticks: [{at, text}]}. Values must be positive. The look is the style
-// sheet's: .plot-line, .plot-mark and .plot-name get the series' className.
+// drawPlot(svg, {series, x, y, label}): series [{name, className, points: [[x, y, title], ...]}]; x and y
+// are {title, range: [low, high], ticks: [{at, text}]}. Values must be positive. As wide as the svg's
+// parent. The look is the style sheet's: .plot-line, .plot-mark and .plot-name get the className.
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 720,
-    HEIGHT = 400;
-const MARGIN = { left: 66, right: 150, top: 14, bottom: 52 };
-const NAME_HEIGHT = 17;
+const NARROW = 560; // pixels: below, names stand above the plot instead of beside it
+const NAME_HEIGHT = 18;
+const WIDEST = 960,
+    HEIGHT = 420;
+
+// Places in pixels, so that text has one size at every width.
+function layOut(width, seriesCount) {
+    const isNarrow = width < NARROW;
+    const names = isNarrow ? NAME_HEIGHT * Math.ceil(seriesCount / 2) : 0;
+    const height = isNarrow ? 320 + names : HEIGHT;
+    return {
+        width,
+        height,
+        isNarrow,
+        left: 70,
+        right: width - (isNarrow ? 14 : 190),
+        top: 12 + names,
+        bottom: height - 52,
+    };
+}
 
 function add(parent, tag, attributes, text) {
     const element = document.createElementNS(SVG, tag);
@@ -46,85 +62,76 @@ const MARKS = [
     "M-5-1.5H-1.5V-5H1.5V-1.5H5V1.5H1.5V5H-1.5V1.5H-5Z",
 ];
 
-function drawAxes(svg, x, y, toX, toY) {
+function drawAxes(svg, place, x, y, toX, toY) {
+    const { left, right, top, bottom } = place;
     const axes = add(svg, "g", { class: "plot-axes" });
     for (const tick of y.ticks) {
         const at = toY(tick.at);
-        add(axes, "path", { class: "plot-grid", d: `M${MARGIN.left} ${at}H${WIDTH - MARGIN.right}` });
-        add(axes, "text", { x: MARGIN.left - 8, y: at + 4, "text-anchor": "end" }, tick.text);
+        add(axes, "path", { class: "plot-grid", d: `M${left} ${at}H${right}` });
+        add(axes, "text", { x: left - 8, y: at + 4, "text-anchor": "end" }, tick.text);
     }
     for (const tick of x.ticks) {
         const at = toX(tick.at);
-        add(axes, "path", { class: "plot-grid", d: `M${at} ${MARGIN.top}V${HEIGHT - MARGIN.bottom}` });
-        add(axes, "text", { x: at, y: HEIGHT - MARGIN.bottom + 18, "text-anchor": "middle" }, tick.text);
+        add(axes, "path", { class: "plot-grid", d: `M${at} ${top}V${bottom}` });
+        add(axes, "text", { x: at, y: bottom + 18, "text-anchor": "middle" }, tick.text);
     }
-    add(
-        axes,
-        "text",
-        {
-            class: "plot-title",
-            x: (MARGIN.left + WIDTH - MARGIN.right) / 2,
-            y: HEIGHT - 8,
-            "text-anchor": "middle",
-        },
-        x.title,
-    );
-    const middle = (MARGIN.top + HEIGHT - MARGIN.bottom) / 2;
-    add(
-        axes,
-        "text",
-        {
-            class: "plot-title",
-            x: 0,
-            y: 0,
-            "text-anchor": "middle",
-            transform: `translate(15 ${middle}) rotate(-90)`,
-        },
-        y.title,
-    );
+    const title = { class: "plot-title", "text-anchor": "middle" };
+    add(axes, "text", { ...title, x: (left + right) / 2, y: place.height - 8 }, x.title);
+    const turned = `translate(13 ${(top + bottom) / 2}) rotate(-90)`;
+    add(axes, "text", { ...title, transform: turned }, y.title);
 }
 
-// Names beside the last points, moved apart where they would overlap.
-function drawNames(svg, named) {
+// Names to the right, as high as the last points, moved apart where they would overlap.
+function drawNamesBeside(svg, place, named) {
     named.sort((a, b) => a.y - b.y);
-    for (let i = 1; i < named.length; i++) named[i].at = Math.max(named[i].at, named[i - 1].at + NAME_HEIGHT);
-    const over = named.length ? named[named.length - 1].at - (HEIGHT - MARGIN.bottom) : 0;
-    for (let i = named.length - 1, limit = HEIGHT - MARGIN.bottom; over > 0 && i >= 0; i--) {
-        named[i].at = Math.min(named[i].at, limit);
-        limit = named[i].at - NAME_HEIGHT;
+    named.forEach((name, i) => (name.at = i ? Math.max(name.y, named[i - 1].at + NAME_HEIGHT) : name.y));
+    let limit = place.bottom;
+    for (const name of [...named].reverse()) {
+        name.at = Math.min(name.at, limit);
+        limit = name.at - NAME_HEIGHT;
     }
-    for (const name of named)
-        add(svg, "text", { class: `plot-name ${name.className}`, x: name.x + 10, y: name.at + 4 }, name.text);
+    for (const { text, className, mark, at } of named) {
+        const transform = `translate(${place.right + 14} ${at})`;
+        add(svg, "path", { class: `plot-mark ${className}`, d: mark, transform });
+        add(svg, "text", { class: `plot-name ${className}`, x: place.right + 26, y: at + 4 }, text);
+    }
+}
+
+// Names above the plot, two a row, each behind its mark.
+function drawNamesAbove(svg, place, named) {
+    named.forEach(({ text, className, mark }, i) => {
+        const x = (i % 2) * (place.width / 2) + 8,
+            y = Math.floor(i / 2) * NAME_HEIGHT + 10;
+        add(svg, "path", { class: `plot-mark ${className}`, d: mark, transform: `translate(${x} ${y})` });
+        add(svg, "text", { class: "plot-key", x: x + 10, y: y + 4 }, text);
+    });
 }
 
 export function drawPlot(svg, { series, x, y, label }) {
+    const place = layOut(Math.min(svg.parentNode.clientWidth || WIDEST, WIDEST), series.length);
     svg.replaceChildren();
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+    svg.setAttribute("width", place.width);
+    svg.setAttribute("height", place.height);
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", label);
-    const toX = logScale(x.range, MARGIN.left + 12, WIDTH - MARGIN.right - 6);
-    const toY = logScale(y.range, HEIGHT - MARGIN.bottom - 6, MARGIN.top + 6);
-    drawAxes(svg, x, y, toX, toY);
+    const toX = logScale(x.range, place.left + 10, place.right - 6);
+    const toY = logScale(y.range, place.bottom - 6, place.top + 6);
+    drawAxes(svg, place, x, y, toX, toY);
     const named = [];
-    series.forEach((one, i) => {
-        if (one.points.length === 0) return;
-        const places = one.points.map(([a, b]) => [toX(a), toY(b)]);
-        add(svg, "path", {
-            class: `plot-line ${one.className}`,
-            d: `M${places.map((p) => p.join(" ")).join("L")}`,
-        });
+    series.forEach(({ name, className, points }, i) => {
+        if (points.length === 0) return;
+        const mark = MARKS[i % MARKS.length];
+        const places = points.map(([a, b]) => [toX(a), toY(b)]);
+        const line = `M${places.map((p) => p.join(" ")).join("L")}`;
+        add(svg, "path", { class: `plot-line ${className}`, d: line });
         places.forEach(([px, py], j) => {
-            const mark = add(svg, "path", {
-                class: `plot-mark ${one.className}`,
-                d: MARKS[i % MARKS.length],
-                transform: `translate(${px} ${py})`,
-            });
-            add(mark, "title", {}, one.points[j][2] ?? `${one.name}: ${one.points[j].join(", ")}`);
+            const transform = `translate(${px} ${py})`;
+            const point = add(svg, "path", { class: `plot-mark ${className}`, d: mark, transform });
+            add(point, "title", {}, points[j][2]);
         });
-        const [px, py] = places[places.length - 1];
-        named.push({ text: one.name, className: one.className, x: px, y: py, at: py });
+        named.push({ text: name, className, mark, y: places[places.length - 1][1] });
     });
-    drawNames(svg, named);
+    (place.isNarrow ? drawNamesAbove : drawNamesBeside)(svg, place, named);
 }
 
 // rows: [[heading, cell, ...], ...]; a cell is a text or {text, title}.

@@ -56,8 +56,8 @@ function setPlace(element, [column, end, row, rows]) {
 const HEADINGS = {
     counts: [
         ["Cells", 1, 20],
-        ["Rows", FINE, FINE + 4],
-        ["4 rows", MIDDLE, MIDDLE + 1],
+        ["Row", FINE, FINE + 4],
+        ["Four", MIDDLE, MIDDLE + 1],
         ["Apex", COARSE, COARSE + 1],
     ],
     bits: [
