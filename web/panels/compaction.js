@@ -504,8 +504,30 @@ class CompactionPanel {
         this.parts.outputsTitle.textContent = `${title}: ${outputsText(pyramid.total)}`;
     }
 
+    // Under the pointer, an output and its cell light up together.
+    wireHints(board, list) {
+        const hint = (element, cell) => {
+            for (const old of this.host.querySelectorAll(".is-hinted")) old.classList.remove("is-hinted");
+            if (!element || !(cell >= 0)) return;
+            this.view.cellAt(cell).classList.add("is-hinted");
+            this.options.forEach((option, key) => {
+                if (this.sources[key] === cell) option.classList.add("is-hinted");
+            });
+        };
+        board.addEventListener("pointerover", (event) => {
+            const element = event.target.closest(".cell.is-kept");
+            hint(element, Number(element?.dataset.cell));
+        });
+        list.addEventListener("pointerover", (event) => {
+            const element = event.target.closest(".output");
+            hint(element, this.sources[this.options.indexOf(element)]);
+        });
+        for (const place of [board, list]) place.addEventListener("pointerleave", () => hint(null));
+    }
+
     wireOutputs() {
         const list = this.parts.outputs;
+        this.wireHints(this.view.board, list);
         list.addEventListener("click", (event) => {
             const key = this.options.indexOf(event.target.closest(".output"));
             if (key >= 0) this.pick(key);

@@ -111,6 +111,12 @@ function hostData(count, share) {
     return data;
 }
 
+function flagsOf({ values, limit }) {
+    const flags = new Uint8Array(values.length);
+    for (let i = 0; i < values.length; i++) flags[i] = values[i] < limit ? 1 : 0;
+    return flags;
+}
+
 // Buffers with the data on one instance of the library; undone by destroy().
 function dataOn(trommel, host) {
     const made = [];
@@ -135,7 +141,7 @@ function dataOn(trommel, host) {
             payloads: [{ in: data.in, out: data.out }],
             count: data.count,
         };
-    } else data.flags = make(Uint8Array.from(host.values, (value) => (value < host.limit ? 1 : 0)));
+    } else data.flags = make(flagsOf(host));
     return data;
 }
 
