@@ -170,6 +170,16 @@ const app = {
     onFiles(handler) {
         creating.onFiles = handler;
     },
+    // What a link to this page says after #PANEL/, as URLSearchParams: for the panel being created.
+    settings() {
+        return new URLSearchParams(creating.id === linked?.id ? location.hash.split("/")[1] ?? "" : "");
+    },
+    // Puts the shown panel's settings into the page's address, so that it can be sent to others.
+    keepSettings(settings) {
+        const text = new URLSearchParams(settings).toString();
+        shown.settings = text ? `/${text}` : "";
+        history.replaceState(null, "", `#${shown.id}${shown.settings}`);
+    },
     // handler() is called after colours have changed; read them from computed styles.
     onTheme(handler) {
         themeHandlers.add(handler);
@@ -224,8 +234,8 @@ async function select(panel) {
     }
     panel.tab.scrollIntoView({ block: "nearest", inline: "center" });
     document.title = panel.id === "surface" ? "Trommel" : `${panel.title}: Trommel`;
-    if (location.hash !== `#${panel.id}`)
-        history.replaceState(null, "", `#${panel.id}`);
+    if (fromHash() !== panel)
+        history.replaceState(null, "", `#${panel.id}${panel.settings ?? ""}`);
     try {
         panel.module ??= import(`./panels/${panel.id}.js`);
         const { default: made } = await panel.module;
@@ -244,7 +254,11 @@ async function select(panel) {
     }
 }
 
-const fromHash = () => panels.find((panel) => `#${panel.id}` === location.hash);
+function fromHash() {
+    const id = location.hash.slice(1).split("/")[0];
+    return panels.find((panel) => panel.id === id);
+}
+const linked = fromHash();
 addEventListener("hashchange", () => {
     const panel = fromHash();
     if (panel)

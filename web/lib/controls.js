@@ -1,0 +1,87 @@
+// The controls of a panel: plain form elements with names, built from JavaScript.
+
+export function make(tag, properties = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (name in element && name !== "role")
+            element[name] = value;
+        else
+            element.setAttribute(name, value);
+    }
+    element.append(...children);
+    return element;
+}
+
+let controls = 0;
+const nextId = () => `control-${++controls}`;
+
+// A slider with its value beside the name. Returns {element, input, value, set(value), limits(min, max, step)}.
+export function slider({ name, min, max, step, value, text = String, onInput }) {
+    const input = make("input", { type: "range", id: nextId(), min, max, step });
+    const output = make("output");
+    output.setAttribute("for", input.id);
+    const element = make("div", { className: "row" }, make("label", { htmlFor: input.id, textContent: name }), output, input);
+    const tell = () => {
+        const [low, high] = [Number(input.min), Number(input.max)];
+        output.textContent = text(Number(input.value));
+        input.setAttribute("aria-valuetext", output.textContent);
+        input.style.setProperty("--filled", `${(100 * (input.value - low)) / (high - low || 1)}%`);
+    };
+    input.addEventListener("input", () => {
+        tell();
+        onInput(Number(input.value));
+    });
+    const made = {
+        element,
+        input,
+        get value() {
+            return Number(input.value);
+        },
+        set(next) {
+            input.value = next;
+            tell();
+        },
+        limits(low, high, stride) {
+            Object.assign(input, { min: low, max: high, step: stride });
+            tell();
+        },
+    };
+    made.set(value);
+    return made;
+}
+
+// Radio buttons side by side; choices are [value, text]. Returns {element, value, set(value), inputs}.
+export function segmented({ name, choices, value, onInput, isNameShown = true }) {
+    const group = nextId();
+    const legend = make("legend", { textContent: name, className: "unseen" });
+    const inputs = new Map();
+    const set = make("fieldset", { className: "segmented wide" }, legend);
+    for (const [choice, text] of choices) {
+        const input = make("input", { type: "radio", name: group, value: choice, checked: choice === value });
+        input.addEventListener("change", () => onInput(choice));
+        inputs.set(choice, input);
+        set.append(make("label", {}, input, make("span", { textContent: text })));
+    }
+    const shownName = make("span", { className: "name", textContent: name });
+    shownName.ariaHidden = "true";
+    const element = make("div", { className: "row" }, ...(isNameShown ? [shownName] : []), set);
+    return {
+        element,
+        inputs,
+        get value() {
+            return [...inputs].find(([, input]) => input.checked)?.[0] ?? null;
+        },
+        // null: none is chosen.
+        set(next) {
+            for (const [choice, input] of inputs)
+                input.checked = choice === next;
+        },
+    };
+}
+
+export function toggle({ name, value, onInput }) {
+    const input = make("input", { type: "checkbox", role: "switch", checked: value });
+    input.setAttribute("role", "switch");
+    input.addEventListener("change", () => onInput(input.checked));
+    return { element: make("label", { className: "switch" }, input, name), input };
+}

@@ -1,0 +1,98 @@
+// Reads dropped files and makes meshes to keep, beside the page, with the library's CPU engine: the page
+// never waits for either. Messages are {id, call, args}; answers {id, result} or {id, error}.
+import { Trommel } from "../trommel/index.js";
+
+const trommel = Trommel.create(null, { engine: "cpu" });
+
+const VOLUME_NAME = /\.(nrrd|nhdr|nii|mha|mhd|mrc|map|ccp4|raw|npy)$/i;
+const SIZE_LIMIT = 1024 ** 3;
+
+// Inflated by the browser as it arrives, so that a small file cannot ask for all the memory there is.
+async function inflated(bytes) {
+    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b)
+        return bytes;
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+    const parts = [];
+    let size = 0;
+    for (;;) {
+        const { done, value } = await reader.read().catch(() => {
+            throw new Error("its gzip data is damaged or cut short");
+        });
+        if (done)
+            break;
+        size += value.length;
+        if (size > SIZE_LIMIT) {
+            await reader.cancel();
+            throw new Error("it inflates to more than 1 GiB, which is more than a page should take");
+        }
+        parts.push(value);
+    }
+    const whole = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+        whole.set(part, at);
+        at += part.length;
+    }
+    return whole;
+}
+
+function extremes(data) {
+    let low = Infinity, high = -Infinity;
+    for (const value of data) {
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+    }
+    return [low, high];
+}
+
+function extent(positions) {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    for (let v = 0; v < positions.length; v++) {
+        low[v % 3] = Math.min(low[v % 3], positions[v]);
+        high[v % 3] = Math.max(high[v % 3], positions[v]);
+    }
+    return { low, high };
+}
+
+const calls = {
+    // {kind: "volume", ...LoadedVolume, range} or {kind: "points", ...LoadedPoints, radius, low, high}
+    async load({ bytes, name }) {
+        const t = await trommel;
+        const content = await inflated(new Uint8Array(bytes));
+        const plain = name.replace(/\.gz$/i, "");
+        if (VOLUME_NAME.test(plain)) {
+            const volume = t.loadVolume(content, plain);
+            if (/64$/.test(volume.type) && volume.type !== "f64")
+                throw new Error(`its samples are ${volume.type}, which the page does not draw`);
+            // Textures hold no doubles.
+            if (volume.type === "f64")
+                Object.assign(volume, { data: Float32Array.from(volume.data), type: "f32" });
+            const [low, high] = volume.type === "f16" ? [NaN, NaN] : extremes(volume.data);
+            const suggested = t.suggestIso?.(volume) ?? (low + high) / 2;
+            return { kind: "volume", name, ...volume, range: [low, high], suggested };
+        }
+        const points = t.loadPoints(content, plain);
+        const resolved = t.resolveField({ points: points.positions });
+        return { kind: "points", name, ...points, ...extent(points.positions), radius: resolved.radius };
+    },
+    // The mesh of what the page shows, as a file: {bytes, vertexCount, triangleCount}.
+    async save({ volume, field, surface, format }) {
+        const t = await trommel;
+        const mesh = t.surface(volume ?? { field }, surface);
+        const bytes = t.saveMesh(mesh, format);
+        return { bytes, vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount };
+    },
+};
+
+const buffers = (value) => Object.values(value).filter(ArrayBuffer.isView).map((view) => view.buffer);
+
+onmessage = async ({ data: { id, call, args } }) => {
+    try {
+        const result = await calls[call](args);
+        // Moved, not copied; what lies in the library's own memory cannot be.
+        const moved = [...new Set(buffers(result))].filter((buffer) => buffer instanceof ArrayBuffer);
+        postMessage({ id, result }, moved);
+    } catch (error) {
+        postMessage({ id, error: error.message });
+    }
+};

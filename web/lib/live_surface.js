@@ -1,0 +1,166 @@
+// A surface that follows a field or a volume from frame to frame, and stays on the device.
+//
+// Its buffers have room for as many vertices and triangles as are expected. How many there were comes
+// back later, by a copy that nobody waits for, and moves the expectation: a surface that outgrows its
+// room is cut short for the few frames until it has more.
+
+const HEADROOM = 1.4;     // more room than the last surface took
+const WASTE = 4;          // rooms larger than that many times what is needed are given back
+const LEAST = 6144;       // vertices
+const ASK_SECONDS = 0.25; // between two counts, while all is well
+
+const rounded = (count) => Math.ceil(count / 1024) * 1024;
+
+export class LiveSurface {
+    // onCounts() is called when the count of a surface has come back.
+    constructor(trommel, onCounts) {
+        this.trommel = trommel;
+        this.onCounts = onCounts;
+        this.counts = trommel.buffer({ type: "u32", count: 2, data: new Uint32Array(2), label: "counts" });
+        this.outputs = null;
+        this.volume = null;
+        this.index = null;
+        this.isClosed = false;
+        this.forget();
+    }
+
+    // What is known of sizes, which another source makes worthless.
+    forget() {
+        this.generation = (this.generation ?? 0) + 1; // of counts under way
+        this.vertexCount = null; // of the last surface that was counted
+        this.triangleCount = null;
+        this.isShort = false; // that one did not fit
+        this.asked = -Infinity;
+        this.isAsking = false;
+    }
+
+    release(...names) {
+        for (const name of names) {
+            this[name]?.destroy();
+            this[name] = null;
+        }
+    }
+
+    // A volume that fields are written into: grid {dims, origin, spacing}.
+    setGrid(grid) {
+        this.release("index", "volume");
+        this.grid = grid;
+        this.volume = this.trommel.buffer({ type: "f32", count: grid.dims[0] * grid.dims[1] * grid.dims[2], label: "field" });
+        this.forget();
+        // A closed surface across the box has about 2 vertices for each sample of a side.
+        this.expect(3 * grid.dims[0] * grid.dims[1]);
+    }
+
+    // A volume that stays as it is, and gets an index, so that another isovalue costs little.
+    setVolume(data, type, grid) {
+        this.release("index", "volume");
+        this.grid = grid;
+        this.volume = this.trommel.buffer({ type, count: data.length, data, label: "volume" });
+        this.index = this.trommel.surfaceIndex({ ...grid, data: this.volume });
+        this.forget();
+        const [x, y, z] = grid.dims;
+        this.expect(2 * Math.max(x * y, y * z, z * x));
+    }
+
+    expect(vertices) {
+        const room = rounded(Math.max(vertices, LEAST));
+        this.releaseOutputs();
+        // A closed surface has two triangles for each vertex.
+        const triangles = rounded(2.05 * room);
+        const { trommel } = this;
+        this.outputs = {
+            vertices: trommel.buffer({ type: "f32x3", count: room, label: "vertices" }),
+            vertexNormals: trommel.buffer({ type: "f32x3", count: room, label: "normals" }),
+            indices: trommel.buffer({ type: "u32x3", count: triangles, label: "indices" }),
+        };
+        this.room = room;
+        this.triangleRoom = triangles;
+    }
+
+    releaseOutputs() {
+        for (const buffer of Object.values(this.outputs ?? {}))
+            buffer.destroy();
+        this.outputs = null;
+    }
+
+    evaluate({ points, radii, radius, kernel }) {
+        const { dims, origin, spacing } = this.grid;
+        const options = { points, radius, kernel, kind: "sum", grid: { dims, origin, spacing } };
+        this.trommel.field(radii ? { ...options, radii } : options, this.volume);
+    }
+
+    // normals: none, forward, central or sobel.
+    extract({ iso, normals }) {
+        const { vertices, vertexNormals, indices } = this.outputs;
+        this.hasNormals = normals !== "none";
+        this.trommel.surfaceEnqueue({
+            ...this.grid,
+            volume: this.volume,
+            iso,
+            normals,
+            vertices,
+            indices,
+            counts: this.counts,
+            ...(this.hasNormals ? { vertexNormals } : {}),
+            ...(this.index ? { index: this.index } : {}),
+        });
+    }
+
+    // Asks for the count of the latest surface, unless one is on its way or has just come. sure: the
+    // source stands still, so this count is the last.
+    askCounts(seconds, sure) {
+        if (this.isAsking || (!sure && !this.isShort && seconds - this.asked < ASK_SECONDS))
+            return;
+        this.asked = seconds;
+        this.isAsking = true;
+        const { generation } = this;
+        this.counts.readAsync().then((counts) => {
+            if (generation !== this.generation || this.isClosed)
+                return;
+            this.isAsking = false;
+            [this.vertexCount, this.triangleCount] = counts;
+            const needed = Math.max(this.vertexCount, this.triangleCount / 2.05);
+            this.isShort = this.vertexCount > this.room || this.triangleCount > this.triangleRoom;
+            this.wantsRoom = this.isShort || needed * 1.1 > this.room || needed * HEADROOM * WASTE < this.room - LEAST
+                ? needed * HEADROOM : null;
+            this.onCounts();
+        }, () => {
+            // The context was lost, or the instance closed meanwhile.
+            if (generation === this.generation)
+                this.isAsking = false;
+        });
+    }
+
+    // True where the room has changed, and the surface has to be extracted anew.
+    adaptRoom() {
+        if (!this.wantsRoom)
+            return false;
+        this.expect(this.wantsRoom);
+        this.wantsRoom = null;
+        return true;
+    }
+
+    // For MeshRenderer.drawMesh.
+    mesh(model) {
+        const { vertices, vertexNormals, indices } = this.outputs;
+        const known = this.triangleCount === null ? Infinity : rounded(this.triangleCount * HEADROOM);
+        return {
+            vertices: vertices.texture,
+            normals: this.hasNormals ? vertexNormals.texture : null,
+            indices: indices.texture,
+            counts: this.counts.texture,
+            room: this.room,
+            expected: Math.min(this.triangleRoom, known),
+            grid: this.grid,
+            model,
+        };
+    }
+
+    // Not needed after a lost context, with which everything went.
+    close() {
+        this.isClosed = true;
+        this.generation++;
+        this.releaseOutputs();
+        this.release("index", "volume", "counts");
+    }
+}

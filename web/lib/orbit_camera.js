@@ -1,0 +1,129 @@
+// A camera that circles a point: drag, two fingers, wheel or keys. It glides to a stop, and turns by
+// itself until somebody takes it.
+import { lookAt, multiply, perspective } from "./matrix.js";
+
+const FOV = 0.62;              // radians: long enough a lens that spheres look round at the rim
+const PITCH_LIMIT = 1.45;      // short of the pole, where "up" has no meaning
+const TURN_A_PIXEL = 0.0065;
+const TURN_A_KEY = 0.12;
+const GLIDE = 7;               // 1 / seconds in which a movement dies down
+const TURNTABLE = 0.16;        // radians a second
+const ZOOM_LIMITS = [1.4, 14]; // of the distance, in half sides of the scene's box
+
+export class OrbitCamera {
+    constructor() {
+        this.turns = true;
+        this.shift = 0;
+        this.pointers = new Map();
+        this.reset();
+    }
+
+    reset() {
+        this.yaw = 0.55;
+        this.pitch = 0.2;
+        this.distance = 4.3;
+        this.wanted = { yaw: this.yaw, pitch: this.pitch, distance: this.distance };
+    }
+
+    // onChange is called whenever a picture from the new position is wanted.
+    attach(element, onChange) {
+        this.onChange = onChange;
+        element.addEventListener("pointerdown", (event) => {
+            if (event.target.closest("button, a, input"))
+                return;
+            element.setPointerCapture(event.pointerId);
+            this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
+        });
+        element.addEventListener("pointermove", (event) => this.move(event));
+        for (const end of ["pointerup", "pointercancel"])
+            element.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+        element.addEventListener("wheel", (event) => {
+            event.preventDefault();
+            const lines = event.deltaMode === 1 ? 30 : 1;
+            this.zoom(Math.exp(event.deltaY * lines * 0.0012));
+        }, { passive: false });
+        element.addEventListener("keydown", (event) => this.key(event));
+        element.addEventListener("dblclick", () => this.home());
+    }
+
+    home() {
+        const { yaw } = this;
+        this.reset();
+        this.wanted = { yaw: this.yaw, pitch: this.pitch, distance: this.distance };
+        this.yaw = yaw;
+        this.onChange();
+    }
+
+    turn(yaw, pitch) {
+        this.turns = false;
+        this.wanted.yaw += yaw;
+        this.wanted.pitch = Math.min(PITCH_LIMIT, Math.max(-PITCH_LIMIT, this.wanted.pitch + pitch));
+        this.onChange();
+    }
+
+    zoom(factor) {
+        this.wanted.distance = Math.min(ZOOM_LIMITS[1], Math.max(ZOOM_LIMITS[0], this.wanted.distance * factor));
+        this.onChange();
+    }
+
+    move(event) {
+        const before = this.pointers.get(event.pointerId);
+        if (!before)
+            return;
+        const now = [event.clientX, event.clientY];
+        const fingers = this.pointers.size;
+        this.turn((before[0] - now[0]) * TURN_A_PIXEL / fingers, (now[1] - before[1]) * TURN_A_PIXEL / fingers);
+        if (fingers === 2) {
+            const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
+            const apart = (at) => Math.max(20, Math.hypot(at[0] - other[0], at[1] - other[1]));
+            this.zoom(apart(before) / apart(now));
+        }
+        this.pointers.set(event.pointerId, now);
+    }
+
+    key(event) {
+        const actions = {
+            ArrowLeft: () => this.turn(TURN_A_KEY, 0),
+            ArrowRight: () => this.turn(-TURN_A_KEY, 0),
+            ArrowUp: () => this.turn(0, TURN_A_KEY),
+            ArrowDown: () => this.turn(0, -TURN_A_KEY),
+            "+": () => this.zoom(0.85),
+            "=": () => this.zoom(0.85),
+            "-": () => this.zoom(1 / 0.85),
+            Home: () => this.home(),
+        };
+        if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        event.preventDefault();
+        actions[event.key]();
+    }
+
+    // Moves on by some seconds; true while there is more to come.
+    update(seconds) {
+        const step = Math.min(seconds, 0.1);
+        if (this.turns && this.pointers.size === 0)
+            this.wanted.yaw += TURNTABLE * step;
+        const share = 1 - Math.exp(-GLIDE * step);
+        let rest = 0;
+        for (const name of ["yaw", "pitch", "distance"]) {
+            const way = this.wanted[name] - this[name];
+            this[name] += way * share;
+            rest = Math.max(rest, Math.abs(way));
+        }
+        return this.turns || rest > 1e-3;
+    }
+
+    view(aspect) {
+        // On a narrow stage the width decides how far away the whole is seen.
+        const distance = this.distance * Math.max(1, 0.92 / aspect);
+        const flat = Math.cos(this.pitch);
+        const eye = [
+            distance * flat * Math.sin(this.yaw),
+            distance * Math.sin(this.pitch),
+            distance * flat * Math.cos(this.yaw),
+        ];
+        const look = lookAt(eye, [0, 0, 0], [0, 1, 0]);
+        const project = perspective(FOV, aspect, 0.05 * distance, 4 * distance + 4, this.shift);
+        return { eye, matrix: multiply(project, look), right: [look[0], look[4], look[8]], up: [look[1], look[5], look[9]] };
+    }
+}

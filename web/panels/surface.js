@@ -1,0 +1,626 @@
+// The Surface panel: moving points, or a volume, as an isosurface that is made anew on the device for each
+// frame and drawn from the textures in which the library left it.
+import { make, segmented, slider, toggle } from "../lib/controls.js";
+import * as files from "../lib/files.js";
+import { LiveSurface } from "../lib/live_surface.js";
+import { MeshRenderer } from "../lib/mesh_renderer.js";
+import { OrbitCamera } from "../lib/orbit_camera.js";
+import { scenes } from "../lib/scenes.js";
+
+const SEED = 7;
+const ENGINE = { id: "engine", title: "CT engine", tint: "--bone", file: "data/engine.raw.gz",
+                 name: "engine_256x256x128_uint8.raw.gz", iso: 80 };
+const RESOLUTIONS = [["auto", "Auto"], ["64", "64³"], ["128", "128³"], ["256", "256³"]];
+
+// Auto begins at 64³. What a frame costs at 128³ is about eight times as much.
+const AUTO_FIRST = 64, AUTO_NEXT = 128;
+const AUTO_UP = 0.0015;   // seconds for field and surface at 64³ below which 128³ is taken
+const AUTO_DOWN = 0.024;  // and at 128³, above which it is given up again
+const TIME_SECONDS = 0.7; // between two measurements
+
+const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
+
+// A colour of the style sheet, as numbers that light multiplies.
+function linearColor(name, element) {
+    const probe = make("i", { hidden: true });
+    probe.style.color = `var(${name})`;
+    element.append(probe);
+    const parts = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    probe.remove();
+    return parts.map((part) => ((part / 255 + 0.055) / 1.055) ** 2.4);
+}
+
+class SurfacePanel {
+    constructor(host, app) {
+        this.app = app;
+        this.host = host;
+        this.camera = new OrbitCamera();
+        this.source = null;
+        this.live = null;
+        this.renderer = null;
+        this.isShown = false;
+        this.isPlaying = !app.reducedMotion.matches;
+        this.camera.turns = this.isPlaying;
+        this.isStale = true; // the surface is not that of the source and settings
+        this.last = 0;
+        this.seconds = null; // device time of the last measured field and surface
+        this.timed = -Infinity;
+        this.frames = [];
+        this.autoSide = AUTO_FIRST;
+
+        const settings = app.settings();
+        const valid = (name, values, otherwise) => (values.includes(settings.get(name)) ? settings.get(name) : otherwise);
+        this.resolution = valid("grid", RESOLUTIONS.map(([value]) => value), "auto");
+        this.normals = valid("normals", ["forward", "central", "sobel"], "sobel");
+        this.mesh = valid("mesh", ["welded", "soup"], "welded");
+        this.colors = valid("colors", ["clay", "normals", "cells"], "clay");
+        this.wire = settings.get("wire") === "1";
+        this.showsPoints = settings.get("points") === "1";
+        this.showsBox = settings.get("box") === "1";
+        this.build();
+        this.chooseSource(valid("scene", [...scenes, ENGINE].map(({ id }) => id), scenes[0].id), settings);
+
+        app.onFiles((dropped) => this.open(dropped));
+        app.onTheme(() => this.readColors());
+        this.camera.attach(this.stage, () => app.requestFrame());
+        this.stage.addEventListener("keydown", (event) => {
+            if (event.key === " " && event.target === this.stage) {
+                event.preventDefault();
+                this.play(!this.isPlaying);
+            }
+        });
+        this.readColors();
+        this.begin();
+    }
+
+    // ---- controls --------------------------------------------------------------------------------
+
+    build() {
+        this.figures = Object.fromEntries(["source", "field", "triangles"].map((name) => [name, make("b", { textContent: "–" })]));
+        this.labels = Object.fromEntries(["source", "field"].map((name) => [name, make("small")]));
+        this.timing = make("p", { className: "timing" });
+        this.playButton = make("button", { type: "button", className: "button", onclick: () => this.play(!this.isPlaying) });
+        this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
+            make("div", { className: "pipeline" },
+                make("ol", { },
+                    make("li", {}, this.figures.source, this.labels.source),
+                    make("li", {}, this.figures.field, this.labels.field),
+                    make("li", {}, this.figures.triangles, make("small", { textContent: "triangles" }))),
+                this.timing),
+            make("div", { className: "play" }, this.playButton,
+                make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
+        this.stage.setAttribute("role", "application");
+        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses.";
+
+        const changed = () => {
+            this.isStale = true;
+            this.keep();
+            this.app.requestFrame();
+        };
+        this.scenesSet = make("fieldset", { className: "scenes" }, make("legend", { className: "unseen", textContent: "What is shown" }));
+        this.sceneInputs = new Map();
+        for (const scene of [...scenes, ENGINE]) {
+            const input = make("input", { type: "radio", name: "scene", value: scene.id, onchange: () => this.chooseSource(scene.id) });
+            const text = make("span", { textContent: scene.title });
+            text.style.setProperty("--swatch", `var(${scene.tint})`);
+            this.sceneInputs.set(scene.id, input);
+            this.scenesSet.append(make("label", {}, input, text));
+        }
+        this.fileInput = make("input", { type: "file", hidden: true, multiple: false });
+        this.fileInput.addEventListener("change", () => {
+            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
+            this.fileInput.value = ""; // the same file may be chosen again
+        });
+        this.fileButton = make("button", { type: "button", className: "button file", onclick: () => this.fileInput.click() });
+        this.tellFile(null);
+
+        this.iso = slider({ name: "Isovalue", min: 0, max: 1, step: 0.001, value: 0.5, onInput: changed,
+                            text: (value) => this.source?.isoText?.(value) ?? value.toFixed(3) });
+        this.radius = slider({ name: "Radius of a point", min: 0.5, max: 2, step: 0.01, value: 1, onInput: changed,
+                               text: (value) => `× ${value.toFixed(2)}` });
+        this.side = segmented({ name: "Samples of the field", choices: RESOLUTIONS, value: this.resolution, onInput: (value) => {
+            this.resolution = value;
+            this.sizeGrid();
+            changed();
+        } });
+        const normals = segmented({ name: "Normals", choices: [["forward", "Forward"], ["central", "Central"], ["sobel", "Sobel"]],
+                                    value: this.normals, onInput: (value) => { this.normals = value; changed(); } });
+        const mesh = segmented({ name: "Mesh", choices: [["welded", "Welded"], ["soup", "Soup, flat"]], value: this.mesh, onInput: (value) => {
+            this.mesh = value;
+            // Corners of a soup belong to one triangle, and so do their normals.
+            for (const input of normals.inputs.values())
+                input.disabled = value === "soup";
+            changed();
+        } });
+        for (const input of normals.inputs.values())
+            input.disabled = this.mesh === "soup";
+        const colors = segmented({ name: "Colours", choices: [["clay", "Clay"], ["normals", "Normals"], ["cells", "Triangles per cell"]],
+                                   value: this.colors, onInput: (value) => { this.colors = value; changed(); } });
+        const switches = [
+            toggle({ name: "Wireframe", value: this.wire, onInput: (value) => { this.wire = value; changed(); } }),
+            toggle({ name: "Points", value: this.showsPoints, onInput: (value) => { this.showsPoints = value; changed(); } }),
+            toggle({ name: "Box", value: this.showsBox, onInput: (value) => { this.showsBox = value; changed(); } }),
+            toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; changed(); } }),
+        ];
+        this.pointsSwitch = switches[1].input;
+        this.turnSwitch = switches[3].input;
+        this.saveButtons = ["ply", "stl", "glb"].map((format) =>
+            make("button", { type: "button", className: "button", textContent: format.toUpperCase(), onclick: () => this.save(format) }));
+        this.link = make("button", { type: "button", className: "button", textContent: "Copy a link to this view", onclick: () => this.copyLink() });
+        this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
+            make("h2", { className: "unseen", textContent: "Surface" }),
+            this.scenesSet, this.fileButton, this.fileInput,
+            make("hr"), this.iso.element, this.radius.element, this.side.element,
+            make("hr"), normals.element, mesh.element, colors.element, make("div", { className: "switches" }, ...switches.map(({ element }) => element)),
+            make("hr"), make("div", { className: "export", role: "group" }, make("span", { textContent: "Save as" }), ...this.saveButtons), this.link);
+        this.controls.ariaLabel = "Surface";
+        this.host.append(this.stage, this.controls);
+        this.play(this.isPlaying);
+        new ResizeObserver(() => this.place()).observe(this.stage);
+    }
+
+    tellFile(name) {
+        this.fileButton.replaceChildren(name ? make("b", { textContent: name }) : "Open or drop a file …");
+        this.fileButton.title = "Volumes: NRRD, NIfTI, MHA, MRC. Points: PLY, XYZ, LAS. Files stay in this page.";
+    }
+
+    // The picture's middle is that of what the card leaves free.
+    place() {
+        const isBeside = matchMedia("(min-width: 721px)").matches;
+        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
+        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
+        this.app.requestFrame();
+    }
+
+    play(isPlaying) {
+        this.isPlaying = isPlaying;
+        this.playButton.textContent = isPlaying ? "Pause" : "Play";
+        this.app.requestFrame();
+    }
+
+    readColors() {
+        const isDark = getComputedStyle(this.host).colorScheme === "dark";
+        this.look = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075], shadow: 0.62 }
+                           : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2], shadow: 0.3 };
+        this.ink = linearColor("--ink", this.host);
+        this.look.clay = linearColor(this.source?.tint ?? "--clay", this.host);
+        this.app.requestFrame();
+    }
+
+    keep() {
+        if (!this.isShown)
+            return;
+        const settings = {};
+        const set = (name, value, usual) => {
+            if (value !== usual)
+                settings[name] = value;
+        };
+        if (this.source?.isShipped)
+            set("scene", this.source.id, scenes[0].id);
+        set("grid", this.resolution, "auto");
+        set("normals", this.normals, "sobel");
+        set("mesh", this.mesh, "welded");
+        set("colors", this.colors, "clay");
+        for (const [name, value] of [["wire", this.wire], ["points", this.showsPoints], ["box", this.showsBox]])
+            set(name, value ? "1" : "0", "0");
+        if (this.source?.isShipped) {
+            set("iso", this.iso.value, this.source.iso);
+            set("radius", this.radius.value, 1);
+        }
+        // Not with each pixel that a slider moves: browsers refuse too many.
+        clearTimeout(this.keeping);
+        this.keeping = setTimeout(() => this.isShown && this.app.keepSettings(settings), 300);
+    }
+
+    async copyLink() {
+        this.keep();
+        await new Promise((resolve) => setTimeout(resolve, 320));
+        try {
+            await navigator.clipboard.writeText(location.href);
+            this.app.message(this.source?.isShipped ? "The link is in the clipboard." : "The link is in the clipboard. Your file stays here: the link shows a scene of the page's.", "good");
+        } catch {
+            this.app.message(`The browser gives no access to the clipboard. The link is ${location.href}`);
+        }
+    }
+
+    // ---- sources ---------------------------------------------------------------------------------
+    // {id, title, tint, kind: "points" or "volume", iso, ...} and what that kind needs.
+
+    chooseSource(id, settings = new URLSearchParams()) {
+        this.wanted = id;
+        this.sceneInputs.get(id).checked = true;
+        this.tellFile(null);
+        if (id === ENGINE.id) {
+            this.openEngine(settings).catch((error) => this.app.message(`The CT engine cannot be shown: ${error.message}`, "error"));
+            return;
+        }
+        const scene = scenes.find((one) => one.id === id);
+        const cloud = scene.create(SEED);
+        this.useSource({ ...scene, kind: "points", isShipped: true, cloud, box: [[-1, -1, -1], [1, 1, 1]], model: identity() }, settings);
+    }
+
+    async openEngine(settings) {
+        if (!this.engine) {
+            const answer = await fetch(new URL(`../${ENGINE.file}`, import.meta.url));
+            if (!answer.ok)
+                throw new Error(`${ENGINE.file}: ${answer.status} ${answer.statusText}`);
+            this.engine = await files.load(await answer.arrayBuffer(), ENGINE.name);
+        }
+        if (this.wanted === ENGINE.id)
+            this.useSource({ ...volumeSource(this.engine), ...ENGINE, isShipped: true }, settings);
+    }
+
+    async open(dropped) {
+        if (dropped.length !== 1)
+            throw new Error(`Open one file at a time; these are ${dropped.length}.`);
+        const [file] = dropped;
+        this.wanted = file;
+        let loaded;
+        try {
+            loaded = await files.load(await file.arrayBuffer(), file.name);
+        } catch (error) {
+            if (this.wanted === file)
+                this.wanted = this.source?.id;
+            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+        }
+        if (this.wanted !== file)
+            return; // something else was chosen meanwhile
+        for (const input of this.sceneInputs.values())
+            input.checked = false;
+        this.tellFile(file.name);
+        this.useSource(loaded.kind === "volume" ? volumeSource(loaded) : pointSource(loaded), new URLSearchParams());
+        this.app.message(loaded.kind === "volume" ? `${file.name}: ${loaded.dims.join(" × ")} samples of ${loaded.type}`
+                                                  : `${file.name}: ${numberText(loaded.count)} points`, "good");
+    }
+
+    useSource(source, settings) {
+        this.source = source;
+        const isVolume = source.kind === "volume";
+        const [low, high] = isVolume ? source.range : [0.02, 2.2 * source.iso];
+        this.iso.limits(low, high, isVolume && source.isWhole ? 1 : (high - low) / 1000);
+        const asked = Number.parseFloat(settings.get("iso"));
+        this.iso.set(asked >= low && asked <= high ? asked : source.iso);
+        const radius = Number.parseFloat(settings.get("radius"));
+        this.radius.set(radius >= 0.5 && radius <= 2 ? radius : 1);
+        this.radius.element.hidden = isVolume;
+        this.side.element.hidden = isVolume;
+        this.pointsSwitch.disabled = isVolume;
+        this.playButton.hidden = !source.cloud?.step;
+        this.look && this.readColors();
+        this.frames = [];
+        this.seconds = null;
+        this.isFresh = true; // its points or samples are not on the device
+        this.sizeGrid();
+        this.keep();
+        this.app.requestFrame();
+    }
+
+    get gridSide() {
+        return this.resolution === "auto" ? this.autoSide : Number(this.resolution);
+    }
+
+    // The device gets its volume: at the next frame, when there is a device.
+    sizeGrid() {
+        this.needsGrid = true;
+        this.app.requestFrame();
+    }
+
+    // ---- device ----------------------------------------------------------------------------------
+
+    begin() {
+        const { app } = this;
+        const waited = app.trommel;
+        waited.then((trommel) => {
+            if (waited !== app.trommel)
+                return;
+            this.live?.close();
+            this.live = new LiveSurface(trommel, () => app.requestFrame());
+            this.renderer = new MeshRenderer(app.gl);
+            this.trommel = trommel;
+            this.isFresh = true;
+            this.sizeGrid();
+        }, () => {}); // the shell has told it
+    }
+
+    contextLost() {
+        // With the context all buffers went; the instance is closed by the shell.
+        this.live = null;
+        this.renderer = null;
+        this.fence = null;
+        this.isTiming = false;
+    }
+
+    contextRestored() {
+        this.begin();
+    }
+
+    show() {
+        this.isShown = true;
+        this.last = performance.now() / 1000;
+        this.canvas = this.app.canvas(this.stage);
+        this.stage.prepend(this.canvas);
+        this.place();
+        this.keep();
+    }
+
+    hide() {
+        this.isShown = false;
+    }
+
+    setUpGrid() {
+        const { source, live } = this;
+        this.needsGrid = false;
+        if (source.kind === "volume") {
+            if (!this.isFresh)
+                return;
+            live.setVolume(source.data, source.type, { dims: source.dims, spacing: source.spacing, origin: [0, 0, 0] });
+        } else {
+            const n = this.gridSide;
+            const [low, high] = source.box;
+            live.setGrid({ dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) });
+        }
+        if (source.cloud)
+            this.renderer.setPoints(source.cloud.positions);
+        this.isFresh = false;
+        this.isStale = true;
+        this.seconds = null;
+    }
+
+    compute() {
+        const { source, live } = this;
+        if (source.kind === "points") {
+            const { positions, radii, radius } = source.cloud;
+            const factor = this.radius.value;
+            live.evaluate({
+                points: positions,
+                radii: radii && factor !== 1 ? radii.map((r) => r * factor) : radii,
+                radius: radii ? 0 : radius * factor,
+                kernel: source.kernel,
+            });
+        }
+        live.extract({ iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals });
+    }
+
+    // Now and then what a frame computes is timed; the others are not held up by it.
+    computeTimed(seconds) {
+        if (this.isTiming || seconds - this.timed < TIME_SECONDS) {
+            this.compute();
+            return;
+        }
+        this.timed = seconds;
+        this.isTiming = true;
+        const { live, source } = this;
+        const side = this.gridSide;
+        let failure = null;
+        this.trommel.time(() => {
+            try {
+                this.compute();
+            } catch (error) {
+                failure = error;
+            }
+        }).then(({ seconds: taken }) => {
+            this.isTiming = false;
+            if (live !== this.live || source !== this.source || side !== this.gridSide)
+                return;
+            // The shaders' first use is no measure of their speed.
+            this.seconds = this.seconds === null ? undefined : taken;
+            this.adaptSide();
+        }, () => {
+            this.isTiming = false;
+        });
+        if (failure)
+            throw failure;
+    }
+
+    adaptSide() {
+        if (this.resolution !== "auto" || this.source.kind !== "points" || !this.seconds)
+            return;
+        const next = this.autoSide === AUTO_FIRST && this.seconds < AUTO_UP && !this.triedNext ? AUTO_NEXT
+            : this.autoSide === AUTO_NEXT && this.seconds > AUTO_DOWN ? AUTO_FIRST : this.autoSide;
+        if (next === this.autoSide)
+            return;
+        // Tried once: a device between the two would go to and fro.
+        this.triedNext = true;
+        this.autoSide = next;
+        this.sizeGrid();
+    }
+
+    isBusy() {
+        const { gl } = this.app;
+        if (!this.fence)
+            return false;
+        const state = gl.clientWaitSync(this.fence, 0, 0);
+        if (state === gl.TIMEOUT_EXPIRED)
+            return true;
+        gl.deleteSync(this.fence);
+        this.fence = null;
+        return false;
+    }
+
+    frame(seconds) {
+        if (!this.live || !this.source)
+            return;
+        // A device that is behind gets no more to do: pointer and keys stay in step with the picture.
+        if (this.isBusy()) {
+            this.app.requestFrame();
+            return;
+        }
+        const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
+        this.last = seconds;
+        const { live, source, renderer } = this;
+        if (this.needsGrid)
+            this.setUpGrid();
+        const moves = this.isPlaying && source.cloud?.step;
+        if (moves) {
+            source.cloud.step(passed);
+            renderer.setPoints(source.cloud.positions);
+            this.isStale = true;
+        }
+        if (live.adaptRoom())
+            this.isStale = true;
+        if (this.isStale) {
+            this.computeTimed(seconds);
+            this.isStale = false;
+            this.isCounted = false;
+        }
+        if (!this.isCounted) {
+            live.askCounts(seconds, !moves);
+            this.isCounted = live.isAsking && !moves;
+        }
+        const turns = this.camera.update(passed);
+        this.turnSwitch.checked = this.camera.turns;
+        this.draw();
+        this.tell(seconds);
+        this.fence = this.app.gl.fenceSync(this.app.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        this.app.gl.flush();
+        if (moves || turns)
+            this.app.requestFrame();
+    }
+
+    draw() {
+        const { renderer, source, look, canvas } = this;
+        const { width, height } = canvas;
+        const view = this.camera.view(width / height);
+        renderer.clear(width, height);
+        if (source.ground !== undefined && view.eye[1] > source.ground)
+            renderer.drawShadow(view, width, height, { radius: 0.085, ground: source.ground, opacity: look.shadow });
+        const mesh = this.live.mesh(source.model);
+        renderer.drawMesh(mesh, view, { ...look, colors: ["clay", "normals", "cells"].indexOf(this.colors), wire: this.wire ? 0.85 : 0 });
+        if (this.showsPoints && source.kind === "points")
+            renderer.drawPoints(view, source.dot, height, [...this.ink, 0.75]);
+        if (this.showsBox) {
+            const { dims, origin, spacing } = mesh.grid;
+            const high = origin.map((edge, axis) => edge + spacing[axis] * (dims[axis] - 1));
+            renderer.drawBox(view, source.model, origin, high, [...this.ink, 0.35]);
+        }
+    }
+
+    tell(seconds) {
+        this.frames.push(seconds);
+        while (this.frames.length > 2 && seconds - this.frames[0] > 1)
+            this.frames.shift();
+        if (seconds - (this.told ?? 0) < 0.2)
+            return;
+        this.told = seconds;
+        const { source, live } = this;
+        const isVolume = source.kind === "volume";
+        const set = (element, text) => {
+            if (element.textContent !== text)
+                element.textContent = text;
+        };
+        set(this.figures.source, isVolume ? source.dims.join(" × ") : numberText(source.cloud.count));
+        set(this.labels.source, isVolume ? `samples of ${source.type}` : "points");
+        this.figures.field.parentElement.hidden = isVolume;
+        set(this.figures.field, `${this.gridSide}³`);
+        set(this.labels.field, "samples of their field");
+        set(this.figures.triangles, live.triangleCount === null ? "–" : numberText(live.triangleCount));
+        const span = this.frames.at(-1) - this.frames[0];
+        const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
+        const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
+        set(this.timing, [time, this.isPlaying && source.cloud?.step ? rate : ""].filter(Boolean).join(" · "));
+    }
+
+    // ---- files to keep ---------------------------------------------------------------------------
+
+    async save(format) {
+        const { source } = this;
+        const surface = { iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals, soup: this.mesh === "soup" };
+        for (const button of this.saveButtons)
+            button.disabled = true;
+        try {
+            const what = { surface, format };
+            if (source.kind === "volume") {
+                const { data, type, dims, spacing, origin, direction } = source;
+                what.volume = { data, type, dims, spacing, origin, direction };
+            } else {
+                const { positions, radii, radius } = source.cloud;
+                const n = this.gridSide;
+                const [low, high] = source.box;
+                const factor = this.radius.value;
+                what.field = {
+                    points: positions, kernel: source.kernel, kind: "sum",
+                    grid: { dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) },
+                    ...(radii ? { radii: radii.map((r) => r * factor) } : { radius: radius * factor }),
+                };
+            }
+            const { bytes, triangleCount } = await files.save(what);
+            files.download(bytes, `${source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "")}.${format}`);
+            this.app.message(`Saved ${numberText(triangleCount)} triangles, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");
+        } catch (error) {
+            this.app.message(`The mesh cannot be saved: ${error.message}`, "error");
+        } finally {
+            for (const button of this.saveButtons)
+                button.disabled = false;
+        }
+    }
+}
+
+function identity() {
+    return new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+}
+
+// Brings a box into that from -1 to 1, its longest side filling it. columns: where the axes x, y and z point.
+function fitted(low, high, columns) {
+    const scale = 2 / Math.max(...high.map((edge, axis) => edge - low[axis]), 1e-30);
+    const model = identity();
+    for (let row = 0; row < 3; row++) {
+        let moved = 0;
+        for (let column = 0; column < 3; column++) {
+            model[4 * column + row] = scale * columns[column][row];
+            moved += model[4 * column + row] * (low[column] + high[column]) / 2;
+        }
+        model[12 + row] = -moved;
+    }
+    return model;
+}
+
+// Volumes and surveys have z upwards, where the page has y.
+const Z_UP = [[1, 0, 0], [0, 0, -1], [0, 1, 0]];
+const Y_UP = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+
+function volumeSource(volume) {
+    const { dims, spacing, direction, slope, intercept, type } = volume;
+    const axis = (k) => [direction[k], direction[3 + k], direction[6 + k]];
+    const upright = ([x, y, z]) => [x, z, -y];
+    const isWhole = !type.startsWith("f");
+    const [low, high] = volume.range;
+    return {
+        ...volume,
+        id: volume.name,
+        title: volume.name,
+        kind: "volume",
+        tint: "--bone",
+        isWhole,
+        iso: isWhole ? Math.round(volume.suggested) : volume.suggested,
+        range: isWhole ? [low + 1, Math.max(high, low + 1)] : [low, high],
+        isoText: (value) => String(Number((slope * value + intercept).toPrecision(5))),
+        model: fitted([0, 0, 0], dims.map((count, k) => (count - 1) * spacing[k]), [0, 1, 2].map((k) => upright(axis(k)))),
+    };
+}
+
+function pointSource(points) {
+    const { positions, radii, radius, count, low, high } = points;
+    // A cube around them and their radii.
+    const reach = radii ? radii.reduce((most, r) => Math.max(most, r), 0) : radius;
+    const half = Math.max(...high.map((edge, axis) => edge - low[axis])) / 2 + 1.1 * reach;
+    const middle = low.map((edge, axis) => (edge + high[axis]) / 2);
+    const box = [middle.map((m) => m - half), middle.map((m) => m + half)];
+    return {
+        id: points.name,
+        title: points.name,
+        kind: "points",
+        tint: "--clay",
+        kernel: "wendland",
+        iso: 0.5,
+        dot: 0.004,
+        cloud: { count, positions, radii, radius },
+        box,
+        model: fitted(...box, /las|laz|vtk/i.test(points.format) ? Z_UP : Y_UP),
+    };
+}
+
+export default {
+    id: "surface",
+    title: "Surface",
+    create: (host, app) => new SurfacePanel(host, app),
+};
