@@ -231,12 +231,28 @@ static void check_offsets(const char *path, const char *type)
 
 /* ---- kernel files --------------------------------------------------------------------------- */
 
+/* The NAME.k.h that NAME_PART.k.h stands after, or NULL. */
+static const char *base_of(const char *path)
+{
+    static char base[4096];
+    snprintf(base, sizeof base, "%s", path);
+    char *name = strrchr(base, '/');
+    char *part = strchr(name ? name : base, '_');
+    if (!part || (size_t)(part - base) + sizeof ".k.h" > sizeof base)
+        return NULL;
+    strcpy(part, ".k.h");
+    return access(base, R_OK) == 0 ? base : NULL;
+}
+
 static void write_kernel_shader(const char *path, shader_dialect dialect, const char *args)
 {
     FILE *out = open_or_fail(work_path(dialect == ES300 ? "shader.frag" : "shader.comp"), "w");
     if (!out)
         return;
     append_prelude(out, dialect);
+    const char *base = base_of(path);
+    if (base)
+        append_file(out, base);
     append_file(out, path);
     append_main(out, dialect, args);
     fclose(out);

@@ -9,11 +9,12 @@
  *               exactly 1/N, wherever it lies
  *   luminance   a weighted sum of red, green and blue (tml_luminance), in float, every product
  *               rounded before it is added. Grey gives itself, bit for bit
- *   policy      a pixel is NaN if one of its colours is, else infinite if one is, else negative, zero or
- *               positive by its luminance, where less than 2^-100 either way is zero. NaN and infinite
- *               pixels are counted and otherwise left out. Negative and zero ones are in the mean but
- *               have no logarithm: they are left out of the geometric mean and of the histogram,
- *               or count as tml_image_measure_desc.floor
+ *   policy      a pixel is NaN if one of its colours is, else infinite if one is (or where colours of
+ *               different signs, near the largest float, have no finite luminance), else negative,
+ *               zero or positive by its luminance, where less than 2^-100 either way is zero. NaN and
+ *               infinite pixels are counted and otherwise left out. Negative and zero ones are in the
+ *               mean but have no logarithm: they are left out of the geometric mean and of the
+ *               histogram, or count as tml_image_measure_desc.floor
  *   log2        in fixed point, 2^-24 of a stop, by a polynomial of floats all of whose steps are
  *               rounded alike everywhere, and summed in 64-bit integers. Counts, histogram and
  *               geometric mean are therefore equal bit for bit on every engine, for every number of
@@ -104,16 +105,17 @@ typedef struct tml_image_measure_desc {
     float weights[3]; /* CUSTOM */
     uint32_t what;    /* TML_MEASURE_...; 0: all */
     tml_measure_method method;
-    /* Luminances below it count as it: what to do with black. 0: they have no logarithm. */
+    /* Luminances below it count as it in the geometric mean and the histogram: what to do with black.
+     * At least 2^-100. 0: what is not positive has no logarithm. */
     float floor;
     /* The histogram's bins are 2^-bin_log2 stops wide; the first begins at log2 luminance
-     * histogram_low and takes everything below too, the last everything above. bin_log2 0 to 6. Zeroed,
-     * both together: 1/8 of a stop from -16 to 16. */
+     * histogram_low (-128 to 127) and takes everything below too, the last everything above. bin_log2
+     * 0 to 6. Zeroed, both together: 1/8 of a stop from -16 to 16. */
     int32_t histogram_low;
     uint32_t bin_log2;
     /* Optional: u8, mask_width x mask_height weights, laid over the region: pixel x of its width takes
-     * column x * mask_width / width, rounded down; rows likewise. Each side at most 65535 and at most
-     * the region's. */
+     * column x * mask_width / width, rounded down; rows likewise. Each side at most the region's, whose
+     * sides are then at most 65535. */
     tml_buffer mask;
     uint32_t mask_width, mask_height;
     tml_buffer stats;   /* u32, at least TML_IMAGE_STATS_WORDS elements; overwritten */
@@ -138,11 +140,13 @@ enum {
     TML_STATS_DEVIATION = 24, /* f32 hi, f32 lo: sum of weight * (luminance - mean)^2 over WEIGHT */
     TML_STATS_HISTOGRAM_LOW = 26, /* i32 */
     TML_STATS_BIN_LOG2 = 27,
-    TML_STATS_HISTOGRAM = 28, /* u64 x TML_HISTOGRAM_BINS: sums of weights */
+    TML_STATS_FLOOR = 28,     /* f32: desc.floor */
+    TML_STATS_WHAT = 29,      /* TML_MEASURE_... that were taken */
+    TML_STATS_HISTOGRAM = 30, /* u64 x TML_HISTOGRAM_BINS: sums of weights */
     TML_IMAGE_STATS_WORDS = TML_STATS_HISTOGRAM + 2 * TML_HISTOGRAM_BINS,
 };
 
-/* Measures. Enqueues only. Vulkan: one dispatch for everything but the histogram and one for that;
+/* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything but the histogram and one for that;
  * pictures of at most 2^32 - 1 pixels. OpenGL: fragments; likewise.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_image_measure(tml_context *tml,
@@ -156,8 +160,8 @@ typedef struct tml_image_stats {
     double mean, deviation; /* NaN likewise, or not asked for */
     double log2_mean;       /* NaN where no pixel has a logarithm */
     double
-        geometric_mean; /* 2^log2_mean, and never outside [min, max], so that of equal pixels it is
-                             * their value bit for bit */
+        geometric_mean; /* 2^log2_mean, and never outside [min, max] (raised to the floor), so that
+                             * of equal pixels it is their value bit for bit. NaN like log2_mean */
     double histogram_low, bin_width; /* stops */
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } tml_image_stats;

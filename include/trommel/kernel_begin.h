@@ -10,8 +10,10 @@
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
  *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
  * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x), which no compiler may drop
+ *   rounded_product(a, b)  a * b of floats, rounded before anything is added to it
  *
- * Exact on every engine: integers, bits, comparisons, + - * of floats that are not fused. GPUs
+ * Exact on every engine: integers, bits, comparisons, + - of floats, rounded_product; a * b where it
+ * is not fused with a sum, which only rounded_product keeps OpenGL ES from. GPUs
  * round sqrt and division to about 2.5 ulp, and the transcendental functions to what the driver
  * promises. */
 #include <trommel/kernel_math.h>
@@ -83,3 +85,4 @@
 #define is_nan            tml_is_nan
 #define popcount32        tml_popcount32
 #define lowest_bit32      tml_lowest_bit32
+#define rounded_product   tml_rounded_product

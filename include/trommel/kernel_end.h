@@ -61,3 +61,4 @@
 #undef is_nan
 #undef popcount32
 #undef lowest_bit32
+#undef rounded_product

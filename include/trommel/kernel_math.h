@@ -196,6 +196,11 @@ static inline double tml_words_double(uint32_t low, uint32_t high)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
+/* Compile without contraction (gcc, clang: -ffp-contract=off) where the bits matter. */
+static inline float tml_rounded_product(float a, float b)
+{
+    return a * b;
+}
 /* By its bits: under fast-math options a compiler may take x != x for false. */
 static inline bool tml_is_nan(float x)
 {

@@ -5,6 +5,7 @@
  *   kernel.h  your own kernels, written once for every engine
  *   stream.h  map, reduce, scan, compact, partition, expand, unique, segmented forms
  *   field.h   points to volume
+ *   image.h   averages, exposure, tone curves and mip chains of pictures
  *   surface.h volume (or points) to mesh
  *   io.h      files (a second library, trommel-io; not included here) */
 #ifndef TROMMEL_H
@@ -12,6 +13,7 @@
 
 #include <trommel/core.h>
 #include <trommel/field.h>
+#include <trommel/image.h>
 #include <trommel/kernel.h>
 #include <trommel/stream.h>
 #include <trommel/surface.h>

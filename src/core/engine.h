@@ -1,7 +1,7 @@
 /* The engine table: what a device offers to the operations. The dispatch in src/stream and the
  * programs call these; engines implement them and never include one another.
  *
- * A program's engine part (surface, field) is an operation like any other: its run function gets
+ * A program's engine part (surface, field, image) is an operation like any other: its run function gets
  * the resolved internal desc that the program's header in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
@@ -22,6 +22,10 @@ typedef enum tml_op {
     TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
     TML_OP_FIELD,           /* field_plan, src/field/field_internal.h */
     TML_OP_SURFACE,         /* surface_plan, src/surface/surface_internal.h */
+    TML_OP_IMAGE_MEASURE,   /* image_measure_plan, src/image/image_internal.h; so the next three */
+    TML_OP_IMAGE_EXPOSE,    /* image_expose_plan */
+    TML_OP_IMAGE_TONEMAP,   /* image_tonemap_plan */
+    TML_OP_IMAGE_MIPS,      /* image_mips_plan */
     TML_OP_COUNT
 } tml_op;
 

@@ -1,5 +1,6 @@
 /* The kernel layer, C side. A kernel file (src/kernels/NAME.k.h) holds formulas once, in the common
- * subset of C17, Vulkan GLSL 4.60 and GLSL ES 3.00. It includes nothing. In C it is read as
+ * subset of C17, Vulkan GLSL 4.60 and GLSL ES 3.00. It includes nothing; NAME_PART.k.h may use what
+ * NAME.k.h defines, and stands after it. In C it is read as
  *
  *     #include "kernels/kernel.h"
  *     #include "kernels/NAME.k.h"      (any number of them)

@@ -36,6 +36,14 @@ uint tml_load_byte(highp usampler2D address, uint i)
     return tml_load_word(address, i >> 2) >> ((i & 3u) << 3);
 }
 
+/* ES 3.00 has no "precise": what passes through integers and a number that no compiler knows is fused
+ * with nothing. Never set, so always 0. */
+uniform highp uint tml_zero;
+float rounded_product(float a, float b)
+{
+    return uintBitsToFloat(floatBitsToUint(a * b) ^ tml_zero);
+}
+
 /* ES 3.00 has no bitCount and no findLSB. */
 uint popcount32(uint x)
 {

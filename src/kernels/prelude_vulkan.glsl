@@ -50,6 +50,11 @@ uint tml_load_byte(uvec2 address, uint i)
     return tml_load(address, i, 0u) >> (((address.x + i) & 3u) << 3);
 }
 
+float rounded_product(float a, float b)
+{
+    precise float product = a * b;
+    return product;
+}
 uint popcount32(uint x)
 {
     return uint(bitCount(x));

@@ -1,0 +1,129 @@
+/* Image: what all its calls share: names, and the checks of a picture's fields. */
+#include <stdio.h>
+
+#include "image/image_internal.h"
+
+TML_API const char *tml_luminance_name(tml_luminance luminance)
+{
+    static const char *const names[] = {"rec709", "rec2020", "acescg", "max_rgb", "custom"};
+    return (size_t)luminance < TML_ARRAY_SIZE(names) ? names[luminance] : "unknown";
+}
+
+TML_API const char *tml_meter_name(tml_meter meter)
+{
+    static const char *const names[] = {"average", "centre", "spot", "matrix"};
+    return (size_t)meter < TML_ARRAY_SIZE(names) ? names[meter] : "unknown";
+}
+
+TML_API const char *tml_tone_name(tml_tone tone)
+{
+    static const char *const names[] = {
+        "srgb", "reinhard", "reinhard_extended", "hable", "aces_fit", "agx", "neutral"};
+    return (size_t)tone < TML_ARRAY_SIZE(names) ? names[tone] : "unknown";
+}
+
+/* One past the last scalar that rows of row_size scalars reach; false where that is more than 2^64. */
+static bool view_end(const image_view *view, uint64_t row_size, uint64_t *end)
+{
+    return tml_mul(view->height - 1, view->row_stride, end) &&
+           !__builtin_add_overflow(*end, view->first, end) &&
+           !__builtin_add_overflow(*end, row_size, end);
+}
+
+static bool is_pixel_type(tml_type scalar)
+{
+    return scalar == TML_U8 || scalar == TML_U16 || scalar == TML_F16 || scalar == TML_F32;
+}
+
+tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
+                              tml_buffer buffer, tml_type *scalar, uint64_t *scalars)
+{
+    tml_status status = tml_check_buffer(tml, call, field, buffer, NULL, 0);
+    if (status != TML_OK)
+        return status;
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    *scalar = tml_type_scalar(slot->type);
+    if (!is_pixel_type(*scalar))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s has elements of %s, needs u8, u16, f16, f32 or vectors of them",
+                         call, field, tml_type_name(slot->type));
+    *scalars = slot->count * tml_type_components(slot->type);
+    return TML_OK;
+}
+
+tml_status image_check_view(tml_context *tml, const char *call, const char *field,
+                            const tml_image *image, image_view *out)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s.buffer", field);
+    uint64_t scalars = 0;
+    *out = (image_view){.buffer = image->buffer,
+                        .width = image->width,
+                        .height = image->height,
+                        .channels = image->channels,
+                        .first = image->first};
+    tml_status status = image_check_buffer(tml, call, name, image->buffer, &out->type, &scalars);
+    if (status != TML_OK)
+        return status;
+    if (image->width == 0 || image->height == 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s is %u x %u pixels, needs at least 1 x 1", call, field,
+                         image->width, image->height);
+    if (image->channels < 1 || image->channels > 4)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: %s.channels is %u, needs 1 (luminance), 2 (and alpha), 3 (red, green, "
+            "blue) or 4 (and alpha)",
+            call, field, image->channels);
+    bool is_integer = !tml_type_is_float(out->type);
+    if (image->srgb && !is_integer)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s.srgb is set and its elements are %s, needs u8 or u16; floats are "
+                         "linear",
+                         call, field, tml_type_name(out->type));
+    out->srgb = image->srgb;
+    uint64_t row_size = (uint64_t)image->width * image->channels, end;
+    out->row_stride = image->row_stride ? image->row_stride : row_size;
+    if (out->row_stride < row_size)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s.row_stride is %llu, needs at least a row's %llu scalars, or 0 for "
+                         "that",
+                         call, field, (unsigned long long)out->row_stride,
+                         (unsigned long long)row_size);
+    if (!view_end(out, row_size, &end) || end > scalars)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s.buffer has %llu scalars, too few for %u x %u pixels of %u from "
+                         "scalar %llu on with rows %llu apart",
+                         call, field, (unsigned long long)scalars, image->width, image->height,
+                         image->channels, (unsigned long long)out->first,
+                         (unsigned long long)out->row_stride);
+    return TML_OK;
+}
+
+/* Where a view's scalars lie in memory: [first, end) in bytes. */
+static void view_bytes(const tml_context *tml, const image_view *view, uint64_t *first,
+                       uint64_t *end)
+{
+    uint64_t address = tml->engine->address(tml_slot_of(tml, view->buffer));
+    uint64_t size = tml_type_size(view->type);
+    (void)view_end(view, (uint64_t)view->width * view->channels, end);
+    *first = address + view->first * size;
+    *end = address + *end * size;
+}
+
+bool image_views_overlap(const tml_context *tml, const image_view *a, const image_view *b)
+{
+    uint64_t first[2], end[2];
+    view_bytes(tml, a, &first[0], &end[0]);
+    view_bytes(tml, b, &first[1], &end[1]);
+    return first[0] < end[1] && first[1] < end[0];
+}
+
+bool image_views_same(const tml_context *tml, const image_view *a, const image_view *b)
+{
+    uint64_t first[2], end[2];
+    view_bytes(tml, a, &first[0], &end[0]);
+    view_bytes(tml, b, &first[1], &end[1]);
+    return first[0] == first[1] && end[0] == end[1] && a->type == b->type &&
+           a->channels == b->channels && a->row_stride == b->row_stride;
+}

@@ -1,0 +1,253 @@
+/* Image: checks and resolution of what is to be measured, and the way to the engine. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "image/image_internal.h"
+#include "stream/stream_internal.h"
+
+_Static_assert(TML_STATS_POSITIVE == 2 + 2 * IMAGE_POSITIVE &&
+                   TML_STATS_ZERO == 2 + 2 * IMAGE_ZERO &&
+                   TML_STATS_NEGATIVE == 2 + 2 * IMAGE_NEGATIVE &&
+                   TML_STATS_NAN == 2 + 2 * IMAGE_NAN &&
+                   TML_STATS_INFINITE == 2 + 2 * IMAGE_NOT_FINITE,
+               "image.k.h counts kinds in this order");
+_Static_assert(TML_STATS_LOG_WEIGHT == IMAGE_STATS_LOG_WEIGHT &&
+                   TML_STATS_LOG_WHOLE == IMAGE_STATS_LOG_WHOLE &&
+                   TML_STATS_LOG_FRACTION == IMAGE_STATS_LOG_FRACTION &&
+                   TML_STATS_HISTOGRAM_LOW == IMAGE_STATS_HISTOGRAM_LOW &&
+                   TML_STATS_BIN_LOG2 == IMAGE_STATS_BIN_LOG2 &&
+                   TML_STATS_HISTOGRAM == IMAGE_STATS_HISTOGRAM &&
+                   TML_HISTOGRAM_BINS == IMAGE_STATS_BINS,
+               "image_expose.k.h reads these words");
+
+enum {
+    EVERYTHING = TML_MEASURE_LOG | TML_MEASURE_MEAN | TML_MEASURE_HISTOGRAM,
+    DEFAULT_LOW = -16,
+    DEFAULT_BIN_LOG2 = 3,
+    MAX_BIN_LOG2 = 6,
+    MASKED_SIDE_MAX = 65535, /* so that image_mask_at multiplies in 32 bits */
+};
+/* Pixels at most: times 255 times 2^24 they stay below 2^64 (with a mask there are fewer). */
+static const uint64_t max_pixels = (uint64_t)1 << 40;
+
+/* The part of the picture that is measured, as a view of its own. */
+static tml_status take_region(tml_context *tml, const char *call,
+                              const tml_image_measure_desc *desc, image_view *view)
+{
+    uint32_t x = desc->region.x, y = desc->region.y;
+    uint32_t width = desc->region.width, height = desc->region.height;
+    if (x < view->width && width == 0)
+        width = view->width - x;
+    if (y < view->height && height == 0)
+        height = view->height - y;
+    if (x >= view->width || y >= view->height || width > view->width - x ||
+        height > view->height - y)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.region is %u x %u pixels at (%u, %u), needs to lie within the "
+                         "picture's %u x %u; width or height 0: to its end",
+                         call, width, height, x, y, view->width, view->height);
+    view->first += y * view->row_stride + (uint64_t)x * view->channels;
+    view->width = width;
+    view->height = height;
+    if ((uint64_t)width * height > max_pixels)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %u x %u pixels are more than 2^40; measure parts of them", call,
+                         width, height);
+    return TML_OK;
+}
+
+static tml_status take_weights(tml_context *tml, const char *call,
+                               const tml_image_measure_desc *desc, image_measure_plan *plan)
+{
+    static const double known[][3] = {
+        {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
+    double weights[3], sum = 0.0;
+    if ((unsigned)desc->luminance > TML_LUMINANCE_CUSTOM)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.luminance is %d, needs one of tml_luminance", call,
+                         (int)desc->luminance);
+    plan->max_rgb = desc->luminance == TML_LUMINANCE_MAX_RGB;
+    if (plan->max_rgb)
+        return TML_OK;
+    bool is_custom = desc->luminance == TML_LUMINANCE_CUSTOM, is_good = true;
+    for (int c = 0; c < 3; c++) {
+        weights[c] = is_custom ? (double)desc->weights[c] : known[desc->luminance][c];
+        is_good = is_good && weights[c] >= 0.0 && isfinite(weights[c]);
+        sum += weights[c];
+    }
+    if (!is_good || !(sum > 0.0))
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: desc.weights are %g %g %g, need finite numbers of at least 0, not all 0", call,
+            weights[0], weights[1], weights[2]);
+    plan->weight_r = (float)(weights[0] / sum);
+    plan->weight_b = (float)(weights[2] / sum);
+    return TML_OK;
+}
+
+static tml_status take_what(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
+                            image_measure_plan *plan)
+{
+    if ((unsigned)desc->method > TML_MEASURE_BLOCKS)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.method is %d, needs one of tml_measure_method", call,
+                         (int)desc->method);
+    plan->method = desc->method;
+    bool by_blocks = desc->method == TML_MEASURE_BLOCKS;
+    plan->what = desc->what ? desc->what : EVERYTHING;
+    if (by_blocks && desc->what == 0)
+        plan->what = TML_MEASURE_LOG | TML_MEASURE_MEAN;
+    if (plan->what & ~(uint32_t)EVERYTHING)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
+                         "part of them",
+                         call, desc->what);
+    if (by_blocks && ((plan->what & TML_MEASURE_HISTOGRAM) || !tml_is_none(desc->mask)))
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: desc.method is BLOCKS, which takes no mask and makes no histogram; use "
+            "EXACT",
+            call);
+    if (desc->floor != 0.0f && !(desc->floor >= 0x1p-100f && desc->floor <= 0x1p127f))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for none", call,
+                         (double)desc->floor);
+    plan->floor = desc->floor;
+    plan->histogram_low = desc->histogram_low;
+    plan->bin_log2 = desc->bin_log2;
+    if (desc->histogram_low == 0 && desc->bin_log2 == 0) {
+        plan->histogram_low = DEFAULT_LOW;
+        plan->bin_log2 = DEFAULT_BIN_LOG2;
+    }
+    if (plan->histogram_low < -128 || plan->histogram_low > 127 || plan->bin_log2 > MAX_BIN_LOG2)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: desc.histogram_low is %d and bin_log2 %u, need -128 to 127 and 0 to %d", call,
+            (int)plan->histogram_low, plan->bin_log2, MAX_BIN_LOG2);
+    return TML_OK;
+}
+
+static tml_status take_mask(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
+                            image_measure_plan *plan)
+{
+    if (tml_is_none(desc->mask))
+        return TML_OK;
+    const image_view *in = &plan->in;
+    if (desc->mask_width == 0 || desc->mask_height == 0 || desc->mask_width > in->width ||
+        desc->mask_height > in->height || in->width > MASKED_SIDE_MAX ||
+        in->height > MASKED_SIDE_MAX)
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: desc.mask is %u x %u weights over %u x %u pixels; needs at least 1 x 1 "
+            "and at most as many as pixels, whose sides may be %d at most",
+            call, desc->mask_width, desc->mask_height, in->width, in->height, MASKED_SIDE_MAX);
+    plan->mask = desc->mask;
+    plan->mask_width = desc->mask_width;
+    plan->mask_height = desc->mask_height;
+    tml_status status = tml_check_buffer(tml, call, "desc.mask", desc->mask, stream_flag_types,
+                                         (uint64_t)desc->mask_width * desc->mask_height);
+    if (status == TML_OK)
+        status = stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.mask", desc->mask,
+                                    false);
+    if (status == TML_OK)
+        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.mask",
+                                    desc->mask, false);
+    return status;
+}
+
+static tml_status resolve(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
+                          image_measure_plan *plan)
+{
+    *plan = (image_measure_plan){.stats = desc->stats};
+    tml_status status = image_check_view(tml, call, "desc.image", &desc->image, &plan->in);
+    if (status == TML_OK)
+        status = take_region(tml, call, desc, &plan->in);
+    if (status == TML_OK)
+        status = take_weights(tml, call, desc, plan);
+    if (status == TML_OK)
+        status = take_what(tml, call, desc, plan);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
+                                  TML_IMAGE_STATS_WORDS);
+    if (status == TML_OK)
+        status = take_mask(tml, call, desc, plan);
+    if (status == TML_OK)
+        status = stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.image.buffer",
+                                    desc->image.buffer, false);
+    if (status == TML_OK)
+        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.image.buffer",
+                                    desc->image.buffer, false);
+    if (status == TML_OK)
+        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.stats",
+                                    desc->stats, false);
+    return status;
+}
+
+tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *desc)
+{
+    image_measure_plan plan;
+    tml_status status = resolve(tml, "tml_image_measure", desc, &plan);
+    return status
+               ? status
+               : stream_run(tml, "tml_image_measure", TML_OP_IMAGE_MEASURE, &plan, desc->scratch);
+}
+
+size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
+{
+    image_measure_plan plan;
+    if (resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
+        return 0;
+    return stream_scratch_size(tml, TML_OP_IMAGE_MEASURE, &plan);
+}
+
+/* ---- metering patterns ----------------------------------------------------------------------- */
+
+/* How much of the field between two points, from -1 to 1 along either side of the picture, lies in a
+ * disc of the picture's diagonal over ten. From samples. */
+static double share_in_spot(const double low[2], const double high[2], const double size[2])
+{
+    enum { SAMPLES = 16 };
+    double radius = 0.1 * hypot(size[0], size[1]); /* a side is 2 long here */
+    int inside = 0;
+    for (int i = 0; i < SAMPLES * SAMPLES; i++) {
+        double x = low[0] + (high[0] - low[0]) * ((i % SAMPLES + 0.5) / SAMPLES);
+        double y = low[1] + (high[1] - low[1]) * ((double)(i / SAMPLES) + 0.5) / SAMPLES;
+        inside += hypot(x * size[0], y * size[1]) <= radius;
+    }
+    return inside / (double)(SAMPLES * SAMPLES);
+}
+
+static double matrix_weight(double x, double y)
+{
+    /* The middle field weighs four times as much as those in the corners. */
+    int column = (int)fmin(floor((x + 1.0) * 2.5), 4.0),
+        row = (int)fmin(floor((y + 1.0) * 2.5), 4.0);
+    int away = abs(column - 2) + abs(row - 2);
+    return 1.0 - 0.1875 * away;
+}
+
+tml_status tml_meter_weights(tml_meter meter, uint32_t width, uint32_t height, uint32_t mask_width,
+                             uint32_t mask_height, uint8_t *mask)
+{
+    if ((unsigned)meter > TML_METER_MATRIX || width == 0 || height == 0 || mask_width == 0 ||
+        mask_height == 0)
+        return TML_INVALID_ARGUMENT;
+    const double size[2] = {width, height};
+    for (uint32_t j = 0; j < mask_height; j++)
+        for (uint32_t i = 0; i < mask_width; i++) {
+            double low[2] = {2.0 * i / mask_width - 1.0, 2.0 * j / mask_height - 1.0};
+            double high[2] = {2.0 * (i + 1.0) / mask_width - 1.0,
+                              2.0 * (j + 1.0) / mask_height - 1.0};
+            double x = 0.5 * (low[0] + high[0]), y = 0.5 * (low[1] + high[1]);
+            double weight = 1.0;
+            if (meter == TML_METER_CENTRE)
+                weight = exp2(-4.0 * (x * x + y * y));
+            else if (meter == TML_METER_MATRIX)
+                weight = matrix_weight(x, y);
+            else if (meter == TML_METER_SPOT)
+                weight = share_in_spot(low, high, size);
+            /* Upwards: a spot in one coarse field still counts. */
+            mask[(size_t)j * mask_width + i] = (uint8_t)ceil(255.0 * weight);
+        }
+    return TML_OK;
+}
