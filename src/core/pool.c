@@ -27,9 +27,11 @@ struct tml_pool {
 
 uint32_t tml_processors(void)
 {
+#ifndef __EMSCRIPTEN__
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set) > 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+#endif
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (uint32_t)online : 1;
 }

@@ -8,6 +8,37 @@
 #include "gl/gl_float.h"
 #include "gl/gl_probe.h"
 
+#ifdef __EMSCRIPTEN__
+#    include <emscripten/html5.h>
+#endif
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* What strict drivers of the old version call themselves too. */
+static bool is_software_name(const char *renderer)
+{
+    return strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe") ||
+           strstr(renderer, "SwiftShader");
+}
+
+static void describe(gl_device *d, tml_device_info *out)
+{
+    const char *renderer = NULL;
+#ifdef __EMSCRIPTEN__ /* the plain name is the browser's; the driver's where the page may know it */
+    enum { UNMASKED_RENDERER_WEBGL = 0x9246 };
+    if (emscripten_webgl_enable_extension(emscripten_webgl_get_current_context(),
+                                          "WEBGL_debug_renderer_info"))
+        renderer = (const char *)d->fn.GetString(UNMASKED_RENDERER_WEBGL);
+#endif
+    if (!renderer)
+        renderer = (const char *)d->fn.GetString(GL_RENDERER);
+    const char *version = (const char *)d->fn.GetString(GL_VERSION);
+    *out = (tml_device_info){.engine = TML_ENGINE_GL};
+    snprintf(out->name, sizeof out->name, "%s", renderer ? renderer : "OpenGL ES");
+    snprintf(out->features, sizeof out->features, "%s", version ? version : "");
+    out->is_software = is_software_name(out->name);
+}
+
 #ifndef __EMSCRIPTEN__
 
 /* ---- EGL ------------------------------------------------------------------------------------- */
@@ -119,13 +150,6 @@ static void make_previous_current(gl_device *d)
         egl->BindAPI(d->previous_api);
 }
 
-/* What strict drivers of the old version call themselves too. */
-static bool is_software_name(const char *renderer)
-{
-    return strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe") ||
-           strstr(renderer, "SwiftShader");
-}
-
 /* Opens display number of the list with d->egl loaded. */
 static bool open_display(gl_device *d, uint32_t number, bool prefer_es3)
 {
@@ -147,16 +171,6 @@ static void close_display(gl_device *d)
 }
 
 /* ---- the list of devices --------------------------------------------------------------------- */
-
-static void describe(gl_device *d, tml_device_info *out)
-{
-    const char *renderer = (const char *)d->fn.GetString(GL_RENDERER);
-    const char *version = (const char *)d->fn.GetString(GL_VERSION);
-    *out = (tml_device_info){.engine = TML_ENGINE_GL};
-    snprintf(out->name, sizeof out->name, "%s", renderer ? renderer : "OpenGL ES");
-    snprintf(out->features, sizeof out->features, "%s", version ? version : "");
-    out->is_software = is_software_name(out->name);
-}
 
 uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
 {
@@ -323,9 +337,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
     tml_gl_function (*get)(void *, const char *) = gl->get_proc_address;
     void *user = gl->user;
     tml_status status = TML_OK;
-#ifdef __EMSCRIPTEN__
-    (void)user;
-#else
+#ifndef __EMSCRIPTEN__
     if (!egl_load(&d->egl))
         status = get && d->is_lent ? TML_OK
                                    : tml_error(tml, TML_NO_DEVICE,

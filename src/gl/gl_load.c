@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+#ifdef __EMSCRIPTEN__
+/* Linked, not looked up by name: only what is called here is then part of the page. */
+#    define GL_LINKED(name) (tml_gl_function) gl##name
+#else
+#    define GL_LINKED(name) NULL
+#endif
+
 const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                     void *user, bool is_es3)
 {
@@ -10,7 +17,7 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
     const char *missing = NULL;
 #define GL_FIND(name)                                                                              \
     {                                                                                              \
-        tml_gl_function found = get(user, "gl" #name);                                             \
+        tml_gl_function found = get ? get(user, "gl" #name) : GL_LINKED(name);                     \
         memcpy(&fn->name, &found, sizeof found);                                                   \
         if (!found && !missing)                                                                    \
             missing = "gl" #name;                                                                  \
@@ -20,8 +27,10 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
         GL_FUNCTIONS_3(GL_FIND)
     }
 #undef GL_FIND
+#ifndef __EMSCRIPTEN__ /* a page sees no query's result before its script returns */
     tml_gl_function found = get(user, "glGetQueryObjectui64vEXT");
     memcpy(&fn->GetQueryObjectui64vEXT, &found, sizeof found);
+#endif
     return missing;
 }
 

@@ -106,7 +106,7 @@ typedef struct gl_functions {
     PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT; /* NULL where missing */
 } gl_functions;
 
-/* Fills fn from get. Returns the name of the first function that is missing, or NULL. Those of 3.0 may
+/* Fills fn from get (NULL, in a page alone: Emscripten's). Returns the name of the first function that is missing, or NULL. Those of 3.0 may
  * be missing where is_es3 is false. */
 const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                     void *user, bool is_es3);

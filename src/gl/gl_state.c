@@ -1,6 +1,10 @@
 /* The state of OpenGL that the library changes: saved from and given back to a caller's context. */
 #include "gl/gl_float.h"
 
+#ifdef __EMSCRIPTEN__
+#    include <emscripten.h>
+#endif
+
 static const GLenum switches[] = {GL_SCISSOR_TEST, GL_BLEND, GL_DEPTH_TEST, GL_STENCIL_TEST,
                                   GL_CULL_FACE, GL_DITHER, GL_SAMPLE_ALPHA_TO_COVERAGE,
                                   GL_SAMPLE_COVERAGE,
@@ -14,15 +18,105 @@ static const GLenum unpack_names[] = {GL_UNPACK_ALIGNMENT,    GL_UNPACK_ROW_LENG
                                       GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES};
 _Static_assert(TML_ARRAY_SIZE(switches) <= TML_ARRAY_SIZE(((gl_saved *)0)->enabled), "room");
 
-#ifdef __EMSCRIPTEN__
-/* WebGL's own: they would turn arrays over. */
-enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
-#endif
-
 static uint32_t switch_count(const gl_device *d)
 {
     return d->is_es3 ? (uint32_t)TML_ARRAY_SIZE(switches) : SWITCHES_ES2;
 }
+
+#ifdef __EMSCRIPTEN__
+
+/* WebGL's own: they would turn arrays over. */
+enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
+
+/* In a page what is bound are objects, and the page's own have no number that Emscripten knew: so they
+ * are kept as objects, in JavaScript. The numbers are those of GLES3/gl3.h. */
+// clang-format off
+EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_count), {
+    var gl = GLctx, s = {textures: [], samplers: [], switches: [], pixels: []};
+    var get = function(name) { return gl.getParameter(name); };
+    s.is2 = typeof gl.bindSampler == "function";
+    s.program = get(0x8B8D);
+    s.viewport = get(0x0BA2);
+    s.scissor = get(0x0C10);
+    s.unit = get(0x84E0);
+    s.array = get(0x8894);
+    s.mask = get(0x0C23);
+    for (var i = 0; i < switch_count; i++) {
+        var name = HEAP32[(switches >> 2) + i];
+        s.switches.push([name, gl.isEnabled(name)]);
+    }
+    units = Math.min(units, get(0x8B4D));
+    for (var unit = 0; unit < units; unit++) {
+        gl.activeTexture(0x84C0 + unit);
+        s.textures.push(get(0x8069));
+        if (s.is2)
+            s.samplers.push(get(0x8919));
+    }
+    var pixels = [0x0D05, 0x0CF5, 0x9240, 0x9241];
+    if (s.is2)
+        pixels = pixels.concat([0x0D02, 0x0D03, 0x0D04, 0x0CF2, 0x0CF3, 0x0CF4, 0x806E, 0x806D]);
+    pixels.forEach(function(name) { s.pixels.push([name, get(name)]); });
+    s.draw = get(0x8CA6);
+    if (s.is2) {
+        s.vertices = get(0x85B5);
+        s.read = get(0x8CAA);
+        s.pack = get(0x88ED);
+        s.unpack = get(0x88EF);
+    } else {
+        s.attribute = [0x8622, 0x8623, 0x8625, 0x886A, 0x8624, 0x889F].map(function(name) {
+            return gl.getVertexAttrib(0, name);
+        });
+        s.offset = gl.getVertexAttribOffset(0, 0x8645);
+    }
+    gl.trommelSaved = s;
+})
+
+EM_JS(void, gl_page_state_restore, (void), {
+    var gl = GLctx, s = gl.trommelSaved;
+    gl.trommelSaved = null;
+    gl.useProgram(s.program);
+    gl.viewport(s.viewport[0], s.viewport[1], s.viewport[2], s.viewport[3]);
+    gl.scissor(s.scissor[0], s.scissor[1], s.scissor[2], s.scissor[3]);
+    gl.colorMask(s.mask[0], s.mask[1], s.mask[2], s.mask[3]);
+    s.switches.forEach(function(pair) { pair[1] ? gl.enable(pair[0]) : gl.disable(pair[0]); });
+    for (var unit = 0; unit < s.textures.length; unit++) {
+        gl.activeTexture(0x84C0 + unit);
+        gl.bindTexture(0x0DE1, s.textures[unit]);
+        if (s.is2)
+            gl.bindSampler(unit, s.samplers[unit]);
+    }
+    gl.activeTexture(s.unit);
+    s.pixels.forEach(function(pair) { gl.pixelStorei(pair[0], pair[1]); });
+    if (s.is2) {
+        gl.bindVertexArray(s.vertices);
+        gl.bindFramebuffer(0x8CA9, s.draw);
+        gl.bindFramebuffer(0x8CA8, s.read);
+        gl.bindBuffer(0x88EB, s.pack);
+        gl.bindBuffer(0x88EC, s.unpack);
+    } else {
+        var a = s.attribute;
+        gl.bindFramebuffer(0x8D40, s.draw);
+        gl.bindBuffer(0x8892, a[5]);
+        if (a[5])
+            gl.vertexAttribPointer(0, a[1], a[2], a[3], a[4], s.offset);
+        a[0] ? gl.enableVertexAttribArray(0) : gl.disableVertexAttribArray(0);
+    }
+    gl.bindBuffer(0x8892, s.array);
+})
+// clang-format on
+
+void gl_state_save(gl_device *d)
+{
+    gl_page_state_save(GL_UNITS, switches, (int)switch_count(d));
+}
+
+void gl_state_restore(gl_device *d)
+{
+    (void)d;
+    gl_page_state_restore();
+}
+
+#else
 
 void gl_state_save(gl_device *d)
 {
@@ -105,6 +199,8 @@ void gl_state_restore(gl_device *d)
     }
     fn->BindBuffer(GL_ARRAY_BUFFER, (GLuint)s->array_buffer);
 }
+
+#endif
 
 void gl_state_set(gl_device *d)
 {

@@ -158,10 +158,14 @@ sample_bits read_columns(uint w, uint y, uint z, uint row_first)
     uint answer = has(SURFACE_INDEXED) ? index_answer(w, y, z) : 2u;
     if (answer == 1u)
         found.inside = 0xffffffffu;
-    else if (answer == 2u)
-        found = type_size_log2(TYPE) < 2u    ? read_packed(i, n)
-                : type_size_log2(TYPE) == 2u ? read_words(i, n)
-                                             : read_pairs(i, n);
+    else if (answer == 2u) { /* WebGL has no ?: of structs */
+        if (type_size_log2(TYPE) < 2u)
+            found = read_packed(i, n);
+        else if (type_size_log2(TYPE) == 2u)
+            found = read_words(i, n);
+        else
+            found = read_pairs(i, n);
+    }
     if (has(SURFACE_MASK))
         found.missing |= read_mask(i, n);
     found.inside = (found.inside & low_bits(n) & keep_now) << shift;
