@@ -39,6 +39,18 @@ fuzz: build-fuzz ## every fuzz target for 60 s
 	@ctest --preset fuzz -j $$(nproc); status=$$?; \
 	 cmake -D TML_FUZZ_SECONDS=10 build/fuzz >/dev/null; exit $$status
 
+# Emscripten runs on this machine; two small programs of the build do too.
+web: build/release/build.ninja ## the web page and the package for JavaScript, in build/web
+	@scripts/setup --web
+	@cmake --build build/release --target trommel-make-tables trommel-make-shader -- --quiet
+	@scripts/web
+
+web-serve: web ## the page on this machine: http://127.0.0.1:8080/
+	@node scripts/web-serve.mjs
+
+test-web: web build-release ## the page and the package, in Node and in a browser without a screen
+	@scripts/test-web
+
 bench: build-release ## this library's speed, as shares of this machine's memcpy
 	@scripts/bench build/release/bin/trommel
 
@@ -61,4 +73,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test fuzz bench bench-peers format lint install clean
+.PHONY: help setup build demo test fuzz web web-serve test-web bench bench-peers format lint install clean

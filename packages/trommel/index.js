@@ -1,0 +1,1370 @@
+/* Trommel for JavaScript; index.d.ts says what each call does. This file turns objects and typed arrays
+ * into the requests of src/web.c and its replies back into objects.
+ *
+ * Each Trommel is an instance of the WebAssembly module of its own, so that contexts share nothing and
+ * closing one gives all its memory back; the module is compiled once. */
+
+const version = '0.1.0';
+
+export class TrommelError extends Error {
+    constructor(status, message) {
+        super(message);
+        this.name = 'TrommelError';
+        this.status = status;
+    }
+}
+
+const isNode =
+    typeof process === 'object' && !!process.versions?.node && typeof WorkerGlobalScope === 'undefined';
+
+/* ---- what the library's enumerations are called here ------------------------------------------- */
+
+const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid', 'scan-search', 'bitonic'];
+const FOLDS = ['sum', 'min', 'max', 'argmin', 'argmax', 'mean'];
+const NORMALS = ['none', 'forward', 'central', 'sobel'];
+const FIELD_KINDS = ['sum', 'distance'];
+const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
+const CLASSIC_FORMS = ['four-fetches', 'partial-sums'];
+const PATHS = ['integer', 'float', 'float-packed', 'packed'];
+const LEVELS = ['error', 'warning', 'info', 'debug'];
+const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
+
+const ARRAYS = {
+    u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32Array, i32: Int32Array,
+    u64: BigUint64Array, i64: BigInt64Array, f16: Uint16Array, f32: Float32Array, f64: Float64Array,
+};
+
+const KERNEL_TYPES = {
+    bool: 'u8', float: 'f32', int: 'i32', uint: 'u32', vec2: 'f32x2', vec3: 'f32x3', vec4: 'f32x4',
+    double: 'f64', uint64: 'u64', int64: 'i64',
+};
+const KERNEL_EXTRAS = ['tml_index', 'tml_rank', 'tml_params'];
+
+/* An option's place in its list. */
+function choice(call, field, list, value) {
+    if (value === undefined || value === null)
+        return 0;
+    const index = list.indexOf(value);
+    if (index < 0)
+        throw new TrommelError('INVALID_ARGUMENT',
+            `${call}: ${field} is ${JSON.stringify(value)}, needs one of ${list.join(', ')}`);
+    return index;
+}
+
+function invalid(message) {
+    return new TrommelError('INVALID_ARGUMENT', message);
+}
+
+function typeOf(array) {
+    if (array instanceof Uint8ClampedArray)
+        return 'u8';
+    for (const type in ARRAYS)
+        if (type !== 'f16' && array instanceof ARRAYS[type])
+            return type;
+    return null;
+}
+
+const scalarOf = type => type.split('x')[0];
+const componentsOf = type => Number(type.split('x')[1] ?? 1);
+
+/* Bytes of an array or of an ArrayBuffer, in place. */
+function bytesOf(call, data) {
+    if (ArrayBuffer.isView(data))
+        return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    if (data instanceof ArrayBuffer || (typeof SharedArrayBuffer !== 'undefined' && data instanceof SharedArrayBuffer))
+        return new Uint8Array(data);
+    throw invalid(`${call}: the data are ${data === null ? 'null' : typeof data}, needs a typed array or an ArrayBuffer`);
+}
+
+/* A turn of the event loop, soon: timers wait four milliseconds. */
+function turn() {
+    return new Promise(resolve => {
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => {
+            channel.port1.close();
+            resolve();
+        };
+        channel.port2.postMessage(null);
+    });
+}
+
+/* ---- loading ----------------------------------------------------------------------------------- */
+
+const compiled = new Map(); /* promises of modules by address */
+const factories = new Map();
+
+async function readBytes(url) {
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
+    return readFile(new URL(url));
+}
+
+async function compile(url) {
+    if (isNode && url.startsWith('file:'))
+        return WebAssembly.compile(await readBytes(url));
+    const response = await fetch(url);
+    if (!response.ok)
+        throw new TrommelError('FILE_ACCESS', `Trommel.create: ${url} answers ${response.status}; options.base says where the files of wasm/ lie`);
+    /* Not every server knows the type that compileStreaming demands. */
+    return response.headers.get('Content-Type') === 'application/wasm'
+        ? WebAssembly.compileStreaming(response)
+        : WebAssembly.compile(await response.arrayBuffer());
+}
+
+async function loadFactory(url, name) {
+    if (isNode) {
+        const { createRequire } = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:module');
+        return createRequire(import.meta.url)(decodeURIComponent(new URL(url).pathname));
+    }
+    await import(/* webpackIgnore: true */ /* @vite-ignore */ url);
+    return globalThis[name];
+}
+
+/* A promise by key, made at first use; one that fails is forgotten. */
+function once(map, key, make) {
+    let promise = map.get(key);
+    if (!promise) {
+        promise = make();
+        map.set(key, promise);
+        promise.catch(() => map.delete(key));
+    }
+    return promise;
+}
+
+async function instantiate(base, threads, log) {
+    const name = threads > 1 ? 'trommel-threads' : 'trommel';
+    const at = file => new URL(`wasm/${file}`, base).href;
+    const [factory, wasm] = await Promise.all([
+        once(factories, at(`${name}.js`), () =>
+            loadFactory(at(`${name}.js`), threads > 1 ? 'createTrommelThreads' : 'createTrommel')),
+        once(compiled, at(`${name}.wasm`), () => compile(at(`${name}.wasm`))),
+    ]);
+    const where = isNode ? file => decodeURIComponent(new URL(at(file)).pathname) : at;
+    return new Promise((resolve, reject) => {
+        factory({
+            trommelThreads: threads - 1,
+            mainScriptUrlOrBlob: where(`${name}.js`),
+            locateFile: where,
+            onTrommelLog: (level, message) => log?.(LEVELS[level], message),
+            print: message => log?.('info', message),
+            printErr: message => log?.('warning', message),
+            onAbort: reason => reject(new TrommelError('INTERNAL', `the WebAssembly module stopped: ${reason}`)),
+            instantiateWasm(imports, receive) {
+                WebAssembly.instantiate(wasm, imports).then(instance => receive(instance, wasm), reject);
+                return {};
+            },
+        }).then(module => resolve({ module }), reject); /* wrapped: older modules are thenables */
+    });
+}
+
+const simd = new Uint8Array([
+    /* a function that returns i8x16.popcnt(i8x16.splat(0)) */
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
+]);
+
+/* ---- buffers ----------------------------------------------------------------------------------- */
+
+const INTERNAL = Symbol('trommel'); /* between the classes of this file */
+
+class TrommelBuffer {
+    constructor(state) {
+        this[INTERNAL] = state; /* t, handle, type, count, label, lent, host, texture */
+    }
+    get type() { return this[INTERNAL].type; }
+    get count() { return this[INTERNAL].count; }
+    get byteLength() { return this[INTERNAL].count * this[INTERNAL].size; }
+    get label() { return this[INTERNAL].label; }
+    get isDestroyed() { return this[INTERNAL].handle === 0; }
+    get texture() { return this[INTERNAL].t[INTERNAL].textureOf(this); }
+    read(first = 0, count = this.count - first) { return this[INTERNAL].t[INTERNAL].read(this, first, count); }
+    readAsync(first = 0, count = this.count - first) {
+        return this[INTERNAL].t[INTERNAL].readAsync(this, first, count);
+    }
+    readCount(index = 0) { return Number(this.read(index, 1)[0]); }
+    write(data, first = 0) { this[INTERNAL].t[INTERNAL].write(this, data, first); }
+    destroy() { this[INTERNAL].t[INTERNAL].destroy(this); }
+}
+
+/* Bytes that go through the module's memory at a time on their way to or from a texture: its memory
+ * grows but never shrinks. */
+const CHUNK = 4 << 20;
+
+/* ---- the instance's insides --------------------------------------------------------------------- */
+
+class Inside {
+    constructor(trommel, module, gl, threads) {
+        this.trommel = trommel;
+        this.m = module;
+        this.gl = gl;
+        this.threads = threads;
+        this.tml = 0;
+        this.isLost = false;
+        this.isClosed = false;
+        this.buffers = new Set();
+        this.kernels = new Map();
+        this.hosts = new Map(); /* memory for arrays that are lent during a call, by their use */
+        this.isTiming = false;
+        const names = f => module.UTF8ToString(f()).trim().split(' ');
+        this.requestAt = module._web_request_at() >> 3;
+        this.replyAt = module._web_reply_at() >> 3;
+        this.requestIndex = new Map(names(module._web_request_names).map((name, i) => [name, i]));
+        this.replyIndex = new Map(names(module._web_reply_names).map((name, i) => [name, i]));
+        this.onLost = () => this.lose();
+    }
+
+    /* ---- calls ---- */
+
+    check() {
+        if (this.isClosed)
+            throw invalid('this Trommel was closed; create another');
+        if (this.gl?.isContextLost())
+            this.lose();
+    }
+
+    lose() {
+        if (!this.isLost && !this.isClosed) {
+            this.isLost = true;
+            this.m._web_lost(this.tml);
+        }
+    }
+
+    /* Fills the request by name (what is undefined stays zero) and calls; anything but OK throws. */
+    call(name, fields) {
+        const m = this.m, at = this.requestAt;
+        m.HEAPF64.fill(0, at, at + this.requestIndex.size);
+        for (const field in fields) {
+            const value = fields[field];
+            if (value === undefined || value === null)
+                continue;
+            const index = this.requestIndex.get(field);
+            if (index === undefined)
+                throw new TrommelError('INTERNAL', `a request has no field ${field}`);
+            m.HEAPF64[at + index] = Number(value);
+        }
+        const status = m[`_web_${name}`](this.tml);
+        if (status !== 0)
+            throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),
+                m.UTF8ToString(this.tml ? m._web_last_error(this.tml) : m._web_open_error()));
+    }
+
+    reply(name) {
+        return this.m.HEAPF64[this.replyAt + this.replyIndex.get(name)];
+    }
+    replies(name, count) { /* name0, name1, ... */
+        const at = this.replyAt + this.replyIndex.get(`${name}0`);
+        return Array.from(this.m.HEAPF64.subarray(at, at + count));
+    }
+    text(name) {
+        return this.m.UTF8ToString(this.reply(name));
+    }
+
+    /* Runs f; what it takes from the stack is given back. */
+    scope(f) {
+        const top = this.m.stackSave();
+        try {
+            return f();
+        } finally {
+            this.m.stackRestore(top);
+        }
+    }
+    stackText(text) {
+        if (text === undefined || text === null)
+            return 0;
+        const size = this.m.lengthBytesUTF8(text) + 1, at = this.m.stackAlloc(size);
+        this.m.stringToUTF8(text, at, size);
+        return at;
+    }
+    keepText(text) {
+        const size = this.m.lengthBytesUTF8(text) + 1, at = this.allocate('kernel', size);
+        this.m.stringToUTF8(text, at, size);
+        return at;
+    }
+    allocate(call, size) {
+        const at = this.m._malloc(Math.max(size, 1));
+        if (!at)
+            throw new TrommelError('OUT_OF_MEMORY', `${call}: WebAssembly has no memory for ${size} bytes`);
+        return at;
+    }
+    /* A copy of memory as an array of a scalar type. */
+    copyOut(at, scalar, length) {
+        const Array = ARRAYS[scalar], out = new Array(length);
+        new Uint8Array(out.buffer).set(this.m.HEAPU8.subarray(at, at + out.byteLength));
+        return out;
+    }
+
+    /* ---- buffers ---- */
+
+    wrap(handle, more = {}) {
+        this.call('buffer_info', { buffer: handle });
+        const type = this.text('type'), count = this.reply('count');
+        const buffer = new TrommelBuffer({
+            t: this.trommel, handle, type, count, label: '', host: 0, lent: null, texture: undefined,
+            size: ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type), ...more,
+        });
+        this.buffers.add(buffer);
+        return buffer;
+    }
+
+    /* The address of a buffer's handle for a request; undefined for none. */
+    handle(call, field, buffer) {
+        if (buffer === undefined || buffer === null)
+            return undefined;
+        const state = buffer[INTERNAL];
+        if (!(buffer instanceof TrommelBuffer) || state.t !== this.trommel)
+            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} is not a buffer of this Trommel`);
+        if (state.handle === 0)
+            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} was destroyed`);
+        return state.handle;
+    }
+
+    create(options) {
+        this.check();
+        const { type, count, data, texture, label } = options;
+        if (typeof type !== 'string' || !(scalarOf(type) in ARRAYS))
+            throw invalid(`buffer: type is ${JSON.stringify(type)}, needs one such as 'f32' or 'u16x2'`);
+        if (!Number.isSafeInteger(count) || count < 0)
+            throw invalid(`buffer: count is ${count}, needs a whole number of elements`);
+        const onHost = options.place === 'host' && this.gl !== null;
+        const size = ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type);
+        const bytes = data === undefined ? null : bytesOf('buffer', data);
+        if (bytes && bytes.length !== count * size)
+            throw invalid(`buffer: data are ${bytes.length} bytes, needs ${count * size} (${count} of ${type})`);
+        const host = onHost ? this.allocate('buffer', count * size) : 0;
+        try {
+            this.scope(() => this.call('buffer_create', {
+                type: this.stackText(type), count, host, label: this.stackText(label),
+                texture: texture ? this.lend(texture.texture) : 0,
+                width: texture?.width, height: texture?.height,
+            }));
+        } catch (error) {
+            this.m._free(host);
+            throw error;
+        }
+        const buffer = this.wrap(this.reply('buffer'), { label: label ?? '', host, lent: texture ?? null });
+        if (bytes)
+            this.write(buffer, bytes, 0);
+        return buffer;
+    }
+
+    /* A number for a texture of the caller's. */
+    lend(texture) {
+        const textures = this.m.GL.textures;
+        let id = textures.indexOf(texture);
+        if (id < 1) {
+            id = this.m.GL.getNewId(textures);
+            textures[id] = texture;
+            texture.name ??= id; /* as Emscripten's own have; what was bound is kept as an object */
+        }
+        return id;
+    }
+
+    textureOf(buffer) {
+        const state = buffer[INTERNAL];
+        if (!this.gl || state.host || state.handle === 0)
+            return null;
+        if (state.texture === undefined) {
+            this.call('texture', { buffer: state.handle });
+            state.texture = Object.freeze({
+                texture: this.m.GL.textures[this.reply('texture')],
+                width: this.reply('width'), height: this.reply('height'),
+            });
+        }
+        return state.texture;
+    }
+
+    range(call, buffer, first, count) {
+        this.handle(call, 'the buffer', buffer);
+        if (!(Number.isSafeInteger(first) && Number.isSafeInteger(count) && first >= 0 && count >= 0 &&
+              first + count <= buffer.count))
+            throw invalid(`${call}: elements ${first} to ${first + count} of a buffer of ${buffer.count}`);
+    }
+
+    /* Where the elements lie in the module's memory, or 0. */
+    memory(buffer) {
+        const state = buffer[INTERNAL];
+        if (state.host)
+            return state.host;
+        if (this.gl)
+            return 0;
+        this.call('map', { buffer: state.handle });
+        return this.reply('data');
+    }
+
+    read(buffer, first, count) {
+        this.check();
+        this.range('read', buffer, first, count);
+        const { handle, type, size } = buffer[INTERNAL];
+        const length = count * componentsOf(type), memory = this.memory(buffer);
+        if (memory)
+            return this.copyOut(memory + first * size, scalarOf(type), length);
+        const out = new ARRAYS[scalarOf(type)](length), bytes = new Uint8Array(out.buffer);
+        const part = Math.max(Math.floor(CHUNK / size), 1);
+        const at = this.allocate('read', Math.min(count, part) * size);
+        try {
+            for (let done = 0; done < count; done += part) {
+                const now = Math.min(count - done, part);
+                this.call('read', { buffer: handle, first: first + done, count: now, data: at });
+                bytes.set(this.m.HEAPU8.subarray(at, at + now * size), done * size);
+            }
+        } finally {
+            this.m._free(at);
+        }
+        return out;
+    }
+
+    write(buffer, data, first) {
+        this.check();
+        const { handle, size } = buffer[INTERNAL], bytes = bytesOf('write', data), count = bytes.length / size;
+        if (!Number.isInteger(count))
+            throw invalid(`write: ${bytes.length} bytes are no whole elements of ${size} bytes`);
+        this.range('write', buffer, first, count);
+        const memory = this.memory(buffer);
+        if (memory) {
+            this.m.HEAPU8.set(bytes, memory + first * size);
+            return;
+        }
+        const part = Math.max(Math.floor(CHUNK / size), 1);
+        const at = this.allocate('write', Math.min(count, part) * size);
+        try {
+            for (let done = 0; done < count; done += part) {
+                const now = Math.min(count - done, part);
+                this.m.HEAPU8.set(bytes.subarray(done * size, (done + now) * size), at);
+                this.call('write', { buffer: handle, first: first + done, count: now, data: at });
+            }
+        } finally {
+            this.m._free(at);
+        }
+    }
+
+    destroy(buffer) {
+        const state = buffer[INTERNAL];
+        if (state.handle === 0 || this.isClosed)
+            return;
+        this.m._web_buffer_destroy(this.tml, state.handle);
+        this.m._free(state.host);
+        state.handle = state.host = 0;
+        this.buffers.delete(buffer);
+    }
+
+    /* ---- waiting without blocking ---- */
+
+    async finished() {
+        this.check();
+        const gl = this.gl;
+        if (!gl)
+            return;
+        if (!('fenceSync' in gl)) {
+            gl.finish();
+            gl.getError(); /* which is what waits */
+            return;
+        }
+        const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        gl.flush();
+        try {
+            while (gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED) {
+                await turn();
+                this.check();
+                if (this.isLost)
+                    throw new TrommelError('DEVICE_LOST', 'the OpenGL context was lost while waiting for it');
+            }
+        } finally {
+            gl.deleteSync(fence);
+        }
+    }
+
+    async readAsync(buffer, first, count) {
+        this.check();
+        this.range('readAsync', buffer, first, count);
+        const gl = this.gl, texture = this.textureOf(buffer);
+        if (!texture || this.path !== 'integer' || count === 0) {
+            await this.finished();
+            return this.read(buffer, first, count);
+        }
+        /* Whole rows that the elements lie in, into a buffer of OpenGL's. */
+        const { type, size } = buffer[INTERNAL], { width, height } = texture;
+        const words = Math.ceil(((first + count) * size) / 4);
+        const top = Math.floor((first * size) / 4 / width), rows = Math.ceil(words / width) - top;
+        const framebuffer = gl.createFramebuffer(), pack = gl.createBuffer();
+        const before = [
+            [gl.PACK_ALIGNMENT, 4], [gl.PACK_ROW_LENGTH, 0], [gl.PACK_SKIP_ROWS, 0], [gl.PACK_SKIP_PIXELS, 0],
+        ].map(([name, value]) => {
+            const old = gl.getParameter(name);
+            gl.pixelStorei(name, value);
+            return [name, old];
+        });
+        const reading = gl.getParameter(gl.READ_FRAMEBUFFER_BINDING);
+        const packing = gl.getParameter(gl.PIXEL_PACK_BUFFER_BINDING);
+        gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+        gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture.texture, 0);
+        const direct = gl.getParameter(gl.IMPLEMENTATION_COLOR_READ_FORMAT) === gl.RED_INTEGER &&
+            gl.getParameter(gl.IMPLEMENTATION_COLOR_READ_TYPE) === gl.UNSIGNED_INT;
+        const each = direct ? 1 : 4;
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, pack);
+        gl.bufferData(gl.PIXEL_PACK_BUFFER, 4 * each * width * rows, gl.STREAM_READ);
+        gl.readPixels(0, top, width, Math.min(rows, height - top), direct ? gl.RED_INTEGER : gl.RGBA_INTEGER,
+            gl.UNSIGNED_INT, 0);
+        gl.bindBuffer(gl.PIXEL_PACK_BUFFER, packing);
+        gl.bindFramebuffer(gl.READ_FRAMEBUFFER, reading);
+        gl.deleteFramebuffer(framebuffer);
+        for (const [name, value] of before)
+            gl.pixelStorei(name, value);
+        try {
+            await this.finished();
+            let got = new Uint32Array(each * width * rows);
+            const copying = gl.getParameter(gl.COPY_READ_BUFFER_BINDING);
+            gl.bindBuffer(gl.COPY_READ_BUFFER, pack);
+            gl.getBufferSubData(gl.COPY_READ_BUFFER, 0, got);
+            gl.bindBuffer(gl.COPY_READ_BUFFER, copying);
+            if (!direct)
+                got = got.filter((_, i) => i % 4 === 0);
+            const skip = first * size - 4 * top * width;
+            return new ARRAYS[scalarOf(type)](got.buffer.slice(skip, skip + count * size));
+        } finally {
+            gl.deleteBuffer(pack);
+        }
+    }
+
+    async time(enqueue) {
+        const gl = this.gl;
+        if (this.isTiming)
+            throw invalid('time: another measurement is under way; one at a time');
+        this.isTiming = true;
+        try {
+            await this.finished();
+            const extension = gl && 'fenceSync' in gl ? gl.getExtension('EXT_disjoint_timer_query_webgl2') : null;
+            const start = performance.now();
+            if (!extension) {
+                enqueue();
+                await this.finished();
+                return { seconds: (performance.now() - start) / 1000, by: gl ? 'fence' : 'clock' };
+            }
+            const query = gl.createQuery();
+            try {
+                gl.getParameter(extension.GPU_DISJOINT_EXT); /* forgets what was before */
+                gl.beginQuery(extension.TIME_ELAPSED_EXT, query);
+                try {
+                    enqueue();
+                } finally {
+                    gl.endQuery(extension.TIME_ELAPSED_EXT);
+                }
+                await this.finished();
+                const fenced = (performance.now() - start) / 1000;
+                while (!gl.getQueryParameter(query, gl.QUERY_RESULT_AVAILABLE)) {
+                    await turn();
+                    this.check();
+                    if (this.isLost)
+                        throw new TrommelError('DEVICE_LOST', 'the OpenGL context was lost while it was timed');
+                }
+                if (gl.getParameter(extension.GPU_DISJOINT_EXT))
+                    return { seconds: fenced, by: 'fence' };
+                return { seconds: gl.getQueryParameter(query, gl.QUERY_RESULT) * 1e-9, by: 'timer-query' };
+            } finally {
+                gl.deleteQuery(query);
+            }
+        } finally {
+            this.isTiming = false;
+        }
+    }
+
+    /* ---- kernels ---- */
+
+    kernel(source, js) {
+        this.check();
+        const parts = /^\s*(\w+)\s+(\w+)\s*\(([^()]*)\)\s*(\{[\s\S]*\})\s*$/.exec(source);
+        if (!parts)
+            throw invalid(`kernel: the source is ${JSON.stringify(String(source).slice(0, 40))}, needs "result name(type name, ...) { body }"`);
+        const known = this.kernels.get(source);
+        if (known && known.js === js)
+            return known.kernel;
+        const [, result, name, list, body] = parts;
+        if (!(result in KERNEL_TYPES))
+            throw invalid(`kernel ${name}: its result is ${result}, needs one of ${Object.keys(KERNEL_TYPES).join(', ')}`);
+        const params = list.trim() === '' || list.trim() === 'void' ? [] : list.split(',').map(param => {
+            const words = /^\s*(\w+)\s+(\w+)\s*$/.exec(param);
+            if (!words || !(words[1] in KERNEL_TYPES || KERNEL_EXTRAS.includes(words[1])) || words[1] === 'bool')
+                throw invalid(`kernel ${name}: a parameter is "${param.trim()}", needs a type and a name; types: ${
+                    Object.keys(KERNEL_TYPES).concat(KERNEL_EXTRAS).filter(type => type !== 'bool').join(', ')}`);
+            return words[1];
+        });
+        if (params.length > 4)
+            throw invalid(`kernel ${name}: it has ${params.length} parameters, can have 4`);
+        let run = 0;
+        if (js && !this.gl && this.threads === 1)
+            run = this.m.addFunction(block => this.runKernel(js, params, result, block), 'vi');
+        this.scope(() => {
+            const fields = {
+                name: this.keepText(name), source: this.keepText(`${result} ${name}(${list.trim()}) ${body}`),
+                result: this.stackText(KERNEL_TYPES[result]), param_count: params.length, run,
+            };
+            params.forEach((param, i) => {
+                fields[`param${i}`] = this.stackText(KERNEL_TYPES[param] ?? param);
+            });
+            this.call('kernel', fields);
+        });
+        const kernel = Object.freeze({ name, source, result, [INTERNAL]: { at: this.reply('kernel'), run, inside: this } });
+        this.kernels.set(source, { js, kernel });
+        return kernel;
+    }
+
+    /* A block of work for a kernel in JavaScript. */
+    runKernel(js, params, result, block) {
+        const top = this.m.stackSave(), at = (this.m.stackAlloc(96) + 7) & ~7;
+        this.m._web_block(block, at);
+        const b = Array.from(this.m.HEAPF64.subarray(at >> 3, (at >> 3) + 10));
+        this.m.stackRestore(top);
+        const [first, count] = [b[8], b[9]], buffer = this.m.HEAPU8.buffer;
+        const view = (type, address) =>
+            new ARRAYS[scalarOf(type)](buffer, address, count * componentsOf(type));
+        const getters = params.map((param, p) => {
+            if (param === 'tml_index') {
+                const index = b[4] ? new BigUint64Array(buffer, b[4], count) : null;
+                return i => (index ? Number(index[i]) : first + i);
+            }
+            if (param === 'tml_rank') {
+                const rank = new Uint32Array(buffer, b[5], count);
+                return i => rank[i];
+            }
+            if (param === 'tml_params') {
+                const given = {
+                    f: Array.from(new Float32Array(buffer, b[6], 4)),
+                    u: Array.from(new Uint32Array(buffer, b[6] + 16, 4)),
+                };
+                return () => given;
+            }
+            const type = KERNEL_TYPES[param], array = view(type, b[p]), n = componentsOf(type);
+            if (n === 1)
+                return i => array[i];
+            const vector = new Float32Array(n);
+            return i => {
+                for (let c = 0; c < n; c++)
+                    vector[c] = array[n * i + c];
+                return vector;
+            };
+        });
+        const type = KERNEL_TYPES[result], n = componentsOf(type), out = view(type, b[7]);
+        const given = new Array(params.length);
+        for (let i = 0; i < count; i++) {
+            for (let p = 0; p < params.length; p++)
+                given[p] = getters[p](i);
+            const value = js(...given);
+            if (n === 1)
+                out[i] = result === 'bool' ? Number(Boolean(value)) : value;
+            else
+                for (let c = 0; c < n; c++)
+                    out[n * i + c] = value[c];
+        }
+    }
+
+    kernelAt(call, field, kernel) {
+        if (kernel === undefined || kernel === null)
+            return undefined;
+        const own = kernel[INTERNAL];
+        if (own?.inside !== this)
+            throw invalid(`${call}: ${field} is not a kernel of this Trommel; make it with kernel()`);
+        if (!this.gl && !own.run)
+            throw new TrommelError('UNSUPPORTED', `${call}: kernel ${kernel.name} cannot be compiled for the CPU; ${
+                this.threads > 1 ? 'create the Trommel with threads: 1 and ' : ''}give kernel() a function too`);
+        return own.at;
+    }
+
+    params(params) {
+        if (!params)
+            return 0;
+        const at = this.m.stackAlloc(32);
+        this.m.HEAPU8.fill(0, at, at + 32);
+        new Float32Array(this.m.HEAPU8.buffer, at, 4).set(params.f ?? []);
+        new Uint32Array(this.m.HEAPU8.buffer, at + 16, 4).set(params.u ?? []);
+        return at;
+    }
+
+    /* ---- parts of requests ---- */
+
+    inputs(call, list, limit = 4, name = 'in', key = buffer => buffer) {
+        const fields = {};
+        if (list && list.length > limit)
+            throw invalid(`${call}: ${list.length} of ${name}, can have ${limit}`);
+        list?.forEach((one, i) => {
+            fields[`${name}${i}`] = this.handle(call, `${name}[${i}]`, key(one));
+        });
+        return fields;
+    }
+
+    length(call, length) {
+        if (length === undefined || length === null)
+            return {};
+        if (typeof length === 'number')
+            return { length };
+        return {
+            length: length.count, length_buffer: this.handle(call, 'length.buffer', length.buffer),
+            length_index: length.index,
+        };
+    }
+
+    vector(call, field, values, count, name) {
+        if (values === undefined || values === null)
+            return {};
+        if (values.length !== count || Array.from(values).some(value => typeof value !== 'number'))
+            throw invalid(`${call}: ${field} is ${JSON.stringify(values)}, needs ${count} numbers`);
+        return Object.fromEntries(Array.from(values, (value, i) => [`${name}${i}`, value]));
+    }
+
+    grid(call, grid) {
+        if (!grid)
+            return {};
+        return {
+            ...this.vector(call, 'dims', grid.dims, 3, 'dims'),
+            ...this.vector(call, 'spacing', grid.spacing, 3, 'spacing'),
+            ...this.vector(call, 'origin', grid.origin, 3, 'origin'),
+            ...this.vector(call, 'direction', grid.direction, 9, 'direction'),
+        };
+    }
+
+    replyGrid() {
+        return {
+            dims: this.replies('dims', 3), spacing: this.replies('spacing', 3),
+            origin: this.replies('origin', 3), direction: this.replies('direction', 9),
+        };
+    }
+
+    region(call, region) {
+        if (!region)
+            return {};
+        return this.vector(call, 'region', [...region.first, ...region.count], 6, 'region');
+    }
+
+    /* An array as a buffer for one call: on the GL engine on the host, in memory that is kept for the next
+     * such call. */
+    hostArray(use, type, array) {
+        const size = ARRAYS[scalarOf(type)].BYTES_PER_ELEMENT * componentsOf(type), count = array.byteLength / size;
+        if (!Number.isInteger(count))
+            throw invalid(`${use}: ${array.length} numbers are no whole elements of ${type}`);
+        let own = this.hosts.get(use);
+        if (!own || own.size < array.byteLength) {
+            if (own)
+                this.m._free(own.at);
+            this.hosts.delete(use);
+            own = { size: array.byteLength, at: this.allocate(use, array.byteLength) };
+            this.hosts.set(use, own);
+        }
+        this.m.HEAPU8.set(bytesOf(use, array), own.at);
+        this.scope(() => this.call('buffer_create', {
+            type: this.stackText(type), count, host: own.at, label: this.stackText(use),
+        }));
+        return this.reply('buffer');
+    }
+
+    /* Calls f with the fields of a field's request; arrays are lent for as long. */
+    withField(call, options, f) {
+        const lent = [];
+        const place = (use, type) => {
+            const given = options[use];
+            if (given === undefined || given === null)
+                return undefined;
+            if (given instanceof TrommelBuffer)
+                return this.handle(call, use, given);
+            if (!(given instanceof Float32Array))
+                throw invalid(`${call}: ${use} is no Float32Array and no buffer`);
+            const handle = this.hostArray(use, type, given);
+            lent.push(handle);
+            return handle;
+        };
+        try {
+            return f({
+                points: place('points', 'f32x3'), radii: place('radii', 'f32'), radius: options.radius,
+                kind: choice(call, 'kind', FIELD_KINDS, options.kind),
+                field_kernel: choice(call, 'kernel', FIELD_KERNELS, options.kernel),
+                margin: options.margin, resolution: options.resolution, ...this.grid(call, options.grid),
+            });
+        } finally {
+            for (const handle of lent)
+                this.m._web_buffer_destroy(this.tml, handle);
+        }
+    }
+
+    /* Samples as a buffer for one call. */
+    withSamples(call, field, data, type, f) {
+        if (data === undefined || data === null)
+            return f(undefined);
+        if (data instanceof TrommelBuffer)
+            return f(this.handle(call, field, data));
+        if (!ArrayBuffer.isView(data))
+            throw invalid(`${call}: ${field} is no typed array and no buffer`);
+        const buffer = this.create({ type: type ?? typeOf(data), count: data.length, data, label: field });
+        try {
+            return f(buffer[INTERNAL].handle);
+        } finally {
+            this.destroy(buffer);
+        }
+    }
+
+    /* Calls f with the fields that say what a surface is made from. */
+    withSource(call, source, options, f) {
+        this.check();
+        if (!source || typeof source !== 'object')
+            throw invalid(`${call}: needs a volume {data, dims} or {field}`);
+        return this.withSamples(call, 'mask', options.mask, 'u8', mask =>
+            this.withSamples(call, 'attribute', options.attribute, undefined, attribute => {
+                const rest = {
+                    mask, attribute, index: this.handle(call, 'index', options.index),
+                    ...this.region(call, options.region),
+                };
+                if (source.field)
+                    return this.withField(call, source.field, field => f({ ...field, is_field: true, ...rest }));
+                return this.withSamples(call, 'data', source.data, source.type, volume =>
+                    f({ volume, ...this.grid(call, source), ...rest }));
+            }));
+    }
+
+    /* Numbers on the stack, as an array of the module's. */
+    stackArray(Array, values) {
+        const size = values.length * Array.BYTES_PER_ELEMENT;
+        const at = (this.m.stackAlloc(size + 8) + 7) & ~7;
+        new Array(this.m.HEAPU8.buffer, at, values.length).set(values);
+        return at;
+    }
+
+    surfaceOnDevice(source, options) {
+        return this.withSource('surface', source, options, fields => {
+            this.scope(() => {
+                const request = {
+                    ...fields, iso: options.iso, all_labels: options.allLabels,
+                    normals: choice('surface', 'normals', NORMALS, options.normals),
+                    soup: options.soup, caps: options.caps, flip: options.flip,
+                    drop_degenerate: options.dropDegenerate, largest_component: options.largestComponent,
+                    ...this.vector('surface', 'positionOrigin', options.positionOrigin, 3, 'position'),
+                };
+                if (options.isovalues) {
+                    request.isovalues = this.stackArray(Float64Array, options.isovalues);
+                    request.isovalue_count = options.isovalues.length;
+                }
+                if (options.labels) {
+                    if (options.labels.length > 65536)
+                        throw invalid(`surface: ${options.labels.length} labels, can have 65536`);
+                    request.labels = this.stackArray(BigInt64Array, options.labels.map(BigInt));
+                    request.label_count = options.labels.length;
+                }
+                this.call('surface', request);
+            });
+            return this.mesh();
+        });
+    }
+
+    /* The mesh of the reply. */
+    mesh() {
+        const handles = {
+            vertices: this.reply('vertices'), vertexNormals: this.reply('vertex_normals'),
+            vertexValues: this.reply('vertex_values'), indices: this.reply('indices'),
+        };
+        const counts = {
+            vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
+            activeCells: this.reply('active_cells'),
+        };
+        const partCount = this.reply('part_count'), partsAt = this.reply('parts');
+        const numbers = this.copyOut(partsAt, 'f64', partsAt ? 5 * partCount : 0);
+        this.m._free(partsAt);
+        const parts = Array.from({ length: numbers.length / 5 }, (_, i) => {
+            const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(5 * i);
+            return { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
+        });
+        const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));
+        const stages = Array.from({ length: stageNumbers.length / 2 }, (_, i) => (
+            { name: this.m.UTF8ToString(stageNumbers[2 * i]), seconds: stageNumbers[2 * i + 1] }));
+        const buffers = {};
+        for (const name in handles)
+            buffers[name] = handles[name] ? this.wrap(handles[name], { label: name }) : null;
+        return {
+            ...buffers, ...counts, parts, stages,
+            destroy() {
+                for (const name in buffers)
+                    buffers[name]?.destroy();
+            },
+        };
+    }
+
+    compactFields(call, o) {
+        return {
+            kernel: this.kernelAt(call, 'kernel', o.kernel), params: this.params(o.params),
+            ...this.inputs(call, o.in), flags: this.handle(call, 'flags', o.flags),
+            mask: this.handle(call, 'mask', o.mask),
+            ...this.inputs(call, o.payloads, 8, 'payload_in', payload => payload.in),
+            ...this.inputs(call, o.payloads, 8, 'payload_out', payload => payload.out),
+            ...this.length(call, o.length), method: choice(call, 'method', METHODS, o.method),
+            indices: this.handle(call, 'indices', o.indices), counts: this.handle(call, 'count', o.count),
+        };
+    }
+
+    stream(name, f) {
+        this.check();
+        this.scope(() => this.call(name, f()));
+    }
+
+    close() {
+        if (this.isClosed)
+            return;
+        for (const buffer of this.buffers) {
+            if (buffer[INTERNAL].host)
+                this.m._free(buffer[INTERNAL].host);
+            buffer[INTERNAL].handle = 0;
+        }
+        this.buffers.clear();
+        if (this.gl?.isContextLost())
+            this.lose();
+        this.m._web_close(this.tml);
+        this.isClosed = true;
+        this.gl?.canvas?.removeEventListener?.('webglcontextlost', this.onLost);
+        this.m.PThread?.terminateAllThreads();
+        this.m = null;
+    }
+}
+
+/* ---- the library -------------------------------------------------------------------------------- */
+
+function contextOf(target, options) {
+    if (typeof target.getContext !== 'function')
+        return target;
+    const names = options.webgl === 1 ? ['webgl'] : options.webgl === 2 ? ['webgl2'] : ['webgl2', 'webgl'];
+    for (const name of names) {
+        const gl = target.getContext(name, options.contextAttributes);
+        if (gl)
+            return gl;
+    }
+    throw new TrommelError('NO_DEVICE', `Trommel.create: the canvas gives no context of ${names.join(' or ')}`);
+}
+
+/* The flat list of tests as a tree. */
+function treeOf(m) {
+    const root = [], open = [root];
+    for (let i = 0; i < m._web_test_count(); i++) {
+        const depth = m._web_test_depth(i), children = [];
+        open.length = Math.min(open.length, depth + 1);
+        open[open.length - 1].push({
+            name: m.UTF8ToString(m._web_test_name(i)), passed: !!m._web_test_passed(i),
+            isChoice: !!m._web_test_is_choice(i), detail: m.UTF8ToString(m._web_test_detail(i)), children,
+        });
+        open.push(children);
+    }
+    return root;
+}
+
+export class Trommel {
+    constructor(key) {
+        if (key !== INTERNAL)
+            throw invalid('new Trommel: use await Trommel.create()');
+    }
+
+    static get isSupported() {
+        return typeof WebAssembly === 'object' && WebAssembly.validate(simd);
+    }
+    static get hasThreads() {
+        return typeof SharedArrayBuffer !== 'undefined' && (isNode || globalThis.crossOriginIsolated === true);
+    }
+    static get version() {
+        return version;
+    }
+
+    static async create(target = null, options = {}) {
+        const engine = options.engine ?? 'auto';
+        if (!['auto', 'cpu', 'gl'].includes(engine))
+            throw invalid(`Trommel.create: engine is ${JSON.stringify(engine)}, needs one of auto, cpu, gl`);
+        if (!Trommel.isSupported)
+            throw new TrommelError('UNSUPPORTED', 'Trommel.create: this browser has no WebAssembly with SIMD');
+        if (engine === 'gl' && !target)
+            throw new TrommelError('NO_DEVICE', 'Trommel.create: engine gl needs a canvas or a WebGL context');
+        if (options.path !== undefined)
+            choice('Trommel.create', 'path', PATHS, options.path);
+        if (engine !== 'cpu' && target) {
+            try {
+                return await Trommel.#open(contextOf(target, options), options);
+            } catch (error) {
+                if (engine === 'gl' || options.path || !['NO_DEVICE', 'UNSUPPORTED'].includes(error.status))
+                    throw error;
+                options.log?.('warning', `${error.message}; the CPU engine takes its place`);
+            }
+        }
+        return Trommel.#open(null, options);
+    }
+
+    static async #open(gl, options) {
+        let threads = options.threads ?? (gl ? 1 : Math.min(globalThis.navigator?.hardwareConcurrency ?? 1, 8));
+        if (!Number.isInteger(threads) || threads < 1 || threads > 64)
+            throw invalid(`Trommel.create: threads is ${threads}, needs 1 to 64`);
+        if (!Trommel.hasThreads)
+            threads = 1;
+        if (gl?.isContextLost())
+            throw new TrommelError('DEVICE_LOST', 'Trommel.create: the WebGL context is lost; wait for webglcontextrestored');
+        const { module } = await instantiate(options.base ?? new URL('.', import.meta.url), threads, options.log);
+        const trommel = new Trommel(INTERNAL), inside = new Inside(trommel, module, gl, threads);
+        trommel[INTERNAL] = inside;
+        if (gl) {
+            const handle = module.GL.registerContext(gl, {
+                majorVersion: 'bindSampler' in gl ? 2 : 1, minorVersion: 0, enableExtensionsByDefault: true,
+            });
+            module.GL.makeContextCurrent(handle);
+        }
+        try {
+            inside.scope(() => inside.call('open', {
+                engine: gl !== null, threads, exact_counts: options.exactCounts, row_log2: options.rowLog2,
+                path: inside.stackText(options.path?.replace('-', '_')),
+            }));
+        } catch (error) {
+            module.PThread?.terminateAllThreads();
+            throw error;
+        }
+        inside.tml = inside.reply('tml');
+        inside.path = inside.reply('path') ? inside.text('path').replace('path ', '').replace('_', '-') : null;
+        inside.tests = treeOf(module);
+        inside.device = Object.freeze({
+            engine: gl ? 'gl' : 'cpu', name: inside.text('name'), features: inside.text('features'),
+            threads: inside.reply('threads'), isSoftware: inside.reply('is_software') !== 0,
+        });
+        gl?.canvas?.addEventListener?.('webglcontextlost', inside.onLost);
+        return trommel;
+    }
+
+    get device() { return this[INTERNAL].device; }
+    get engine() { return this[INTERNAL].device.engine; }
+    get path() { return this[INTERNAL].path; }
+    get gl() { return this[INTERNAL].gl; }
+    get tests() { return this[INTERNAL].tests; }
+    get isLost() {
+        const inside = this[INTERNAL];
+        if (!inside.isClosed && inside.gl?.isContextLost())
+            inside.lose();
+        return inside.isLost;
+    }
+    get isClosed() { return this[INTERNAL].isClosed; }
+
+    buffer(what) {
+        if (ArrayBuffer.isView(what)) {
+            const type = typeOf(what);
+            if (!type)
+                throw invalid(`buffer: a ${what.constructor.name} has no element type here`);
+            return this[INTERNAL].create({ type, count: what.length, data: what });
+        }
+        if (!what || typeof what !== 'object')
+            throw invalid('buffer: needs a typed array or {type, count}');
+        return this[INTERNAL].create(what);
+    }
+
+    kernel(source, js) {
+        return this[INTERNAL].kernel(source, js);
+    }
+
+    /* ---- streams ---- */
+
+    map(o) {
+        const i = this[INTERNAL];
+        i.stream('map_stream', () => ({
+            kernel: i.kernelAt('map', 'kernel', o.kernel), params: i.params(o.params), ...i.inputs('map', o.in),
+            ...i.length('map', o.length), out: i.handle('map', 'out', o.out),
+        }));
+    }
+
+    reduce(o) {
+        const i = this[INTERNAL];
+        i.stream('reduce', () => ({
+            fold: choice('reduce', 'fold', FOLDS, o.fold), in0: i.handle('reduce', 'in', o.in),
+            ...i.length('reduce', o.length), out: i.handle('reduce', 'out', o.out),
+        }));
+    }
+
+    scan(o) {
+        const i = this[INTERNAL];
+        i.stream('scan', () => ({
+            in0: i.handle('scan', 'in', o.in), ...i.length('scan', o.length), inclusive: o.inclusive,
+            method: choice('scan', 'method', METHODS, o.method), out: i.handle('scan', 'out', o.out),
+            total: i.handle('scan', 'total', o.total),
+        }));
+    }
+
+    compact(o) {
+        const i = this[INTERNAL];
+        i.stream('compact', () => i.compactFields('compact', o));
+    }
+
+    partition(o) {
+        const i = this[INTERNAL];
+        i.stream('partition', () => i.compactFields('partition', o));
+    }
+
+    expand(o) {
+        const i = this[INTERNAL];
+        i.stream('expand', () => ({
+            counts: i.handle('expand', 'counts', o.counts),
+            kernel: i.kernelAt('expand', 'countKernel', o.countKernel),
+            emit: i.kernelAt('expand', 'emitKernel', o.emitKernel), params: i.params(o.params),
+            ...i.inputs('expand', o.in), ...i.length('expand', o.length),
+            method: choice('expand', 'method', METHODS, o.method), indices: i.handle('expand', 'source', o.source),
+            ranks: i.handle('expand', 'rank', o.rank), out: i.handle('expand', 'out', o.out),
+            total: i.handle('expand', 'total', o.total),
+        }));
+    }
+
+    unique(o) {
+        const i = this[INTERNAL];
+        i.stream('unique', () => ({
+            in0: i.handle('unique', 'in', o.in), ...i.length('unique', o.length),
+            values: i.handle('unique', 'values', o.values), starts: i.handle('unique', 'starts', o.starts),
+            lengths: i.handle('unique', 'lengths', o.lengths), counts: i.handle('unique', 'count', o.count),
+        }));
+    }
+
+    classicCompact(o) {
+        const i = this[INTERNAL];
+        i.needGl('classicCompact');
+        i.stream('classic_compact', () => ({
+            form: choice('classicCompact', 'form', CLASSIC_FORMS, o.form),
+            kernel: i.kernelAt('classicCompact', 'kernel', o.kernel), params: i.params(o.params),
+            in0: i.handle('classicCompact', 'in', o.in), out: i.handle('classicCompact', 'out', o.out),
+            counts: i.handle('classicCompact', 'count', o.count),
+        }));
+    }
+
+    pyramidPicture(o) {
+        const i = this[INTERNAL];
+        i.needGl('pyramidPicture');
+        i.check();
+        const first = o.payloads?.[0]?.in ?? o.in?.[0] ?? o.flags;
+        const count = typeof o.length === 'number' ? o.length : o.length?.count ?? first?.count ?? 0;
+        return i.scope(() => {
+            const fields = { ...i.compactFields('pyramidPicture', o), count };
+            i.call('pyramid_picture', fields);
+            const width = i.reply('width'), height = i.reply('height'), size = 4 * width * height;
+            const at = i.allocate('pyramidPicture', size);
+            try {
+                i.call('pyramid_picture', { ...fields, data: at });
+                return { width, height, data: new Uint8ClampedArray(i.copyOut(at, 'u8', size).buffer) };
+            } finally {
+                i.m._free(at);
+            }
+        });
+    }
+
+    /* ---- field and surface ---- */
+
+    resolveField(options) {
+        const i = this[INTERNAL];
+        i.check();
+        return i.withField('resolveField', options, fields => {
+            i.call('field_resolve', fields);
+            return { ...options, radius: i.reply('radius'), margin: i.reply('margin'), grid: i.replyGrid(), iso: i.reply('iso') };
+        });
+    }
+
+    field(options, out) {
+        const i = this[INTERNAL];
+        i.check();
+        let resolved = options;
+        if (!out) {
+            if (!options.grid?.dims)
+                resolved = this.resolveField(options);
+            const [x, y, z] = resolved.grid.dims;
+            out = i.create({ type: 'f32', count: x * y * z, label: 'field' });
+        }
+        i.withField('field', resolved, fields => i.call('field', { ...fields, out: i.handle('field', 'out', out) }));
+        return out;
+    }
+
+    surface(source, options = {}) {
+        const mesh = this[INTERNAL].surfaceOnDevice(source, options);
+        try {
+            return {
+                positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
+                values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
+                vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
+                activeCells: mesh.activeCells, stages: mesh.stages,
+            };
+        } finally {
+            mesh.destroy();
+        }
+    }
+
+    surfaceOnDevice(source, options = {}) {
+        return this[INTERNAL].surfaceOnDevice(source, options);
+    }
+
+    surfaceEnqueue(o) {
+        const i = this[INTERNAL], call = 'surfaceEnqueue';
+        i.check();
+        i.call('surface_enqueue', {
+            volume: i.handle(call, 'volume', o.volume), ...i.grid(call, o), iso: o.iso,
+            iso_buffer: i.handle(call, 'isoBuffer', o.isoBuffer), iso_index: o.isoIndex,
+            normals: choice(call, 'normals', NORMALS, o.normals), caps: o.caps, flip: o.flip,
+            ...i.region(call, o.region), mask: i.handle(call, 'mask', o.mask),
+            attribute: i.handle(call, 'attribute', o.attribute), index: i.handle(call, 'index', o.index),
+            vertices: i.handle(call, 'vertices', o.vertices),
+            vertex_normals: i.handle(call, 'vertexNormals', o.vertexNormals),
+            vertex_values: i.handle(call, 'vertexValues', o.vertexValues),
+            indices: i.handle(call, 'indices', o.indices), counts: i.handle(call, 'counts', o.counts),
+        });
+    }
+
+    surfaceIndex(volume) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('surface_index', {
+            volume: i.handle('surfaceIndex', 'data', volume.data), ...i.grid('surfaceIndex', volume),
+        });
+        return i.wrap(i.reply('buffer'), { label: 'index' });
+    }
+
+    cells(source, options = {}) {
+        const i = this[INTERNAL];
+        return i.withSource('cells', source, options, fields => {
+            const count = source.dims.reduce((product, n) => product * Math.max(n - 1, 0), 1);
+            const at = i.allocate('cells', count);
+            try {
+                i.call('surface_cells', { ...fields, iso: options.iso, cells: at });
+                return i.copyOut(at, 'u8', count);
+            } finally {
+                i.m._free(at);
+            }
+        });
+    }
+
+    examine(mesh, componentsOnly = false) {
+        const i = this[INTERNAL];
+        i.check();
+        const whole = (name, array) => {
+            if (!array || array.length % 3)
+                throw invalid(`examine: ${name} has no whole triples`);
+            return array.length / 3;
+        };
+        const vertices = i.create({ type: 'f32x3', count: whole('positions', mesh.positions), data: mesh.positions });
+        try {
+            const indices = i.create({ type: 'u32x3', count: whole('indices', mesh.indices), data: mesh.indices });
+            try {
+                i.call('mesh_examine', {
+                    vertices: vertices[INTERNAL].handle, indices: indices[INTERNAL].handle,
+                    components_only: componentsOnly,
+                });
+            } finally {
+                indices.destroy();
+            }
+        } finally {
+            vertices.destroy();
+        }
+        return {
+            components: i.reply('components'), boundaryEdges: i.reply('boundary_edges'),
+            nonmanifoldEdges: i.reply('nonmanifold_edges'), euler: i.reply('euler'), area: i.reply('area'),
+            volume: i.reply('enclosed'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
+        };
+    }
+
+    classicSurface(o) {
+        const i = this[INTERNAL], call = 'classicSurface';
+        i.needGl(call);
+        i.check();
+        i.call('classic_surface', {
+            volume: i.handle(call, 'volume', o.volume), ...i.vector(call, 'dims', o.dims, 3, 'dims'), iso: o.iso,
+            room: o.room, out: i.handle(call, 'out', o.out), counts: i.handle(call, 'count', o.count),
+        });
+    }
+
+    /* ---- time ---- */
+
+    time(enqueue) {
+        return this[INTERNAL].time(enqueue);
+    }
+    finished() {
+        return this[INTERNAL].finished();
+    }
+
+    /* ---- files ---- */
+
+    loadVolume(file, name = 'file', options = {}) {
+        const i = this[INTERNAL];
+        return i.withFile('loadVolume', file, (data, size) => i.scope(() => {
+            i.call('volume_load', {
+                data, size, name: i.stackText(name), ...i.vector('loadVolume', 'dims', options.dims, 3, 'dims'),
+                type: i.stackText(options.type), big_endian: options.bigEndian, skip: options.skip,
+                ...i.vector('loadVolume', 'spacing', options.spacing, 3, 'spacing'), frame: options.frame,
+                memory_limit: options.memoryLimit ?? 2 ** 30,
+            });
+            try {
+                const type = i.text('type'), bytes = ARRAYS[type].BYTES_PER_ELEMENT;
+                return {
+                    data: i.copyOut(i.reply('data'), type, i.reply('size') / bytes), type, ...i.replyGrid(),
+                    slope: i.reply('slope'), intercept: i.reply('intercept'), format: i.text('format'),
+                    space: i.text('space'), comment: i.text('comment'),
+                };
+            } finally {
+                i.m._web_volume_free(i.tml);
+            }
+        }));
+    }
+
+    loadPoints(file, name = 'file') {
+        const i = this[INTERNAL];
+        return i.withFile('loadPoints', file, (data, size) => i.scope(() => {
+            i.call('points_load', { data, size, name: i.stackText(name) });
+            try {
+                const count = i.reply('count');
+                const array = (field, n) => (i.reply(field) ? i.copyOut(i.reply(field), 'f32', n) : null);
+                return {
+                    positions: array('positions', 3 * count) ?? new Float32Array(0), radii: array('radii', count),
+                    values: array('values', count), valueName: i.text('value_name'), count,
+                    origin: i.replies('origin', 3), format: i.text('format'), dropped: i.reply('dropped'),
+                };
+            } finally {
+                i.m._web_points_free(i.tml);
+            }
+        }));
+    }
+
+    saveMesh(mesh, format) {
+        const i = this[INTERNAL];
+        i.check();
+        const path = `/mesh.${MESH_FORMATS[choice('saveMesh', 'format', MESH_FORMATS, format)]}`;
+        const held = [];
+        const place = array => {
+            if (!array)
+                return undefined;
+            const bytes = bytesOf('saveMesh', array), at = i.allocate('saveMesh', bytes.length);
+            held.push(at);
+            i.m.HEAPU8.set(bytes, at);
+            return at;
+        };
+        const vertexCount = mesh.positions.length / 3;
+        try {
+            i.scope(() => i.call('mesh_save', {
+                name: i.stackText(path), vertices: place(mesh.positions), vertex_normals: place(mesh.normals),
+                vertex_values: place(mesh.values), indices: place(mesh.indices), vertex_count: vertexCount,
+                triangle_count: mesh.indices ? mesh.indices.length / 3 : vertexCount / 3,
+                ...i.vector('saveMesh', 'origin', mesh.origin, 3, 'origin'),
+            }));
+            const file = i.m.FS.readFile(path);
+            i.m.FS.unlink(path);
+            return file;
+        } finally {
+            for (const at of held)
+                i.m._free(at);
+        }
+    }
+
+    lost() {
+        this[INTERNAL].lose();
+    }
+    close() {
+        this[INTERNAL].close();
+    }
+}
+
+Object.assign(Inside.prototype, {
+    /* A file's bytes in the module's memory, for as long as f runs. */
+    withFile(call, file, f) {
+        this.check();
+        const bytes = bytesOf(call, file), at = this.allocate(call, bytes.length);
+        this.m.HEAPU8.set(bytes, at);
+        try {
+            return f(at, bytes.length);
+        } finally {
+            this.m._free(at);
+        }
+    },
+    needGl(call) {
+        if (!this.gl)
+            throw new TrommelError('UNSUPPORTED', `${call}: this Trommel is on engine cpu, not on gl`);
+    },
+});
+
+export default Trommel;
