@@ -226,13 +226,14 @@ TML_API TML_MUST_CHECK tml_status tml_image_expose(tml_context *tml,
 /* ---- tone curves ---------------------------------------------------------------------------- */
 
 /* Each maps scene-linear Rec. 709 colours, 1 being white of the exposed picture, to display-linear ones in
- * 0 to 1. */
+ * 0 to 1. What is below 0 counts as 0. */
 typedef enum tml_tone {
     TML_TONE_SRGB,     /* none: clipped */
     TML_TONE_REINHARD, /* L / (1 + L), colours in proportion. Reinhard et al.: Photographic Tone
                         * Reproduction for Digital Images. 2002, eq. 3 */
     TML_TONE_REINHARD_EXTENDED, /* eq. 4: L = white becomes 1 */
-    TML_TONE_HABLE,    /* Hable: Filmic Tonemapping Operators. 2010 (Uncharted 2); white 11.2 */
+    TML_TONE_HABLE, /* Hable: Filmic Tonemapping Operators. 2010 (Uncharted 2), with his exposure bias of
+                        * 2; white 11.2 */
     TML_TONE_ACES_FIT, /* a fit to ACES' RRT and sRGB ODT, not ACES itself. Hill: ACES fitted, in
                         * MJP's BakingLab. 2016 */
     TML_TONE_AGX,      /* Sobotka's AgX, base look, in Wrensch's polynomial form. 2023 */

@@ -4,6 +4,18 @@
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
+#include "kernels/kernel.h"
+
+#include "kernels/image_tone.k.h"
+
+#include "kernels/kernel_end.h"
+
+_Static_assert(TML_TONE_SRGB == IMAGE_TONE_SRGB && TML_TONE_REINHARD == IMAGE_TONE_REINHARD &&
+                   TML_TONE_REINHARD_EXTENDED == IMAGE_TONE_REINHARD_EXTENDED &&
+                   TML_TONE_HABLE == IMAGE_TONE_HABLE && TML_TONE_ACES_FIT == IMAGE_TONE_ACES_FIT &&
+                   TML_TONE_AGX == IMAGE_TONE_AGX && TML_TONE_NEUTRAL == IMAGE_TONE_NEUTRAL,
+               "image_tone.k.h numbers tones so");
+
 tml_status tml_image_tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
 {
     static const char call[] = "tml_image_tonemap";
