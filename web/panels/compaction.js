@@ -377,12 +377,13 @@ class CompactionPanel {
         fillSlider(this.parts.speed);
     }
 
-    play() {
-        if (this.state.at === this.state.story.length - 1) this.state.at = -1;
+    // Goes on by itself up to a moment of the story; from the end, from the start on.
+    play(last = this.state.story.length - 1) {
+        if (this.state.at === last) this.state.at = -1;
         const tick = () => {
             this.timer = setTimeout(tick, this.beat);
             this.goOn(this.state.at + 1);
-            if (this.state.at === this.state.story.length - 1) this.pause();
+            if (this.state.at >= last) this.pause();
         };
         this.parts.play.textContent = "Pause";
         tick();
@@ -547,7 +548,7 @@ class CompactionPanel {
         });
     }
 
-    // Shows the descent of an output from its first step on.
+    // Shows the descent of an output, from its first step until it arrives.
     pick(key) {
         this.pause();
         const { state } = this;
@@ -558,7 +559,7 @@ class CompactionPanel {
             option.tabIndex = other === key ? 0 : -1;
         });
         state.at = state.story.findIndex((moment) => moment.phase === "descend") - 1;
-        this.play();
+        this.play(state.story.findIndex((moment) => moment.phase === "arrive"));
     }
 
     // ---- links ----------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 import { decadeTicks, drawPlot, fillTable } from "./plot.js";
 
 const SIZES = Array.from({ length: 9 }, (_, i) => 2 ** (12 + i));
-const SAMPLES = 3;
+const SAMPLES = 5;
 const SAMPLE_SECONDS = 0.012; // of repetitions in a sample, where one call is shorter
 const REPEATS_MAX = { gl: 64, cpu: 2000, js: 2000 };
-const CALL_SECONDS_MAX = 0.25; // larger sizes of a method that would take longer are left out
+const CALL_SECONDS_MAX = 0.4; // larger sizes of a method that would take longer are left out
 
 const KERNEL = "bool is_light(uint weight, tml_params p) { return weight < p.u[0]; }";
 
@@ -194,8 +194,7 @@ async function timeMethod(method, data, signal) {
         by = sample.by;
     }
     samples.sort((a, b) => a - b);
-    seconds = samples[SAMPLES >> 1];
-    return { seconds, by };
+    return { seconds: samples[SAMPLES >> 1], least: samples[0], by };
 }
 
 // Calls report({method, count, seconds, by} or {method, count, leftOut or failed: text}) for each.
@@ -209,7 +208,7 @@ async function measureAll(trommels, share, signal, report) {
                 for (const method of METHODS.filter((one) => one.engine === engine)) {
                     await nextTask();
                     signal.throwIfAborted();
-                    const expected = 2.2 * (last.get(method) ?? 0);
+                    const expected = 2 * (last.get(method) ?? 0);
                     if (expected > CALL_SECONDS_MAX) {
                         last.set(method, expected);
                         report({ method, count, leftOut: `about ${timeText(expected)}` });
@@ -229,8 +228,8 @@ async function measureOne(method, data, host, signal, last) {
     try {
         method.run(data);
         if (method.engine !== "js") await verify(method, data, host);
-        const { seconds, by } = await timeMethod(method, data, signal);
-        last.set(method, seconds);
+        const { seconds, least, by } = await timeMethod(method, data, signal);
+        last.set(method, least); // the median may be one of a busy moment
         return { method, count, seconds, by };
     } catch (error) {
         if (signal.aborted || error.status === "DEVICE_LOST") throw error;
