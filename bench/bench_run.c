@@ -66,6 +66,7 @@ static bool device_begin(tml_context *tml)
 
 static bool device_end(tml_context *tml, double *seconds)
 {
+    (void)seconds; /* where no engine has a clock */
     switch (engine_of(tml)) {
 #ifdef TML_VULKAN
     case TML_ENGINE_VULKAN:
