@@ -1,14 +1,184 @@
-/* PNG pictures, through libspng. */
+/* PNG pictures, through libspng, where the build has it. */
 #include <inttypes.h>
-#include <spng.h>
 
-#include "io/io_internal.h"
+#include "io/picture_internal.h"
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+static bool detect(io_span head)
+{
+    return head.size >= sizeof magic && memcmp(head.text, magic, sizeof magic) == 0;
+}
+
+#ifdef TML_PNG
+#    include <spng.h>
+
+/* How the pixels come out: as stored, but palettes become colours, fewer bits than eight become eight, and
+ * a transparent colour becomes alpha. */
+typedef struct png_layout {
+    enum spng_format format;
+    tml_type type;
+    uint32_t channels;
+    int flags;
+} png_layout;
+
+static png_layout choose_layout(const struct spng_ihdr *header, bool has_transparency)
+{
+    bool is_wide = header->bit_depth == 16;
+    png_layout layout = {.format = SPNG_FMT_PNG, .type = is_wide ? TML_U16 : TML_U8};
+    bool is_grey = header->color_type == SPNG_COLOR_TYPE_GRAYSCALE;
+    bool is_palette = header->color_type == SPNG_COLOR_TYPE_INDEXED;
+    if (has_transparency) {
+        layout.flags = SPNG_DECODE_TRNS;
+        /* libspng has no grey with alpha of 16 bits, nor of 1 to 4 bits in all versions. */
+        bool stays_grey = is_grey && header->bit_depth <= 8;
+        layout.format = is_wide ? SPNG_FMT_RGBA16 : stays_grey ? SPNG_FMT_GA8 : SPNG_FMT_RGBA8;
+        layout.channels = stays_grey ? 2 : 4;
+    } else if (is_palette) {
+        layout.format = SPNG_FMT_RGB8;
+        layout.channels = 3;
+    } else if (is_grey) {
+        layout.format = header->bit_depth < 8 ? SPNG_FMT_G8 : SPNG_FMT_PNG;
+        layout.channels = 1;
+    } else {
+        layout.channels = header->color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA ? 2
+                          : header->color_type == SPNG_COLOR_TYPE_TRUECOLOR     ? 3
+                                                                                : 4;
+    }
+    return layout;
+}
+
+/* sRGB unless the file says otherwise: viewers do the same. */
+static void read_coding(spng_ctx *png, tml_picture *picture)
+{
+    uint8_t intent;
+    double gamma;
+    picture->srgb = true;
+    if (spng_get_srgb(png, &intent) == SPNG_OK || spng_get_gama(png, &gamma) != SPNG_OK)
+        return;
+    if (gamma > 0.99 && gamma < 1.01)
+        picture->srgb = false;
+    else if (gamma < 0.43 || gamma > 0.48) /* sRGB is written as 1 / 2.2 */
+        snprintf(picture->comment, sizeof picture->comment,
+                 "says that its gamma is %g; taken as sRGB", gamma);
+}
+
+/* Samples that the header promises, packed as the file packs them, without row filters. */
+static uint64_t stored_size(const struct spng_ihdr *header)
+{
+    static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4}; /* by colour type */
+    return ((uint64_t)header->width * samples[header->color_type] * header->bit_depth + 7) / 8 *
+           header->height;
+}
+
+static tml_status decode(picture_reader *reader, spng_ctx *png)
+{
+    const io_file *file = reader->file;
+    struct spng_ihdr header;
+    struct spng_trns transparency;
+    int code = spng_get_ihdr(png, &header);
+    if (code != SPNG_OK)
+        return tml_io_error(file, TML_FILE_FORMAT, "is no valid PNG: %s", spng_strerror(code));
+    uint64_t stored = stored_size(&header);
+    if (!tml_io_may_inflate_to(reader->bytes.size, stored))
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "its %zu bytes cannot hold %" PRIu32 " x %" PRIu32 " pixels",
+                            reader->bytes.size, header.width, header.height);
+    /* This also reads the chunks before the pixels, and checks them. */
+    code = spng_get_trns(png, &transparency);
+    if (code != SPNG_OK && code != SPNG_ECHUNKAVAIL)
+        return tml_io_error(file, TML_FILE_FORMAT, "is no valid PNG: %s", spng_strerror(code));
+    png_layout layout = choose_layout(&header, code == SPNG_OK);
+    tml_status status = tml_picture_begin(reader, layout.type, layout.channels, header.width,
+                                          header.height, stored);
+    if (status != TML_OK)
+        return status;
+    read_coding(png, &reader->picture);
+    uint8_t *pixels = tml_picture_rows(reader, 0, header.height);
+    if (!pixels)
+        return tml_is_cancelled(file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+    code = spng_decode_image(png, pixels, reader->picture.size, layout.format, layout.flags);
+    /* The checksum of the last data and the end mark are looked at only here. */
+    if (code == SPNG_OK)
+        code = spng_decode_chunks(png);
+    if (code != SPNG_OK)
+        return tml_io_error(file, code == SPNG_EMEM ? TML_OUT_OF_MEMORY : TML_FILE_FORMAT,
+                            "is no valid PNG: %s", spng_strerror(code));
+    return TML_OK;
+}
+
+static tml_status read_png(picture_reader *reader)
+{
+    /* Chunks beside the pixels, texts and profiles say, are small where they are honest. */
+    const size_t chunk_most = 16 << 20, cache_most = 64 << 20;
+    spng_ctx *png = spng_ctx_new(0);
+    if (!png)
+        return tml_io_error(reader->file, TML_OUT_OF_MEMORY, "no memory for libspng");
+    int code = spng_set_chunk_limits(png, chunk_most, cache_most);
+    if (code == SPNG_OK)
+        code = spng_set_png_buffer(png, reader->bytes.text, reader->bytes.size);
+    tml_status status = code == SPNG_OK
+                            ? decode(reader, png)
+                            : tml_io_error(reader->file, TML_INTERNAL, "%s", spng_strerror(code));
+    spng_ctx_free(png);
+    return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int write_piece(spng_ctx *png, void *user, void *data, size_t size)
 {
     (void)png;
     return tml_io_write(user, data, size) ? 0 : SPNG_IO_ERROR;
 }
+
+tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
+{
+    static const uint8_t color_types[] = {
+        0, SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, SPNG_COLOR_TYPE_TRUECOLOR,
+        SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
+    size_t sample_size = tml_type_size(picture->type);
+    struct spng_ihdr header = {.width = picture->width,
+                               .height = picture->height,
+                               .bit_depth = (uint8_t)(8 * sample_size),
+                               .color_type = color_types[picture->channels]};
+    size_t size = (size_t)picture->width * picture->height * picture->channels * sample_size;
+    spng_ctx *png = spng_ctx_new(SPNG_CTX_ENCODER);
+    int code = png ? spng_set_png_stream(png, write_piece, writer) : SPNG_EMEM;
+    if (code == SPNG_OK)
+        code = spng_set_ihdr(png, &header);
+    if (code == SPNG_OK) /* perceptual; or a gamma of 1, in 1/100000 */
+        code = picture->srgb ? spng_set_srgb(png, 0) : spng_set_gama_int(png, 100000);
+    if (code == SPNG_OK)
+        code = spng_encode_image(png, picture->data, size, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+    spng_ctx_free(png);
+    if (code == SPNG_OK || writer->status != TML_OK)
+        return TML_OK;
+    return tml_error(writer->tml, code == SPNG_EMEM ? TML_OUT_OF_MEMORY : TML_INTERNAL,
+                     "%s: %s: %s", writer->call, writer->path, spng_strerror(code));
+}
+
+#else
+
+static tml_status read_png(picture_reader *reader)
+{
+    return tml_io_error(reader->file, TML_UNSUPPORTED,
+                        "is a PNG picture, and this library was built without libspng");
+}
+
+tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
+{
+    (void)picture;
+    return tml_error(writer->tml, TML_UNSUPPORTED,
+                     "%s: %s: this library was built without libspng; write .pfm or .hdr",
+                     writer->call, writer->path);
+}
+
+#endif
+
+const picture_format tml_picture_png = {"PNG", detect, read_png};
 
 tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba, uint32_t width,
                         uint32_t height)
@@ -20,26 +190,16 @@ tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba,
                          "%s: the picture is %" PRIu32 " x %" PRIu32 "%s, needs 1 to %" PRIu32
                          " pixels each way",
                          call, width, height, rgba ? "" : " without pixels", largest - 1);
+    const tml_picture picture = {.data = (void *)(uintptr_t)rgba, /* only read */
+                                 .type = TML_U8,
+                                 .width = width,
+                                 .height = height,
+                                 .channels = 4,
+                                 .srgb = true};
     io_writer writer;
     tml_status status = tml_io_create(tml, call, path, 0, &writer);
     if (status != TML_OK)
         return status;
-    struct spng_ihdr header = {.width = width,
-                               .height = height,
-                               .bit_depth = 8,
-                               .color_type = SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
-    spng_ctx *png = spng_ctx_new(SPNG_CTX_ENCODER);
-    int code = png ? spng_set_png_stream(png, write_piece, &writer) : SPNG_EMEM;
-    if (code == SPNG_OK)
-        code = spng_set_ihdr(png, &header);
-    if (code == SPNG_OK)
-        code = spng_set_srgb(png, 0); /* sRGB, perceptual */
-    if (code == SPNG_OK)
-        code = spng_encode_image(png, rgba, (size_t)width * height * 4, SPNG_FMT_PNG,
-                                 SPNG_ENCODE_FINALIZE);
-    spng_ctx_free(png);
-    if (code != SPNG_OK && writer.status == TML_OK)
-        status = tml_error(tml, code == SPNG_EMEM ? TML_OUT_OF_MEMORY : TML_INTERNAL, "%s: %s: %s",
-                           call, path, spng_strerror(code));
+    status = tml_picture_write_png(&writer, &picture);
     return tml_io_finish(&writer, status);
 }
