@@ -1,0 +1,488 @@
+/* Measuring on the CPU: tiles of pixels in parallel, block by block, each block in a few loops over arrays
+ * that stay in the first level cache. Integers are summed in any order; means are joined tile by tile in
+ * the region's order. Nothing depends on the number of threads or on the SIMD level. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/cpu_image.h"
+
+#include "kernels/kernel.h"
+
+#define IMAGE_REAL double
+#include "kernels/image_moments.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum {
+    TILE_BLOCKS =
+        64,      /* a worker's unit. With IMAGE_BLOCK and LANES part of the definition of means */
+    LANES = 32,  /* as in cpu_fold.c: compilers may not reorder sums of floats */
+    CHUNK = 128, /* so many fractions of 24 bits fit 32 */
+    COPIES = 4,  /* of the histogram: neighbours in the same bin do not wait for one another */
+    NO_BIN = TML_HISTOGRAM_BINS,
+};
+
+/* What is summed in whole numbers, and extremes. */
+typedef struct measure_counts {
+    uint64_t kinds[IMAGE_KINDS];
+    uint64_t pixels, weight, log_weight, log_fraction;
+    int64_t log_whole;
+    float least, most;
+    uint64_t histogram[TML_HISTOGRAM_BINS];
+} measure_counts;
+
+/* A worker's block. A block is weighted where there is a mask, or a pixel is not finite. */
+typedef struct measure_block {
+    cpu_image_space image;
+    _Alignas(64) float luminance[IMAGE_BLOCK];  /* 0 where it is not finite */
+    _Alignas(64) uint32_t weights[IMAGE_BLOCK]; /* 0 where it is not finite; if weighted */
+    _Alignas(64) uint8_t mask[IMAGE_BLOCK];
+    _Alignas(64) uint16_t bins[IMAGE_BLOCK]; /* NO_BIN: no logarithm */
+    uint32_t copies[COPIES][TML_HISTOGRAM_BINS + 1];
+    measure_counts counts;
+    size_t count;
+    bool is_masked, is_weighted;
+} measure_block;
+
+/* ---- loops over a block ---------------------------------------------------------------------- */
+
+typedef enum luminance_kind { BY_WEIGHTS, BY_MAX, GREY } luminance_kind;
+
+/* Luminances, kinds and their counts. */
+CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
+                               measure_block *block)
+{
+    const float *restrict red = block->image.planes[0];
+    const float *restrict green = block->image.planes[how == GREY ? 0 : 1];
+    const float *restrict blue = block->image.planes[how == GREY ? 0 : 2];
+    float *restrict luminance = block->luminance;
+    uint32_t *restrict weights = block->weights;
+    const uint8_t *restrict mask = block->mask;
+    float weight_r = plan->weight_r, weight_b = plan->weight_b;
+    size_t count = block->count;
+    bool is_masked = block->is_masked;
+    uint32_t positive = 0, zero = 0, negative = 0, nan_count = 0, pixels = 0;
+    uint32_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t largest = image_magnitude(red[i]);
+        float value = image_colour(red[i]);
+        if (how != GREY) {
+            uint32_t g = image_magnitude(green[i]), b = image_magnitude(blue[i]);
+            largest = largest < g ? g : largest;
+            largest = largest < b ? b : largest;
+            float g_value = image_colour(green[i]), b_value = image_colour(blue[i]);
+            value = how == BY_MAX ? image_luminance_max(value, g_value, b_value)
+                                  : image_luminance(value, g_value, b_value, weight_r, weight_b);
+        }
+        uint32_t kind = image_kind(largest, value);
+        bool is_finite = kind < IMAGE_NAN;
+        luminance[i] = is_finite ? value : 0.0f;
+        uint32_t one = 1;
+        if (weighted) {
+            uint32_t weight = is_masked ? mask[i] : 1;
+            one = weight > 0 ? 1 : 0;
+            weights[i] = is_finite ? weight : 0;
+            total += is_finite ? weight : 0;
+        }
+        pixels += one;
+        positive += kind == IMAGE_POSITIVE ? one : 0;
+        zero += kind == IMAGE_ZERO ? one : 0;
+        negative += kind == IMAGE_NEGATIVE ? one : 0;
+        nan_count += kind == IMAGE_NAN ? one : 0;
+    }
+    uint32_t finite = positive + zero + negative;
+    block->is_weighted = block->is_masked || finite != pixels;
+    if (block->is_weighted && !weighted)
+        return; /* all over again */
+    measure_counts *counts = &block->counts;
+    counts->pixels += pixels;
+    counts->kinds[IMAGE_POSITIVE] += positive;
+    counts->kinds[IMAGE_ZERO] += zero;
+    counts->kinds[IMAGE_NEGATIVE] += negative;
+    counts->kinds[IMAGE_NAN] += nan_count;
+    counts->kinds[IMAGE_NOT_FINITE] += pixels - finite - nan_count;
+    counts->weight += weighted ? total : pixels;
+}
+
+/* Lanes that a fixed tree joins: of arrays, JOIN(lane, element i). */
+#define OVER_LANES(T, start, JOIN, FOLD)                                                           \
+    T lane[LANES];                                                                                 \
+    size_t first = 0;                                                                              \
+    for (size_t l = 0; l < LANES; l++)                                                             \
+        lane[l] = start;                                                                           \
+    for (; first + LANES <= count; first += LANES)                                                 \
+        for (size_t l = 0; l < LANES; l++)                                                         \
+            lane[l] = JOIN(lane[l], first + l);                                                    \
+    for (size_t l = 0; first + l < count; l++)                                                     \
+        lane[l] = JOIN(lane[l], first + l);                                                        \
+    for (size_t width = LANES / 2; width > 0; width /= 2)                                          \
+        for (size_t l = 0; l < width; l++)                                                         \
+    lane[l] = FOLD(lane[l], lane[l + width])
+
+#define LEAST(a, b) ((b) < (a) ? (b) : (a))
+#define MOST(a, b)  ((a) < (b) ? (b) : (a))
+#define ADD(a, b)   ((a) + (b))
+
+CPU_INLINE float least_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
+                          size_t count)
+{
+#define JOIN_LEAST(a, i) LEAST(a, weighted &&weights[i] == 0 ? INFINITY : x[i])
+    OVER_LANES(float, INFINITY, JOIN_LEAST, LEAST);
+    return lane[0];
+}
+CPU_INLINE float most_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
+                         size_t count)
+{
+#define JOIN_MOST(a, i) MOST(a, weighted &&weights[i] == 0 ? -INFINITY : x[i])
+    OVER_LANES(float, -INFINITY, JOIN_MOST, MOST);
+    return lane[0];
+}
+CPU_INLINE double sum_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
+                         size_t count)
+{
+#define JOIN_SUM(a, i) ((a) + (weighted ? (double)weights[i] * (double)x[i] : (double)x[i]))
+    OVER_LANES(double, 0.0, JOIN_SUM, ADD);
+    return lane[0];
+}
+CPU_INLINE double squares_of(const float *restrict x, const uint32_t *restrict weights,
+                             bool weighted, double mean, size_t count)
+{
+#define SQUARE(i)         (((double)x[i] - mean) * ((double)x[i] - mean))
+#define JOIN_SQUARE(a, i) ((a) + (weighted ? (double)weights[i] * SQUARE(i) : SQUARE(i)))
+    OVER_LANES(double, 0.0, JOIN_SQUARE, ADD);
+    return lane[0];
+}
+
+CPU_INLINE void find_extremes(bool weighted, measure_block *block)
+{
+    measure_counts *counts = &block->counts;
+    float least = least_of(block->luminance, block->weights, weighted, block->count);
+    float most = most_of(block->luminance, block->weights, weighted, block->count);
+    counts->least = LEAST(counts->least, least);
+    counts->most = MOST(counts->most, most);
+}
+
+/* Deviations from the block's own mean, so that small ones of large luminances are not lost. */
+CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
+{
+    uint64_t weight = block->count;
+    if (weighted) {
+        weight = 0;
+        for (size_t i = 0; i < block->count; i++)
+            weight += block->weights[i];
+    }
+    image_moments moments = {.weight = (double)weight};
+    if (weight == 0)
+        return moments;
+    moments.mean =
+        sum_of(block->luminance, block->weights, weighted, block->count) / moments.weight;
+    moments.square =
+        squares_of(block->luminance, block->weights, weighted, moments.mean, block->count);
+    return moments;
+}
+
+CPU_INLINE void find_logarithms(const image_measure_plan *plan, bool weighted, bool binned,
+                                measure_block *block)
+{
+    const float *restrict luminance = block->luminance;
+    const uint32_t *restrict weights = block->weights;
+    uint16_t *restrict bins = block->bins;
+    float lowest = plan->floor;
+    int32_t low = plan->histogram_low;
+    uint32_t bin_log2 = plan->bin_log2;
+    measure_counts *counts = &block->counts;
+    for (size_t first = 0; first < block->count; first += CHUNK) {
+        size_t end = TML_MIN_OF(first + CHUNK, block->count);
+        uint64_t weight = 0, fraction = 0;
+        int64_t whole = 0;
+        uint32_t plain_fraction = 0, plain_weight = 0;
+        int32_t plain_whole = 0;
+        for (size_t i = first; i < end; i++) {
+            float value = MOST(luminance[i], lowest);
+            bool has = value > 0.0f && (!weighted || weights[i] > 0);
+            int32_t stops = image_log2_fixed(has ? value : 1.0f);
+            if (weighted) {
+                uint32_t own = has ? weights[i] : 0;
+                weight += own;
+                whole += (int64_t)own * image_log2_whole(stops);
+                fraction += (uint64_t)own * image_log2_fraction(stops);
+            } else {
+                plain_weight += has ? 1 : 0;
+                plain_whole += image_log2_whole(stops);
+                plain_fraction += image_log2_fraction(stops);
+            }
+            if (binned)
+                bins[i] = (uint16_t)(has ? image_bin(stops, low, bin_log2) : NO_BIN);
+        }
+        counts->log_weight += weight + plain_weight;
+        counts->log_whole += whole + plain_whole;
+        counts->log_fraction += fraction + plain_fraction;
+    }
+}
+
+static void fill_histogram(measure_block *block)
+{
+    for (size_t i = 0; i < block->count; i++)
+        block->copies[i % COPIES][block->bins[i]] += block->is_weighted ? block->weights[i] : 1;
+}
+
+/* ---- a block --------------------------------------------------------------------------------- */
+
+CPU_INLINE void measure_luminance(const image_measure_plan *plan, bool weighted,
+                                  measure_block *block)
+{
+    if (plan->in.channels < 3)
+        find_luminance(plan, GREY, weighted, block);
+    else if (plan->max_rgb)
+        find_luminance(plan, BY_MAX, weighted, block);
+    else
+        find_luminance(plan, BY_WEIGHTS, weighted, block);
+}
+
+CPU_INLINE image_moments measure_rest(const image_measure_plan *plan, bool weighted,
+                                      measure_block *block)
+{
+    bool binned = plan->what & TML_MEASURE_HISTOGRAM;
+    find_extremes(weighted, block);
+    if (binned)
+        find_logarithms(plan, weighted, true, block);
+    else if (plan->what & TML_MEASURE_LOG)
+        find_logarithms(plan, weighted, false, block);
+    return plan->what & TML_MEASURE_MEAN ? find_moments(weighted, block)
+                                         : (image_moments){.mean = 0};
+}
+
+/* From the planes to counts and moments. */
+CPU_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
+{
+    block->is_weighted = block->is_masked;
+    if (!block->is_weighted)
+        measure_luminance(plan, false, block);
+    if (!block->is_weighted)
+        return measure_rest(plan, false, block);
+    measure_luminance(plan, true, block);
+    return measure_rest(plan, true, block);
+}
+
+CPU_INSTANTIATE(image_moments, measure, (const image_measure_plan *plan, measure_block *block),
+                return measure(plan, block))
+
+typedef image_moments (*measure_fn)(const image_measure_plan *plan, measure_block *block);
+static const measure_fn measure_for[CPU_LEVELS] = CPU_EACH_LEVEL(measure);
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+typedef struct measure_job {
+    tml_context *tml;
+    const image_measure_plan *plan;
+    cpu_image image;
+    const uint8_t *mask;
+    measure_fn measure;
+    uint64_t pixels;
+    cpu_tickets tickets;
+    image_moments *moments; /* one a tile */
+    measure_block *blocks;  /* one a worker */
+} measure_job;
+
+static uint64_t tiles_of(const image_measure_plan *plan)
+{
+    uint64_t tile = (uint64_t)TILE_BLOCKS * IMAGE_BLOCK;
+    return ((uint64_t)plan->in.width * plan->in.height + tile - 1) / tile;
+}
+
+/* The mask's weights over a stretch of row y: whole columns at a time. */
+static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t count, uint8_t *out)
+{
+    const image_measure_plan *plan = job->plan;
+    uint64_t width = plan->in.width, columns = plan->mask_width;
+    const uint8_t *row =
+        job->mask +
+        (size_t)image_mask_at((uint32_t)y, plan->mask_height, plan->in.height) * columns;
+    uint64_t column = image_mask_at((uint32_t)x, plan->mask_width, plan->in.width);
+    for (size_t i = 0; i < count; column++) {
+        uint64_t end =
+            ((column + 1) * width + columns - 1) / columns; /* of the column, in pixels */
+        size_t run = (size_t)TML_MIN_OF(end - x - i, count - i);
+        memset(out + i, row[column], run);
+        i += run;
+    }
+}
+
+/* Pixels [first, first + block->count) of the region, row after row. */
+static void load_block(const measure_job *job, uint64_t first, measure_block *block)
+{
+    uint64_t width = job->plan->in.width, y = first / width, x = first % width;
+    uint32_t wanted = job->plan->in.channels < 3 ? 1 : 3;
+    for (size_t done = 0; done < block->count; x = 0, y++) {
+        size_t count = (size_t)TML_MIN_OF(width - x, block->count - done);
+        cpu_image_load(&job->image, y, x, count, wanted, &block->image, done);
+        if (job->mask)
+            take_weights(job, y, x, count, block->mask + done);
+        done += count;
+    }
+}
+
+/* The copies, into 64 bits before 32 overflow. */
+static void gather_histogram(measure_block *block)
+{
+    for (uint32_t copy = 0; copy < COPIES; copy++)
+        for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
+            block->counts.histogram[bin] += block->copies[copy][bin];
+    memset(block->copies, 0, sizeof block->copies);
+}
+
+static void measure_tile(const measure_job *job, uint64_t tile, measure_block *block)
+{
+    uint64_t first = tile * TILE_BLOCKS * IMAGE_BLOCK;
+    uint64_t end = TML_MIN_OF(first + (uint64_t)TILE_BLOCKS * IMAGE_BLOCK, job->pixels);
+    bool binned = job->plan->what & TML_MEASURE_HISTOGRAM;
+    image_moments moments = {.weight = 0.0};
+    for (; first < end; first += block->count) {
+        block->count = (size_t)TML_MIN_OF((uint64_t)IMAGE_BLOCK, end - first);
+        load_block(job, first, block);
+        moments = image_moments_join(moments, job->measure(job->plan, block));
+        if (binned)
+            fill_histogram(block);
+    }
+    if (binned)
+        gather_histogram(block);
+    job->moments[tile] = moments;
+}
+
+static void measure_worker(void *argument, uint32_t index)
+{
+    measure_job *job = argument;
+    measure_block *block = &job->blocks[index];
+    memset(&block->counts, 0, sizeof block->counts);
+    memset(block->copies, 0, sizeof block->copies);
+    block->counts.least = INFINITY;
+    block->counts.most = -INFINITY;
+    block->is_masked = job->mask != NULL;
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml))
+        measure_tile(job, tile, block);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void add_counts(measure_counts *sum, const measure_counts *part)
+{
+    for (uint32_t kind = 0; kind < IMAGE_KINDS; kind++)
+        sum->kinds[kind] += part->kinds[kind];
+    sum->pixels += part->pixels;
+    sum->weight += part->weight;
+    sum->log_weight += part->log_weight;
+    sum->log_whole += part->log_whole;
+    sum->log_fraction += part->log_fraction;
+    sum->least = LEAST(sum->least, part->least);
+    sum->most = MOST(sum->most, part->most);
+    for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
+        sum->histogram[bin] += part->histogram[bin];
+}
+
+static void put_number(uint32_t *words, uint32_t word, uint64_t value)
+{
+    words[word] = (uint32_t)value;
+    words[word + 1] = (uint32_t)(value >> 32);
+}
+
+static void put_float(uint32_t *words, uint32_t word, float value)
+{
+    memcpy(words + word, &value, sizeof value);
+}
+
+/* A double as two floats. */
+static void put_pair(uint32_t *words, uint32_t word, double value)
+{
+    put_float(words, word, (float)value);
+    put_float(words, word + 1, isfinite((float)value) ? (float)(value - (double)(float)value) : 0);
+}
+
+static void put_stats(const image_measure_plan *plan, const measure_counts *counts,
+                      const image_moments *moments, uint32_t *words)
+{
+    memset(words, 0, TML_IMAGE_STATS_WORDS * sizeof *words);
+    put_number(words, TML_STATS_PIXELS, counts->pixels);
+    for (uint32_t kind = 0; kind < IMAGE_KINDS; kind++)
+        put_number(words, TML_STATS_POSITIVE + 2 * kind, counts->kinds[kind]);
+    put_number(words, TML_STATS_WEIGHT, counts->weight);
+    if (plan->what & TML_MEASURE_LOG) {
+        put_number(words, TML_STATS_LOG_WEIGHT, counts->log_weight);
+        put_number(words, TML_STATS_LOG_WHOLE, (uint64_t)counts->log_whole);
+        put_number(words, TML_STATS_LOG_FRACTION, counts->log_fraction);
+    }
+    put_float(words, TML_STATS_MIN, counts->least);
+    put_float(words, TML_STATS_MAX, counts->most);
+    if (plan->what & TML_MEASURE_MEAN && moments->weight > 0.0) {
+        put_pair(words, TML_STATS_MEAN, moments->mean);
+        put_pair(words, TML_STATS_DEVIATION, moments->square / moments->weight);
+    }
+    words[TML_STATS_HISTOGRAM_LOW] = (uint32_t)plan->histogram_low;
+    words[TML_STATS_BIN_LOG2] = plan->bin_log2;
+    put_float(words, TML_STATS_FLOOR, plan->floor);
+    words[TML_STATS_WHAT] = plan->what;
+    if (plan->what & TML_MEASURE_HISTOGRAM)
+        for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
+            put_number(words, TML_STATS_HISTOGRAM + 2 * bin, counts->histogram[bin]);
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static bool measure_supports(tml_context *tml, const void *argument)
+{
+    const image_measure_plan *plan = argument;
+    if (plan->method == TML_MEASURE_EXACT)
+        return true;
+    (void)tml_error(
+        tml, TML_UNSUPPORTED,
+        "tml_image_measure: desc.method is BLOCKS, which is for comparison on OpenGL ES; "
+        "use EXACT");
+    return false;
+}
+
+static void lay_out(cpu_arena *arena, tml_context *tml, const image_measure_plan *plan,
+                    measure_job *job)
+{
+    uint64_t tiles = tiles_of(plan);
+    job->moments = cpu_arena_take(arena, tiles, sizeof *job->moments);
+    job->blocks = cpu_arena_take(arena, cpu_workers(tml, tiles), sizeof *job->blocks);
+}
+
+static size_t measure_scratch_size(tml_context *tml, const void *argument)
+{
+    cpu_arena arena = {0};
+    measure_job job;
+    lay_out(&arena, tml, argument, &job);
+    return arena.size;
+}
+
+static tml_status measure_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    const image_measure_plan *plan = argument;
+    cpu_arena arena = {.memory = scratch};
+    measure_job job = {.tml = tml,
+                       .plan = plan,
+                       .mask = cpu_memory(tml, plan->mask),
+                       .measure = measure_for[cpu_simd_level()],
+                       .pixels = (uint64_t)plan->in.width * plan->in.height};
+    (void)size;
+    cpu_image_bind(tml, &plan->in, &job.image);
+    lay_out(&arena, tml, plan, &job);
+    uint64_t tiles = tiles_of(plan);
+    cpu_run_tiles(tml, &job.tickets, tiles, measure_worker, &job);
+    tml_status status = cpu_finish(tml, "tml_image_measure");
+    if (status != TML_OK)
+        return status;
+
+    measure_counts counts = job.blocks[0].counts;
+    for (uint32_t worker = 1; worker < cpu_workers(tml, tiles); worker++)
+        add_counts(&counts, &job.blocks[worker].counts);
+    image_moments moments = {.weight = 0.0};
+    for (uint64_t tile = 0; tile < tiles; tile++)
+        moments = image_moments_join(moments, job.moments[tile]);
+    put_stats(plan, &counts, &moments, cpu_memory(tml, plan->stats));
+    return TML_OK;
+}
+
+const tml_engine_op cpu_op_image_measure = {
+    .supports = measure_supports, .scratch_size = measure_scratch_size, .run = measure_run};
