@@ -2,7 +2,9 @@
 // never waits for either. Messages are {id, call, args}; answers {id, result} or {id, error}.
 import { Trommel } from "../trommel/index.js";
 
-const trommel = Trommel.create(null, { engine: "cpu" });
+// With threads where the page may have them and they start.
+const trommel = Trommel.create(null, { engine: "cpu" })
+    .catch(() => Trommel.create(null, { engine: "cpu", threads: 1 }));
 
 const VOLUME_NAME = /\.(nrrd|nhdr|nii|mha|mhd|mrc|map|ccp4|raw|npy)$/i;
 const SIZE_LIMIT = 1024 ** 3;

@@ -8,8 +8,9 @@ import { OrbitCamera } from "../lib/orbit_camera.js";
 import { scenes } from "../lib/scenes.js";
 
 const SEED = 7;
-const ENGINE = { id: "engine", title: "CT engine", tint: "--bone", file: "data/engine.raw.gz",
-                 name: "engine_256x256x128_uint8.raw.gz", iso: 80 };
+const ENGINE = {
+    id: "engine", title: "CT engine", tint: "--bone", iso: 80, file: "data/engine_256x256x128_uint8.raw.gz",
+};
 const RESOLUTIONS = [["auto", "Auto"], ["64", "64³"], ["128", "128³"], ["256", "256³"]];
 
 // Auto begins at 64³. What a frame costs at 128³ is about eight times as much.
@@ -244,7 +245,7 @@ class SurfacePanel {
             const answer = await fetch(new URL(`../${ENGINE.file}`, import.meta.url));
             if (!answer.ok)
                 throw new Error(`${ENGINE.file}: ${answer.status} ${answer.statusText}`);
-            this.engine = await files.load(await answer.arrayBuffer(), ENGINE.name);
+            this.engine = await files.load(await answer.arrayBuffer(), ENGINE.file);
         }
         if (this.wanted === ENGINE.id)
             this.useSource({ ...volumeSource(this.engine), ...ENGINE, isShipped: true }, settings);

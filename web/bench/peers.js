@@ -1,0 +1,100 @@
+// The other libraries of the comparison: three.js's MarchingCubes, and Mol*'s marching cubes on the CPU and on
+// the GPU. Each takes the samples anew each turn, as an array, and ends when the device has finished. Bundled
+// by scripts/web-bench, which installs them.
+import {
+    BufferAttribute, BufferGeometry, DirectionalLight, Mesh, MeshStandardMaterial, PerspectiveCamera, Scene, WebGLRenderer,
+} from "three";
+import { MarchingCubes } from "three/examples/jsm/objects/MarchingCubes.js";
+import { computeMarchingCubesMesh } from "molstar/lib/mol-geo/util/marching-cubes/algorithm.js";
+import { extractIsosurface } from "molstar/lib/mol-gl/compute/marching-cubes/isosurface.js";
+import { createContext } from "molstar/lib/mol-gl/webgl/context.js";
+import { Mat4, Tensor, Vec2, Vec3 } from "molstar/lib/mol-math/linear-algebra.js";
+import { createVolumeTexture2d, getVolumeTexture2dLayout } from "molstar/lib/mol-repr/volume/util.js";
+
+// A stage of three.js's that looks at a cube of that side around middle.
+function stage({ context, picture }, object, middle, side) {
+    const renderer = new WebGLRenderer({ context: context(), antialias: false });
+    renderer.setSize(picture, picture, false);
+    const scene = new Scene();
+    const camera = new PerspectiveCamera(36, 1, 0.01 * side, 10 * side);
+    camera.position.set(middle + side, middle + 0.5 * side, middle + 1.7 * side);
+    camera.lookAt(middle, middle, middle);
+    scene.add(new DirectionalLight(0xffffff, 3), object);
+    object.frustumCulled = false;
+    return { gl: renderer.getContext(), draw: () => renderer.render(scene, camera) };
+}
+const clay = () => new MeshStandardMaterial({ color: 0xcc7744 });
+
+async function three(task) {
+    const { values, side, iso, triangles, finish } = task;
+    const cubes = new MarchingCubes(side, clay(), false, false, Math.ceil(triangles * 1.4));
+    cubes.isolation = iso;
+    const { gl, draw } = stage(task, cubes, 0, 2);
+    return {
+        triangles: () => cubes.count / 3,
+        turn() {
+            cubes.field.set(values);
+            cubes.update();
+            draw();
+            finish(gl);
+        },
+    };
+}
+
+const tensor = ({ values, side }) => Tensor.create(Tensor.Space([side, side, side], [2, 1, 0], Float32Array), Tensor.Data1(values));
+
+// Drawn by three.js, for Mol*'s own scene does much that no surface needs.
+async function molstarCpu(task) {
+    const scalarField = tensor(task);
+    const mesh = new Mesh(new BufferGeometry(), clay());
+    const { gl, draw } = stage(task, mesh, task.side / 2, task.side);
+    let made = null;
+    return {
+        triangles: () => made.triangleCount,
+        async turn() {
+            made = await computeMarchingCubesMesh({ isoLevel: task.iso, scalarField }).run();
+            mesh.geometry.dispose();
+            mesh.geometry = new BufferGeometry();
+            const set = (name, cell) => mesh.geometry.setAttribute(name, new BufferAttribute(cell.ref.value.subarray(0, 3 * made.vertexCount), 3));
+            set("position", made.vertexBuffer);
+            set("normal", made.normalBuffer);
+            mesh.geometry.setIndex(new BufferAttribute(made.indexBuffer.ref.value.subarray(0, 3 * made.triangleCount), 1));
+            draw();
+            task.finish(gl);
+        },
+    };
+}
+
+// The samples as floats in its texture, as Mol* prepares them; the surface into its three textures. It is
+// spared the drawing.
+async function molstarGpu(task) {
+    const { values, side, iso, context, finish } = task;
+    const gl = context();
+    const webgl = createContext(gl);
+    const max = values.reduce((most, value) => Math.max(most, value), 0);
+    const volume = { grid: { cells: tensor(task), stats: { min: 0, max } } };
+    const PADDING = 1;
+    const { width, height, powerOfTwoSize } = getVolumeTexture2dLayout([side, side, side], PADDING);
+    const texture = webgl.resources.texture("image-float32", "alpha", "float", "linear");
+    texture.define(powerOfTwoSize, powerOfTwoSize);
+    let outputs = [], vertices = 0;
+    return {
+        triangles: () => vertices / 3,
+        turn() {
+            texture.load(createVolumeTexture2d(volume, "data", PADDING, "float"), true);
+            const made = extractIsosurface(
+                webgl, texture, Vec3.create(side + PADDING, side + PADDING, side), Vec3.create(width, height, 0),
+                Vec3.create(side, side, side), Vec2.create(width / powerOfTwoSize, height / powerOfTwoSize), Mat4.identity(),
+                iso / max, false, false, Vec3.create(2, 1, 0), true, ...outputs);
+            outputs = [made.vertexTexture, made.groupTexture, made.normalTexture];
+            vertices = made.vertexCount;
+            finish(gl);
+        },
+    };
+}
+
+export const peers = [
+    { name: "three.js MarchingCubes, drawn", make: three },
+    { name: "Mol* on the CPU, drawn by three.js", make: molstarCpu },
+    { name: "Mol* on the GPU, not drawn", make: molstarGpu },
+];

@@ -1,0 +1,290 @@
+// The Surface panel, as a visitor uses it: what is on the screen, what moves it, files in and out.
+import { readFile } from "node:fs/promises";
+import { difference, isClay, picture, share } from "./pixels.mjs";
+
+const SECONDS = 1000;
+const SMALL = { width: 960, height: 640 };
+
+const triangles = async (page) => {
+    const text = await page.textContent(".pipeline li:last-child b");
+    return text === "–" ? 0 : Number(text.replaceAll(/\s/g, ""));
+};
+
+// The panel with a surface that was counted.
+async function openPanel(open, hash = "#surface/grid=64", options = {}) {
+    const page = await open(hash, { viewport: SMALL, colorScheme: "dark", ...options });
+    await surfaceIsThere(page);
+    return page;
+}
+async function surfaceIsThere(page) {
+    await page.waitForFunction(() => /[1-9]/.test(document.querySelector(".pipeline li:last-child b")?.textContent ?? ""),
+                               null, { timeout: 60 * SECONDS });
+}
+async function pause(page) {
+    await page.click(".play button");
+    await page.waitForFunction(() => document.querySelector(".play button").textContent === "Play");
+    await stillness(page);
+}
+// Two pictures alike, one after the other.
+async function stillness(page) {
+    let before = await picture(page, ".stage-canvas");
+    for (let tries = 0; tries < 60; tries++) {
+        await page.waitForTimeout(150);
+        const after = await picture(page, ".stage-canvas");
+        if (difference(before, after) === 0)
+            return after;
+        before = after;
+    }
+    throw new Error("the picture does not come to rest");
+}
+const choose = (page, name) => page.getByRole("radio", { name, exact: true }).check({ force: true });
+const flip = (page, name) => page.getByRole("switch", { name }).click();
+
+// Files as if dropped from the desktop: [name, contents as string or bytes].
+async function drop(page, ...list) {
+    const transfer = await page.evaluateHandle((all) => {
+        const made = new DataTransfer();
+        for (const [name, base64] of all)
+            made.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+        return made;
+    }, list.map(([name, content]) => [name, Buffer.from(content).toString("base64")]));
+    for (const type of ["dragenter", "dragover", "drop"])
+        await page.dispatchEvent(".stage", type, { dataTransfer: transfer });
+}
+
+// A ball of samples that fall off from its middle, as NRRD.
+function ballVolume(side) {
+    const header = `NRRD0004\ntype: uint8\ndimension: 3\nsizes: ${side} ${side} ${side}\nencoding: raw\nspacings: 1 1 1\n\n`;
+    const samples = new Uint8Array(side ** 3);
+    const middle = (side - 1) / 2;
+    for (let i = 0; i < samples.length; i++) {
+        const x = i % side, y = Math.floor(i / side) % side, z = Math.floor(i / side / side);
+        samples[i] = Math.max(0, 255 - (400 / side) * Math.hypot(x - middle, y - middle, z - middle));
+    }
+    return Buffer.concat([Buffer.from(header), samples]);
+}
+function ringOfPoints(count) {
+    let text = "";
+    for (let i = 0; i < count; i++) {
+        const angle = (2 * Math.PI * i) / count;
+        text += `${(5 * Math.cos(angle)).toFixed(4)} ${(5 * Math.sin(angle)).toFixed(4)} ${(0.5 * Math.sin(5 * angle)).toFixed(4)}\n`;
+    }
+    return text;
+}
+const plyOf = (text) => {
+    const lines = text.trim().split("\n");
+    return `ply\nformat ascii 1.0\nelement vertex ${lines.length}\nproperty float x\nproperty float y\nproperty float z\nend_header\n${text}`;
+};
+
+export default async function (t) {
+    await t.test("a surface is on the screen, and moves", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        if (await page.getByRole("switch", { name: "Turn" }).isChecked())
+            await flip(page, "Turn"); // what moves is the surface itself
+        const first = await picture(page, ".stage-canvas");
+        const filled = share(first, isClay);
+        assert.ok(filled > 0.02 && filled < 0.6, `clay on ${filled} of the stage`);
+        await page.waitForTimeout(1500);
+        assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.002, "it stands still");
+        assert.equal(await page.textContent(".pipeline li:nth-child(2) b"), "64³");
+        await shot(page, "surface-dark");
+
+        await pause(page);
+        const still = await stillness(page);
+        assert.ok(share(still, isClay) > 0.02);
+    });
+
+    await t.test("each scene, on both backgrounds", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, "#surface/grid=64", { colorScheme: "light" });
+        const pictures = [];
+        for (const name of ["Swarm", "Water", "Dancer"]) {
+            await choose(page, name);
+            await page.waitForTimeout(300);
+            await surfaceIsThere(page);
+            await page.waitForTimeout(500);
+            pictures.push(await picture(page, ".stage-canvas"));
+            await shot(page, `surface-${name.toLowerCase()}-light`);
+        }
+        for (const [i, one] of pictures.entries())
+            assert.ok(difference(one, pictures[(i + 1) % 3]) > 0.02, `scenes ${i} and ${(i + 1) % 3} look alike`);
+    });
+
+    await t.test("sliders, normals, soup, colours and lines change the picture", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, "#surface/grid=64", { reducedMotion: "reduce" });
+        let before = await stillness(page);
+        const changed = async (what, least = 0.0008) => {
+            const after = await stillness(page);
+            assert.ok(difference(before, after) >= least, `${what}: ${difference(before, after)} of the picture changed`);
+            before = after;
+        };
+        const few = await triangles(page);
+        await page.getByRole("slider", { name: "Radius of a point" }).focus();
+        for (let i = 0; i < 30; i++)
+            await page.keyboard.press("ArrowRight");
+        await changed("radius");
+        assert.notEqual(await triangles(page), few);
+        await page.getByRole("slider", { name: "Isovalue" }).focus();
+        for (let i = 0; i < 3; i++)
+            await page.keyboard.press("PageUp");
+        await changed("isovalue");
+        await choose(page, "128³");
+        await page.waitForFunction(() => document.querySelector(".pipeline li:nth-child(2) b").textContent === "128³");
+        await changed("128³", 0);
+        await page.waitForFunction((least) => Number(document.querySelector(".pipeline li:last-child b").textContent.replaceAll(/\s/g, "")) > least,
+                                   2 * few, { timeout: 60 * SECONDS });
+        await choose(page, "64³");
+        await changed("64³", 0);
+        await choose(page, "Normals");
+        await changed("colours of normals", 0.02);
+        await choose(page, "Soup, flat");
+        await changed("soup", 0.005);
+        assert.ok(await page.getByRole("radio", { name: "Sobel" }).isDisabled(), "a soup has no choice of normals");
+        await choose(page, "Triangles per cell");
+        await changed("triangles per cell", 0.02);
+        await shot(page, "surface-cells");
+        await choose(page, "Clay");
+        await choose(page, "Welded");
+        await changed("clay", 0.02);
+        await flip(page, "Wireframe");
+        await changed("wireframe", 0.01);
+        await flip(page, "Box");
+        await changed("box");
+        await flip(page, "Points");
+        await changed("points", 0.0001);
+        await shot(page, "surface-wireframe");
+    });
+
+    await t.test("the camera by mouse and by keys; pausing", async ({ open, assert }) => {
+        const page = await openPanel(open, "#surface/grid=64", { reducedMotion: "reduce" });
+        assert.equal(await page.textContent(".play button"), "Play", "who wants less motion gets none unasked");
+        let before = await stillness(page);
+        await page.mouse.move(300, 350);
+        await page.mouse.down();
+        await page.mouse.move(420, 330, { steps: 4 });
+        await page.mouse.up();
+        let after = await stillness(page);
+        assert.ok(difference(before, after) > 0.01, "dragging turns");
+        before = after;
+        await page.mouse.wheel(0, -300);
+        after = await stillness(page);
+        assert.ok(share(after, isClay) > 1.1 * share(before, isClay), "the wheel brings it nearer");
+        await page.focus(".stage");
+        await page.keyboard.press("ArrowLeft");
+        await page.keyboard.press("ArrowLeft");
+        const turned = await stillness(page);
+        assert.ok(difference(turned, after) > 0.005, "arrow keys turn");
+        await page.keyboard.press(" ");
+        await page.waitForTimeout(900);
+        assert.ok(difference(turned, await picture(page, ".stage-canvas")) > 0.002, "space plays");
+        await page.keyboard.press(" ");
+        await stillness(page);
+    });
+
+    await t.test("the CT engine: an isovalue's count is the CPU engine's", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, "#surface/scene=engine", { reducedMotion: "reduce" });
+        const isShown = async (iso) => {
+            const expected = await page.evaluate(async (value) => {
+                const { Trommel } = await import("./trommel/index.js");
+                const packed = (await fetch("data/engine_256x256x128_uint8.raw.gz")).body.pipeThrough(new DecompressionStream("gzip"));
+                const trommel = await Trommel.create(null, { engine: "cpu", threads: 1 });
+                const data = new Uint8Array(await new Response(packed).arrayBuffer());
+                const { triangleCount } = trommel.surface({ data, dims: [256, 256, 128] }, { iso: value });
+                trommel.close();
+                return triangleCount;
+            }, iso);
+            await page.waitForFunction((count) => Number(document.querySelector(".pipeline li:last-child b").textContent.replaceAll(/\s/g, "")) === count,
+                                       expected, { timeout: 60 * SECONDS });
+        };
+        await isShown(80);
+        assert.ok(share(await stillness(page), (r, g, b) => r > 100 && r > b) > 0.03);
+        await shot(page, "surface-engine");
+        await page.getByRole("slider", { name: "Isovalue" }).fill("150");
+        await isShown(150);
+    });
+
+    await t.test("files: points and volumes dropped and opened, damaged ones told", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        const tell = async (pattern) => {
+            await page.getByText(pattern).last().waitFor({ timeout: 60 * SECONDS });
+        };
+        await drop(page, ["ring.xyz", ringOfPoints(400)]);
+        await tell(/ring\.xyz: 400 points/);
+        await surfaceIsThere(page);
+        assert.equal(await page.textContent(".pipeline li:first-child b"), "400");
+        assert.ok(share(await picture(page, ".stage-canvas"), isClay) > 0.005);
+
+        await drop(page, ["ball.nrrd", ballVolume(32)]);
+        await tell(/ball\.nrrd: 32 × 32 × 32 samples of u8/);
+        await surfaceIsThere(page);
+        await shot(page, "surface-dropped");
+
+        for (const [name, content] of [["cut.nrrd", ballVolume(32).subarray(0, 9000)], ["nonsense.ply", "ply\nformat ascii 1.0\nelement vertex 3\n"],
+                                       ["cut.nii.gz", Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3])], ["noise.bin", "\x01\x02\x03\x04"]]) {
+            await drop(page, [name, content]);
+            await page.locator("#alerts .message", { hasText: `${name} cannot be opened: ` }).waitFor({ timeout: 30 * SECONDS });
+        }
+        await drop(page, ["a.xyz", "0 0 0\n"], ["b.xyz", "0 0 0\n"]);
+        await tell(/one file at a time/);
+
+        // The page lives on.
+        const chooser = page.waitForEvent("filechooser");
+        await page.getByRole("button", { name: /ball\.nrrd/ }).click();
+        await (await chooser).setFiles({ name: "ring.ply", mimeType: "", buffer: Buffer.from(plyOf(ringOfPoints(300))) });
+        await tell(/ring\.ply: 300 points/);
+        await choose(page, "Dancer");
+        await page.waitForTimeout(300);
+        await surfaceIsThere(page);
+        assert.ok(share(await picture(page, ".stage-canvas"), isClay) > 0.02);
+    });
+
+    await t.test("what is shown is saved: PLY, STL and GLB", async ({ open, assert }) => {
+        const page = await openPanel(open, "#surface/grid=64", { reducedMotion: "reduce" });
+        await stillness(page);
+        const count = await triangles(page);
+        const saved = async (format) => {
+            const download = page.waitForEvent("download");
+            await page.getByRole("button", { name: format, exact: true }).click();
+            const file = await download;
+            assert.equal(file.suggestedFilename(), `dancer.${format.toLowerCase()}`);
+            return readFile(await file.path());
+        };
+        const ply = (await saved("PLY")).toString("latin1");
+        assert.match(ply, new RegExp(`element face ${count}\\b`));
+        const stl = await saved("STL");
+        assert.equal(stl.readUInt32LE(80), count);
+        assert.equal(stl.length, 84 + 50 * count);
+        const glb = await saved("GLB");
+        assert.equal(glb.toString("latin1", 0, 4), "glTF");
+        assert.equal(glb.readUInt32LE(8), glb.length);
+    });
+
+    await t.test("a lost context comes back, with its surface", async ({ open, assert }) => {
+        const page = await openPanel(open);
+        await page.evaluate(() => {
+            window.loss = document.querySelector(".stage-canvas").getContext("webgl2").getExtension("WEBGL_lose_context");
+            window.loss.loseContext();
+        });
+        await page.getByText("context was lost").waitFor();
+        await page.evaluate(() => window.loss.restoreContext());
+        await page.getByText("context is back").waitFor({ timeout: 60 * SECONDS });
+        await page.waitForTimeout(1000);
+        await surfaceIsThere(page);
+        const first = await picture(page, ".stage-canvas");
+        assert.ok(share(first, isClay) > 0.02);
+        await page.waitForTimeout(1000);
+        assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.002, "and moves");
+    });
+
+    await t.test("a link carries the settings; a phone's width", async ({ open, shot, assert }) => {
+        const page = await openPanel(open, "#surface/scene=water&grid=64&normals=central&colors=normals&wire=1&iso=0.6",
+                                     { viewport: { width: 390, height: 780 }, colorScheme: "dark", hasTouch: true });
+        assert.ok(await page.getByRole("radio", { name: "Water" }).isChecked());
+        assert.ok(await page.getByRole("radio", { name: "Central" }).isChecked());
+        assert.ok(await page.getByRole("switch", { name: "Wireframe" }).isChecked());
+        assert.equal(Number(await page.getByRole("slider", { name: "Isovalue" }).inputValue()).toFixed(2), "0.60");
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "wider than the phone");
+        await shot(page, "surface-phone");
+        await flip(page, "Wireframe");
+        await page.waitForFunction(() => !location.hash.includes("wire") && location.hash.includes("scene=water"));
+    });
+}
