@@ -13,6 +13,7 @@ const places = [
     ['/data/', join(root, 'tests/data')],
     ['/node_modules/', join(root, 'build/web/test/node_modules')],
     ['/trommel/', join(root, 'build/web/package')],
+    ['/bench/peers/', join(root, 'build/web/peers')],
 ].reverse();
 const types = {
     '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8',

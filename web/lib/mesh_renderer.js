@@ -102,17 +102,17 @@ void main()
 
     // Lights go with the eye: a warm one over the left shoulder and a cold one from behind.
     vec3 back = cross(right, up);
-    vec3 key = normalize(-0.55 * right + 0.75 * up + 0.7 * back);
+    vec3 key = normalize(-0.75 * right + 0.8 * up + 0.55 * back);
     vec3 rim = normalize(0.8 * right + 0.25 * up - 0.75 * back);
     float to_key = dot(n, key);
-    float wrapped = max(0.0, (to_key + 0.25) / 1.25);
+    float wrapped = max(0.0, (to_key + 0.15) / 1.15);
     float facing = max(dot(n, to_eye), 0.0);
     float grazing = pow(1.0 - facing, 4.0);
 
     vec3 base = colors == 1 ? pow(0.5 + 0.5 * n, vec3(2.2)) : colors == 2 ? cells[in_cell] : clay;
-    vec3 light = mix(ground, sky, 0.5 + 0.5 * n.y) * (0.55 + 0.45 * facing);
-    light += vec3(1.0, 0.94, 0.86) * 1.05 * wrapped * wrapped;
-    light += sky * 0.55 * max(0.0, dot(n, rim));
+    vec3 light = mix(ground, sky, 0.5 + 0.5 * n.y) * (0.3 + 0.5 * facing);
+    light += vec3(1.0, 0.93, 0.84) * 1.15 * wrapped * wrapped;
+    light += sky * 0.7 * max(0.0, dot(n, rim));
     vec3 shine = normalize(key + to_eye);
     float gloss = max(dot(n, shine), 0.0);
     vec3 lit = base * light + vec3(1.0, 0.95, 0.9) * (0.10 * pow(gloss, 18.0) + 0.22 * pow(gloss, 90.0));

@@ -1,0 +1,32 @@
+// The comparison of bench.js in Chromium without a screen: tables on the standard output.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { serve } from '../../scripts/web-serve.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const { chromium } = createRequire(join(root, 'build/web/peers/index.js'))('playwright-core');
+const turns = Number(process.argv[2] ?? 9);
+
+const server = await serve();
+const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
+        '--disable-component-update', '--disable-sync', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+});
+try {
+    const page = await browser.newPage();
+    page.on('pageerror', error => console.error(error));
+    await page.goto(`${server.url}bench/index.html`);
+    const { device, points, samples } = await page.evaluate(async count => (await import('./bench.js')).run(count), turns);
+    console.log(device);
+    for (const [title, rows] of [['From points, on the device', points], ['From an array of samples, to the picture', samples]]) {
+        console.log(`\n${title.padEnd(44)}  triangles   median    best, ms`);
+        for (const row of rows)
+            console.log(`${row.name.padEnd(44)} ${String(row.triangles || '').padStart(10)} ${row.median.toFixed(1).padStart(8)} ${row.best.toFixed(1).padStart(8)}`);
+    }
+} finally {
+    await browser.close();
+    await server.close();
+}
