@@ -67,7 +67,8 @@ FUNCTION(float) image_exp2(float x)
     s = rounded_product(s, t) + uintBitsToFloat(0x3e9d1bd6u);
     PRECISE float rest = 1.0f - t;
     PRECISE float value = t - rounded_product(rounded_product(t, rest), s);
-    value = value + 1.0f;
+    /* Times 1: to a sum compilers of GLSL ES add a constant in the order that they like. */
+    value = rounded_product(value, 1.0f) + 1.0f;
     return rounded_product(value, uintBitsToFloat(U(whole + 127) << 23));
 }
 
