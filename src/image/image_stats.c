@@ -50,17 +50,20 @@ tml_status tml_image_stats_read(tml_context *tml, tml_buffer stats, tml_image_st
     for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
         out->histogram[bin] = number_at(words, TML_STATS_HISTOGRAM + 2 * bin);
     double floor_value = float_at(words, TML_STATS_FLOOR);
+    bool has_limits = out->min <= out->max; /* BLOCKS has none */
     if (out->log_weight > 0) {
         double weight = (double)out->log_weight;
         double whole = (double)(int64_t)number_at(words, TML_STATS_LOG_WHOLE);
         double fraction = (double)number_at(words, TML_STATS_LOG_FRACTION);
         out->log2_mean = whole / weight + fraction * 0x1p-24 / weight;
-        out->geometric_mean = fmin(fmax(exp2(out->log2_mean), fmax(out->min, floor_value)),
-                                   fmax(out->max, floor_value));
+        out->geometric_mean = exp2(out->log2_mean);
+        if (has_limits)
+            out->geometric_mean = fmin(fmax(out->geometric_mean, fmax(out->min, floor_value)),
+                                       fmax(out->max, floor_value));
     }
-    if (!(out->min <= out->max)) {
+    if (!has_limits)
         out->min = out->max = NAN;
-    } else if (words[TML_STATS_WHAT] & TML_MEASURE_MEAN) {
+    if (out->weight > 0 && (words[TML_STATS_WHAT] & TML_MEASURE_MEAN)) {
         out->mean = pair_at(words, TML_STATS_MEAN);
         out->deviation = sqrt(fmax(pair_at(words, TML_STATS_DEVIATION), 0.0));
     }
