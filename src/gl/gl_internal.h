@@ -121,6 +121,10 @@ typedef struct gl_uniform {
     {                                                                                              \
         .name = (n), .kind = 'f', .components = 1, .f = {(x) }                                     \
     }
+#define GL_FLOAT2(n, x, y)                                                                         \
+    {                                                                                              \
+        .name = (n), .kind = 'f', .components = 2, .f = {(x), (y) }                                \
+    }
 #define GL_FLOAT3(n, x, y, z)                                                                      \
     {                                                                                              \
         .name = (n), .kind = 'f', .components = 3, .f = {(x), (y), (z) }                           \
@@ -221,6 +225,6 @@ void gl_leave(tml_context *tml);
 
 extern const tml_engine_op gl_op_map, gl_op_reduce, gl_op_scan, gl_op_compact, gl_op_partition,
     gl_op_expand, gl_op_unique, gl_op_reduce_segments, gl_op_scan_segments, gl_op_field,
-    gl_op_surface;
+    gl_op_surface, gl_op_image_measure, gl_op_image_expose, gl_op_image_tonemap, gl_op_image_mips;
 
 #endif

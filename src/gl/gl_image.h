@@ -1,0 +1,42 @@
+/* Images on OpenGL ES: how shaders get at pictures (shaders/gl_image.glsl), and what the operations share. */
+#ifndef TML_GL_IMAGE_H
+#define TML_GL_IMAGE_H
+
+#include "gl/gl_internal.h"
+#include "image/image_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/image_mips.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* What shaders number scalars and fragments with, so that their differences are signed numbers and
+ * divide() takes them. */
+#define GL_IMAGE_SCALARS_MAX ((uint64_t)1 << 31)
+
+enum { GL_IMAGE_DEFINES = 128 };
+
+/* A picture as a draw's input. */
+typedef struct gl_picture {
+    char defines[GL_IMAGE_DEFINES];
+    gl_input input;        /* "picture" */
+    gl_uniform size, rows; /* "picture_size", "picture_rows" */
+} gl_picture;
+
+gl_picture gl_picture_of(const tml_context *tml, const image_view *view);
+
+/* UNSUPPORTED, with a message, for a picture that ends past GL_IMAGE_SCALARS_MAX. */
+tml_status gl_image_check(tml_context *tml, const char *call, const char *field,
+                          const image_view *view);
+
+/* Draws a picture's words: info has the shader that makes pixels (shaders/gl_image_words.glsl), its inputs
+ * and uniforms; all else is added. Everything in the same words that is not the picture's stays as it
+ * is. */
+tml_status gl_image_write(tml_context *tml, const image_view *out, const gl_draw_info *info);
+/* Does every word of the picture hold whole pixels? If not, pixels should be in quads first. */
+bool gl_image_words_are_whole(const image_view *out);
+/* Likewise, from quads of floats, channel after channel, row after row. */
+tml_status gl_image_write_pixels(tml_context *tml, const image_view *out, const gl_texture *pixels);
+
+#endif

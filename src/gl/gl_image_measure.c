@@ -1,0 +1,286 @@
+/* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once and leaves a small
+ * record for every tile and, for the histogram, the pixels' bins; further draws join 64 records into one
+ * until one is left.
+ *
+ * The histogram is gathered, since integers cannot be blended: fragments count the bins of a few tiles'
+ * pixels for 16 bins each, in bytes of one quad (with a mask, weights for eight, in halves), and
+ * further draws add 64 of those histograms into one. Measured on llvmpipe against wider groups, see
+ * CHUNK_TILES. */
+#include "gl/gl_image.h"
+
+#include <stdio.h>
+
+#include "gl/gl_divide.h"
+#include "gl_shaders.h"
+
+enum {
+    FAN = 64,  /* records and histograms that a fragment joins */
+    TILE = 32, /* pixels; their record's counts have six bits, and their bins take two quads */
+    TILE_MASKED = 16, /* bins and weights do */
+    /* Tiles whose bins are counted at once: 224 pixels, a byte each at most; or 240 weights, a half. */
+    CHUNK_TILES = 7,
+    CHUNK_TILES_MASKED = 15,
+    BLOCK = 4, /* TML_MEASURE_BLOCKS: a side */
+    RECORD_QUADS = 4,
+    DEFINES = GL_IMAGE_DEFINES + 160,
+};
+
+typedef struct measure_job {
+    tml_context *tml;
+    const image_measure_plan *plan;
+    bool is_masked, has_histogram;
+    uint64_t tiles;
+    uint64_t slots; /* that pixels have in all chunks */
+    /* What is left: of records, at first two quads each; of histograms, two quads of a word a bin. */
+    const gl_texture *records[RECORD_QUADS], *bins[2];
+} measure_job;
+
+static bool measures(const measure_job *job, uint32_t what)
+{
+    return (job->plan->what & what) != 0;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+static tml_status take_tiles(measure_job *job)
+{
+    const image_measure_plan *plan = job->plan;
+    tml_context *tml = job->tml;
+    uint32_t tile = job->is_masked ? TILE_MASKED : TILE;
+    uint64_t width = plan->in.width, height = plan->in.height;
+    bool is_flat = height < tile;
+    uint64_t columns = is_flat ? (width + tile - 1) / tile : width;
+    uint64_t rows = is_flat ? height : (height + tile - 1) / tile;
+    gl_picture picture = gl_picture_of(tml, &plan->in);
+    char defines[DEFINES];
+    snprintf(defines, sizeof defines, "%s#define TILE %uu\n%s%s%s%s%s", picture.defines, tile,
+             plan->max_rgb ? "#define MAX_RGB\n" : "", job->is_masked ? "#define MASKED\n" : "",
+             measures(job, TML_MEASURE_LOG) ? "#define DOES_LOG\n" : "",
+             measures(job, TML_MEASURE_MEAN) ? "#define DOES_MEAN\n" : "",
+             job->has_histogram ? "#define HISTOGRAM\n" : "");
+    job->tiles = columns * rows;
+    tml_status status = TML_OK;
+    for (int i = 0; i < 2 && status == TML_OK; i++)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, job->tiles, &job->records[i]);
+    for (int i = 0; i < 2 && job->has_histogram && status == TML_OK; i++)
+        status = gl_temporary(tml, GL_FORMAT_QUADS, job->tiles, &job->bins[i]);
+    if (status != TML_OK)
+        return status;
+    return gl_draw(
+        tml, &(gl_draw_info){
+                 .shader = &gl_shader_image_tiles,
+                 .defines = defines,
+                 .inputs = {picture.input, {"mask", gl_texture_of(tml, plan->mask)}},
+                 .uniforms = {picture.size, picture.rows, gl_divisor("columns", columns),
+                              GL_UINT2("pixel_step", is_flat ? (uint32_t)columns : 0, !is_flat),
+                              GL_UINT("rows_of_tile", is_flat ? 1 : tile),
+                              GL_FLOAT2("weights", plan->weight_r, plan->weight_b),
+                              GL_FLOAT1("least_counted", plan->floor),
+                              GL_INT1("histogram_low", plan->histogram_low),
+                              GL_UINT("bin_log2", plan->bin_log2),
+                              GL_UINT2("mask_size", plan->mask_width, plan->mask_height)},
+                 .targets = {job->records[0], job->records[1], job->bins[0], job->bins[1]},
+                 .count = job->tiles,
+             });
+}
+
+/* ---- down to one ----------------------------------------------------------------------------- */
+
+/* Takes targets in place of from, which is given back. */
+static tml_status take_others(measure_job *job, uint64_t texels, const gl_texture **from,
+                              const gl_texture **to, int count)
+{
+    for (int i = 0; i < count; i++) {
+        tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, texels, &to[i]);
+        if (status != TML_OK)
+            return status;
+    }
+    for (int i = 0; i < count; i++) {
+        gl_release(job->tml, from[i]);
+        from[i] = to[i];
+    }
+    return TML_OK;
+}
+
+static tml_status join_records(measure_job *job)
+{
+    uint64_t count = job->tiles, left;
+    for (bool first = true; first || count > 1; first = false, count = left) {
+        const gl_texture *const *r = job->records;
+        gl_input inputs[] = {
+            {"records0", r[0]}, {"records1", r[1]}, {"records2", r[2]}, {"records3", r[3]}};
+        const gl_texture *to[RECORD_QUADS];
+        left = (count + FAN - 1) / FAN;
+        tml_status status = take_others(job, left, job->records, to, RECORD_QUADS);
+        if (status == TML_OK)
+            status = gl_draw(job->tml, &(gl_draw_info){
+                                           .shader = &gl_shader_image_fold,
+                                           .defines = first ? "#define FROM_TILES\n" : NULL,
+                                           .inputs = {inputs[0], inputs[1], inputs[2], inputs[3]},
+                                           .uniforms = {GL_UINT("record_count", (uint32_t)count),
+                                                        GL_UINT("apart", (uint32_t)left)},
+                                           .targets = {to[0], to[1], to[2], to[3]},
+                                           .count = left,
+                                       });
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* The pixels' bins to histograms, one for every chunk. */
+static tml_status count_bins(measure_job *job, uint64_t *chunks)
+{
+    uint32_t chunk = job->is_masked ? CHUNK_TILES_MASKED : CHUNK_TILES;
+    uint32_t quads = job->is_masked ? 32 : 16;
+    *chunks = (job->tiles + chunk - 1) / chunk;
+    job->slots = job->is_masked ? 0 : *chunks * chunk * TILE;
+    const gl_texture *counts;
+    tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, *chunks * quads, &counts);
+    if (status != TML_OK)
+        return status;
+    char defines[64];
+    snprintf(defines, sizeof defines, "#define CHUNK %uu\n%s", chunk,
+             job->is_masked ? "#define MASKED\n" : "");
+    status = gl_draw(job->tml, &(gl_draw_info){
+                                   .shader = &gl_shader_image_bins,
+                                   .defines = defines,
+                                   .inputs = {{"bins0", job->bins[0]}, {"bins1", job->bins[1]}},
+                                   .uniforms = {GL_UINT("tile_count", (uint32_t)job->tiles)},
+                                   .targets = {counts},
+                                   .count = *chunks * quads,
+                               });
+    gl_release(job->tml, job->bins[0]);
+    gl_release(job->tml, job->bins[1]);
+    job->bins[0] = counts;
+    job->bins[1] = NULL;
+    return status;
+}
+
+static tml_status add_histograms(measure_job *job, uint64_t count)
+{
+    uint64_t left;
+    for (bool first = true; first || count > 1; first = false, count = left) {
+        gl_input lows = {"lows", job->bins[0]}, highs = {"highs", job->bins[1]};
+        const gl_texture *to[2];
+        left = (count + FAN - 1) / FAN;
+        tml_status status =
+            take_others(job, left * TML_HISTOGRAM_BINS / 4, job->bins, to, TML_ARRAY_SIZE(to));
+        const char *defines =
+            job->is_masked ? "#define FROM_CHUNKS\n#define MASKED\n" : "#define FROM_CHUNKS\n";
+        if (status == TML_OK)
+            status = gl_draw(job->tml, &(gl_draw_info){
+                                           .shader = &gl_shader_image_bins_fold,
+                                           .defines = first ? defines : NULL,
+                                           .inputs = {lows, highs},
+                                           .uniforms = {GL_UINT("histogram_count", (uint32_t)count),
+                                                        GL_UINT("apart", (uint32_t)left)},
+                                           .targets = {to[0], to[1]},
+                                           .count = left * TML_HISTOGRAM_BINS / 4,
+                                       });
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Averages of blocks of blocks until one is left. What is past the border counts as 0, level by level, so
+ * that all averages are to be multiplied by *padding. */
+static tml_status average_blocks(measure_job *job, double *padding)
+{
+    tml_context *tml = job->tml;
+    const image_measure_plan *plan = job->plan;
+    gl_picture picture = gl_picture_of(tml, &plan->in);
+    char defines[DEFINES];
+    snprintf(defines, sizeof defines, "%s%s#define FROM_PICTURE\n", picture.defines,
+             plan->max_rgb ? "#define MAX_RGB\n" : "");
+    uint64_t width = plan->in.width, height = plan->in.height;
+    *padding = 1.0 / ((double)width * (double)height);
+    for (bool first = true; first || width * height > 1; first = false) {
+        uint64_t columns = (width + BLOCK - 1) / BLOCK, rows = (height + BLOCK - 1) / BLOCK;
+        gl_input below = {"below", job->records[0]};
+        const gl_texture *to;
+        tml_status status = take_others(job, columns * rows, job->records, &to, 1);
+        if (status == TML_OK)
+            status = gl_draw(
+                tml, &(gl_draw_info){
+                         .shader = &gl_shader_image_blocks,
+                         .defines = first ? defines : NULL,
+                         .inputs = {first ? picture.input : below},
+                         .uniforms = {picture.size, picture.rows, gl_divisor("columns", columns),
+                                      GL_UINT2("size_below", (uint32_t)width, (uint32_t)height),
+                                      GL_FLOAT2("weights", plan->weight_r, plan->weight_b),
+                                      GL_FLOAT1("least_counted", plan->floor)},
+                         .targets = {to},
+                         .count = columns * rows,
+                     });
+        if (status != TML_OK)
+            return status;
+        width = columns;
+        height = rows;
+        *padding *= BLOCK * BLOCK;
+    }
+    return TML_OK;
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+static tml_status write_stats(const measure_job *job, double padding)
+{
+    const image_measure_plan *plan = job->plan;
+    const gl_texture *const *r = job->records;
+    bool by_blocks = plan->method == TML_MEASURE_BLOCKS;
+    uint64_t pixels = (uint64_t)plan->in.width * plan->in.height;
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){
+            .shader = &gl_shader_image_stats,
+            .defines = by_blocks ? "#define BLOCKS\n" : NULL,
+            .inputs = {{"records0", r[0]},
+                       {"records1", r[1]},
+                       {"records2", r[2]},
+                       {"records3", r[3]},
+                       {"lows", job->bins[0]},
+                       {"highs", job->bins[1]}},
+            .uniforms = {GL_UINT("what", plan->what), GL_INT1("histogram_low", plan->histogram_low),
+                         GL_UINT("bin_log2", plan->bin_log2),
+                         GL_FLOAT1("least_counted", plan->floor),
+                         GL_UINT2("slots", (uint32_t)job->slots, (uint32_t)(job->slots >> 32)),
+                         GL_UINT("pixel_count", (uint32_t)pixels),
+                         GL_FLOAT1("padding", (float)padding)},
+            .targets = {gl_texture_of(job->tml, plan->stats)},
+            .count = TML_IMAGE_STATS_WORDS,
+        });
+}
+
+static bool image_measure_supports(tml_context *tml, const image_measure_plan *plan)
+{
+    return gl_image_check(tml, "tml_image_measure", "desc.image", &plan->in) == TML_OK;
+}
+
+static tml_status image_measure_run(tml_context *tml, const image_measure_plan *plan)
+{
+    measure_job job = {.tml = tml,
+                       .plan = plan,
+                       .is_masked = !tml_is_none(plan->mask),
+                       .has_histogram = (plan->what & TML_MEASURE_HISTOGRAM) != 0};
+    double padding = 1.0;
+    tml_status status;
+    if (plan->method == TML_MEASURE_BLOCKS) {
+        status = average_blocks(&job, &padding);
+    } else {
+        uint64_t chunks = 0;
+        status = take_tiles(&job);
+        if (status == TML_OK)
+            status = join_records(&job);
+        if (status == TML_OK && job.has_histogram)
+            status = count_bins(&job, &chunks);
+        if (status == TML_OK && job.has_histogram)
+            status = add_histograms(&job, chunks);
+    }
+    return status == TML_OK ? write_stats(&job, padding) : status;
+}
+
+GL_OP(image_measure, image_measure_plan)

@@ -1,0 +1,89 @@
+/* A picture's pixels. Stands after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: image_view's. */
+#include "kernels/image.k.h"
+
+#define PIXEL_U8  0
+#define PIXEL_U16 1
+#define PIXEL_F16 2
+#define PIXEL_F32 3
+
+uniform highp usampler2D picture;
+uniform uvec2 picture_size;
+uniform uvec2 picture_rows; /* the first pixel's first scalar, and from one row to the next */
+
+float number_of(uint raw, bool is_srgb)
+{
+#if PIXEL_TYPE == PIXEL_U8
+    return image_from_u8(raw, is_srgb);
+#elif PIXEL_TYPE == PIXEL_U16
+    return image_from_u16(raw, is_srgb);
+#elif PIXEL_TYPE == PIXEL_F16
+    return image_from_f16(raw);
+#else
+    return uintBitsToFloat(raw);
+#endif
+}
+
+uint first_scalar(uint x, uint y)
+{
+    return picture_rows.x + y * picture_rows.y + x * uint(CHANNELS);
+}
+
+uint raw_scalar(uint at)
+{
+#if PIXEL_TYPE == PIXEL_U8
+    return tml_load_byte(picture, at) & 0xffu;
+#elif PIXEL_TYPE == PIXEL_F32
+    return tml_load_word(picture, at);
+#else
+    return tml_load_half(picture, at) & 0xffffu;
+#endif
+}
+
+/* The three colours from scalar number at on; small ones lie in two words at most. A grey is three
+ * times the same. */
+uvec3 raw_colours(uint at)
+{
+#if CHANNELS < 3
+    return uvec3(raw_scalar(at));
+#elif PIXEL_TYPE == PIXEL_F32
+    return uvec3(tml_load_word(picture, at), tml_load_word(picture, at + 1u),
+                 tml_load_word(picture, at + 2u));
+#elif PIXEL_TYPE == PIXEL_U8
+    uint low = tml_load_word(picture, at >> 2), high = tml_load_word(picture, (at + 2u) >> 2);
+    uint shift = (at & 3u) << 3, three = low >> shift | (high << (31u - shift)) << 1;
+    return uvec3(three & 0xffu, three >> 8 & 0xffu, three >> 16 & 0xffu);
+#else
+    uint low = tml_load_word(picture, at >> 1), high = tml_load_word(picture, (at + 2u) >> 1);
+    uint shift = (at & 1u) << 4, two = low >> shift | (high << (31u - shift)) << 1;
+    return uvec3(two & 0xffffu, two >> 16, high >> shift & 0xffffu);
+#endif
+}
+vec3 colours_at(uint x, uint y)
+{
+    uvec3 raw = raw_colours(first_scalar(x, y));
+#if CHANNELS < 3
+    return vec3(number_of(raw.x, IS_SRGB));
+#else
+    return vec3(number_of(raw.x, IS_SRGB), number_of(raw.y, IS_SRGB), number_of(raw.z, IS_SRGB));
+#endif
+}
+/* 1 where the picture has none. */
+float alpha_at(uint x, uint y)
+{
+#if CHANNELS == 2 || CHANNELS == 4
+    return number_of(raw_scalar(first_scalar(x, y) + uint(CHANNELS) - 1u), false);
+#else
+    return 1.0;
+#endif
+}
+/* Channel after channel: one, or with alpha two, of a grey. */
+vec4 channels_at(uint x, uint y)
+{
+    vec3 c = colours_at(x, y);
+    float alpha = alpha_at(x, y);
+#if CHANNELS < 3
+    return vec4(c.x, alpha, 0.0, 0.0);
+#else
+    return vec4(c, alpha);
+#endif
+}

@@ -1,0 +1,25 @@
+/* Along one axis, the weights of the Kaiser filter's texels for each of a level's, WEIGHT_QUADS quads of
+ * them, scaled to a sum of 1; 0 past the level's ends. */
+#include "gl_common.glsl"
+#include "kernels/image_mips.k.h"
+
+uniform uint size_above;
+
+layout(location = 0) out highp uvec4 quad;
+
+float weight_of(uint i, uint tap)
+{
+    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* before the first it wraps round */
+    return tap < uint(IMAGE_KAISER_TAPS) && j < size_above ? image_kaiser(i, j, size_above) : 0.0;
+}
+
+void main()
+{
+    uint i = tml_texel() / WEIGHT_QUADS, first = 4u * (tml_texel() - i * WEIGHT_QUADS);
+    float sum = 0.0;
+    for (uint tap = 0u; tap < uint(IMAGE_KAISER_TAPS); tap++)
+        sum += weight_of(i, tap);
+    vec4 w = vec4(weight_of(i, first), weight_of(i, first + 1u), weight_of(i, first + 2u),
+                  weight_of(i, first + 3u));
+    quad = floatBitsToUint(w / sum);
+}
