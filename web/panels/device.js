@@ -244,6 +244,7 @@ class DevicePanel {
     async choose() {
         this.stop?.abort();
         const stop = (this.stop = new AbortController());
+        this.say("");
         try {
             const trommel = await this.open();
             stop.signal.throwIfAborted();
