@@ -14,5 +14,7 @@ sums scan_block(uint first, uint block, bool inclusive)
     before = block > 0u ? carry : before;
 #endif
     sums running = sums_running(before, load_elements(elements, first + (block << 2)));
-    return inclusive ? running : sums(before, running.x, running.y, running.z);
+    if (inclusive) /* no ?: for structures: WebGL refuses it */
+        return running;
+    return sums(before, running.x, running.y, running.z);
 }

@@ -102,8 +102,13 @@ sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
 #ifdef SEGMENTED
     sums a = load_sums(low, high, i >> 2), b = load_sums(low, high, (i >> 2) + 1u);
     uint c = i & 3u;
-    return c < 2u ? (c == 0u ? a : sums(a.y, a.z, a.w, b.x))
-                  : (c == 2u ? sums(a.z, a.w, b.x, b.y) : sums(a.w, b.x, b.y, b.z));
+    if (c == 0u) /* no ?: for structures: WebGL refuses it */
+        return a;
+    if (c == 1u)
+        return sums(a.y, a.z, a.w, b.x);
+    if (c == 2u)
+        return sums(a.z, a.w, b.x, b.y);
+    return sums(a.w, b.x, b.y, b.z);
 #else
     return load_sums(low, high, i >> 2);
 #endif
