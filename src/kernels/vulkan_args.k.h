@@ -104,6 +104,7 @@ ARGS_END(store_count_args)
 #define COMPACT_TOTALS  6u
 #define COMPACT_WIDE    7u /* TOTALS_ALONE: the count is u64 */
 #define COMPACT_LOOKS   8u /* how often to look in vain before counting for the neighbour */
+#define COMPACT_TICKETS 9u /* workgroups take tiles by tickets */
 #define TOTALS_ALONE    0u /* there is one pass; totals is the count, optional */
 #define TOTALS_FIRST    1u /* the first pass: nothing is at totals[0] yet */
 #define TOTALS_LATER    2u

@@ -189,14 +189,15 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->capacity = outputs->room >= passes->bound ? UINT32_MAX : (uint32_t)outputs->room;
     vk_dispatch_info info = {
         .module = module,
-        .spec_count = COMPACT_LOOKS + 1,
+        .spec_count = COMPACT_TICKETS + 1,
         .specs = {[COMPACT_OUT] = outputs->out != 0,
                   [COMPACT_INDICES] = outputs->indices != 0,
                   [COMPACT_TOTALS] = !outputs->is_chained ? TOTALS_ALONE
                                      : number == 0        ? TOTALS_FIRST
                                                           : TOTALS_LATER,
                   [COMPACT_WIDE] = outputs->is_wide,
-                  [COMPACT_LOOKS] = looks},
+                  [COMPACT_LOOKS] = looks,
+                  [COMPACT_TICKETS] = !caps->forward_progress},
         .args = args,
         .args_size = sizeof *args,
         .groups = tiles,

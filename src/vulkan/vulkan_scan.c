@@ -20,7 +20,7 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    SCAN_SPECS = 7,
+    SCAN_SPECS = 8,
     SPINS_MOVING = 1 << 16, /* looks at a tile that must come soon: tens of milliseconds */
     SPINS_ALONE = 1 << 24,  /* where nobody can help: the most that a driver may let pass */
     SPINS_STUCK = 4,        /* where the tile may wait for this workgroup to end */
@@ -91,6 +91,7 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     args->clear_count = states.clear_count;
     kind->specs[4] = in_place ? SPINS_ALONE : moving ? SPINS_MOVING : SPINS_STUCK;
     kind->specs[5] = !in_place;
+    kind->specs[7] = in_place || !moving;
     return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles);
 }
 

@@ -5,6 +5,7 @@ ARGS_USE(scan_args)
 layout(constant_id = 4) const uint SPINS = 16u; /* looks before a tile is taken for stuck */
 layout(constant_id = 5) const bool CAN_HELP = false;
 layout(constant_id = 6) const bool OF_COUNTS = false; /* as vk_scan_counts takes base and total */
+layout(constant_id = 7) const bool TAKES_TICKETS = true;
 
 sum_t base_sum()
 {
@@ -188,12 +189,16 @@ sum_t find_before(uint tile, sum_t own, uint count)
 
 shared uint ticket;
 
-uint take_ticket()
+/* Which tile is this workgroup's. A ticket says that those before have begun; the wait for it took 1 %
+ * of the time of 2^28 elements on an H200, 8 % of 2^24. */
+uint take_tile()
 {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < args.clear_count;
          i += groups * GROUP)
         store_word(args.clear, i, 0u);
+    if (!TAKES_TICKETS)
+        return group_index();
     if (gl_LocalInvocationID.x == 0u)
         ticket = atomicAdd(word_at(args.states).bits, 1u);
     barrier();
@@ -246,7 +251,7 @@ void main()
     }
 #ifdef LOOK_BACK
     if (SCAN_MODE == SCAN_ONE_PASS)
-        tile = take_ticket();
+        tile = take_tile();
 #endif
     sum_t before = base_sum();
     for (; tile < tiles; tile++) {
