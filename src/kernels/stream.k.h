@@ -70,6 +70,7 @@ ARG_UINT(first_low) /* the position of the pass's first element */
 ARG_UINT(first_high)
 ARG_UINT(is_first)
 ARG_UINT(is_last)
+ARG_UINT(each) /* tiles that a workgroup folds: a power of two, at most FOLD_FAN */
 ARGS_END(reduce_args)
 
 /* A half to a float by numbers that no device flushes to zero. */
@@ -127,6 +128,12 @@ ARGS_END(scan_args)
  *   TILES     each tile's result
  *   LONG      reduce: a long segment's result from its tiles'; scan: the sums before each of them
  *   ADD       scan: the tiles
+ * Scan of integers, which goes by marks (segments_marked.glsl):
+ *   FIND      marks where segments begin, looks at the order of the offsets
+ *   TILES     each tile's sum since its last mark
+ *   LONG      the sums before each tile
+ *   ADD       the tiles
+ * And then:
  *   DISORDER  all but reduce's short ones when offsets fall, and the lists may therefore be too short */
 #define SEGMENTS_FIND     0u
 #define SEGMENTS_SHORT    1u
@@ -136,11 +143,16 @@ ARGS_END(scan_args)
 #define SEGMENTS_ADD      5u
 #define SEGMENTS_DISORDER 6u
 
+/* Offsets that a workgroup looks at: enough for the work to outweigh its beginning. */
+#define SEGMENTS_FIND_EACH 2048u
+
 /* Words of the counters. */
 #define SEGMENTS_MIDDLING_COUNT 0u
 #define SEGMENTS_LONG_COUNT     1u
 #define SEGMENTS_TILE_COUNT     2u /* two words */
 #define SEGMENTS_IS_DISORDER    4u
+#define SEGMENTS_COVER_FIRST    5u /* elements first ... end - 1 are in segments */
+#define SEGMENTS_COVER_END      6u
 #define SEGMENTS_COUNTERS       64u
 
 /* Workgroups that go through a list of unknown length. */
@@ -151,11 +163,13 @@ ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(counters)
-ARG_ADDRESS(middling) /* numbers of segments */
-ARG_ADDRESS(longs)    /* likewise */
-ARG_ADDRESS(tiles)    /* for each of longs: how many tiles; then, the tiles before */
-ARG_ADDRESS(results)  /* for each tile: 16 bytes, or a sum */
-ARG_UINT(first)       /* FIND, SHORT, DISORDER: segments first ... end - 1 */
+ARG_ADDRESS(middling)   /* numbers of segments */
+ARG_ADDRESS(longs)      /* likewise */
+ARG_ADDRESS(tiles)      /* for each of longs: how many tiles; then, the tiles before */
+ARG_ADDRESS(results)    /* for each tile: 16 bytes, or a sum */
+ARG_ADDRESS(marks)      /* a bit an element */
+ARG_ADDRESS(tile_marks) /* a bit a tile */
+ARG_UINT(first)         /* FIND, SHORT, DISORDER: segments first ... end - 1 */
 ARG_UINT(end)
 ARG_UINT(elements)
 ARG_UINT(wide) /* offsets are u64 */

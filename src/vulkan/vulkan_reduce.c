@@ -17,6 +17,11 @@ bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_t
     return c.kind != FOLD_DOUBLE || has_doubles;
 }
 
+/* What a workgroup does at its end, a store that all must see and an atomic, takes as long as a tile.
+ * Where there are tiles enough for all of a large GPU a workgroup folds several: 0.262 instead of
+ * 0.293 ms for 2^28 u32 on an H200 (two: 0.273; eight: 0.266). */
+enum { MANY_TILES = 2048, TILES_A_GROUP = 4 };
+
 typedef struct reduce_job {
     vk_fold fold;
     vk_passes passes;
@@ -81,12 +86,13 @@ static tml_status run_pass(tml_context *tml, reduce_job *job, vk_address in, siz
     args->first_high = (uint32_t)(pass.first >> 32);
     args->is_first = number == 0;
     args->is_last = number + 1 == job->passes.count;
+    args->each = tiles >= MANY_TILES ? TILES_A_GROUP : 1;
     vk_dispatch_info info = {
         .module = job->fold.in_double ? &vk_shader_reduce_double : &vk_shader_reduce,
         .spec_count = VK_FOLD_SPECS,
         .args = args,
         .args_size = sizeof *args,
-        .groups = tiles,
+        .groups = (tiles + args->each - 1) / args->each,
     };
     for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
         info.specs[s] = job->fold.specs[s];

@@ -1,5 +1,5 @@
 /* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; kernels/stream.k.h lists the
- * steps). Short segments are done at once; middling and long ones go to lists on the device, through
+ * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done at once; middling and long ones go to lists on the device, through
  * which a fixed number of workgroups goes, and long ones are cut into the tiles of tml_reduce and
  * tml_scan, so that work follows the elements. The lists have room for segments that do not overlap.
  * Offsets that fall may ask for more: then a last step, which otherwise does nothing, does all. */
@@ -186,16 +186,24 @@ static const vk_module *scan_module(tml_type type, uint32_t *rows)
         return &vk_shader_segments_scan_f64;
     case TML_U64:
     case TML_I64:
-        return &vk_shader_segments_scan_u64;
+        return &vk_shader_segments_marked_u64;
     default:
-        return &vk_shader_segments_scan_u32;
+        return &vk_shader_segments_marked_u32;
     }
 }
 
+static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, segments_job *job)
+{
+    job->spec_count = 4;
+    job->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
+    job->specs[2] = tml_type_is_signed(in_type);
+    job->specs[3] = desc->inclusive;
+}
+
+/* Floats: each segment's sums are those of a stream of its own. */
 static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
                          segments_job *job, vk_address *scan_scratch)
 {
-    tml_type in_type = tml_slot_of(tml, desc->in)->type;
     tml_type sum_type = tml_slot_of(tml, desc->out)->type;
     uint32_t lanes = vk_caps_of(tml)->subgroup, rows;
     const vk_module *module = scan_module(sum_type, &rows);
@@ -207,10 +215,37 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
             arena, job);
     *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
     job->module = module;
-    job->spec_count = 4;
-    job->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
-    job->specs[2] = tml_type_is_signed(in_type);
-    job->specs[3] = desc->inclusive;
+    scan_specs(desc, tml_slot_of(tml, desc->in)->type, job);
+}
+
+/* Integers: the stream's tiles are scanned, whatever the segments. */
+static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
+                           segments_job *job)
+{
+    const tml_slot *in = tml_slot_of(tml, desc->in), *at = tml_slot_of(tml, desc->offsets);
+    tml_type sum_type = tml_slot_of(tml, desc->out)->type;
+    uint32_t rows;
+    *job = (segments_job){.tml = tml, .segments = (uint32_t)(at->count - 1)};
+    job->module = scan_module(sum_type, &rows);
+    uint64_t tile = (uint64_t)QUAD * rows * VK_GROUP;
+    job->most_tiles = (in->count + tile - 1) / tile;
+    segments_args *args = &job->args;
+    args->in_at = vk_slot_address(in);
+    args->offsets = vk_slot_address(at);
+    args->out_at = vk_address_of(tml, desc->out);
+    args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
+    args->marks = vk_take(arena, job->most_tiles, tile / 8); /* follow the counters */
+    args->tile_marks = vk_take(arena, (job->most_tiles + tile - 1) / tile, tile / 8);
+    args->results = vk_take(arena, job->most_tiles, tml_type_size(sum_type));
+    args->end = job->segments;
+    args->elements = (uint32_t)in->count;
+    args->wide = at->type == TML_U64;
+    scan_specs(desc, in->type, job);
+}
+
+static bool is_marked(const tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    return !tml_type_is_float(tml_slot_of(tml, desc->out)->type);
 }
 
 static bool scan_supports(tml_context *tml, const void *argument)
@@ -220,13 +255,27 @@ static bool scan_supports(tml_context *tml, const void *argument)
            is_countable(tml, desc->in, desc->offsets);
 }
 
-static size_t scan_scratch_size(tml_context *tml, const void *desc)
+static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
+    const tml_scan_segments_desc *desc = argument;
     vk_arena arena = {0};
     segments_job job;
     vk_address scan_scratch;
-    scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
+    if (is_marked(tml, desc))
+        marked_lay_out(tml, desc, &arena, &job);
+    else
+        scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
     return arena.size;
+}
+
+/* LONG: the elements are sums. */
+static segments_job job_of_sums(const segments_job *job, size_t sum_size, bool inclusive)
+{
+    segments_job of_sums = *job;
+    of_sums.specs[1] = sum_size == 4 ? 2 : 3;
+    of_sums.specs[2] = false;
+    of_sums.specs[3] = inclusive;
+    return of_sums;
 }
 
 static tml_status scan_long(const segments_job *job, size_t sum_size)
@@ -234,9 +283,7 @@ static tml_status scan_long(const segments_job *job, size_t sum_size)
     tml_status status = step_over_list(job, SEGMENTS_TILES, job->most_tiles);
     if (status)
         return status;
-    segments_job of_sums = *job;
-    of_sums.specs[1] = sum_size == 4 ? 2 : 3;
-    of_sums.specs[2] = of_sums.specs[3] = false;
+    segments_job of_sums = job_of_sums(job, sum_size, false);
     status = step_over_list(&of_sums, SEGMENTS_LONG, job->args.long_room);
     return status ? status : step_over_list(job, SEGMENTS_ADD, job->most_tiles);
 }
@@ -255,10 +302,8 @@ static tml_status scan_in_order(const segments_job *job)
     return status;
 }
 
-static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
 {
-    (void)size;
-    const tml_scan_segments_desc *desc = argument;
     vk_arena arena = vk_arena_of(scratch);
     segments_job job;
     vk_address scan_scratch;
@@ -271,6 +316,33 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     if (!status && job.args.long_room > 0)
         status = scan_long(&job, tml_slot_of(tml, desc->out)->element_size);
     return status ? status : scan_in_order(&job);
+}
+
+static tml_status scan_marked(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
+{
+    vk_arena arena = vk_arena_of(scratch);
+    segments_job job;
+    marked_lay_out(tml, desc, &arena, &job);
+    uint64_t words = (job.args.results - job.args.counters) / sizeof(uint32_t);
+    tml_status status = vk_fill(tml, job.args.counters, words, 0);
+    if (!status) /* there is an offset more than segments */
+        status = step(&job, SEGMENTS_FIND, (uint64_t)job.segments / SEGMENTS_FIND_EACH + 1);
+    if (!status)
+        status = step(&job, SEGMENTS_TILES, job.most_tiles);
+    if (!status && job.most_tiles > 1) {
+        segments_job of_sums = job_of_sums(&job, tml_slot_of(tml, desc->out)->element_size, true);
+        status = step(&of_sums, SEGMENTS_LONG, 1);
+    }
+    if (!status)
+        status = step(&job, SEGMENTS_ADD, job.most_tiles);
+    return status ? status : scan_in_order(&job);
+}
+
+static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
+{
+    (void)size;
+    const tml_scan_segments_desc *desc = argument;
+    return is_marked(tml, desc) ? scan_marked(tml, desc, scratch) : scan_each(tml, desc, scratch);
 }
 
 const tml_engine_op vk_op_scan_segments = {scan_supports, scan_scratch_size, scan_run};

@@ -1,4 +1,4 @@
-/* One pass of tml_reduce in one dispatch. Each workgroup folds a tile; of those that share a fan of
+/* One pass of tml_reduce in one dispatch. Each workgroup folds some tiles; of those that share a fan of
  * 256 tiles the last to finish folds the tiles' results, and of those the last the fans'. Nobody
  * waits, and each step joins in the order of the tiles, so that the result does not depend on who was
  * last. */
@@ -23,13 +23,13 @@ fold_state get_result(uvec2 results, uint i, uint count)
     return fold_choose(i < count, fold_state(result.xy, result.z), fold_nothing());
 }
 
-/* Was this workgroup the last of count to come here with its result stored? */
-bool is_last_of(uint counter, uint count)
+/* Was this workgroup, which comes with so many results stored, the last of those with count? */
+bool is_last_of(uint counter, uint count, uint stored)
 {
     if (gl_LocalInvocationID.x == 0u) {
         memoryBarrierBuffer();
-        uint before = atomicAdd(word_at(address_of_word(args.counters, counter)).bits, 1u);
-        is_last_here = before + 1u == count;
+        uint before = atomicAdd(word_at(address_of_word(args.counters, counter)).bits, stored);
+        is_last_here = before + stored == count;
     }
     barrier();
     memoryBarrierBuffer();
@@ -68,25 +68,29 @@ void main()
 
     uint count = stream_length(args.length_at, args.bound);
     uint tiles = max((count + (1u << TILE_LOG2) - 1u) >> TILE_LOG2, 1u);
-    uint tile = group_index();
-    if (tile >= tiles)
+    uint first = group_index() * args.each, end = min(first + args.each, tiles);
+    if (first >= tiles)
         return;
     fold_state f = fold_nothing();
-    if (count > 0u)
-        f = fold_tile(args.in_at, tile, count);
-    if (tiles > 1u) {
-        uint fan = tile / FOLD_FAN, fans = (tiles + FOLD_FAN - 1u) / FOLD_FAN;
-        uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);
-        if (t == 0u)
+    for (uint tile = first; tile < end; tile++) {
+        if (tile != first)
+            barrier();
+        if (count > 0u)
+            f = fold_tile(args.in_at, tile, count);
+        if (tiles > 1u && t == 0u)
             put_result(args.partials, tile, f);
-        if (!is_last_of(1u + fan, here))
+    }
+    if (tiles > 1u) {
+        uint fan = first / FOLD_FAN, fans = (tiles + FOLD_FAN - 1u) / FOLD_FAN;
+        uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);
+        if (!is_last_of(1u + fan, here, end - first))
             return;
         f = fold_group(get_result(args.partials, fan * FOLD_FAN + t, tiles));
         if (fans > 1u) {
             barrier();
             if (t == 0u)
                 put_result(args.fans, fan, f);
-            if (!is_last_of(0u, fans))
+            if (!is_last_of(0u, fans, 1u))
                 return;
             f = fold_nothing();
             uint each = (fans + GROUP - 1u) / GROUP;

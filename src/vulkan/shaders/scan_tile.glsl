@@ -37,6 +37,11 @@ const sum_t ZERO = 0.0;
 const uint ROWS = 4u;
 const sum_t ZERO = 0.0lf;
 #endif
+#if defined(SUM_U32) || defined(SUM_F32)
+const uint SUM_SIZE = 4u;
+#else
+const uint SUM_SIZE = 8u;
+#endif
 const uint STRETCH = 4u * ROWS * SUBGROUP;
 const uint TILE = 4u * ROWS * GROUP;
 

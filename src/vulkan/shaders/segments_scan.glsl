@@ -1,26 +1,14 @@
-/* The dispatches of tml_scan_segments, for one type of sums. Every sum is made in the order of
+/* The dispatches of tml_scan_segments, for one type of floats. Every sum is made in the order of
  * scan_tile.glsl, counted from the segment's beginning. */
 #define UNROLL
 #include "scan_tile.glsl"
 #include "segments.glsl"
+#include "segments_order.glsl"
 
 /* A short segment has quads for one row of lanes, and for one invocation not too many. */
 const uint QUADS = SUBGROUP < 8u ? SUBGROUP : 8u;
 const uint SHORT_MOST = 4u * QUADS;
 const uint MIDDLING_MOST = STRETCH;
-
-uvec2 address_of_input(segment span)
-{
-    return address_of(args.in_at, span.first, 1u << IN_LOG2);
-}
-uvec2 address_of_output(segment span)
-{
-#if defined(SUM_U32) || defined(SUM_F32)
-    return address_of(args.out_at, span.first, 4u);
-#else
-    return address_of(args.out_at, span.first, 8u);
-#endif
-}
 
 /* One invocation does what the lanes of a row do. */
 void scan_short(segment span)
@@ -40,20 +28,6 @@ void scan_short(segment span)
         if (k > 0u)
             before = sums[k - 1u];
         store_quad_slowly(out_at, 4u * k, span.count, scan_quad(quads[k], before));
-    }
-}
-
-/* One workgroup, for segments that must be done in their order. */
-void scan_in_order(segment span)
-{
-    uvec2 in_at = address_of_input(span), out_at = address_of_output(span);
-    sum_t before = ZERO;
-    for (uint first = 0u; first < span.count; first += TILE) {
-        tile_scan t = scan_tile(in_at, out_at, first, span.count);
-        store_tile(out_at, span.count, t, before);
-        before = add(before, t.total);
-        memoryBarrierBuffer();
-        barrier();
     }
 }
 
@@ -113,8 +87,7 @@ void main()
             scan_sums(address_of(args.results, first, 1u << IN_LOG2), tiles);
         }
     } else if (SCAN_MODE == SEGMENTS_DISORDER) {
-        for (uint s = args.first; s < args.end; s++)
-            scan_in_order(segment_of(s));
+        scan_in_order();
     } else { /* TILES and ADD */
         uint count = counter(SEGMENTS_TILE_COUNT);
         for (uint i = group_index(); i < count; i += groups) {
