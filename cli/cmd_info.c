@@ -8,6 +8,7 @@
 #include "histogram.h"
 #include "input.h"
 #include "json.h"
+#include "picture_buffer.h"
 #include "progress.h"
 #include "text.h"
 
@@ -263,6 +264,90 @@ static int describe_points(tml_context *tml, const input *in, const info_args *a
     return CLI_OK;
 }
 
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static void print_picture(const char *path, const tml_picture *p, const tml_image_stats *stats,
+                          bool ascii)
+{
+    char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
+    const histogram h = picture_histogram(stats);
+    printf("%s: picture\n", text_file_name(path));
+    text_label("pixels");
+    printf("%s, ", picture_describe(p, text));
+    printf("%s\n", text_bytes(text, p->size));
+    if (p->comment[0]) {
+        text_label("comment");
+        printf("%s\n", p->comment);
+    }
+    text_label("luminance");
+    if (isnan(stats->min))
+        printf("no pixel is finite");
+    else
+        printf("%.6g to %.6g, mean %.6g, geometric mean %.6g", stats->min, stats->max, stats->mean,
+               stats->geometric_mean);
+    if (stats->nan)
+        printf("; %s NaN", text_count(text, stats->nan));
+    if (stats->infinite)
+        printf("; %s infinite", text_count(text, stats->infinite));
+    putchar('\n');
+    histogram_sparkline(&h, SPARK_COLUMNS, ascii, spark);
+    text_label("histogram");
+    printf("|%s| %+g to %+g stops\n", spark, stats->histogram_low,
+           stats->histogram_low + stats->bin_width * h.bin_count);
+}
+
+static void json_picture(const char *path, const tml_picture *p, const tml_image_stats *stats)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", path);
+    json_text(&j, "kind", "picture");
+    json_text(&j, "format", p->format);
+    json_count(&j, "width", p->width);
+    json_count(&j, "height", p->height);
+    json_count(&j, "channels", p->channels);
+    json_text(&j, "type", tml_type_name(p->type));
+    json_flag(&j, "srgb", p->srgb);
+    json_integer(&j, "x", p->x);
+    json_integer(&j, "y", p->y);
+    json_count(&j, "full_width", p->full_width);
+    json_count(&j, "full_height", p->full_height);
+    json_text(&j, "comment", p->comment);
+    json_number(&j, "min", stats->min);
+    json_number(&j, "max", stats->max);
+    json_number(&j, "mean", stats->mean);
+    json_number(&j, "geometric_mean", stats->geometric_mean);
+    json_count(&j, "nans", stats->nan);
+    json_count(&j, "infinities", stats->infinite);
+    json_close(&j, '{');
+}
+
+static int describe_picture(tml_context *tml, const char *path, const info_args *args)
+{
+    picture_buffer in;
+    tml_image_stats stats = {0};
+    tml_buffer words = {0};
+    int code = picture_buffer_load("info", tml, path, &args->common, false, &in);
+    if (code != CLI_OK)
+        return code;
+    tml_status status = tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &words);
+    if (status == TML_OK)
+        status =
+            tml_image_measure(tml, &(tml_image_measure_desc){.image = in.image, .stats = words});
+    if (status == TML_OK)
+        status = tml_image_stats_read(tml, words, &stats);
+    progress_clear();
+    if (status == TML_OK && args->common.json)
+        json_picture(path, &in.picture, &stats);
+    else if (status == TML_OK)
+        print_picture(path, &in.picture, &stats,
+                      args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    tml_buffer_destroy(tml, words);
+    picture_buffer_free(tml, &in);
+    return cli_fail("info", tml, status);
+}
+
 static int info_run(void *args, char **operands, uint32_t operand_count)
 {
     const info_args *a = args;
@@ -271,6 +356,12 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
     tml_context *tml = cli_open("info", &a->common);
     if (!tml)
         return CLI_FAILED;
+    /* Headerless samples may begin as anything does. */
+    if (!a->input.dims[0] && tml_picture_format(tml, operands[0])) {
+        int code = describe_picture(tml, operands[0], a);
+        cli_close(tml);
+        return code;
+    }
     int code = input_load("info", tml, operands[0], &a->input, &a->common, &in);
     if (code == CLI_OK)
         code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
@@ -282,11 +373,12 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
 const cli_command cmd_info = {
     .options = {.name = "info",
                 .operands = "FILE",
-                .summary = "Tells what is in a volume or point file",
+                .summary = "Tells what is in a volume, point or picture file",
                 .about =
                     "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
-                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. The format "
-                    "is found by content. The histogram's height is logarithmic.",
+                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Pictures: "
+                    "Radiance, PFM, PNG, JPEG, OpenEXR. The format is found by content. The "
+                    "histogram's height is logarithmic.",
                 .options = info_options,
                 .shared = cli_shared_options,
                 .least_operands = 1,

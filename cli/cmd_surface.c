@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cells.h"
 #include "cli.h"
 #include "histogram.h"
 #include "input.h"
+#include "picture_buffer.h"
 #include "progress.h"
 #include "render.h"
 #include "stream_kernels.h"
@@ -66,26 +66,13 @@ static const char *parse_labels(const char *text, void *member)
 /* "0:64,10:,:" : the samples from the first up to, not including, the second number. */
 static const char *parse_region(const char *text, void *member)
 {
-    static const char expected[] = "three ranges of samples such as 0:64,10:,:";
     tml_region *region = member;
+    uint64_t first[3], last[3];
+    if (!opt_ranges(text, 3, first, last))
+        return "three ranges of samples such as 0:64,10:,:";
     for (int axis = 0; axis < 3; axis++) {
-        char word[64];
-        size_t length = strcspn(text, ",");
-        if (length >= sizeof word || (text[length] == ',') != (axis < 2))
-            return expected;
-        memcpy(word, text, length);
-        word[length] = '\0';
-        char *end = strchr(word, ':');
-        uint64_t first = 0, last = UINT64_MAX;
-        if (!end)
-            return expected;
-        *end++ = '\0';
-        if ((*word && !opt_count(word, &first)) || (*end && !opt_count(end, &last)) ||
-            last <= first)
-            return expected;
-        region->first[axis] = first;
-        region->count[axis] = last == UINT64_MAX ? 0 : last - first;
-        text += length + 1;
+        region->first[axis] = first[axis];
+        region->count[axis] = last[axis] == UINT64_MAX ? 0 : last[axis] - first[axis];
     }
     return NULL;
 }
@@ -188,29 +175,20 @@ static const opt surface_options[] = {
 /* ---- checks before any work ------------------------------------------------------------------ */
 
 /* A long run must not end in an unknown ending. */
-static bool ends_with_one_of(const char *path, const char *const *endings)
-{
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && endings[i]; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
-            return true;
-    return false;
-}
-
 static int check_args(const surface_args *args)
 {
     static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
     static const char *const pictures[] = {".png", NULL};
     if (!args->output && !args->png && !args->debug_cells)
         return cli_usage("surface", "nothing to write; give --output, --png or --debug-cells");
-    if (args->output && !ends_with_one_of(args->output, meshes))
+    if (args->output && !path_ends_with(args->output, meshes))
         return cli_usage("surface",
                          "--output: %s ends in no known format; use .ply, .stl, .obj, "
                          ".glb or .vtp",
                          args->output);
-    if (args->png && !ends_with_one_of(args->png, pictures))
+    if (args->png && !path_ends_with(args->png, pictures))
         return cli_usage("surface", "--png: %s does not end in .png", args->png);
-    if (args->debug_cells && !ends_with_one_of(args->debug_cells, pictures))
+    if (args->debug_cells && !path_ends_with(args->debug_cells, pictures))
         return cli_usage("surface", "--debug-cells: %s does not end in .png", args->debug_cells);
     if (args->debug_cells && (args->labels.all || args->labels.count || args->iso.count > 1))
         return cli_usage("surface", "--debug-cells shows one isovalue; leave --labels away");

@@ -55,6 +55,29 @@ uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32
     return 0;
 }
 
+bool opt_ranges(const char *text, uint32_t count, uint64_t *first, uint64_t *last)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char word[64];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof word || (text[length] == ',') != (i + 1 < count))
+            return false;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        char *end = strchr(word, ':');
+        if (!end)
+            return false;
+        *end++ = '\0';
+        first[i] = 0;
+        last[i] = UINT64_MAX;
+        if ((*word && !opt_count(word, &first[i])) || (*end && !opt_count(end, &last[i])) ||
+            last[i] <= first[i])
+            return false;
+        text += length + 1;
+    }
+    return true;
+}
+
 /* "512", "1.5G", "200MiB": bytes. */
 static bool parse_bytes(const char *text, uint64_t *out)
 {

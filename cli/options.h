@@ -84,6 +84,9 @@ bool opt_number(const char *text, double *out);
 bool opt_count(const char *text, uint64_t *out);
 /* The numbers between text's commas (or other separators), at most capacity; 0 when any is bad. */
 uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32_t capacity);
+/* "0:64,10:,:": count ranges from the first number up to, not including, the last. An empty first is 0, an empty
+ * last UINT64_MAX. */
+bool opt_ranges(const char *text, uint32_t count, uint64_t *first, uint64_t *last);
 /* How many single-letter edits turn one word into the other. */
 uint32_t opt_distance(const char *a, const char *b);
 

@@ -1,0 +1,669 @@
+/* trommel exposure: what a picture's luminance is, the exposure that follows from it, and the picture exposed
+ * and tone-mapped. Several pictures are frames of a sequence, to which the exposure adapts over time. */
+#include <inttypes.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "picture_buffer.h"
+#include "plot.h"
+#include "progress.h"
+#include "text.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef struct picture_region {
+    uint32_t x, y, width, height; /* width or height 0: to the picture's end */
+} picture_region;
+
+typedef struct exposure_args {
+    cli_common common;
+    const char *meter;
+    picture_region region;
+    uint32_t luminance; /* tml_luminance */
+    opt_numbers weights;
+    double floor;
+    bool is_linear;
+    uint32_t by; /* tml_expose_by */
+    opt_numbers percentile, clip, ev100, limits;
+    double bias, key;
+    opt_numbers adapt;
+    double fps;
+    bool no_adapt;
+    const char *output, *plot;
+    uint32_t tone; /* tml_tone */
+    double white;
+    uint32_t depth; /* 0: 8 bits, 1: 16 */
+    bool ascii;
+} exposure_args;
+
+static const char *parse_region(const char *text, void *member)
+{
+    picture_region *region = member;
+    uint64_t first[2], last[2];
+    if (!opt_ranges(text, 2, first, last) || first[0] > UINT32_MAX || first[1] > UINT32_MAX)
+        return "two ranges of pixels such as 100:900,:540";
+    uint64_t width = last[0] - first[0], height = last[1] - first[1];
+    *region = (picture_region){(uint32_t)first[0], (uint32_t)first[1],
+                               last[0] <= UINT32_MAX ? (uint32_t)width : 0,
+                               last[1] <= UINT32_MAX ? (uint32_t)height : 0};
+    return NULL;
+}
+
+static const opt exposure_options[] = {
+    {OPT_SECTION, .help = "Measuring"},
+    {OPT_FILE, "meter", .argument = "average|centre|spot|matrix|FILE", .fallback = "average",
+     .offset = offsetof(exposure_args, meter),
+     .help = "which pixels weigh how much; FILE: a picture, laid over the region, whose brightness "
+             "is the "
+             "weight"},
+    {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1", .parse = parse_region,
+     .offset = offsetof(exposure_args, region),
+     .help = "only pixels X0 up to, not including, X1 and so on, from the top left; an empty end "
+             "is the "
+             "picture's"},
+    {OPT_CHOICE, "luminance", .choices = "rec709|rec2020|acescg|max_rgb|custom",
+     .fallback = "rec709", .offset = offsetof(exposure_args, luminance),
+     .help = "how red, green and blue make luminance; custom: by --weights"},
+    {OPT_NUMBERS, "weights", .argument = "R,G,B", .least = 0, .most = INFINITY, .count_least = 3,
+     .count_most = 3, .offset = offsetof(exposure_args, weights),
+     .help = "shares of the three, scaled to a sum of 1"},
+    {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = INFINITY, .fallback = "0",
+     .offset = offsetof(exposure_args, floor),
+     .help = "luminances below it count as it; 0: black pixels are left out"},
+    {OPT_FLAG, "linear", .offset = offsetof(exposure_args, is_linear),
+     .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
+
+    {OPT_SECTION, .help = "Exposure"},
+    {OPT_CHOICE, "by", .choices = "mean|median|percentile", .fallback = "mean",
+     .offset = offsetof(exposure_args, by), .help = "mean: of the logarithms"},
+    {OPT_NUMBERS, "percentile", .argument = "P", .least = 0, .most = 100, .count_most = 1,
+     .offset = offsetof(exposure_args, percentile),
+     .help = "for --by percentile: that many percent of the pixels are darker"},
+    {OPT_NUMBERS, "clip", .argument = "LOW,HIGH", .least = 0, .most = 100, .count_least = 2,
+     .count_most = 2, .offset = offsetof(exposure_args, clip),
+     .help = "for --by mean: only between these percentages of the pixels, from dark to bright"},
+    {OPT_NUMBERS, "ev100", .argument = "EV", .least = -100, .most = 100, .count_most = 1,
+     .offset = offsetof(exposure_args, ev100),
+     .help = "this exposure value at ISO 100, whatever was measured"},
+    {OPT_NUMBER, "ev", .argument = "STOPS", .least = -100, .most = 100, .fallback = "0",
+     .offset = offsetof(exposure_args, bias), .help = "bias: +1 is twice as bright"},
+    {OPT_NUMBER, "key", .argument = "GREY", .least = 1e-6, .most = 1e6, .fallback = "0.18",
+     .offset = offsetof(exposure_args, key), .help = "what the average becomes, of a white of 1"},
+    {OPT_NUMBERS, "limits", .argument = "MIN,MAX", .least = -100, .most = 100, .count_least = 2,
+     .count_most = 2, .offset = offsetof(exposure_args, limits), .help = "of EV100"},
+
+    {OPT_SECTION, .help = "Sequences"},
+    {OPT_NUMBERS, "adapt", .argument = "UP[,DOWN]", .least = 1e-3, .most = 1e6, .count_most = 2,
+     .offset = offsetof(exposure_args, adapt),
+     .help =
+         "speed in stops a second, towards brighter and towards darker pictures (default: 3,1)"},
+    {OPT_NUMBER, "fps", .argument = "N", .least = 1e-3, .most = 1e6, .fallback = "30",
+     .offset = offsetof(exposure_args, fps), .help = "frames a second"},
+    {OPT_FLAG, "no-adapt", .offset = offsetof(exposure_args, no_adapt),
+     .help = "each picture by itself"},
+
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(exposure_args, output),
+     .help = "the picture, exposed and tone-mapped: .png, or .pfm and .hdr with linear values; of "
+             "several "
+             "inputs with %04d for the number, from 0"},
+    {OPT_CHOICE, "tone", .choices = "srgb|reinhard|reinhard_extended|hable|aces_fit|agx|neutral",
+     .fallback = "agx", .offset = offsetof(exposure_args, tone),
+     .help = "tone curve; srgb: none, clipped at 1"},
+    {OPT_NUMBER, "white", .argument = "L", .least = 1e-3, .most = 1e6, .fallback = "4",
+     .offset = offsetof(exposure_args, white),
+     .help = "for reinhard_extended: the exposed luminance that becomes white"},
+    {OPT_CHOICE, "depth", .choices = "8|16", .fallback = "8",
+     .offset = offsetof(exposure_args, depth), .help = "bits of a .png"},
+    {OPT_FILE, "histogram", .argument = "FILE", .offset = offsetof(exposure_args, plot),
+     .help = "a plot of the histogram (.png), with mean, median, clip and middle grey"},
+    {OPT_FLAG, "ascii", .offset = offsetof(exposure_args, ascii),
+     .help = "draw the summary's histogram in ASCII (default where the locale is not UTF-8)"},
+    {0},
+};
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+enum { PATH_SIZE = 4096, METER_SIDE = 128, FRAMES_MOST = 1000000 };
+
+/* A frame's results, kept for the summary. */
+typedef struct frame {
+    const char *path;
+    char picture[TEXT_SIZE], comment[sizeof((tml_picture *)0)->comment];
+    tml_image_stats stats;
+    float state[TML_EXPOSURE_WORDS];
+    double seconds[4]; /* load, measure, tone map, save */
+} frame;
+
+typedef struct run {
+    tml_context *tml;
+    const exposure_args *args;
+    picture_buffer in;
+    tml_buffer stats, state, mask;
+    uint32_t mask_for[2]; /* the region's size that the mask was made for */
+    uint32_t mask_width, mask_height;
+    json json;
+} run;
+
+static int fail(const run *r, tml_status status)
+{
+    return cli_fail("exposure", r->tml, status);
+}
+
+static int check_args(const exposure_args *a, uint32_t count)
+{
+    static const char *const outputs[] = {".png", ".pfm", ".hdr", NULL};
+    static const char *const plots[] = {".png", NULL};
+    const char *const paths[] = {a->output, a->plot};
+    static const char *const names[] = {"output", "histogram"};
+    for (int i = 0; i < 2; i++) {
+        if (!paths[i])
+            continue;
+        if (!path_ends_with(paths[i], i ? plots : outputs))
+            return cli_usage("exposure", "--%s: %s ends in no known format; use %s", names[i],
+                             paths[i], i ? ".png" : ".png, .pfm or .hdr");
+        if (strchr(paths[i], '%') && !path_is_numbered(paths[i]))
+            return cli_usage("exposure", "--%s: %s: write %%d or %%04d once for the frame's number",
+                             names[i], paths[i]);
+        if (count > 1 && !path_is_numbered(paths[i]))
+            return cli_usage("exposure",
+                             "--%s: %s is one name for %" PRIu32
+                             " pictures; put %%04d where each one's number goes",
+                             names[i], paths[i], count);
+    }
+    if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
+        return cli_usage("exposure", "--luminance custom and --weights belong together");
+    if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
+        return cli_usage("exposure", "--by percentile and --percentile belong together");
+    if (a->clip.count && !(a->clip.values[0] < a->clip.values[1]))
+        return cli_usage("exposure", "--clip: %g is not below %g", a->clip.values[0],
+                         a->clip.values[1]);
+    if (a->limits.count && !(a->limits.values[0] <= a->limits.values[1]))
+        return cli_usage("exposure", "--limits: %g is above %g", a->limits.values[0],
+                         a->limits.values[1]);
+    return CLI_OK;
+}
+
+/* ---- the meter ------------------------------------------------------------------------------- */
+
+/* A pixel's brightness as a weight of 0 to 255: the mean of its colours. */
+static uint8_t weight_of(const tml_picture *p, uint64_t pixel, const float *row)
+{
+    uint32_t colors = p->channels < 3 ? 1 : 3;
+    double sum = 0;
+    for (uint32_t c = 0; c < colors; c++) {
+        uint64_t i = pixel * p->channels + c;
+        if (p->type == TML_U8)
+            sum += ((const uint8_t *)p->data)[i];
+        else if (p->type == TML_U16)
+            sum += ((const uint16_t *)p->data)[i] / 257.0;
+        else
+            sum += 255 * fmin(fmax((double)row[pixel % p->width * p->channels + c], 0), 1);
+    }
+    return (uint8_t)lrint(sum / colors);
+}
+
+static int read_mask(run *r, const char *path, uint32_t width, uint32_t height, uint8_t **out,
+                     size_t *size)
+{
+    tml_picture p;
+    tml_status status = tml_picture_load(r->tml, path, r->args->common.memory, &p);
+    if (status != TML_OK)
+        return fail(r, status);
+    int code = CLI_OK;
+    *size = (size_t)p.width * p.height;
+    if (p.type == TML_F16)
+        code = cli_error("exposure", "--meter: %s has pixels of f16; use a PNG, or f32", path);
+    else if (p.width > width || p.height > height)
+        code = cli_error("exposure",
+                         "--meter: %s is %" PRIu32 " x %" PRIu32 ", more than the %" PRIu32
+                         " x %" PRIu32 " pixels that are measured; make it smaller",
+                         path, p.width, p.height, width, height);
+    else if (!(*out = tml_alloc(r->tml, *size)))
+        code = cli_error("exposure", "no memory for a meter of %zu weights", *size);
+    for (uint64_t i = 0; code == CLI_OK && i < *size; i++)
+        (*out)[i] = weight_of(&p, i, (const float *)p.data + i / p.width * p.width * p.channels);
+    r->mask_width = p.width;
+    r->mask_height = p.height;
+    tml_picture_free(r->tml, &p);
+    return code;
+}
+
+static int make_mask(run *r, uint32_t width, uint32_t height)
+{
+    static const char *const names[] = {"average", "centre", "spot", "matrix", NULL};
+    uint32_t pattern = 0;
+    while (names[pattern] && strcmp(r->args->meter, names[pattern]) != 0)
+        pattern++;
+    if (pattern == TML_METER_AVERAGE || (r->mask_for[0] == width && r->mask_for[1] == height))
+        return CLI_OK;
+    uint8_t *weights = NULL;
+    size_t size = 0;
+    int code = CLI_OK;
+    tml_status status = TML_OK;
+    tml_buffer_destroy(r->tml, r->mask);
+    r->mask = (tml_buffer){0};
+    if (!names[pattern]) {
+        code = read_mask(r, r->args->meter, width, height, &weights, &size);
+    } else {
+        r->mask_width = width < METER_SIDE ? width : METER_SIDE;
+        r->mask_height = height < METER_SIDE ? height : METER_SIDE;
+        size = (size_t)r->mask_width * r->mask_height;
+        weights = tml_alloc(r->tml, size);
+        status = weights ? tml_meter_weights((tml_meter)pattern, width, height, r->mask_width,
+                                             r->mask_height, weights)
+                         : tml_error(r->tml, TML_OUT_OF_MEMORY, "no memory for a meter");
+    }
+    if (code == CLI_OK && status == TML_OK)
+        status = tml_buffer_create(
+            r->tml,
+            &(tml_buffer_desc){.type = TML_U8, .count = size, .data = weights, .label = "meter"},
+            &r->mask);
+    tml_free(r->tml, weights, size);
+    r->mask_for[0] = width;
+    r->mask_for[1] = height;
+    return code == CLI_OK ? fail(r, status) : code;
+}
+
+/* ---- a frame --------------------------------------------------------------------------------- */
+
+static int measure(run *r, frame *f)
+{
+    const exposure_args *a = r->args;
+    const tml_image *image = &r->in.image;
+    const picture_region *region = &a->region;
+    if (region->x >= image->width || region->y >= image->height ||
+        region->width > image->width - region->x || region->height > image->height - region->y)
+        return cli_error("exposure",
+                         "--region reaches out of %s, which is %" PRIu32 " x %" PRIu32 " pixels",
+                         f->path, image->width, image->height);
+    uint32_t width = region->width ? region->width : image->width - region->x;
+    uint32_t height = region->height ? region->height : image->height - region->y;
+    int code = make_mask(r, width, height);
+    if (code != CLI_OK)
+        return code;
+    tml_image_measure_desc desc = {.image = *image,
+                                   .region = {region->x, region->y, width, height},
+                                   .luminance = (tml_luminance)a->luminance,
+                                   .floor = (float)a->floor,
+                                   .mask = r->mask,
+                                   .stats = r->stats};
+    for (uint32_t c = 0; c < a->weights.count; c++)
+        desc.weights[c] = (float)a->weights.values[c];
+    if (!tml_is_none(r->mask)) {
+        desc.mask_width = r->mask_width;
+        desc.mask_height = r->mask_height;
+    }
+    return fail(r, tml_image_measure(r->tml, &desc));
+}
+
+static int expose(run *r, bool is_first)
+{
+    const exposure_args *a = r->args;
+    tml_image_expose_desc desc = {
+        .stats = r->stats,
+        .by = a->ev100.count ? TML_EXPOSE_MANUAL : (tml_expose_by)a->by,
+        .key = (float)a->key,
+        .bias = (float)a->bias,
+        .reset = is_first || a->no_adapt,
+        .state = r->state,
+    };
+    if (!desc.reset)
+        desc.seconds = (float)(1 / a->fps);
+    if (a->clip.count) {
+        desc.clip_low = (float)a->clip.values[0];
+        desc.clip_high = (float)a->clip.values[1];
+    }
+    desc.percentile = a->percentile.count ? (float)a->percentile.values[0] : 0;
+    desc.ev100 = a->ev100.count ? (float)a->ev100.values[0] : 0;
+    if (a->limits.count) {
+        desc.ev_min = (float)a->limits.values[0];
+        desc.ev_max = (float)a->limits.values[1];
+    }
+    if (a->adapt.count) {
+        desc.speed_up = (float)a->adapt.values[0];
+        desc.speed_down = (float)a->adapt.values[a->adapt.count - 1];
+    }
+    return fail(r, tml_image_expose(r->tml, &desc));
+}
+
+/* Which channels and type a file by that name holds. */
+static tml_type output_layout(const run *r, const char *path, tml_image *out)
+{
+    static const char *const png[] = {".png", NULL};
+    bool is_png = path_ends_with(path, png);
+    *out = (tml_image){.width = r->in.image.width, .height = r->in.image.height, .srgb = is_png};
+    uint32_t channels = r->in.image.channels;
+    /* Grey with alpha becomes four channels; floats have no place for alpha. */
+    out->channels = channels == 1 ? 1 : channels == 3 || !is_png ? 3 : 4;
+    return !is_png ? TML_F32 : r->args->depth ? TML_U16 : TML_U8;
+}
+
+static int save_picture(run *r, frame *f, const char *path)
+{
+    tml_image out;
+    tml_picture picture = {0};
+    tml_type type = output_layout(r, path, &out);
+    uint64_t count = (uint64_t)out.width * out.height * out.channels;
+    double start = cli_now();
+    tml_status status = tml_buffer_create(
+        r->tml, &(tml_buffer_desc){.type = type, .count = count, .label = "output"}, &out.buffer);
+    tml_image_tonemap_desc desc = {.in = r->in.image,
+                                   .out = out,
+                                   .state = r->state,
+                                   .tone = (tml_tone)r->args->tone,
+                                   .white = (float)r->args->white};
+    if (status == TML_OK)
+        status = tml_image_tonemap(r->tml, &desc);
+    if (status == TML_OK)
+        status = picture_read(r->tml, &out, &picture);
+    f->seconds[2] = cli_now() - start;
+    if (status == TML_OK)
+        status = tml_picture_save(r->tml, path, &picture);
+    f->seconds[3] = cli_now() - start - f->seconds[2];
+    tml_picture_free(r->tml, &picture);
+    tml_buffer_destroy(r->tml, out.buffer);
+    return fail(r, status);
+}
+
+/* The luminance, in stops, that comes out as the key: middle grey. */
+static double middle_grey(const run *r, const frame *f)
+{
+    return log2(r->args->key) - log2((double)f->state[TML_EXPOSURE_SCALE]);
+}
+
+static int save_plot(run *r, const frame *f, const char *path)
+{
+    histogram h = picture_histogram(&f->stats);
+    char y_label[64], low[32], high[32];
+    bool is_clipped = r->args->clip.count > 0 && r->args->by == TML_EXPOSE_MEAN;
+    double keep_low = is_clipped ? (double)f->state[TML_EXPOSURE_LOW] : NAN;
+    double keep_high = is_clipped ? (double)f->state[TML_EXPOSURE_HIGH] : NAN;
+    snprintf(y_label, sizeof y_label, "pixels per 1/%g stop (%%)", 1 / f->stats.bin_width);
+    snprintf(low, sizeof low, "clip %g %%", is_clipped ? r->args->clip.values[0] : 0);
+    snprintf(high, sizeof high, "clip %g %%", is_clipped ? r->args->clip.values[1] : 0);
+    const plot_mark marks[] = {
+        {keep_low, low, {110, 116, 128}},
+        {keep_high, high, {110, 116, 128}},
+        {f->stats.log2_mean, "mean (of logarithms)", {196, 60, 38}},
+        {tml_image_percentile(&f->stats, 50), "median", {20, 120, 90}},
+        {middle_grey(r, f), "middle grey", {128, 62, 160}},
+    };
+    plot_desc desc = {.title = text_file_name(f->path),
+                      .x_label = "luminance in stops (log2; 0 is a luminance of 1)",
+                      .y_label = y_label,
+                      .keep_low = keep_low,
+                      .keep_high = keep_high,
+                      .marks = marks,
+                      .mark_count = sizeof marks / sizeof marks[0]};
+    return fail(r, plot_histogram(r->tml, path, &h, &desc));
+}
+
+static int do_frame(run *r, uint32_t number, frame *f)
+{
+    const exposure_args *a = r->args;
+    char path[PATH_SIZE];
+    double start = cli_now();
+    int code = picture_buffer_load("exposure", r->tml, f->path, &a->common, a->is_linear, &r->in);
+    if (code != CLI_OK)
+        return code;
+    picture_describe(&r->in.picture, f->picture);
+    memcpy(f->comment, r->in.picture.comment, sizeof f->comment);
+    f->seconds[0] = cli_now() - start;
+    code = measure(r, f);
+    if (code == CLI_OK)
+        code = expose(r, number == 0);
+    if (code == CLI_OK)
+        code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
+    if (code == CLI_OK)
+        code = fail(r, tml_read(r->tml, r->state, f->state));
+    f->seconds[1] = cli_now() - start - f->seconds[0];
+    if (code == CLI_OK && a->output && path_number(a->output, number, path, sizeof path))
+        code = save_picture(r, f, path);
+    if (code == CLI_OK && a->plot && path_number(a->plot, number, path, sizeof path))
+        code = save_plot(r, f, path);
+    picture_buffer_free(r->tml, &r->in);
+    return code;
+}
+
+/* ---- summary --------------------------------------------------------------------------------- */
+
+/* "12.3 % negative", where there are any. */
+static void print_share(const char *name, uint64_t count, uint64_t of)
+{
+    if (!count)
+        return;
+    double percent = 100 * (double)count / (double)of;
+    char text[TEXT_SIZE];
+    if (percent < 0.1)
+        printf(", %s %s", text_count(text, count), name);
+    else
+        printf(", %.3g %% %s", percent, name);
+}
+
+static void print_counts(const frame *f)
+{
+    const tml_image_stats *s = &f->stats;
+    char text[TEXT_SIZE];
+    text_label("pixels");
+    printf("%s", text_count(text, s->pixels));
+    print_share("positive", s->positive, s->pixels);
+    print_share("zero", s->zero, s->pixels);
+    print_share("negative", s->negative, s->pixels);
+    print_share("NaN", s->nan, s->pixels);
+    print_share("infinite", s->infinite, s->pixels);
+    putchar('\n');
+}
+
+static void print_luminance(const run *r, const frame *f)
+{
+    const tml_image_stats *s = &f->stats;
+    text_label("luminance");
+    if (isnan(s->min)) {
+        printf("no pixel is finite\n");
+        return;
+    }
+    printf("%.6g to %.6g, mean %.6g, standard deviation %.6g (%s)\n", s->min, s->max, s->mean,
+           s->deviation, tml_luminance_name((tml_luminance)r->args->luminance));
+    if (s->log_weight == 0)
+        return;
+    double median = tml_image_percentile(s, 50);
+    text_label("log mean");
+    printf("%.6g, %+.4f stops; median %.4g, %+.3f stops\n", s->geometric_mean, s->log2_mean,
+           exp2(median), median);
+    text_label("percentile");
+    for (int i = 0; i < 5; i++) {
+        static const double percents[] = {1, 5, 50, 95, 99};
+        printf("%s%g %%: %+.2f", i ? ", " : "", percents[i], tml_image_percentile(s, percents[i]));
+    }
+    printf(" stops\n");
+}
+
+static void print_exposure(const run *r, const frame *f)
+{
+    double scale = (double)f->state[TML_EXPOSURE_SCALE];
+    text_label("exposure");
+    printf("x %.5g, %+.3f stops: the average of %+.3f stops becomes %g", scale, log2(scale),
+           (double)f->state[TML_EXPOSURE_AVERAGE], r->args->key);
+    if (r->args->bias != 0)
+        printf(", and %+g", r->args->bias);
+    printf("\n");
+    if (r->args->clip.count && r->args->by == TML_EXPOSE_MEAN) {
+        text_label("clip");
+        printf("%g %% to %g %%: %+.3f to %+.3f stops\n", r->args->clip.values[0],
+               r->args->clip.values[1], (double)f->state[TML_EXPOSURE_LOW],
+               (double)f->state[TML_EXPOSURE_HIGH]);
+    }
+    text_label("EV100");
+    printf("%.3f, if a luminance of 1 is 1 cd/m2\n", (double)f->state[TML_EXPOSURE_EV100]);
+}
+
+static void print_frame(const run *r, const frame *f)
+{
+    enum { COLUMNS = 64 };
+    static const char *const stages[] = {"load", "measure", "tone map", "save"};
+    char text[TEXT_SIZE], spark[4 * COLUMNS + 1], path[PATH_SIZE];
+    bool ascii = r->args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    const histogram h = picture_histogram(&f->stats);
+    printf("%s\n", text_file_name(f->path));
+    text_label("picture");
+    printf("%s\n", f->picture);
+    if (f->comment[0]) {
+        text_label("comment");
+        printf("%s\n", f->comment);
+    }
+    print_counts(f);
+    print_luminance(r, f);
+    print_exposure(r, f);
+    histogram_sparkline(&h, COLUMNS, ascii, spark);
+    text_label("histogram");
+    printf("|%s| %+g to %+g stops\n", spark, f->stats.histogram_low,
+           f->stats.histogram_low + f->stats.bin_width * TML_HISTOGRAM_BINS);
+    text_label("time");
+    for (int i = 0; i < (r->args->output ? 4 : 2); i++)
+        printf("%s%s %s", i ? ", " : "", stages[i], text_seconds(text, f->seconds[i]));
+    putchar('\n');
+    const char *const outputs[] = {r->args->output, r->args->plot};
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] && path_number(outputs[i], 0, path, sizeof path)) {
+            text_label("output");
+            printf("%s\n", path);
+        }
+}
+
+/* A row for each frame of a sequence. */
+static void print_row(uint32_t number, const frame *f)
+{
+    if (number == 0)
+        printf("frame  log mean   target   average     EV100   exposure  file\n"
+               "          stops    stops     stops                     x\n");
+    printf("%5" PRIu32 "  %8.3f %8.3f  %8.3f  %8.3f  %9.4g  %s\n", number, f->stats.log2_mean,
+           (double)f->state[TML_EXPOSURE_TARGET], (double)f->state[TML_EXPOSURE_AVERAGE],
+           (double)f->state[TML_EXPOSURE_EV100], (double)f->state[TML_EXPOSURE_SCALE],
+           text_file_name(f->path));
+}
+
+static void json_frame(json *j, const run *r, uint32_t number, const frame *f)
+{
+    const tml_image_stats *s = &f->stats;
+    char path[PATH_SIZE];
+    json_open(j, NULL, '{');
+    json_count(j, "frame", number);
+    json_text(j, "file", f->path);
+    json_text(j, "picture", f->picture);
+    json_text(j, "comment", f->comment);
+    json_count(j, "pixels", s->pixels);
+    json_count(j, "positive", s->positive);
+    json_count(j, "zero", s->zero);
+    json_count(j, "negative", s->negative);
+    json_count(j, "nan", s->nan);
+    json_count(j, "infinite", s->infinite);
+    json_count(j, "weight", s->weight);
+    json_number(j, "min", s->min);
+    json_number(j, "max", s->max);
+    json_number(j, "mean", s->mean);
+    json_number(j, "deviation", s->deviation);
+    json_number(j, "log2_mean", s->log2_mean);
+    json_number(j, "geometric_mean", s->geometric_mean);
+    json_number(j, "log2_median", tml_image_percentile(s, 50));
+    json_number(j, "scale", (double)f->state[TML_EXPOSURE_SCALE]);
+    json_number(j, "log2_average", (double)f->state[TML_EXPOSURE_AVERAGE]);
+    json_number(j, "log2_target", (double)f->state[TML_EXPOSURE_TARGET]);
+    json_number(j, "ev100", (double)f->state[TML_EXPOSURE_EV100]);
+    json_number(j, "log2_low", (double)f->state[TML_EXPOSURE_LOW]);
+    json_number(j, "log2_high", (double)f->state[TML_EXPOSURE_HIGH]);
+    json_open(j, "histogram", '{');
+    json_number(j, "low", s->histogram_low);
+    json_number(j, "bin_width", s->bin_width);
+    json_open(j, "bins", '[');
+    for (uint32_t i = 0; i < TML_HISTOGRAM_BINS; i++)
+        json_count(j, NULL, s->histogram[i]);
+    json_close(j, '[');
+    json_close(j, '{');
+    if (r->args->output && path_number(r->args->output, number, path, sizeof path))
+        json_text(j, "output", path);
+    if (r->args->plot && path_number(r->args->plot, number, path, sizeof path))
+        json_text(j, "plot", path);
+    json_close(j, '{');
+}
+
+static int do_frames(run *r, char **paths, uint32_t count)
+{
+    const cli_common *common = &r->args->common;
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
+        frame f = {.path = paths[i]};
+        code = do_frame(r, i, &f);
+        progress_clear();
+        if (code != CLI_OK)
+            break;
+        if (common->json)
+            json_frame(&r->json, r, i, &f);
+        else if (!common->quiet && count == 1)
+            print_frame(r, &f);
+        else if (!common->quiet)
+            print_row(i, &f);
+    }
+    return code;
+}
+
+static int exposure_run(void *args, char **operands, uint32_t operand_count)
+{
+    const exposure_args *a = args;
+    int code = check_args(a, operand_count);
+    if (code != CLI_OK)
+        return code;
+    run r = {.args = a, .tml = cli_open("exposure", &a->common), .json = {.out = stdout}};
+    if (!r.tml)
+        return CLI_FAILED;
+    tml_status status = tml_buffer_create(
+        r.tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r.stats);
+    if (status == TML_OK)
+        status = tml_buffer_create(
+            r.tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r.state);
+    code = fail(&r, status);
+    if (a->common.json) {
+        json_open(&r.json, NULL, '{');
+        json_open(&r.json, "frames", '[');
+    }
+    if (code == CLI_OK)
+        code = do_frames(&r, operands, operand_count);
+    if (a->common.json) {
+        json_close(&r.json, '[');
+        json_close(&r.json, '{');
+    }
+    tml_buffer_destroy(r.tml, r.stats);
+    tml_buffer_destroy(r.tml, r.state);
+    tml_buffer_destroy(r.tml, r.mask);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_exposure = {
+    .options =
+        {.name = "exposure",
+         .operands = "IN...",
+         .summary = "Measures pictures, exposes and tone-maps them",
+         .about =
+             "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. Every pixel "
+             "is "
+             "measured once, so that one of N weighs exactly 1/N. NaN and infinite pixels are "
+             "counted and "
+             "left out.\n\n"
+             "The picture is multiplied by key / average * 2^ev. Several inputs are frames of a "
+             "sequence: the average follows what is measured at the speed of --adapt.",
+         .examples =
+             "  trommel exposure scene.hdr -o scene.png --histogram histogram.png\n"
+             "  trommel exposure scene.exr --meter centre --clip 5,95 --ev +1 -o scene.png\n"
+             "  trommel exposure frame*.exr --adapt 3,1 --fps 24 -o out%04d.png\n"
+             "  trommel exposure photo.jpg --json\n",
+         .options = exposure_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = FRAMES_MOST},
+    .args_size = sizeof(exposure_args),
+    .run = exposure_run,
+};

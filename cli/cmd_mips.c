@@ -1,0 +1,192 @@
+/* trommel mips: the levels of a picture's mip chain, a file each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "picture_buffer.h"
+#include "progress.h"
+#include "text.h"
+
+typedef struct mips_args {
+    cli_common common;
+    const char *prefix;
+    uint32_t filter; /* tml_mip_filter */
+    uint64_t levels;
+    bool is_linear;
+    uint32_t format; /* 0: by the picture, 1: pfm, 2: hdr */
+} mips_args;
+
+static const opt mips_options[] = {
+    {OPT_SECTION, .help = "Levels"},
+    {OPT_CHOICE, "filter", .choices = "area|box|kaiser", .fallback = "area",
+     .offset = offsetof(mips_args, filter),
+     .help = "area: each texel is the mean of the area it covers, exact for every size; box: 2 x "
+             "2, odd "
+             "rows and columns are dropped; kaiser: sharper, may ring"},
+    {OPT_COUNT, "levels", .argument = "N", .least = 0, .most = 64, .fallback = "0",
+     .offset = offsetof(mips_args, levels),
+     .help = "how many, the picture itself counted; 0: down to 1 x 1"},
+    {OPT_FLAG, "linear", .offset = offsetof(mips_args, is_linear),
+     .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
+             "otherwise)"},
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "PREFIX", .offset = offsetof(mips_args, prefix),
+     .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
+    {OPT_CHOICE, "format", .choices = "auto|pfm|hdr", .fallback = "auto",
+     .offset = offsetof(mips_args, format),
+     .help =
+         "of pictures of floats, without alpha; auto: pfm. Those of integers are written as PNG"},
+    {0},
+};
+
+typedef struct run {
+    tml_context *tml;
+    const mips_args *args;
+    picture_buffer in;
+    tml_buffer chain;
+    uint32_t levels;
+    json json;
+} run;
+
+enum { PATH_SIZE = 4096 };
+
+static bool is_integer(tml_type type)
+{
+    return type == TML_U8 || type == TML_U16;
+}
+
+/* Formats of floats hold no alpha: it is taken out in place, and that said once where it is not all 1. */
+static void drop_alpha(tml_picture *p, bool *has_alpha)
+{
+    uint32_t colors = p->channels - 1;
+    size_t size = tml_type_size(p->type);
+    uint8_t *to = p->data;
+    for (uint64_t i = 0; i < (uint64_t)p->width * p->height; i++) {
+        const uint8_t *from = (const uint8_t *)p->data + i * p->channels * size;
+        uint32_t bits = 0;
+        memcpy(&bits, from + colors * size, size);
+        *has_alpha = *has_alpha || bits != (p->type == TML_F16 ? 0x3c00u : 0x3f800000u);
+        memmove(to, from, colors * size);
+        to += colors * size;
+    }
+    p->channels = colors;
+}
+
+static tml_status save_level(run *r, uint32_t level, bool *has_alpha)
+{
+    const tml_image *in = &r->in.image;
+    tml_image image = *in;
+    tml_picture picture;
+    char path[PATH_SIZE], text[TEXT_SIZE];
+    if (level > 0) {
+        image.buffer = r->chain;
+        tml_mip_level(in->width, in->height, level, &image.width, &image.height, &image.first);
+        image.first *= in->channels;
+    }
+    tml_status status = picture_read(r->tml, &image, &picture);
+    if (status != TML_OK)
+        return status;
+    size_t size = picture.size;
+    const char *ending = is_integer(picture.type) ? "png" : r->args->format == 2 ? "hdr" : "pfm";
+    if (!is_integer(picture.type) && picture.channels % 2 == 0)
+        drop_alpha(&picture, has_alpha);
+    int length = snprintf(path, sizeof path, "%s_%" PRIu32 ".%s", r->args->prefix, level, ending);
+    if (length < 0 || (size_t)length >= sizeof path)
+        status = tml_error(r->tml, TML_INVALID_ARGUMENT, "--output is longer than 4000 bytes");
+    if (status == TML_OK)
+        status = tml_picture_save(r->tml, path, &picture);
+    progress_clear();
+    if (status == TML_OK && r->args->common.json) {
+        json_open(&r->json, NULL, '{');
+        json_count(&r->json, "level", level);
+        json_count(&r->json, "width", picture.width);
+        json_count(&r->json, "height", picture.height);
+        json_text(&r->json, "file", path);
+        json_close(&r->json, '{');
+    } else if (status == TML_OK && !r->args->common.quiet) {
+        printf("%-24s %s\n", picture_describe(&picture, text), path);
+    }
+    picture.size = size; /* as it was allocated */
+    tml_picture_free(r->tml, &picture);
+    return status;
+}
+
+static tml_status make_chain(run *r)
+{
+    const tml_image *in = &r->in.image;
+    uint32_t all = tml_mip_levels(in->width, in->height), width, height;
+    uint64_t pixels;
+    r->levels = r->args->levels && r->args->levels < all ? (uint32_t)r->args->levels : all;
+    if (r->levels == 1)
+        return TML_OK;
+    tml_mip_level(in->width, in->height, r->levels - 1, &width, &height, &pixels);
+    pixels += (uint64_t)width * height;
+    tml_status status = tml_buffer_create(r->tml,
+                                          &(tml_buffer_desc){.type = r->in.picture.type,
+                                                             .count = pixels * in->channels,
+                                                             .label = "levels"},
+                                          &r->chain);
+    if (status == TML_OK)
+        status =
+            tml_image_mips(r->tml, &(tml_image_mips_desc){.in = *in,
+                                                          .filter = (tml_mip_filter)r->args->filter,
+                                                          .levels = r->levels,
+                                                          .out = r->chain});
+    return status;
+}
+
+static int mips_run(void *args, char **operands, uint32_t operand_count)
+{
+    const mips_args *a = args;
+    bool has_alpha = false;
+    (void)operand_count;
+    if (!a->prefix)
+        return cli_usage("mips", "nothing to write; give --output PREFIX");
+    run r = {.args = a, .tml = cli_open("mips", &a->common), .json = {.out = stdout}};
+    if (!r.tml)
+        return CLI_FAILED;
+    int code = picture_buffer_load("mips", r.tml, operands[0], &a->common, a->is_linear, &r.in);
+    if (code != CLI_OK) {
+        cli_close(r.tml);
+        return code;
+    }
+    tml_status status = make_chain(&r);
+    if (a->common.json) {
+        json_open(&r.json, NULL, '{');
+        json_open(&r.json, "levels", '[');
+    }
+    for (uint32_t level = 0; level < r.levels && status == TML_OK; level++)
+        status = save_level(&r, level, &has_alpha);
+    if (a->common.json) {
+        json_close(&r.json, '[');
+        json_close(&r.json, '{');
+    }
+    if (has_alpha && !a->common.quiet)
+        cli_error("mips", "warning: alpha was left out, these formats have none");
+    code = cli_fail("mips", r.tml, status);
+    tml_buffer_destroy(r.tml, r.chain);
+    picture_buffer_free(r.tml, &r.in);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_mips = {
+    .options =
+        {.name = "mips",
+         .operands = "IN",
+         .summary = "Makes the mip chain of a picture of any size",
+         .about =
+             "IN is a picture: Radiance, PFM, PNG, JPEG or OpenEXR, found by content. A level has "
+             "half "
+             "of the width and height of the one above, rounded down, at least 1. Averages are "
+             "of linear light and of unpremultiplied alpha.",
+         .examples = "  trommel mips albedo.png -o albedo\n"
+                     "  trommel mips sky.hdr --filter kaiser --format hdr -o sky\n",
+         .options = mips_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1},
+    .args_size = sizeof(mips_args),
+    .run = mips_run,
+};

@@ -1,0 +1,131 @@
+/* Pictures of exposure, mips and info: from a file into a buffer of the device, and out again. */
+#include "picture_buffer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "text.h"
+
+int picture_buffer_load(const char *command, tml_context *tml, const char *path,
+                        const cli_common *common, bool is_linear, picture_buffer *out)
+{
+    memset(out, 0, sizeof *out);
+    tml_picture *p = &out->picture;
+    tml_status status = tml_picture_load(tml, path, common->memory, p);
+    if (status != TML_OK)
+        return cli_fail(command, tml, status);
+    p->srgb = p->srgb && !is_linear;
+    out->image = (tml_image){
+        .width = p->width, .height = p->height, .channels = p->channels, .srgb = p->srgb};
+    status = cli_lend(tml, p->type, (uint64_t)p->width * p->height * p->channels, p->data,
+                      "picture", &out->image.buffer);
+    if (status != TML_OK)
+        tml_picture_free(tml, p);
+    return cli_fail(command, tml, status);
+}
+
+void picture_buffer_free(tml_context *tml, picture_buffer *buffer)
+{
+    tml_buffer_destroy(tml, buffer->image.buffer);
+    tml_picture_free(tml, &buffer->picture);
+}
+
+tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *out)
+{
+    tml_type type;
+    uint64_t room;
+    memset(out, 0, sizeof *out);
+    if (!tml_buffer_info(tml, image->buffer, &type, &room))
+        return tml_error(tml, TML_INVALID_HANDLE, "the picture's buffer is gone");
+    uint64_t count = (uint64_t)image->width * image->height * image->channels;
+    size_t size = (size_t)(count * tml_type_size(type));
+    void *data = tml_alloc(tml, size);
+    if (!data)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a picture of %zu bytes", size);
+    tml_status status = tml_read_range(tml, image->buffer, image->first, count, data);
+    if (status != TML_OK) {
+        tml_free(tml, data, size);
+        return status;
+    }
+    *out = (tml_picture){.data = data,
+                         .size = size,
+                         .type = type,
+                         .width = image->width,
+                         .height = image->height,
+                         .channels = image->channels,
+                         .srgb = image->srgb,
+                         .full_width = image->width,
+                         .full_height = image->height};
+    return TML_OK;
+}
+
+histogram picture_histogram(const tml_image_stats *stats)
+{
+    return (histogram){.lower = stats->min,
+                       .upper = stats->max,
+                       .mean = stats->mean,
+                       .first = stats->histogram_low + stats->bin_width / 2,
+                       .step = stats->bin_width,
+                       .bin_count = TML_HISTOGRAM_BINS,
+                       .bins = (uint64_t *)(uintptr_t)stats->histogram, /* only read */
+                       .nans = stats->nan,
+                       .infinities = stats->infinite};
+}
+
+char *picture_describe(const tml_picture *p, char *text)
+{
+    int used = snprintf(text, TEXT_SIZE, "%" PRIu32 " x %" PRIu32 ", %" PRIu32 " x %s%s", p->width,
+                        p->height, p->channels, tml_type_name(p->type),
+                        p->type != TML_U8 && p->type != TML_U16 ? ""
+                        : p->srgb                               ? " sRGB"
+                                                                : " linear");
+    if (p->format[0])
+        used += snprintf(text + used, (size_t)(TEXT_SIZE - used), ", %s", p->format);
+    if (p->x || p->y || p->full_width != p->width || p->full_height != p->height)
+        snprintf(text + used, (size_t)(TEXT_SIZE - used),
+                 ", at %" PRId32 ", %" PRId32 " of %" PRIu32 " x %" PRIu32, p->x, p->y,
+                 p->full_width, p->full_height);
+    return text;
+}
+
+bool path_ends_with(const char *path, const char *const *endings)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && endings[i]; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The only conversion, "%d" or "%04d" with up to nine digits: its length, or 0. */
+static size_t conversion_length(const char *at)
+{
+    size_t digits = strspn(at + 1, "0123456789");
+    bool is_padded = digits == 0 || (digits == 2 && at[1] == '0' && at[2] != '0');
+    return is_padded && at[1 + digits] == 'd' ? digits + 2 : 0;
+}
+
+bool path_is_numbered(const char *pattern)
+{
+    const char *at = strchr(pattern, '%');
+    return at && conversion_length(at) && !strchr(at + 1, '%');
+}
+
+bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
+{
+    const char *at = strchr(pattern, '%');
+    int length;
+    if (!at) {
+        length = snprintf(out, size, "%s", pattern);
+    } else if (!path_is_numbered(pattern)) {
+        return false;
+    } else {
+        size_t conversion = conversion_length(at);
+        int width = conversion == 4 ? at[2] - '0' : 0;
+        length = snprintf(out, size, "%.*s%0*" PRIu32 "%s", (int)(at - pattern), pattern, width,
+                          number, at + conversion);
+    }
+    return length >= 0 && (size_t)length < size;
+}

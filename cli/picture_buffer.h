@@ -1,0 +1,41 @@
+/* Pictures of exposure, mips and info: from a file into a buffer of the device, and out again. */
+#ifndef CLI_PICTURE_BUFFER_H
+#define CLI_PICTURE_BUFFER_H
+
+#include <trommel/image.h>
+#include <trommel/io.h>
+
+#include "cli.h"
+#include "histogram.h"
+
+typedef struct picture_buffer {
+    tml_picture picture; /* in memory, until picture_buffer_free */
+    tml_image image;     /* the same, lent to the context */
+} picture_buffer;
+
+/* Loads path. is_linear: integers are linear whatever the file says. On failure prints why and returns an
+ * exit code; there is nothing to free then. */
+int picture_buffer_load(const char *command, tml_context *tml, const char *path,
+                        const cli_common *common, bool is_linear, picture_buffer *out);
+void picture_buffer_free(tml_context *tml, picture_buffer *buffer);
+
+/* Reads pixels [first, first + width * height) of buffer, of image's channels, into *out, whose data is then
+ * released by tml_picture_free. */
+tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *out);
+
+/* What a picture's statistics counted, as a histogram of log2 luminance. Its bins are the statistics' own:
+ * not to be freed. */
+histogram picture_histogram(const tml_image_stats *stats);
+
+/* "1024 x 512, 3 x f32, Radiance" into text (TEXT_SIZE bytes); returns it. */
+char *picture_describe(const tml_picture *picture, char *text);
+
+/* Does path end in one of the endings (a list that ends with NULL), in any case? */
+bool path_ends_with(const char *path, const char *const *endings);
+
+/* The names of a series: "%04d" in pattern, once, becomes number. A pattern without it stays as it is. False
+ * where the result is longer than size or the pattern has another conversion. */
+bool path_is_numbered(const char *pattern);
+bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
+
+#endif

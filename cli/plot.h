@@ -1,0 +1,26 @@
+/* A histogram as a picture: bars, axes with units, marks. */
+#ifndef CLI_PLOT_H
+#define CLI_PLOT_H
+
+#include "histogram.h"
+
+/* A vertical line with its label. */
+typedef struct plot_mark {
+    double at; /* on the horizontal axis; NaN: left out */
+    const char *label;
+    uint8_t color[3];
+} plot_mark;
+
+typedef struct plot_desc {
+    const char *title, *x_label, *y_label;
+    double keep_low, keep_high; /* bars outside are pale; NaN: all are alike */
+    const plot_mark *marks;
+    uint32_t mark_count;
+} plot_desc;
+
+/* Writes a PNG of 1000 x 560 pixels: shares of the total in percent over the bins that are not empty. Errors:
+ * OUT_OF_MEMORY, those of tml_png_save. */
+tml_status plot_histogram(tml_context *tml, const char *path, const histogram *h,
+                          const plot_desc *desc);
+
+#endif
