@@ -322,8 +322,8 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface", "info",   "devices", "compact",
-                                       "scan",    "reduce", "bench"};
+static const char *const commands[] = {"surface", "exposure", "mips",   "info", "devices",
+                                       "compact", "scan",     "reduce", "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -886,6 +886,169 @@ TEST(reduce_prints_what_was_asked)
 }
 
 /* ---- the real thing -------------------------------------------------------------------------- */
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static void write_grey(const char *name, uint32_t width, uint32_t height, const float *rows)
+{
+    char header[64];
+    static float turned[64];
+    for (uint32_t y = 0; y < height; y++) /* PFM begins at the bottom */
+        memcpy(turned + (height - 1 - y) * width, rows + y * width, width * sizeof *rows);
+    int size =
+        snprintf(header, sizeof header, "Pf\n%" PRIu32 " %" PRIu32 "\n-1.0\n", width, height);
+    write_file(name, header, (size_t)size, turned, (size_t)width * height * sizeof *turned);
+}
+
+/* The number after the last "name": in the latest output. */
+static double json_get_last(const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *found = NULL;
+    for (const char *at = out; (at = strstr(at, key)); at++)
+        found = at;
+    return found ? strtod(found + strlen(key), NULL) : NAN;
+}
+
+/* Loads a picture of the test's folder; its first sample as a number, NaN on failure. */
+static double first_sample(const char *name, tml_picture *p)
+{
+    tml_context *tml;
+    double value = NAN;
+    if (!CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml) == TML_OK))
+        return NAN;
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, p))) {
+        float f;
+        uint16_t u;
+        memcpy(&f, p->data, p->type == TML_F32 ? sizeof f : 0);
+        memcpy(&u, p->data, p->type == TML_U16 ? sizeof u : 0);
+        value = p->type == TML_F32   ? (double)f
+                : p->type == TML_U16 ? u
+                                     : ((const uint8_t *)p->data)[0];
+        tml_picture_free(tml, p);
+    }
+    tml_close(tml);
+    return value;
+}
+
+TEST(exposure_measures_a_picture)
+{
+    static const float pixels[] = {1, 1, NAN, INFINITY, 0, -1};
+    write_grey("grey.pfm", 3, 2, pixels);
+    const char *path = in_folder("grey.pfm");
+    EXPECT(0, "exposure %s --json --backend cpu", path);
+    CHECK(is_json(out));
+    static const char *const names[] = {"pixels",   "positive", "zero",
+                                        "negative", "nan",      "infinite"};
+    static const double counts[] = {6, 2, 1, 1, 1, 1};
+    for (int i = 0; i < 6; i++)
+        CHECK(json_get(names[i]) == counts[i]);
+    CHECK(json_get("mean") == 0.25 && json_get("geometric_mean") == 1);
+    CHECK_NEAR(json_get("scale"), 0.18, 1e-7);
+    CHECK_NEAR(json_get("ev100"), 3, 1e-6);
+    EXPECT(0, "exposure %s --json --backend cpu --ev +1 --key 0.1", path);
+    CHECK_NEAR(json_get("scale"), 0.2, 1e-7);
+    EXPECT(0, "exposure %s --json --backend cpu --ev100 5", path);
+    CHECK_NEAR(json_get("scale"), 0.18 / 4, 1e-7);
+    EXPECT(0, "exposure %s --json --backend cpu --region :2,0:1", path);
+    CHECK(json_get("pixels") == 2 && json_get("min") == 1);
+    EXPECT(0, "exposure %s --json --backend cpu --floor 0.5", path);
+    CHECK_NEAR(json_get("log2_mean"), -0.5, 1e-6);
+    /* A meter of two weights, the left one 0: only the third column weighs anything, 2 * 2 / 3 being 1. */
+    static const float weights[] = {0, 1};
+    write_grey("meter.pfm", 2, 1, weights);
+    EXPECT(0, "exposure %s --json --backend cpu --meter %s", path, in_folder("meter.pfm"));
+    CHECK(json_get("pixels") == 2 && json_get("nan") == 1 && json_get("weight") == 255);
+    EXPECT(0, "exposure %s --backend cpu --histogram %s", path, in_folder("plot.png"));
+    CHECK(strstr(out, "EV100") && strstr(out, "16.7 % NaN") && strstr(out, "geometric") == NULL);
+    tml_picture plot;
+    CHECK(first_sample("plot.png", &plot) == 255);
+    EXPECT(0, "info %s --backend cpu", path);
+    CHECK(strstr(out, "grey.pfm: picture") && strstr(out, "3 x 2, 1 x f32, PFM"));
+    EXPECT(0, "info %s --json --backend cpu", path);
+    CHECK(is_json(out) && json_get("width") == 3 && json_get("nans") == 1);
+}
+
+TEST(exposure_adapts_over_a_sequence)
+{
+    static const float dark = 1, bright = 16;
+    write_grey("f0.pfm", 1, 1, &dark);
+    write_grey("f1.pfm", 1, 1, &bright);
+    const char *first = in_folder("f0.pfm"), *second = in_folder("f1.pfm");
+    /* Four stops away: three in a second, and one is left. */
+    EXPECT(0, "exposure %s %s --fps 1 --json --backend cpu", first, second);
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("log2_average"), 0, 1e-6);
+    CHECK_NEAR(json_get_last("log2_target"), 4, 1e-6);
+    CHECK_NEAR(json_get_last("log2_average"), 3, 1e-5);
+    EXPECT(0, "exposure %s %s --fps 1 --adapt 1,2 --json --backend cpu", second, first);
+    CHECK_NEAR(json_get_last("log2_average"), 2, 1e-5);
+    EXPECT(0, "exposure %s %s --no-adapt --json --backend cpu", first, second);
+    CHECK_NEAR(json_get_last("log2_average"), 4, 1e-5);
+    EXPECT(0, "exposure %s %s --backend cpu", first, second);
+    CHECK(strstr(out, "EV100") && strstr(out, "f1.pfm"));
+    EXPECT(2, "exposure %s %s -o %s", first, second, in_folder("one.png"));
+    CHECK(strstr(err, "%04d") != NULL && !exists("one.png"));
+}
+
+TEST(exposure_writes_pictures)
+{
+    static const float grey[] = {4, 4, 4, 4, 4, 4};
+    tml_picture p;
+    write_grey("four.pfm", 3, 2, grey);
+    const char *path = in_folder("four.pfm");
+    if (run("exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.png")) != 0 &&
+        strstr(err, "has no such operation"))
+        SKIP("the CPU engine has no tone curves");
+    /* The key: 0.18, which sRGB codes as 0.4614. */
+    CHECK(first_sample("four.png", &p) == 118 && p.data == NULL);
+    EXPECT(0, "exposure %s -o %s --tone srgb --depth 16 --backend cpu", path,
+           in_folder("four.png"));
+    CHECK_NEAR(first_sample("four.png", &p), 65535 * (1.055 * pow(0.18, 1 / 2.4) - 0.055), 2);
+    EXPECT(0, "exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.hdr"));
+    CHECK_NEAR(first_sample("four.hdr", &p), 0.18, 0.001);
+    EXPECT(0, "exposure %s -o %s --tone reinhard --backend cpu", path, in_folder("back.pfm"));
+    CHECK_NEAR(first_sample("back.pfm", &p), 0.18 / 1.18, 1e-4);
+    EXPECT(0, "exposure %s %s -o %s/s%%03d.png --backend cpu", path, path, folder);
+    CHECK(exists("s000.png") && exists("s001.png") && !exists("s002.png"));
+}
+
+TEST(mips_are_files_a_level)
+{
+    static const float ramp[] = {0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24};
+    tml_picture p;
+    write_grey("ramp.pfm", 5, 3, ramp);
+    if (run("mips %s -o %s --backend cpu", in_folder("ramp.pfm"), in_folder("ramp")) != 0 &&
+        strstr(err, "has no such operation"))
+        SKIP("the CPU engine has no mip chains");
+    CHECK(first_sample("ramp_0.pfm", &p) == 0 && exists("ramp_1.pfm") && !exists("ramp_3.pfm"));
+    CHECK_NEAR(first_sample("ramp_2.pfm", &p), 12, 1e-4); /* the mean */
+    EXPECT(0, "mips %s -o %s --json --levels 2 --format hdr --backend cpu", in_folder("ramp.pfm"),
+           in_folder("two"));
+    CHECK(is_json(out) && json_get_last("width") == 2 && json_get_last("height") == 1);
+    CHECK(exists("two_1.hdr") && !exists("two_2.hdr"));
+}
+
+TEST(picture_commands_refuse_nonsense)
+{
+    static const float one = 1;
+    write_grey("one.pfm", 1, 1, &one);
+    const char *path = in_folder("one.pfm");
+    EXPECT(2, "exposure %s -o a.jpg", path);
+    CHECK(strstr(err, ".png, .pfm or .hdr") != NULL);
+    EXPECT(2, "exposure %s -o %%x.png", path);
+    EXPECT(2, "exposure %s --luminance custom", path);
+    EXPECT(2, "exposure %s --by percentile", path);
+    EXPECT(2, "exposure %s --clip 95,5", path);
+    EXPECT(2, "exposure %s --region 1:0,:", path);
+    EXPECT(2, "exposure %s --tone gold", path);
+    EXPECT(1, "exposure %s --region 5:,:", path);
+    CHECK(strstr(err, "1 x 1 pixels") != NULL);
+    EXPECT(1, "exposure %s --meter nowhere.png", path);
+    EXPECT(2, "mips %s", path);
+    EXPECT(1, "mips nowhere.png -o a");
+}
 
 TEST(the_engine)
 {
