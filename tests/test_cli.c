@@ -936,7 +936,8 @@ TEST(exposure_measures_a_picture)
 {
     static const float pixels[] = {1, 1, NAN, INFINITY, 0, -1};
     write_grey("grey.pfm", 3, 2, pixels);
-    const char *path = in_folder("grey.pfm");
+    char path[128]; /* outlives many runs */
+    snprintf(path, sizeof path, "%s", in_folder("grey.pfm"));
     EXPECT(0, "exposure %s --json --backend cpu", path);
     CHECK(is_json(out));
     static const char *const names[] = {"pixels",   "positive", "zero",
@@ -975,7 +976,9 @@ TEST(exposure_adapts_over_a_sequence)
     static const float dark = 1, bright = 16;
     write_grey("f0.pfm", 1, 1, &dark);
     write_grey("f1.pfm", 1, 1, &bright);
-    const char *first = in_folder("f0.pfm"), *second = in_folder("f1.pfm");
+    char first[128], second[128];
+    snprintf(first, sizeof first, "%s", in_folder("f0.pfm"));
+    snprintf(second, sizeof second, "%s", in_folder("f1.pfm"));
     /* Four stops away: three in a second, and one is left. */
     EXPECT(0, "exposure %s %s --fps 1 --json --backend cpu", first, second);
     CHECK(is_json(out));
@@ -997,7 +1000,8 @@ TEST(exposure_writes_pictures)
     static const float grey[] = {4, 4, 4, 4, 4, 4};
     tml_picture p;
     write_grey("four.pfm", 3, 2, grey);
-    const char *path = in_folder("four.pfm");
+    char path[128]; /* outlives many runs */
+    snprintf(path, sizeof path, "%s", in_folder("four.pfm"));
     if (run("exposure %s -o %s --tone srgb --backend cpu", path, in_folder("four.png")) != 0 &&
         strstr(err, "has no such operation"))
         SKIP("the CPU engine has no tone curves");
@@ -1034,7 +1038,8 @@ TEST(picture_commands_refuse_nonsense)
 {
     static const float one = 1;
     write_grey("one.pfm", 1, 1, &one);
-    const char *path = in_folder("one.pfm");
+    char path[128]; /* outlives many runs */
+    snprintf(path, sizeof path, "%s", in_folder("one.pfm"));
     EXPECT(2, "exposure %s -o a.jpg", path);
     CHECK(strstr(err, ".png, .pfm or .hdr") != NULL);
     EXPECT(2, "exposure %s -o %%x.png", path);
