@@ -61,8 +61,10 @@ class Ours {
         }
     }
     points(normals) {
-        this.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
-        this.live.extract({ iso, normals });
+        this.trommel.batch(() => {
+            this.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
+            this.live.extract({ iso, normals });
+        });
         finish(this.gl);
     }
     field() {
@@ -91,13 +93,19 @@ class Classic {
         this.room = Math.ceil(vertices * 1.4);
         this.count = trommel.buffer({ type: "u32", count: 1 });
     }
-    surface() {
+    extract() {
         this.trommel.classicSurface({ volume: this.ours.live.volume, dims: GRID.dims, iso, room: this.room, count: this.count });
+    }
+    surface() {
+        this.extract();
         finish(this.gl);
     }
     points() {
-        this.ours.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
-        this.surface();
+        this.trommel.batch(() => {
+            this.ours.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
+            this.extract();
+        });
+        finish(this.gl);
     }
 }
 
@@ -133,13 +141,13 @@ export async function run(turns = TURNS, tell = () => {}) {
     const trommel = await Trommel.create(gl);
     const ours = new Ours(trommel, gl);
     await ours.settle("central");
-    const triangles = () => ours.live.triangleCount;
+    const triangles = () => ours.live.counts.readCount(1);
     const move = () => cloud.step(1 / 60);
 
     const classic = new Classic(trommel, gl, ours, 3 * ours.live.triangleCount);
     const points = await measure([
         { name: "trommel: field and surface", triangles, turn: () => ours.points("none"), before: move },
-        { name: "the same with normals", triangles, turn: () => ours.points("central") },
+        { name: "trommel: the same with normals", triangles, turn: () => ours.points("central") },
         { name: "classic: field and surface", triangles: () => classic.count.readCount() / 3, turn: () => classic.points() },
         { name: "the field alone", triangles: () => 0, turn: () => ours.field() },
         { name: "trommel: the surface alone", triangles, turn: () => ours.surface("none") },
@@ -149,7 +157,9 @@ export async function run(turns = TURNS, tell = () => {}) {
 
     ours.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
     const values = await ours.live.volume.readAsync();
-    const task = { values, side: SIDE, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish };
+    const cpu = await Trommel.create(null, { engine: "cpu", threads: 1 });
+    const extractOnCpu = () => cpu.surface({ ...GRID, data: values }, { iso, normals: "central" });
+    const task = { extractOnCpu, values, side: SIDE, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish };
     const samples = await measure([
         { name: "trommel: uploaded, extracted, drawn", triangles, turn: () => ours.samples(values, "central") },
         ...(await others(task)),

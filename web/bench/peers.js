@@ -43,26 +43,41 @@ async function three(task) {
 
 const tensor = ({ values, side }) => Tensor.create(Tensor.Space([side, side, side], [2, 1, 0], Float32Array), Tensor.Data1(values));
 
-// Drawn by three.js, for Mol*'s own scene does much that no surface needs.
-async function molstarCpu(task) {
-    const scalarField = tensor(task);
+// A mesh {positions, normals, indices} that extract makes each turn, drawn by three.js.
+function drawnByThree(task, middle, size, extract) {
     const mesh = new Mesh(new BufferGeometry(), clay());
-    const { gl, draw } = stage(task, mesh, task.side / 2, task.side);
+    const { gl, draw } = stage(task, mesh, middle, size);
     let made = null;
     return {
-        triangles: () => made.triangleCount,
+        triangles: () => made.indices.length / 3,
         async turn() {
-            made = await computeMarchingCubesMesh({ isoLevel: task.iso, scalarField }).run();
+            made = await extract();
             mesh.geometry.dispose();
             mesh.geometry = new BufferGeometry();
-            const set = (name, cell) => mesh.geometry.setAttribute(name, new BufferAttribute(cell.ref.value.subarray(0, 3 * made.vertexCount), 3));
-            set("position", made.vertexBuffer);
-            set("normal", made.normalBuffer);
-            mesh.geometry.setIndex(new BufferAttribute(made.indexBuffer.ref.value.subarray(0, 3 * made.triangleCount), 1));
+            mesh.geometry.setAttribute("position", new BufferAttribute(made.positions, 3));
+            mesh.geometry.setAttribute("normal", new BufferAttribute(made.normals, 3));
+            mesh.geometry.setIndex(new BufferAttribute(made.indices, 1));
             draw();
             task.finish(gl);
         },
     };
+}
+
+// Mol*'s own scene does much that no surface needs.
+async function molstarCpu(task) {
+    const scalarField = tensor(task);
+    return drawnByThree(task, task.side / 2, task.side, async () => {
+        const made = await computeMarchingCubesMesh({ isoLevel: task.iso, scalarField }).run();
+        return {
+            positions: made.vertexBuffer.ref.value.subarray(0, 3 * made.vertexCount),
+            normals: made.normalBuffer.ref.value.subarray(0, 3 * made.vertexCount),
+            indices: made.indexBuffer.ref.value.subarray(0, 3 * made.triangleCount),
+        };
+    });
+}
+
+async function trommelCpu(task) {
+    return drawnByThree(task, 0, 2, task.extractOnCpu);
 }
 
 // The samples as floats in its texture, as Mol* prepares them; the surface into its three textures. It is
@@ -94,6 +109,7 @@ async function molstarGpu(task) {
 }
 
 export const peers = [
+    { name: "trommel on the CPU, drawn by three.js", make: trommelCpu },
     { name: "three.js MarchingCubes, drawn", make: three },
     { name: "Mol* on the CPU, drawn by three.js", make: molstarCpu },
     { name: "Mol* on the GPU, not drawn", make: molstarGpu },

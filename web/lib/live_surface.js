@@ -59,7 +59,7 @@ export class LiveSurface {
         this.index = this.trommel.surfaceIndex({ ...grid, data: this.volume });
         this.forget();
         const [x, y, z] = grid.dims;
-        this.expect(2 * Math.max(x * y, y * z, z * x));
+        this.expect(4 * Math.max(x * y, y * z, z * x));
     }
 
     expect(vertices) {

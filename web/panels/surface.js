@@ -287,9 +287,12 @@ class SurfacePanel {
         this.side.element.hidden = isVolume;
         this.pointsSwitch.disabled = isVolume;
         this.playButton.hidden = !source.cloud?.step;
-        this.look && this.readColors();
+        if (this.look)
+            this.readColors();
         this.frames = [];
         this.seconds = null;
+        this.told = -Infinity;
+        this.figures.triangles.textContent = "–";
         this.isFresh = true; // its points or samples are not on the device
         this.sizeGrid();
         this.keep();
@@ -369,17 +372,20 @@ class SurfacePanel {
 
     compute() {
         const { source, live } = this;
-        if (source.kind === "points") {
-            const { positions, radii, radius } = source.cloud;
-            const factor = this.radius.value;
-            live.evaluate({
-                points: positions,
-                radii: radii && factor !== 1 ? radii.map((r) => r * factor) : radii,
-                radius: radii ? 0 : radius * factor,
-                kernel: source.kernel,
-            });
-        }
-        live.extract({ iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals });
+        // As one call: the state of the context is saved and given back once.
+        this.trommel.batch(() => {
+            if (source.kind === "points") {
+                const { positions, radii, radius } = source.cloud;
+                const factor = this.radius.value;
+                live.evaluate({
+                    points: positions,
+                    radii: radii && factor !== 1 ? radii.map((r) => r * factor) : radii,
+                    radius: radii ? 0 : radius * factor,
+                    kernel: source.kernel,
+                });
+            }
+            live.extract({ iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals });
+        });
     }
 
     // Now and then what a frame computes is timed; the others are not held up by it.
@@ -460,8 +466,8 @@ class SurfacePanel {
         if (live.adaptRoom())
             this.isStale = true;
         if (this.isStale) {
-            this.computeTimed(seconds);
             this.isStale = false;
+            this.computeTimed(seconds);
             this.isCounted = false;
         }
         if (!this.isCounted) {
@@ -500,10 +506,12 @@ class SurfacePanel {
         this.frames.push(seconds);
         while (this.frames.length > 2 && seconds - this.frames[0] > 1)
             this.frames.shift();
-        if (seconds - (this.told ?? 0) < 0.2)
+        const { source, live } = this;
+        const isMoving = this.isPlaying && source.cloud?.step;
+        // Figures that change with each frame cannot be read; the last ones must not be missed.
+        if (isMoving && seconds - this.told < 0.2)
             return;
         this.told = seconds;
-        const { source, live } = this;
         const isVolume = source.kind === "volume";
         const set = (element, text) => {
             if (element.textContent !== text)
@@ -518,7 +526,7 @@ class SurfacePanel {
         const span = this.frames.at(-1) - this.frames[0];
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
-        set(this.timing, [time, this.isPlaying && source.cloud?.step ? rate : ""].filter(Boolean).join(" · "));
+        set(this.timing, [time, isMoving ? rate : ""].filter(Boolean).join(" · "));
     }
 
     // ---- files to keep ---------------------------------------------------------------------------
