@@ -528,6 +528,144 @@ TEST(no_count_is_waited_for)
     own_close(&own);
 }
 
+/* A frame as a program shows it: measured, exposed, tone-mapped, with a chain of levels. */
+typedef struct frame {
+    tml_image_measure_desc measure;
+    tml_image_expose_desc expose;
+    tml_image_tonemap_desc tonemap;
+    tml_image_mips_desc mips;
+} frame;
+
+enum { FRAME_WIDTH = 77, FRAME_HEIGHT = 45, FRAME_PIXELS = FRAME_WIDTH * FRAME_HEIGHT };
+
+static tml_status frame_create(tml_context *tml, frame *f)
+{
+    static float pixels[3 * FRAME_PIXELS];
+    static const uint8_t weights[6] = {1, 2, 3, 0, 255, 6};
+    for (int i = 0; i < 3 * FRAME_PIXELS; i++)
+        pixels[i] = (float)(i % 101) * 0.0625f;
+    *f = (frame){.measure = {.mask_width = 3, .mask_height = 2}};
+    tml_buffer in, out;
+    struct {
+        tml_buffer *buffer;
+        tml_buffer_desc desc;
+    } all[] = {{&in, {.type = TML_F32, .count = 3 * FRAME_PIXELS, .data = pixels}},
+               {&out, {.type = TML_U8, .count = 3 * FRAME_PIXELS}},
+               {&f->mips.out, {.type = TML_F16, .count = 3 * FRAME_PIXELS}},
+               {&f->measure.mask, {.type = TML_U8, .count = 6, .data = weights}},
+               {&f->measure.stats, {.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}},
+               {&f->expose.state, {.type = TML_F32, .count = TML_EXPOSURE_WORDS}}};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && status == TML_OK; i++)
+        status = tml_buffer_create(tml, &all[i].desc, all[i].buffer);
+    tml_image image = {.buffer = in, .width = FRAME_WIDTH, .height = FRAME_HEIGHT, .channels = 3};
+    f->measure.image = f->tonemap.in = f->mips.in = f->tonemap.out = image;
+    f->tonemap.out.buffer = out;
+    f->expose.stats = f->measure.stats;
+    f->expose.seconds = 0.1f;
+    f->tonemap.state = f->expose.state;
+    f->mips.filter = TML_MIP_KAISER;
+    return status;
+}
+
+static tml_status frame_run(tml_context *tml, const frame *f)
+{
+    tml_image_measure_desc whole = f->measure, blocks = f->measure;
+    whole.mask = blocks.mask = (tml_buffer){0, 0};
+    blocks.method = TML_MEASURE_BLOCKS;
+    tml_status status = tml_image_measure(tml, &blocks);
+    if (status == TML_OK)
+        status = tml_image_measure(tml, &whole);
+    if (status == TML_OK)
+        status = tml_image_measure(tml, &f->measure);
+    if (status == TML_OK)
+        status = tml_image_expose(tml, &f->expose);
+    if (status == TML_OK)
+        status = tml_image_tonemap(tml, &f->tonemap);
+    return status == TML_OK ? tml_image_mips(tml, &f->mips) : status;
+}
+
+TEST(images_neither_wait_nor_allocate_the_second_time)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    frame f;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        CHECK_OK(tml, frame_create(tml, &f));
+        CHECK_OK(tml, frame_run(tml, &f));
+        driver.waits = driver.allocations = 0;
+        for (int i = 0; i < 3; i++)
+            CHECK_OK(tml, frame_run(tml, &f));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        float state[TML_EXPOSURE_WORDS];
+        CHECK_OK(tml, tml_read(tml, f.expose.state, state));
+        CHECK(state[TML_EXPOSURE_SCALE] > 0);
+        CHECK(driver.waits > 0);
+        tml_close(tml);
+    }
+    CHECK_EQ_I64(driver.live, 0);
+    own_close(&own);
+}
+
+TEST(pictures_in_lent_textures)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    enum { WIDTH = 37, HEIGHT = 29, N = WIDTH * HEIGHT };
+    uint32_t words[N], stats[2][TML_IMAGE_STATS_WORDS], pixels[2][N];
+    for (uint32_t i = 0; i < N; i++)
+        words[i] = i * 2654435761u;
+    GLuint textures[2];
+    gl.GenTextures(2, textures);
+    for (int i = 0; i < 2; i++) {
+        gl.BindTexture(GL_TEXTURE_2D, textures[i]);
+        gl.TexStorage2D(GL_TEXTURE_2D, 1, GL_R32UI, WIDTH, HEIGHT);
+        gl.TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, WIDTH, HEIGHT, GL_RED_INTEGER, GL_UNSIGNED_INT,
+                         words);
+    }
+    tml_context *tml;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                                  .gl = &(tml_gl_desc){.lend_current = true}},
+                                 &tml)))
+        return;
+    for (int lent = 0; lent < 2; lent++) {
+        tml_buffer_desc desc = {.type = TML_U8, .count = 4 * N};
+        tml_gl_memory places[2] = {{textures[0], WIDTH, HEIGHT}, {textures[1], WIDTH, HEIGHT}};
+        tml_buffer in, out, counted;
+        desc.gl = lent ? &places[0] : NULL;
+        desc.data = lent ? NULL : words;
+        CHECK_OK(tml, tml_buffer_create(tml, &desc, &in));
+        desc.gl = lent ? &places[1] : NULL;
+        CHECK_OK(tml, tml_buffer_create(tml, &desc, &out));
+        CHECK_OK(tml, tml_buffer_create(
+                          tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS},
+                          &counted));
+        tml_image image = {.buffer = in, .width = WIDTH, .height = HEIGHT, .channels = 4};
+        tml_image target = image;
+        target.buffer = out;
+        CHECK_OK(tml, tml_image_measure(
+                          tml, &(tml_image_measure_desc){.image = image, .stats = counted}));
+        CHECK_OK(tml, tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = image,
+                                                                       .out = target,
+                                                                       .tone = TML_TONE_REINHARD}));
+        CHECK_OK(tml, tml_read(tml, counted, stats[lent]));
+        CHECK_OK(tml, tml_read(tml, out, pixels[lent]));
+    }
+    CHECK_EQ_U64(stats[0][TML_STATS_PIXELS], N);
+    CHECK(memcmp(stats[0], stats[1], sizeof stats[0]) == 0);
+    CHECK(memcmp(pixels[0], pixels[1], sizeof pixels[0]) == 0);
+    CHECK(memcmp(pixels[0], words, sizeof words) != 0);
+    tml_close(tml);
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+    own_close(&own);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static char logged[512];
