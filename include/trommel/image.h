@@ -92,7 +92,8 @@ typedef enum tml_measure_method {
     TML_MEASURE_BLOCKS, /* what fragment shaders did before: averages of blocks, the last ones padded with
                          * zeros, level by level in float, and at the end a correction by padded over
                          * true number of pixels. LOG and MEAN (no deviation) alone, no mask, NaN and
-                         * infinite pixels as 0. The logarithms' mean is within
+                         * infinite pixels as 0, pixels without a logarithm as 0 stops. With levels
+                         * halvings of the longer side, the logarithms' mean is within
                          * (2 levels + 4) * 2^-24 * 128 stops. Other engines: UNSUPPORTED */
 } tml_measure_method;
 
@@ -147,7 +148,8 @@ enum {
 };
 
 /* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything but the histogram and one for that;
- * pictures of at most 2^32 - 1 pixels. OpenGL: fragments; likewise.
+ * pictures of at most 2^32 - 1 pixels. OpenGL ES: fragments; pictures (there also those that are
+ * written) that end before scalar 2^31 of their buffer.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_image_measure(tml_context *tml,
                                                     const tml_image_measure_desc *desc);
