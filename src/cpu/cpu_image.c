@@ -161,61 +161,67 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
         out->srgb8[code] = image_from_u8(code, true);
 }
 
-static bool is_alpha(uint32_t channels, uint32_t c)
+void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out)
 {
-    return channels % 2 == 0 && c == channels - 1;
+    const void *in = image->pixels + y * image->row_size + x * image->pixel_size;
+    const uint8_t *codes = in;
+    const uint16_t *halves = in;
+    size_t elements = count * image->channels;
+    if (image->type == TML_F32)
+        memcpy(out, in, elements * sizeof *out);
+    else if (image->srgb && image->type == TML_U8)
+        for (size_t i = 0; i < elements; i++)
+            out[i] = image->srgb8[codes[i]];
+    else
+        decode_for[image->level](image->type, image->srgb, in, elements, out);
+    if (!image->srgb || image->channels % 2 == 1)
+        return;
+    for (size_t i = image->channels - 1; i < elements;
+         i += image->channels) /* alpha is not coded */
+        out[i] = image->type == TML_U8 ? image_from_u8(codes[i], false)
+                                       : image_from_u16(halves[i], false);
+}
+
+void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, const float *in)
+{
+    void *out = image->pixels + y * image->row_size + x * image->pixel_size;
+    uint8_t *codes = out;
+    uint16_t *halves = out;
+    size_t elements = count * image->channels;
+    if (image->type == TML_F32)
+        memcpy(out, in, elements * sizeof *in);
+    else
+        encode_for[image->level](image->type, image->srgb, in, elements, out);
+    if (!image->srgb || image->channels % 2 == 1)
+        return;
+    for (size_t i = image->channels - 1; i < elements; i += image->channels) {
+        if (image->type == TML_U8)
+            codes[i] = (uint8_t)image_to_integer(in[i], 255.0f, false);
+        else
+            halves[i] = (uint16_t)image_to_integer(in[i], 65535.0f, false);
+    }
 }
 
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,
                     cpu_image_space *space, size_t at)
 {
     const void *in = image->pixels + y * image->row_size + x * image->pixel_size;
-    const uint8_t *codes = in;
-    size_t elements = count * image->channels;
     const float *floats = in;
     if (image->type != TML_F32) {
+        cpu_image_decode(image, y, x, count, space->interleaved);
         floats = space->interleaved;
-        if (image->srgb && image->type == TML_U8)
-            for (size_t i = 0; i < elements; i++)
-                space->interleaved[i] = image->srgb8[codes[i]];
-        else
-            decode_for[image->level](image->type, image->srgb, in, elements, space->interleaved);
     }
     image_planes out;
     for (uint32_t c = 0; c < 4; c++)
         out.plane[c] = space->planes[c] + at;
     part_for[image->level](floats, count, image->channels, wanted, out);
-    uint32_t last = wanted - 1;
-    if (!image->srgb || !is_alpha(image->channels, last))
-        return;
-    const uint16_t *halves = in;
-    for (size_t i = 0; i < count; i++) /* alpha is not coded */
-        out.plane[last][i] = image->type == TML_U8
-                                 ? image_from_u8(codes[i * image->channels + last], false)
-                                 : image_from_u16(halves[i * image->channels + last], false);
 }
 
 void cpu_image_store(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                      cpu_image_space *space)
 {
-    void *out = image->pixels + y * image->row_size + x * image->pixel_size;
-    uint32_t channels = image->channels, last = channels - 1;
-    size_t elements = count * channels;
-    float *floats = image->type == TML_F32 ? out : space->interleaved;
-    for (uint32_t c = 0; c < channels; c++)
+    for (uint32_t c = 0; c < image->channels; c++)
         for (size_t i = 0; i < count; i++)
-            floats[channels * i + c] = space->planes[c][i];
-    if (image->type == TML_F32)
-        return;
-    encode_for[image->level](image->type, image->srgb, floats, elements, out);
-    if (!image->srgb || !is_alpha(channels, last))
-        return;
-    for (size_t i = 0; i < count; i++) {
-        float alpha = space->planes[last][i];
-        size_t element = i * channels + last;
-        if (image->type == TML_U8)
-            ((uint8_t *)out)[element] = (uint8_t)image_to_integer(alpha, 255.0f, false);
-        else
-            ((uint16_t *)out)[element] = (uint16_t)image_to_integer(alpha, 65535.0f, false);
-    }
+            space->interleaved[image->channels * i + c] = space->planes[c][i];
+    cpu_image_encode(image, y, x, count, space->interleaved);
 }

@@ -28,6 +28,11 @@ typedef struct cpu_image {
 
 void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *out);
 
+/* Decodes count pixels of row y from x on, all channels as they lie; and back. */
+void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out);
+void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
+                      const float *in);
+
 /* Decodes count <= IMAGE_BLOCK pixels of row y from x on: the first `wanted` channels, each into a plane of
  * space from place `at` on. */
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,

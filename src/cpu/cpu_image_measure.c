@@ -75,20 +75,20 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
                                   : image_luminance(value, g_value, b_value, weight_r, weight_b);
         }
         uint32_t kind = image_kind(largest, value);
-        bool is_finite = kind < IMAGE_NAN;
-        luminance[i] = is_finite ? value : 0.0f;
+        uint32_t is_finite = kind < IMAGE_NAN;
+        luminance[i] = tml_bits_float(tml_float_bits(value) & (0u - is_finite));
         uint32_t one = 1;
         if (weighted) {
             uint32_t weight = is_masked ? mask[i] : 1;
-            one = weight > 0 ? 1 : 0;
-            weights[i] = is_finite ? weight : 0;
-            total += is_finite ? weight : 0;
+            one = weight > 0;
+            weights[i] = weight * is_finite;
+            total += weight * is_finite;
         }
         pixels += one;
-        positive += kind == IMAGE_POSITIVE ? one : 0;
-        zero += kind == IMAGE_ZERO ? one : 0;
-        negative += kind == IMAGE_NEGATIVE ? one : 0;
-        nan_count += kind == IMAGE_NAN ? one : 0;
+        positive += one & (kind == IMAGE_POSITIVE);
+        zero += one & (kind == IMAGE_ZERO);
+        negative += one & (kind == IMAGE_NEGATIVE);
+        nan_count += one & (kind == IMAGE_NAN);
     }
     uint32_t finite = positive + zero + negative;
     block->is_weighted = block->is_masked || finite != pixels;

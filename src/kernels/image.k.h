@@ -163,10 +163,12 @@ FUNCTION(uint) image_magnitude(float x)
     return floatBitsToUint(x) & 0x7fffffffu;
 }
 
-/* A colour as it is measured. (NaN and infinity come out as themselves or as anything.) */
+/* A colour as it is measured. (NaN and infinity come out as themselves or as anything.) Here and below,
+ * comparisons become numbers and not branches, which C compilers would keep from making vectors. */
 FUNCTION(float) image_colour(float x)
 {
-    return image_magnitude(x) < IMAGE_TINY ? 0.0f : x;
+    uint counts = U(image_magnitude(x) >= IMAGE_TINY);
+    return uintBitsToFloat(floatBitsToUint(x) & (0u - counts));
 }
 
 /* The luminance of three colours that went through image_colour. weight_r + weight_g + weight_b is 1, and
@@ -188,13 +190,10 @@ FUNCTION(float) image_luminance_max(float r, float g, float b)
  * colours of different signs overflows it is called infinite too. */
 FUNCTION(uint) image_kind(uint largest, float luminance)
 {
-    uint finite = luminance > 0.0f   ? IMAGE_POSITIVE
-                  : luminance < 0.0f ? IMAGE_NEGATIVE
-                                     : IMAGE_ZERO;
-    uint kind = image_magnitude(luminance) < IMAGE_INFINITE ? finite : IMAGE_NOT_FINITE;
-    return largest < IMAGE_INFINITE    ? kind
-           : largest == IMAGE_INFINITE ? IMAGE_NOT_FINITE
-                                       : IMAGE_NAN;
+    uint finite = IMAGE_ZERO - U(luminance > 0.0f) + U(luminance < 0.0f);
+    uint endless = U(max(largest, image_magnitude(luminance)) >= IMAGE_INFINITE);
+    uint kind = IMAGE_NOT_FINITE - U(largest > IMAGE_INFINITE);
+    return finite ^ ((finite ^ kind) & (0u - endless));
 }
 
 /* log2 of a normal number above 0, in 2^-24: within 2^-23 of it, and exact for powers of two. In [-126 *
