@@ -196,14 +196,16 @@ FUNCTION(uint) image_kind(uint largest, float luminance)
     return finite ^ ((finite ^ kind) & (0u - endless));
 }
 
-/* log2 of a normal number above 0, in 2^-24: within 2^-23 of it, and exact for powers of two. In [-126 *
- * 2^24, 2^31). */
+/* log2 of a normal number above 0, in 2^-24: within 2^-23 of it, and exact for powers of two. In
+ * [-126 * 2^24, 2^31). */
 FUNCTION(int) image_log2_fixed(float x)
 {
     uint bits = floatBitsToUint(x);
-    /* The product is exact; adding 0.5 rounds where the last bit is worth less. */
-    PRECISE float steps = image_log2_mantissa(image_mantissa(bits)) * 16777216.0f + 0.5f;
-    return image_exponent(bits) * 16777216 + I(steps);
+    /* The product is exact. Just less than 1/2 rounds what has a fraction, and leaves whole numbers from
+     * 2^23 on, of which 1/2 would make every other one the next. */
+    float steps = rounded_product(image_log2_mantissa(image_mantissa(bits)), 16777216.0f);
+    PRECISE float rounded = steps + uintBitsToFloat(0x3effffffu);
+    return image_exponent(bits) * 16777216 + I(rounded);
 }
 /* Its two parts, to be summed apart. */
 FUNCTION(int) image_log2_whole(int stops)

@@ -1,0 +1,1126 @@
+/* Images on every device: exact weights at every size, policies, masks, types, equality of integers bit for
+ * bit; percentiles, exposure over time, tone curves and mip chains against references in double. */
+#include <trommel/image.h>
+
+#include "cpu/cpu_simd.h"
+#include "test.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/image.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* ---- devices and pictures -------------------------------------------------------------------- */
+
+/* Uniform in [0, 1); the same on every machine. */
+static double uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* Number 0 is the CPU with one thread; then come the devices of other engines. NULL: no such device. */
+enum { MAX_DEVICES = 8 };
+static tml_context *contexts[MAX_DEVICES];
+static tml_context *context(uint32_t number)
+{
+    tml_device_info infos[MAX_DEVICES];
+    uint32_t count = tml_devices(infos, MAX_DEVICES), found = 0;
+    if (contexts[number])
+        return contexts[number];
+    if (number == 0)
+        CHECK_OK(NULL,
+                 tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &contexts[0]));
+    for (uint32_t d = 0; number > 0 && d < count && d < MAX_DEVICES; d++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", d);
+        if (infos[d].engine != TML_ENGINE_CPU && ++found == number)
+            CHECK_OK(NULL, tml_open(&(tml_open_desc){.device = name}, &contexts[number]));
+    }
+    return contexts[number];
+}
+#define EACH_DEVICE(tml)                                                                           \
+    for (uint32_t device = 0; device < MAX_DEVICES; device++)                                      \
+        for (tml_context *tml = context(device); tml; tml = NULL)
+
+static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+/* A picture in host memory. */
+typedef struct picture {
+    const void *data;
+    uint64_t scalars;
+    tml_type type;
+    tml_image image; /* but for the buffer */
+} picture;
+
+static picture floats_of(const float *data, uint32_t width, uint32_t height, uint32_t channels)
+{
+    return (picture){.data = data,
+                     .scalars = (uint64_t)width * height * channels,
+                     .type = TML_F32,
+                     .image = {.width = width, .height = height, .channels = channels}};
+}
+
+/* Measures; the raw words too, if wanted. False where the engine cannot (no other failure is let pass). */
+static bool measure(tml_context *tml, const picture *of, tml_image_measure_desc desc,
+                    const uint8_t *mask, tml_image_stats *stats,
+                    uint32_t words[TML_IMAGE_STATS_WORDS])
+{
+    desc.image = of->image;
+    desc.image.buffer = buffer_of(tml, of->type, of->scalars, of->data);
+    desc.stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL);
+    if (mask)
+        desc.mask = buffer_of(tml, TML_U8, (uint64_t)desc.mask_width * desc.mask_height, mask);
+    tml_status status = tml_image_measure(tml, &desc);
+    bool done = status == TML_OK;
+    if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
+        CHECK_OK(tml, tml_image_stats_read(tml, desc.stats, stats));
+        if (words)
+            CHECK_OK(tml, tml_read(tml, desc.stats, words));
+    }
+    tml_buffer_destroy(tml, desc.image.buffer);
+    tml_buffer_destroy(tml, desc.stats);
+    tml_buffer_destroy(tml, desc.mask);
+    return done;
+}
+
+static const tml_image_measure_desc everything = {.what = 0};
+
+enum { MOST_PIXELS = 300 * 200 };
+static float pixels[4 * MOST_PIXELS];
+
+/* Random colours over some 20 stops. */
+static void random_pixels(uint64_t count, uint64_t seed)
+{
+    for (uint64_t i = 0; i < count; i++)
+        pixels[i] = (float)exp2(20.0 * uniform(&seed) - 10.0);
+}
+
+/* ---- approximations -------------------------------------------------------------------------- */
+
+TEST(logarithms_are_near_for_every_mantissa)
+{
+    double worst = 0.0;
+    int32_t before = -1;
+    bool rises = true;
+    for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa++) {
+        float x = tml_bits_float(0x3f800000u | mantissa);
+        int32_t stops = image_log2_fixed(x);
+        worst = fmax(worst, fabs(stops * 0x1p-24 - log2((double)x)));
+        rises = rises && stops >= before;
+        before = stops;
+    }
+    printf("  log2: error 2^%.2f stops at most\n", log2(worst));
+    CHECK(worst <= 0x1p-23);
+    CHECK(rises);
+    CHECK(before <= 1 << 24);
+    for (int e = -126; e < 128; e++) {
+        CHECK_EQ_I64(image_log2_fixed(ldexpf(1.0f, e)), (int64_t)e * (1 << 24));
+        CHECK(image_log2_whole(image_log2_fixed(nextafterf(ldexpf(1.0f, e), 0.0f))) <= e);
+    }
+    CHECK(image_log2_fixed(0x1.fffffep127f) > 0);
+}
+
+TEST(powers_of_two_are_near)
+{
+    double worst = 0.0;
+    for (double x = -126.0; x < 127.9; x += 0.000713) {
+        double exact = exp2((double)(float)x);
+        worst = fmax(worst, fabs((double)image_exp2((float)x) - exact) / exact);
+    }
+    printf("  exp2: relative error 2^%.2f at most\n", log2(worst));
+    CHECK(worst <= 0x1p-22);
+    for (int e = -126; e < 128; e++)
+        CHECK(image_exp2((float)e) == ldexpf(1.0f, e));
+}
+
+static double srgb_to_linear(double code)
+{
+    return code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4);
+}
+
+TEST(codes_survive_the_way_to_linear_and_back)
+{
+    double worst = 0.0;
+    for (uint32_t code = 0; code < 65536; code++) {
+        double exact = srgb_to_linear(code / 65535.0);
+        float x = image_from_u16(code, true);
+        worst = fmax(worst, exact > 0 ? fabs((double)x - exact) / exact : (double)x);
+        CHECK_EQ_U64(image_to_integer(x, 65535.0f, true), code);
+        CHECK_EQ_U64(image_to_integer(image_from_u16(code, false), 65535.0f, false), code);
+        if (code < 256) {
+            CHECK_EQ_U64(image_to_integer(image_from_u8(code, true), 255.0f, true), code);
+            CHECK_EQ_U64(image_to_integer(image_from_u8(code, false), 255.0f, false), code);
+        }
+    }
+    printf("  sRGB: relative error 2^%.2f at most\n", log2(worst));
+    CHECK(worst <= 0x1p-20);
+    CHECK(image_from_u8(255, true) == 1.0f && image_from_u8(255, false) == 1.0f);
+    CHECK(image_from_u16(65535, true) == 1.0f && image_from_u16(65535, false) == 1.0f);
+    CHECK_EQ_U64(image_to_integer(NAN, 255.0f, true), 0);
+    CHECK_EQ_U64(image_to_integer(-1.0f, 255.0f, false), 0);
+    CHECK_EQ_U64(image_to_integer(INFINITY, 65535.0f, false), 65535);
+}
+
+TEST(halves_are_exact_and_rounded_to_even)
+{
+    for (uint32_t half = 0; half < 65536; half++) {
+        float exact = tml_half_to_float(half), x = image_from_f16(half);
+        bool is_a_nan = (half & 0x7fff) > 0x7c00;
+        CHECK(is_a_nan ? isnan(x) : tml_float_bits(x) == tml_float_bits(exact));
+        CHECK_EQ_U64(image_to_f16(x) & (is_a_nan ? 0x7c00 : 0xffff),
+                     half & (is_a_nan ? 0x7c00 : 0xffff));
+        /* Between this one and the next: nearest, and in the middle the even one. */
+        if ((half & 0x7fff) < 0x7bff) {
+            float middle = 0.5f * (exact + tml_half_to_float(half + 1));
+            CHECK_EQ_U64(image_to_f16(middle), half + (half & 1));
+            CHECK_EQ_U64(image_to_f16(nextafterf(middle, exact)), half);
+            CHECK_EQ_U64(image_to_f16(nextafterf(middle, tml_half_to_float(half + 1))), half + 1);
+        }
+    }
+    CHECK_EQ_U64(image_to_f16(65519.0f), 0x7bff);
+    CHECK_EQ_U64(image_to_f16(65520.0f), 0x7c00);
+    CHECK_EQ_U64(image_to_f16(1e-40f), 0);
+}
+
+/* ---- exact weights --------------------------------------------------------------------------- */
+
+static const uint32_t sizes[][2] = {{1, 1},    {2, 1},     {1, 7},    {16, 16},  {31, 33},
+                                    {64, 64},  {65, 63},   {127, 3},  {1, 1031}, {997, 1},
+                                    {128, 96}, {300, 200}, {257, 129}};
+
+TEST(constants_give_themselves)
+{
+    static const float values[] = {1.0f,   0.18f,  0.1f,       1.0f / 3.0f, 1e-20f,  3e30f,
+                                   0.999f, 255.0f, 1.0000001f, 0x1p-100f,   0x1p127f};
+    EACH_DEVICE(tml)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            uint32_t width = sizes[s][0], height = sizes[s][1];
+            uint64_t count = (uint64_t)width * height;
+            if (device > 0 && v > 2)
+                continue;
+            for (uint64_t i = 0; i < 3 * count; i++)
+                pixels[i] = values[v];
+            picture of = floats_of(pixels, width, height, 3);
+            tml_image_stats stats;
+            if (!measure(tml, &of, everything, NULL, &stats, NULL))
+                continue;
+            CHECK_EQ_U64(stats.pixels, count);
+            CHECK_EQ_U64(stats.positive, count);
+            CHECK(stats.geometric_mean == (double)values[v]);
+            CHECK(stats.mean == (double)values[v]);
+            CHECK(stats.deviation == 0.0);
+            CHECK(stats.min == (double)values[v] && stats.max == (double)values[v]);
+        }
+}
+
+/* A pixel of 2^8 among ones is 8 in the sum of logarithms, wherever it lies. */
+TEST(one_bright_pixel_weighs_one_of_n)
+{
+    EACH_DEVICE(tml)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        uint32_t width = sizes[s][0], height = sizes[s][1];
+        uint64_t count = (uint64_t)width * height;
+        const uint64_t places[] = {0,         width - 1,       count - width, count - 1,
+                                   count / 2, count * 15 / 16, count * 3 / 4};
+        for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+            for (uint64_t i = 0; i < count; i++)
+                pixels[i] = 1.0f;
+            pixels[places[p]] = 256.0f;
+            picture of = floats_of(pixels, width, height, 1);
+            tml_image_stats stats;
+            if (!measure(tml, &of, everything, NULL, &stats, NULL))
+                continue;
+            double n = (double)count, mean = (n - 1.0 + 256.0) / n;
+            CHECK(stats.log2_mean == 8.0 / n);
+            CHECK(fabs(stats.mean - mean) <= mean * (log2(n) + 32.0) * 0x1p-24);
+            CHECK_EQ_U64(stats.histogram[(16 + 8) * 8], 1);
+            CHECK_EQ_U64(stats.histogram[16 * 8], count - 1);
+        }
+    }
+}
+
+/* What the library promises, from doubles. */
+static void check_against_reference(const picture *of, const tml_image_stats *stats, bool is_cpu)
+{
+    double n = (double)of->image.width * of->image.height, sum = 0.0, logs = 0.0, squares = 0.0;
+    const float *data = of->data;
+    for (uint64_t i = 0; i < of->scalars; i += 3) {
+        double value =
+            0.2126 * (double)data[i] + 0.7152 * (double)data[i + 1] + 0.0722 * (double)data[i + 2];
+        sum += value;
+        logs += log2(value);
+        squares += value * value;
+    }
+    double mean = sum / n, deviation = sqrt(fmax(squares / n - mean * mean, 0.0));
+    double bound = is_cpu ? 0x1p-22 : (log2(n) + 32.0) * 0x1p-24;
+    CHECK_EQ_U64(stats->pixels, (uint64_t)n);
+    CHECK(fabs(stats->log2_mean - logs / n) <= 0x1p-20);
+    CHECK(fabs(stats->mean - mean) <= mean * bound);
+    CHECK(fabs(stats->deviation - deviation) <= 1e-4 * mean);
+}
+
+TEST(all_sizes_agree_with_double)
+{
+    random_pixels(3 * 70 * 70, 3);
+    EACH_DEVICE(tml)
+    for (uint32_t size = 0; size < 70 * 70; size += device ? 211 : 1) {
+        picture of = floats_of(pixels, size % 70 + 1, size / 70 + 1, 3);
+        tml_image_stats stats;
+        if (measure(tml, &of, everything, NULL, &stats, NULL))
+            check_against_reference(&of, &stats, device == 0);
+    }
+}
+
+TEST(a_row_less_is_a_row_less)
+{
+    enum { WIDTH = 131, HEIGHT = 77 };
+    random_pixels(3 * WIDTH * HEIGHT, 9);
+    EACH_DEVICE(tml)
+    {
+        picture all = floats_of(pixels, WIDTH, HEIGHT, 3);
+        picture last = floats_of(pixels + 3 * WIDTH * (HEIGHT - 1), WIDTH, 1, 3);
+        tml_image_stats stats;
+        uint32_t of_all[TML_IMAGE_STATS_WORDS], of_less[TML_IMAGE_STATS_WORDS],
+            of_last[TML_IMAGE_STATS_WORDS];
+        tml_image_measure_desc less = {.region = {0, 0, 0, HEIGHT - 1}};
+        if (!measure(tml, &all, everything, NULL, &stats, of_all) ||
+            !measure(tml, &all, less, NULL, &stats, of_less) ||
+            !measure(tml, &last, everything, NULL, &stats, of_last))
+            continue;
+        for (uint32_t word = 0; word < TML_IMAGE_STATS_WORDS; word += 2) {
+            uint64_t sum[3];
+            const uint32_t *of[3] = {of_all, of_less, of_last};
+            if (word >= TML_STATS_MIN && word < TML_STATS_HISTOGRAM)
+                continue;
+            for (int k = 0; k < 3; k++)
+                sum[k] = (uint64_t)of[k][word + 1] << 32 | of[k][word];
+            CHECK_EQ_U64(sum[0], sum[1] + sum[2]);
+        }
+    }
+}
+
+/* ---- policies -------------------------------------------------------------------------------- */
+
+TEST(every_kind_of_pixel_is_counted)
+{
+    const float big = 3e38f;
+    const float data[][3] = {{1, 1, 1},           {4, 4, 4},          {NAN, 1, 1},
+                             {1, INFINITY, 1},    {INFINITY, NAN, 0}, {-INFINITY, 0, 0},
+                             {0, 0, 0},           {-0.0f, 0, 0},      {1e-40f, 1e-40f, 1e-40f},
+                             {-1, -1, -1},        {0, 0, -0.5f},      {big, -big, big},
+                             {1e-31f, -1e-31f, 0}};
+    enum { COUNT = sizeof data / sizeof *data };
+    EACH_DEVICE(tml)
+    {
+        picture of = floats_of(&data[0][0], COUNT, 1, 3);
+        tml_image_stats stats;
+        if (!measure(tml, &of, everything, NULL, &stats, NULL))
+            continue;
+        CHECK_EQ_U64(stats.pixels, COUNT);
+        CHECK_EQ_U64(stats.positive, 2);
+        CHECK_EQ_U64(stats.nan, 2);
+        CHECK_EQ_U64(stats.infinite, 3);
+        CHECK_EQ_U64(stats.zero, 4);
+        CHECK_EQ_U64(stats.negative, 2);
+        CHECK_EQ_U64(stats.weight, 8);
+        CHECK_EQ_U64(stats.log_weight, 2);
+        CHECK(stats.log2_mean == 1.0);
+        CHECK(stats.geometric_mean == 2.0);
+        CHECK(stats.min == -1.0 && stats.max == 4.0);
+        CHECK(fabs(stats.mean - (4.0 - 0.0361) / 8.0) < 1e-6);
+
+        tml_image_measure_desc floored = {.floor = 0.25f};
+        if (!measure(tml, &of, floored, NULL, &stats, NULL))
+            continue;
+        CHECK_EQ_U64(stats.log_weight, 8);
+        CHECK(stats.log2_mean == (2.0 + 6.0 * -2.0) / 8.0);
+        CHECK_EQ_U64(stats.histogram[14 * 8], 6);
+        CHECK(stats.min == -1.0);
+    }
+}
+
+TEST(nothing_is_no_number)
+{
+    const float data[] = {NAN, INFINITY, NAN, NAN};
+    EACH_DEVICE(tml)
+    {
+        picture of = floats_of(data, 4, 1, 1);
+        tml_image_stats stats;
+        if (!measure(tml, &of, everything, NULL, &stats, NULL))
+            continue;
+        CHECK_EQ_U64(stats.weight, 0);
+        CHECK(isnan(stats.mean) && isnan(stats.min) && isnan(stats.geometric_mean));
+        CHECK(isnan(tml_image_percentile(&stats, 50.0)));
+    }
+}
+
+TEST(masks_weigh)
+{
+    enum { WIDTH = 67, HEIGHT = 45, COLUMNS = 5, ROWS = 4 };
+    static const uint8_t mask[COLUMNS * ROWS] = {0,  1, 255, 7, 9,  100, 0, 3, 200, 1,
+                                                 50, 0, 0,   2, 31, 8,   8, 8, 255, 254};
+    random_pixels(WIDTH * HEIGHT, 21);
+    pixels[5] = NAN;
+    pixels[700] = 0.0f;
+    pixels[1800] = -3.0f;
+    uint64_t counted = 0, weight = 0, log_weight = 0;
+    double sum = 0.0, logs = 0.0;
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        uint64_t own = mask[i / WIDTH * ROWS / HEIGHT * COLUMNS + i % WIDTH * COLUMNS / WIDTH];
+        counted += own > 0;
+        if (isnan(pixels[i]))
+            continue;
+        weight += own;
+        sum += (double)own * (double)pixels[i];
+        if (pixels[i] > 0) {
+            log_weight += own;
+            logs += (double)own * log2((double)pixels[i]);
+        }
+    }
+    EACH_DEVICE(tml)
+    {
+        picture of = floats_of(pixels, WIDTH, HEIGHT, 1);
+        tml_image_stats stats;
+        tml_image_measure_desc desc = {.mask_width = COLUMNS, .mask_height = ROWS};
+        if (!measure(tml, &of, desc, mask, &stats, NULL))
+            continue;
+        uint64_t total = 0;
+        for (int bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
+            total += stats.histogram[bin];
+        CHECK_EQ_U64(stats.pixels, counted);
+        CHECK_EQ_U64(stats.weight, weight);
+        CHECK_EQ_U64(stats.log_weight, log_weight);
+        CHECK_EQ_U64(total, log_weight);
+        CHECK(fabs(stats.mean - sum / (double)weight) <= 1e-5 * stats.mean);
+        CHECK(fabs(stats.log2_mean - logs / (double)log_weight) <= 0x1p-20);
+    }
+}
+
+TEST(meters_are_heavier_in_the_middle)
+{
+    for (int meter = 0; meter <= TML_METER_MATRIX; meter++) {
+        static uint8_t mask[65 * 65];
+        CHECK_EQ_I64(tml_meter_weights((tml_meter)meter, 1920, 1080, 65, 65, mask), TML_OK);
+        CHECK_EQ_U64(mask[32 * 65 + 32], 255);
+        bool is_flat = meter == TML_METER_AVERAGE;
+        CHECK((mask[0] == 255) == is_flat);
+        for (int i = 0; i < 65 * 65; i++)
+            CHECK_EQ_U64(mask[i], mask[65 * 65 - 1 - i]);
+        if (meter == TML_METER_SPOT) {
+            /* A disc of a tenth of the diagonal, as a share of the picture. */
+            double sum = 0.0, radius = 0.05 * hypot(1920, 1080);
+            for (int i = 0; i < 65 * 65; i++)
+                sum += mask[i] / 255.0;
+            CHECK(fabs(sum / (65 * 65) - 3.14159265 * radius * radius / (1920.0 * 1080)) < 1e-3);
+        }
+        if (meter == TML_METER_CENTRE)
+            CHECK(abs((int)mask[32 * 65] - 16) <= 2);
+    }
+    uint8_t one;
+    CHECK_EQ_I64(tml_meter_weights(TML_METER_SPOT, 100, 100, 1, 1, &one), TML_OK);
+    CHECK(one > 0);
+    CHECK_EQ_I64(tml_meter_weights(TML_METER_SPOT, 0, 1, 1, 1, &one), TML_INVALID_ARGUMENT);
+}
+
+/* ---- types, regions, strides ----------------------------------------------------------------- */
+
+/* The same picture in each type and number of channels, padded rows, a region of it; and what is around
+ * it is poison. */
+TEST(regions_of_every_type_and_stride)
+{
+    enum { WIDTH = 21, HEIGHT = 13, STRIDE = 4 * WIDTH + 7, FIRST = 3 };
+    static uint8_t bytes[FIRST + STRIDE * HEIGHT];
+    static uint16_t shorts[FIRST + STRIDE * HEIGHT], halves[FIRST + STRIDE * HEIGHT];
+    static float floats[FIRST + STRIDE * HEIGHT];
+    static const struct {
+        tml_type type;
+        bool srgb;
+    } kinds[] = {{TML_U8, false}, {TML_U8, true},   {TML_U16, false},
+                 {TML_U16, true}, {TML_F16, false}, {TML_F32, false}};
+    EACH_DEVICE(tml)
+    for (uint32_t channels = 1; channels <= 4; channels++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            uint64_t seed = 5;
+            double sum = 0.0;
+            const tml_image_measure_desc desc = {.region = {4, 3, 11, 8}};
+            for (uint32_t i = 0; i < FIRST + STRIDE * HEIGHT; i++) {
+                uint32_t code = (uint32_t)(uniform(&seed) * 256.0);
+                bytes[i] = (uint8_t)code;
+                shorts[i] = (uint16_t)(code * 257);
+                halves[i] = (uint16_t)(0x2000 + code * 16);
+                floats[i] = tml_half_to_float(halves[i]);
+            }
+            for (uint32_t y = 3; y < 11; y++)
+                for (uint32_t x = 4; x < 15; x++) {
+                    double c[3] = {0, 0, 0};
+                    for (uint32_t j = 0; j < 3; j++) {
+                        uint32_t at = FIRST + y * STRIDE + x * channels + (channels < 3 ? 0 : j);
+                        double code = kinds[k].type == TML_U8    ? bytes[at] / 255.0
+                                      : kinds[k].type == TML_U16 ? shorts[at] / 65535.0
+                                                                 : (double)floats[at];
+                        c[j] = kinds[k].srgb ? srgb_to_linear(code) : code;
+                    }
+                    sum += 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+                }
+            for (uint32_t i = 0; i < FIRST + STRIDE * HEIGHT; i++) { /* outside of the region */
+                uint32_t y = i < FIRST ? 99 : (i - FIRST) / STRIDE;
+                uint32_t x = i < FIRST ? 99 : (i - FIRST) % STRIDE / channels;
+                if (y < 3 || y >= 11 || x < 4 || x >= 15) {
+                    floats[i] = NAN;
+                    halves[i] = 0x7e00;
+                }
+            }
+            const void *data = kinds[k].type == TML_U8    ? (const void *)bytes
+                               : kinds[k].type == TML_U16 ? (const void *)shorts
+                               : kinds[k].type == TML_F16 ? (const void *)halves
+                                                          : (const void *)floats;
+            picture of = {.data = data,
+                          .scalars = FIRST + STRIDE * HEIGHT,
+                          .type = kinds[k].type,
+                          .image = {.width = WIDTH,
+                                    .height = HEIGHT,
+                                    .channels = channels,
+                                    .srgb = kinds[k].srgb,
+                                    .first = FIRST,
+                                    .row_stride = STRIDE}};
+            tml_image_stats stats;
+            if (!measure(tml, &of, desc, NULL, &stats, NULL))
+                continue;
+            CHECK_EQ_U64(stats.pixels, 88);
+            CHECK_EQ_U64(stats.nan, 0);
+            CHECK(fabs(stats.mean - sum / 88.0) <= 4e-6 * stats.mean);
+        }
+}
+
+/* ---- the same bits everywhere ---------------------------------------------------------------- */
+
+static bool is_exact(uint32_t word)
+{
+    return word < TML_STATS_MEAN || word >= TML_STATS_HISTOGRAM_LOW;
+}
+
+static void check_same_words(const uint32_t *words, const uint32_t *expected, bool all)
+{
+    for (uint32_t word = 0; word < TML_IMAGE_STATS_WORDS; word++)
+        if ((all || is_exact(word)) && !CHECK_EQ_U64(words[word], expected[word]))
+            printf("    word %u\n", word);
+}
+
+/* Colours of any bits, so nearly of any size, among them NaN, infinity and what is next to zero. */
+static void wild_pixels(uint64_t count, uint64_t seed)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t bits = (uint32_t)(uniform(&seed) * 4294967296.0);
+        pixels[i] = tml_bits_float(i % 3 == 0 ? bits : (bits & 0x00ffffffu) + 0x3e000000u);
+        if (i % 101 == 0)
+            pixels[i] = tml_bits_float(bits >> 9);
+        if (i % 211 == 0)
+            pixels[i] = i % 2 ? NAN : INFINITY;
+    }
+}
+
+TEST(integers_are_equal_on_every_engine_thread_and_level)
+{
+    enum { WIDTH = 300, HEIGHT = 200 };
+    static const tml_image_measure_desc descs[] = {
+        {.what = 0},
+        {.what = 0, .luminance = TML_LUMINANCE_MAX_RGB, .bin_log2 = 6, .histogram_low = -1},
+        {.what = 0, .luminance = TML_LUMINANCE_REC2020, .region = {3, 5, 211, 150}, .floor = 1e-6f},
+        {.what = 0, .luminance = TML_LUMINANCE_CUSTOM, .weights = {1e-9f, 3, 0}},
+        {.what = 0, .mask_width = 13, .mask_height = 7, .histogram_low = -100},
+    };
+    uint8_t mask[13 * 7];
+    for (int i = 0; i < 13 * 7; i++)
+        mask[i] = (uint8_t)(37 * i);
+    wild_pixels(4 * WIDTH * HEIGHT, 77);
+    picture of = floats_of(pixels, WIDTH, HEIGHT, 4);
+    tml_context *tml2 = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 3}, &tml2));
+    for (size_t d = 0; d < sizeof descs / sizeof *descs; d++) {
+        static uint32_t expected[TML_IMAGE_STATS_WORDS], words[TML_IMAGE_STATS_WORDS];
+        tml_image_stats stats;
+        const uint8_t *weights = descs[d].mask_width ? mask : NULL;
+        CHECK(measure(context(0), &of, descs[d], weights, &stats, expected));
+        CHECK(stats.nan > 0 && stats.infinite > 0 && stats.positive > 0);
+        CHECK(stats.negative > 0 || descs[d].luminance == TML_LUMINANCE_MAX_RGB);
+        EACH_DEVICE(tml)
+        if (measure(tml, &of, descs[d], weights, &stats, words))
+            check_same_words(words, expected, device == 0);
+        for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
+            cpu_simd_force((cpu_level)level);
+            CHECK(measure(tml2, &of, descs[d], weights, &stats, words));
+            check_same_words(words, expected, true);
+        }
+        cpu_simd_force(CPU_LEVELS);
+    }
+    tml_close(tml2);
+}
+
+/* ---- percentiles ----------------------------------------------------------------------------- */
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+TEST(percentiles_are_those_of_sorted_data)
+{
+    enum { COUNT = 40000 };
+    random_pixels(COUNT, 31);
+    picture of = floats_of(pixels, COUNT, 1, 1);
+    tml_image_stats stats;
+    CHECK(measure(context(0), &of, everything, NULL, &stats, NULL));
+    qsort(pixels, COUNT, sizeof *pixels, compare_floats);
+    for (double percent = 1.0; percent < 100.0; percent += 1.0) {
+        double exact = log2((double)pixels[(int)(percent / 100.0 * COUNT)]);
+        CHECK(fabs(tml_image_percentile(&stats, percent) - exact) <= 0.02);
+    }
+    CHECK(tml_image_percentile(&stats, 0.0) <= log2((double)pixels[0]));
+    CHECK(tml_image_percentile(&stats, 100.0) >= log2((double)pixels[COUNT - 1]));
+    CHECK(isnan(tml_image_percentile(&stats, 101.0)));
+}
+
+/* ---- exposure -------------------------------------------------------------------------------- */
+
+typedef struct metered {
+    tml_context *tml;
+    tml_buffer image, stats, state;
+    uint32_t count;
+} metered;
+
+static bool metered_open(tml_context *tml, const float *data, uint32_t count, metered *out)
+{
+    *out = (metered){.tml = tml,
+                     .image = buffer_of(tml, TML_F32, count, data),
+                     .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL),
+                     .state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL),
+                     .count = count};
+    tml_status status = tml_image_measure(
+        tml, &(tml_image_measure_desc){
+                 .image = {.buffer = out->image, .width = count, .height = 1, .channels = 1},
+                 .stats = out->stats});
+    return status != TML_UNSUPPORTED && CHECK_OK(tml, status);
+}
+static void metered_close(metered *m)
+{
+    tml_buffer_destroy(m->tml, m->image);
+    tml_buffer_destroy(m->tml, m->stats);
+    tml_buffer_destroy(m->tml, m->state);
+}
+static void expose(const metered *m, tml_image_expose_desc desc, float out[TML_EXPOSURE_WORDS])
+{
+    desc.stats = m->stats;
+    desc.state = m->state;
+    CHECK_OK(m->tml, tml_image_expose(m->tml, &desc));
+    CHECK_OK(m->tml, tml_read(m->tml, m->state, out));
+}
+#define NEAR(a, b, bound) CHECK(fabs((double)(a) - (double)(b)) <= (bound))
+
+TEST(exposure_follows_the_average)
+{
+    /* A quarter each of 2^-6, 2^-2, 1 and 2^10; the mean is 2^0.5. */
+    const float data[] = {0x1p-6f, 0.25f, 1.0f, 1024.0f};
+    float e[TML_EXPOSURE_WORDS];
+    EACH_DEVICE(tml)
+    {
+        metered m;
+        if (!metered_open(tml, data, 4, &m)) {
+            metered_close(&m);
+            continue;
+        }
+        expose(&m, (tml_image_expose_desc){.reset = true}, e);
+        NEAR(e[TML_EXPOSURE_AVERAGE], 0.5, 1e-4);
+        NEAR(e[TML_EXPOSURE_TARGET], 0.5, 1e-4);
+        NEAR(e[TML_EXPOSURE_EV100], 3.5, 1e-4);
+        NEAR(e[TML_EXPOSURE_SCALE], 0.18 / exp2(0.5), 1e-4);
+        expose(&m, (tml_image_expose_desc){.reset = true, .bias = 2.0f, .key = 0.5f}, e);
+        NEAR(e[TML_EXPOSURE_SCALE], 2.0 / exp2(0.5), 1e-3);
+        /* What is between a quarter and three quarters: 2^-2 and 1, at the middles of their bins. */
+        expose(&m, (tml_image_expose_desc){.reset = true, .clip_low = 25.0f, .clip_high = 75.0f},
+               e);
+        NEAR(e[TML_EXPOSURE_AVERAGE], -1.0 + 1.0 / 16.0, 1e-4);
+        expose(&m, (tml_image_expose_desc){.reset = true, .by = TML_EXPOSE_MEDIAN}, e);
+        NEAR(e[TML_EXPOSURE_AVERAGE], -2.0 + 1.0 / 8.0, 1e-4);
+        expose(&m,
+               (tml_image_expose_desc){
+                   .reset = true, .by = TML_EXPOSE_PERCENTILE, .percentile = 100.0f},
+               e);
+        NEAR(e[TML_EXPOSURE_AVERAGE], 10.0 + 1.0 / 8.0, 1e-4);
+        expose(&m, (tml_image_expose_desc){.reset = true, .ev_min = 5.0f, .ev_max = 9.0f}, e);
+        NEAR(e[TML_EXPOSURE_EV100], 5.0, 1e-5);
+        NEAR(e[TML_EXPOSURE_TARGET], 0.5, 1e-4);
+        expose(&m, (tml_image_expose_desc){.reset = true, .by = TML_EXPOSE_MANUAL, .ev100 = 12.0f},
+               e);
+        NEAR(e[TML_EXPOSURE_EV100], 12.0, 1e-5);
+        metered_close(&m);
+    }
+}
+
+/* However a second and a half is cut into frames, the average ends at the same place: 4 stops away, at 2
+ * stops a second, is 3 straight in 1.5 s; and on with exp(-t). */
+TEST(adaptation_does_not_depend_on_the_frame_rate)
+{
+    const float one = 1.0f, bright = 16.0f;
+    float e[TML_EXPOSURE_WORDS];
+    EACH_DEVICE(tml)
+    for (int up = 0; up < 2; up++)
+        for (int frames = 1; frames <= (device ? 30 : 120); frames *= 3) {
+            metered from, to;
+            bool can = metered_open(tml, up ? &one : &bright, 1, &from);
+            can = metered_open(tml, up ? &bright : &one, 1, &to) && can;
+            for (double seconds = 1.0; can && seconds < 3.0; seconds += 1.0) {
+                expose(&from, (tml_image_expose_desc){.reset = true}, e);
+                CHECK_OK(tml, tml_write(tml, to.state, 0, TML_EXPOSURE_WORDS, e));
+                for (int frame = 0; frame < frames; frame++)
+                    expose(&to,
+                           (tml_image_expose_desc){.seconds = (float)(seconds / frames),
+                                                   .speed_up = 2.0f,
+                                                   .speed_down = 2.0f},
+                           e);
+                double away = seconds <= 1.5 ? 4.0 - 2.0 * seconds : exp(-2.0 * (seconds - 1.5));
+                NEAR(e[TML_EXPOSURE_AVERAGE], up ? 4.0 - away : away, 1e-4);
+            }
+            if (can) { /* a cut */
+                expose(&to, (tml_image_expose_desc){.reset = true}, e);
+                NEAR(e[TML_EXPOSURE_AVERAGE], up ? 4.0 : 0.0, 1e-5);
+            }
+            metered_close(&from);
+            metered_close(&to);
+        }
+}
+
+TEST(darkness_leaves_the_exposure_where_it_was)
+{
+    const float data[] = {1.0f}, dark[] = {0.0f};
+    float e[TML_EXPOSURE_WORDS];
+    EACH_DEVICE(tml)
+    {
+        metered m, black;
+        bool can = metered_open(tml, data, 1, &m);
+        can = metered_open(tml, dark, 1, &black) && can;
+        if (can) {
+            expose(&m, (tml_image_expose_desc){.reset = true}, e);
+            CHECK_OK(tml, tml_write(tml, black.state, 0, TML_EXPOSURE_WORDS, e));
+            expose(&black, (tml_image_expose_desc){.seconds = 1.0f}, e);
+            NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
+            expose(&black, (tml_image_expose_desc){.reset = true, .bias = 1.0f}, e);
+            NEAR(e[TML_EXPOSURE_SCALE], 2.0, 1e-5);
+            for (int i = 0; i < TML_EXPOSURE_WORDS; i++)
+                e[i] = NAN; /* a state that was never set */
+            CHECK_OK(tml, tml_write(tml, m.state, 0, TML_EXPOSURE_WORDS, e));
+            expose(&m, (tml_image_expose_desc){.seconds = 1.0f}, e);
+            NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
+        }
+        metered_close(&m);
+        metered_close(&black);
+    }
+}
+
+/* ---- tone curves ----------------------------------------------------------------------------- */
+
+static void multiply(const double m[3][3], const double in[3], double out[3])
+{
+    for (int r = 0; r < 3; r++)
+        out[r] = m[r][0] * in[0] + m[r][1] * in[1] + m[r][2] * in[2];
+}
+
+/* The curves again, in double and from their papers. */
+static void reference_tone(tml_tone tone, const double in[3], double white, double out[3])
+{
+    static const double aces_in[3][3] = {
+        {0.59719, 0.35458, 0.04823}, {0.07600, 0.90834, 0.01566}, {0.02840, 0.13383, 0.83777}};
+    static const double aces_out[3][3] = {{1.60475, -0.53108, -0.07367},
+                                          {-0.10208, 1.10813, -0.00605},
+                                          {-0.00327, -0.07276, 1.07602}};
+    static const double agx_in[3][3] = {{0.842479062253094, 0.0784335999999992, 0.0792237451477643},
+                                        {0.0423282422610123, 0.878468636469772, 0.0791661274605434},
+                                        {0.0423756549057051, 0.0784336, 0.879142973793104}};
+    static const double agx_out[3][3] = {
+        {1.19687900512017, -0.0980208811401368, -0.0990297440797205},
+        {-0.0528968517574562, 1.15190312990417, -0.0989611768448433},
+        {-0.0529716355144438, -0.0980434501171241, 1.15107367264116}};
+    static const double agx_curve[7] = {-0.00232, 0.1191, 0.4298, -6.868, 31.96, -40.14, 15.5};
+    double luminance = 0.2126 * in[0] + 0.7152 * in[1] + 0.0722 * in[2], v[3], w[3];
+    for (int c = 0; c < 3; c++)
+        v[c] = in[c];
+    if (tone == TML_TONE_REINHARD || tone == TML_TONE_REINHARD_EXTENDED) {
+        double mapped = luminance / (1.0 + luminance);
+        if (tone == TML_TONE_REINHARD_EXTENDED)
+            mapped *= 1.0 + luminance / (white * white);
+        for (int c = 0; c < 3; c++)
+            v[c] = luminance > 0 ? in[c] * mapped / luminance : 0.0;
+    } else if (tone == TML_TONE_HABLE) {
+        for (int c = 0; c < 4; c++) {
+            double x = c < 3 ? 2.0 * in[c] : 11.2;
+            double y = (x * (0.15 * x + 0.10 * 0.50) + 0.20 * 0.02) /
+                           (x * (0.15 * x + 0.50) + 0.20 * 0.30) -
+                       0.02 / 0.30;
+            if (c < 3)
+                v[c] = y;
+            else
+                v[0] /= y, v[1] /= y, v[2] /= y;
+        }
+    } else if (tone == TML_TONE_ACES_FIT) {
+        multiply(aces_in, in, w);
+        for (int c = 0; c < 3; c++)
+            w[c] = (w[c] * (w[c] + 0.0245786) - 0.000090537) /
+                   (w[c] * (0.983729 * w[c] + 0.4329510) + 0.238081);
+        multiply(aces_out, w, v);
+    } else if (tone == TML_TONE_AGX) {
+        multiply(agx_in, in, w);
+        for (int c = 0; c < 3; c++) {
+            double t = (fmin(fmax(log2(w[c]), -12.47393), 4.026069) + 12.47393) / 16.499999;
+            w[c] = 0.0;
+            for (int k = 6; k >= 0; k--)
+                w[c] = w[c] * t + agx_curve[k];
+        }
+        multiply(agx_out, w, v);
+        for (int c = 0; c < 3; c++)
+            v[c] = pow(fmax(v[c], 0.0), 2.2);
+    } else if (tone == TML_TONE_NEUTRAL) {
+        double x = fmin(in[0], fmin(in[1], in[2]));
+        double offset = x < 0.08 ? x - 6.25 * x * x : 0.04;
+        double peak = fmax(in[0], fmax(in[1], in[2])) - offset;
+        for (int c = 0; c < 3; c++) {
+            v[c] -= offset;
+            if (peak >= 0.76) {
+                double new_peak = 1.0 - 0.24 * 0.24 / (peak + 0.24 - 0.76);
+                double g = 1.0 - 1.0 / (0.15 * (peak - new_peak) + 1.0);
+                v[c] = v[c] * new_peak / peak * (1.0 - g) + new_peak * g;
+            }
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        out[c] = fmin(fmax(v[c], 0.0), 1.0);
+}
+
+TEST(tone_curves_are_those_of_their_papers)
+{
+    enum { WIDTH = 61, HEIGHT = 5, COUNT = WIDTH * HEIGHT };
+    static float out[4 * COUNT];
+    uint64_t seed = 8;
+    for (int i = 0; i < COUNT; i++)
+        for (int c = 0; c < 4; c++)
+            pixels[4 * i + c] = c == 3  ? (float)uniform(&seed)
+                                : i < 3 ? (float)(i * 0.18)
+                                        : (float)exp2(24.0 * uniform(&seed) - 14.0);
+    EACH_DEVICE(tml)
+    for (int tone = 0; tone <= TML_TONE_NEUTRAL; tone++) {
+        double bound = tone == TML_TONE_AGX ? 0x1p-14 : 0x1p-16, worst = 0.0;
+        tml_image_tonemap_desc desc = {.in = {.buffer = buffer_of(tml, TML_F32, 4 * COUNT, pixels),
+                                              .width = WIDTH,
+                                              .height = HEIGHT,
+                                              .channels = 4},
+                                       .scale = 2.0f,
+                                       .tone = (tml_tone)tone};
+        desc.out = desc.in;
+        desc.out.buffer = buffer_of(tml, TML_F32, 4 * COUNT, NULL);
+        tml_status status = tml_image_tonemap(tml, &desc);
+        if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
+            CHECK_OK(tml, tml_read(tml, desc.out.buffer, out));
+            for (int i = 0; i < COUNT; i++) {
+                double in[3], expected[3];
+                for (int c = 0; c < 3; c++)
+                    in[c] = 2.0 * (double)pixels[4 * i + c];
+                reference_tone((tml_tone)tone, in, 4.0, expected);
+                for (int c = 0; c < 3; c++)
+                    worst = fmax(worst, fabs((double)out[4 * i + c] - expected[c]));
+                CHECK(out[4 * i + 3] == pixels[4 * i + 3]);
+            }
+            if (!CHECK(worst <= bound))
+                printf("    %s on device %u: 2^%.2f\n", tml_tone_name((tml_tone)tone), device,
+                       log2(worst));
+        }
+        tml_buffer_destroy(tml, desc.in.buffer);
+        tml_buffer_destroy(tml, desc.out.buffer);
+    }
+}
+
+TEST(tone_mapping_writes_every_type_and_in_place)
+{
+    static const float in[] = {0.5f, NAN, INFINITY, -1.0f, 0.0f, 2.0f};
+    EACH_DEVICE(tml)
+    {
+        uint8_t bytes[6];
+        uint16_t shorts[6];
+        float floats[6];
+        tml_image_tonemap_desc desc = {
+            .in = {
+                .buffer = buffer_of(tml, TML_F32, 6, in), .width = 2, .height = 1, .channels = 3}};
+        desc.out = desc.in;
+        desc.out.srgb = true;
+        desc.out.buffer = buffer_of(tml, TML_U8, 6, NULL);
+        tml_status status = tml_image_tonemap(tml, &desc);
+        if (status == TML_UNSUPPORTED)
+            continue;
+        CHECK_OK(tml, status);
+        CHECK_OK(tml, tml_read(tml, desc.out.buffer, bytes));
+        const uint8_t expected[6] = {188, 0, 255, 0, 0, 255};
+        for (int i = 0; i < 6; i++)
+            CHECK_EQ_U64(bytes[i], expected[i]);
+        tml_buffer_destroy(tml, desc.out.buffer);
+        desc.out.srgb = false;
+        desc.out.buffer = buffer_of(tml, TML_F16, 6, NULL);
+        CHECK_OK(tml, tml_image_tonemap(tml, &desc));
+        CHECK_OK(tml, tml_read(tml, desc.out.buffer, shorts));
+        CHECK_EQ_U64(shorts[0], 0x3800);
+        CHECK_EQ_U64(shorts[2], 0x3c00);
+        tml_buffer_destroy(tml, desc.out.buffer);
+        desc.out.buffer = desc.in.buffer;
+        CHECK_OK(tml, tml_image_tonemap(tml, &desc));
+        CHECK_OK(tml, tml_read(tml, desc.in.buffer, floats));
+        CHECK(floats[0] == 0.5f && floats[1] == 0.0f && floats[2] == 1.0f && floats[5] == 1.0f);
+        tml_buffer_destroy(tml, desc.in.buffer);
+    }
+}
+
+/* ---- mip chains ------------------------------------------------------------------------------ */
+
+TEST(levels_follow_one_another)
+{
+    CHECK_EQ_U64(tml_mip_levels(1, 1), 1);
+    CHECK_EQ_U64(tml_mip_levels(1920, 1080), 11);
+    CHECK_EQ_U64(tml_mip_levels(4096, 1), 13);
+    uint32_t width, height;
+    uint64_t first;
+    tml_mip_level(1920, 1080, 0, &width, &height, &first);
+    CHECK(width == 1920 && height == 1080 && first == 0);
+    tml_mip_level(1920, 1080, 2, &width, &height, &first);
+    CHECK(width == 480 && height == 270 && first == 960 * 540);
+    tml_mip_level(5, 1, 2, &width, &height, &first);
+    CHECK(width == 1 && height == 1 && first == 2);
+}
+
+enum { MIP_FLOATS = 4 * 2 * 4096 };
+static bool make_mips(tml_context *tml, uint32_t width, uint32_t height, uint32_t channels,
+                      tml_mip_filter filter, float *out)
+{
+    uint64_t texels;
+    tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+    tml_image_mips_desc desc = {
+        .in = {.buffer = buffer_of(tml, TML_F32, (uint64_t)width * height * channels, pixels),
+               .width = width,
+               .height = height,
+               .channels = channels},
+        .filter = filter,
+        .out = buffer_of(tml, TML_F32, texels * channels, NULL)};
+    tml_status status = tml_image_mips(tml, &desc);
+    bool done = status != TML_UNSUPPORTED && CHECK_OK(tml, status);
+    if (done)
+        CHECK_OK(tml, tml_read(tml, desc.out, out));
+    tml_buffer_destroy(tml, desc.in.buffer);
+    tml_buffer_destroy(tml, desc.out);
+    return done;
+}
+
+static const uint32_t mip_sizes[][2] = {{2, 2},   {3, 3},  {5, 7},   {1, 9},   {13, 1},  {64, 64},
+                                        {63, 65}, {37, 2}, {31, 17}, {2, 127}, {100, 70}};
+
+TEST(every_level_of_areas_keeps_the_mean)
+{
+    static float out[MIP_FLOATS];
+    EACH_DEVICE(tml)
+    for (size_t s = 0; s < sizeof mip_sizes / sizeof *mip_sizes; s++)
+        for (uint32_t channels = 1; channels <= 4; channels += 3) {
+            uint32_t width = mip_sizes[s][0], height = mip_sizes[s][1];
+            uint64_t count = (uint64_t)width * height;
+            random_pixels(count * channels, s + 1);
+            if (!make_mips(tml, width, height, channels, TML_MIP_AREA, out))
+                continue;
+            for (uint32_t c = 0; c < channels; c++) {
+                double mean = 0.0;
+                for (uint64_t i = 0; i < count; i++)
+                    mean += (double)pixels[i * channels + c] / (double)count;
+                for (uint32_t level = 1; level < tml_mip_levels(width, height); level++) {
+                    uint32_t w, h;
+                    uint64_t first;
+                    double own = 0.0;
+                    tml_mip_level(width, height, level, &w, &h, &first);
+                    for (uint64_t i = first; i < first + (uint64_t)w * h; i++)
+                        own += (double)out[i * channels + c] / (double)((uint64_t)w * h);
+                    NEAR(own, mean, 4e-6 * mean);
+                }
+            }
+        }
+}
+
+TEST(one_bright_texel_weighs_one_of_n_at_the_top)
+{
+    static float out[MIP_FLOATS];
+    EACH_DEVICE(tml)
+    for (size_t s = 0; s < sizeof mip_sizes / sizeof *mip_sizes; s++) {
+        uint32_t width = mip_sizes[s][0], height = mip_sizes[s][1];
+        uint64_t count = (uint64_t)width * height, texels;
+        tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+        const uint64_t places[] = {0, width - 1, count - width, count - 1, count / 2};
+        for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+            memset(pixels, 0, count * sizeof *pixels);
+            pixels[places[p]] = 1.0f;
+            if (make_mips(tml, width, height, 1, TML_MIP_AREA, out))
+                NEAR(out[texels - 1] * (float)count, 1.0, 1e-5);
+        }
+        for (uint64_t i = 0; i < count; i++)
+            pixels[i] = 0.1f; /* equal texels stay themselves bit for bit */
+        if (make_mips(tml, width, height, 1, TML_MIP_AREA, out))
+            for (uint64_t i = 0; i < texels; i++)
+                CHECK(out[i] == 0.1f);
+        if (make_mips(tml, width, height, 1, TML_MIP_KAISER, out))
+            for (uint64_t i = 0; i < texels; i++)
+                NEAR(out[i], 0.1, 2e-7);
+    }
+}
+
+static double bessel(double x)
+{
+    double sum = 1.0, term = 1.0;
+    for (int k = 1; k < 40; k++)
+        sum += term *= x * x / 4.0 / (k * k);
+    return sum;
+}
+
+TEST(boxes_drop_and_kaiser_filters)
+{
+    static float out[MIP_FLOATS];
+    random_pixels(37 * 21, 4);
+    EACH_DEVICE(tml)
+    {
+        if (make_mips(tml, 37, 21, 1, TML_MIP_BOX, out))
+            for (uint32_t i = 0; i < 18 * 10; i++) {
+                const float *p = pixels + (i / 18 * 2) * 37 + i % 18 * 2;
+                double mean = ((double)p[0] + (double)p[1] + (double)p[37] + (double)p[38]) / 4.0;
+                NEAR(out[i], mean, 1e-6 * mean);
+            }
+        if (make_mips(tml, 37, 1, 1, TML_MIP_KAISER, out))
+            for (uint32_t i = 0; i < 18; i++) {
+                double sum = 0.0, total = 0.0, size = 0.0;
+                for (uint32_t j = 0; j < 37; j++) {
+                    double x = (j + 0.5) * 18.0 / 37.0 - (i + 0.5);
+                    if (fabs(x) >= 3.0)
+                        continue;
+                    double angle = 3.14159265358979 * x;
+                    double weight = (x == 0.0 ? 1.0 : sin(angle) / angle) *
+                                    bessel(4.0 * sqrt(1.0 - x * x / 9.0)) / bessel(4.0);
+                    sum += weight * (double)pixels[j];
+                    size += fabs(weight) * (double)pixels[j];
+                    total += weight;
+                }
+                NEAR(out[i], sum / total, 4e-6 * size / total);
+            }
+    }
+}
+
+TEST(mips_of_codes_average_light)
+{
+    const uint8_t codes[] = {0, 0, 0, 10, 255, 255, 255, 20, 0, 0, 0, 30, 255, 255, 255, 40};
+    EACH_DEVICE(tml)
+    {
+        uint8_t out[4];
+        tml_image_mips_desc desc = {.in = {.buffer = buffer_of(tml, TML_U8, 16, codes),
+                                           .width = 2,
+                                           .height = 2,
+                                           .channels = 4,
+                                           .srgb = true},
+                                    .out = buffer_of(tml, TML_U8, 4, NULL)};
+        tml_status status = tml_image_mips(tml, &desc);
+        if (status == TML_UNSUPPORTED)
+            continue;
+        CHECK_OK(tml, status);
+        CHECK_OK(tml, tml_read(tml, desc.out, out));
+        CHECK_EQ_U64(out[0], 188); /* half the light, not half the code */
+        CHECK_EQ_U64(out[3], 25);  /* alpha is not coded */
+        tml_buffer_destroy(tml, desc.in.buffer);
+        tml_buffer_destroy(tml, desc.out);
+    }
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+TEST(nonsense_is_refused)
+{
+    tml_context *tml = context(0);
+    tml_buffer image = buffer_of(tml, TML_F32, 48, NULL);
+    tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL);
+    tml_buffer few = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS - 1, NULL);
+    tml_buffer mask = buffer_of(tml, TML_U8, 16, NULL);
+    const tml_image good = {.buffer = image, .width = 4, .height = 4, .channels = 3};
+    const struct {
+        const char *field;
+        tml_image_measure_desc desc;
+    } cases[] = {
+        {"desc.image.buffer", {.image = {stats, 4, 4, 3}, .stats = stats}},
+        {"desc.image is 0", {.image = {image, 0, 4, 3}, .stats = stats}},
+        {"channels", {.image = {image, 4, 4, 5}, .stats = stats}},
+        {"srgb", {.image = {image, 4, 4, 3, true}, .stats = stats}},
+        {"too few", {.image = {image, 4, 5, 3}, .stats = stats}},
+        {"too few", {.image = {image, 4, 4, 3, false, UINT64_MAX}, .stats = stats}},
+        {"too few", {.image = {image, 4, 4, 3, false, 0, UINT64_MAX / 2}, .stats = stats}},
+        {"row_stride", {.image = {image, 4, 4, 3, false, 0, 11}, .stats = stats}},
+        {"region", {.image = good, .region = {4, 0, 0, 0}, .stats = stats}},
+        {"region", {.image = good, .region = {1, 0, 4, 0}, .stats = stats}},
+        {"luminance", {.image = good, .luminance = (tml_luminance)9, .stats = stats}},
+        {"weights", {.image = good, .luminance = TML_LUMINANCE_CUSTOM, .stats = stats}},
+        {"what", {.image = good, .what = 8, .stats = stats}},
+        {"floor", {.image = good, .floor = -1.0f, .stats = stats}},
+        {"floor", {.image = good, .floor = NAN, .stats = stats}},
+        {"bin_log2", {.image = good, .bin_log2 = 7, .stats = stats}},
+        {"stats", {.image = good, .stats = few}},
+        {"mask", {.image = good, .mask = mask, .mask_width = 5, .mask_height = 1, .stats = stats}},
+        {"BLOCKS",
+         {.image = good,
+          .method = TML_MEASURE_BLOCKS,
+          .what = TML_MEASURE_HISTOGRAM,
+          .stats = stats}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tml_status status = tml_image_measure(tml, &cases[i].desc);
+        CHECK_EQ_I64(status, TML_INVALID_ARGUMENT);
+        if (!CHECK(strstr(tml_last_error(tml), cases[i].field) != NULL))
+            printf("    case %zu: %s\n", i, tml_last_error(tml));
+    }
+    CHECK_EQ_I64(tml_image_measure(tml, &(tml_image_measure_desc){.image = good,
+                                                                  .method = TML_MEASURE_BLOCKS,
+                                                                  .stats = stats}),
+                 TML_UNSUPPORTED);
+    tml_buffer state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL);
+    CHECK_EQ_I64(tml_image_expose(tml, &(tml_image_expose_desc){.stats = stats,
+                                                                .state = state,
+                                                                .clip_low = 60.0f,
+                                                                .clip_high = 40.0f}),
+                 TML_INVALID_ARGUMENT);
+    CHECK_EQ_I64(
+        tml_image_expose(
+            tml, &(tml_image_expose_desc){.stats = stats, .state = state, .seconds = -1.0f}),
+        TML_INVALID_ARGUMENT);
+    tml_image shifted = {.buffer = image, .width = 4, .height = 2, .channels = 3, .first = 3};
+    tml_image whole = {.buffer = image, .width = 4, .height = 2, .channels = 3};
+    CHECK_EQ_I64(tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = whole, .out = shifted}),
+                 TML_INVALID_ARGUMENT);
+    CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .levels = 4, .out = state}),
+                 TML_INVALID_ARGUMENT);
+    CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .out = state}),
+                 TML_INVALID_ARGUMENT);
+    tml_buffer scratch = buffer_of(tml, TML_U8, 8, NULL);
+    CHECK_EQ_I64(
+        tml_image_measure(
+            tml, &(tml_image_measure_desc){.image = good, .stats = stats, .scratch = scratch}),
+        TML_SCRATCH_TOO_SMALL);
+}
+
+int main(int argc, char **argv)
+{
+    int status = test_main(argc, argv);
+    for (uint32_t number = 0; number < MAX_DEVICES; number++)
+        tml_close(contexts[number]);
+    return status;
+}
