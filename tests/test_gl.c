@@ -666,6 +666,74 @@ TEST(pictures_in_lent_textures)
     own_close(&own);
 }
 
+/* Points on the host go to a field, frame after frame, and nothing comes back: also where their number
+ * changes. Others are read back to be sorted. */
+TEST(points_on_the_host_are_not_read_back)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    enum { POINTS = 5000, DIM = 32, FRAMES = 4 };
+    static float points[3 * POINTS], samples[2][DIM * DIM * DIM];
+    for (int i = 0; i < 3 * POINTS; i++)
+        points[i] = (float)(i * 7919 % 10007) / 10007 * DIM;
+    tml_context *tml;
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    const tml_type vec3_type = TML_VEC(TML_F32, 3);
+    memset(&driver, 0, sizeof driver);
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        tml_field_desc field = {.grid.dims = {DIM, DIM, DIM}};
+        tml_buffer out, points_here;
+        CHECK_OK(tml,
+                 tml_buffer_create(
+                     tml, &(tml_buffer_desc){.type = TML_F32, .count = DIM * DIM * DIM}, &out));
+        for (uint64_t frame = 0; frame < FRAMES; frame++) {
+            const uint64_t count = POINTS - 300 * (frame % 2);
+            driver.waits = 0;
+            CHECK_OK(tml,
+                     tml_buffer_create(
+                         tml, &(tml_buffer_desc){.type = vec3_type, .count = count, .host = points},
+                         &field.points));
+            CHECK_OK(tml, tml_field(tml, &field, out));
+            tml_buffer_destroy(tml, field.points);
+            if (frame > 1)
+                CHECK_EQ_U64(driver.waits, 0);
+        }
+        CHECK_OK(tml, tml_read(tml, out, samples[0]));
+        CHECK_OK(tml,
+                 tml_buffer_create(
+                     tml,
+                     &(tml_buffer_desc){.type = vec3_type, .count = POINTS - 300, .data = points},
+                     &points_here));
+        field.points = points_here;
+        driver.waits = 0;
+        CHECK_OK(tml, tml_field(tml, &field, out));
+        CHECK(driver.waits > 0);
+        CHECK_OK(tml, tml_read(tml, out, samples[1]));
+        CHECK(memcmp(samples[0], samples[1], sizeof samples[0]) == 0);
+
+        /* The device has nothing there for anything else. */
+        CHECK_OK(tml, tml_buffer_create(tml,
+                                        &(tml_buffer_desc){.type = TML_F32,
+                                                           .count = DIM * DIM * DIM,
+                                                           .host = samples[0]},
+                                        &field.points));
+        tml_surface_desc surface = {.volume = field.points, .grid.dims = {DIM, DIM, DIM}};
+        tml_surface_result mesh;
+        CHECK_STATUS(tml_surface(tml, &surface, &mesh), TML_UNSUPPORTED);
+        CHECK(strstr(tml_last_error(tml), "desc.volume lies on the host") != NULL);
+        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = field.points, .out = out}),
+                     TML_UNSUPPORTED);
+        float changed = -1;
+        CHECK_OK(tml, tml_write(tml, field.points, 3, 1, &changed));
+        CHECK(samples[0][3] == -1);
+        CHECK_OK(tml, tml_read_range(tml, field.points, 3, 1, &changed));
+        tml_close(tml);
+        CHECK_EQ_I64(driver.live, 0);
+    }
+    own_close(&own);
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static char logged[512];

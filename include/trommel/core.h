@@ -241,7 +241,8 @@ typedef struct tml_buffer_desc {
                         * mask, attribute) and tml_field (points, radii) read it there, a volume
                         * slab by slab where it does not fit the device, and tml_read, tml_write and
                         * tml_map work; other operations answer UNSUPPORTED. Not changed while a call
-                        * runs. OpenGL ES: UNSUPPORTED */
+                        * runs. OpenGL ES: likewise, but for tml_field and for tml_surface of a
+                        * field alone */
     const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
     const struct tml_gl_memory *gl;         /* trommel/gl.h: your texture, used in place */
     const char *label;                      /* copied (31 bytes); named in messages */

@@ -37,7 +37,9 @@ typedef enum tml_field_kernel {
 } tml_field_kernel;
 
 typedef struct tml_field_desc {
-    /* f32x3; points with NaN or infinity are ignored. */
+    /* f32x3; points with NaN or infinity are ignored. They are sorted into bins on the host, so an
+     * engine that computes elsewhere waits for them, unless they and the radii lie there
+     * (tml_buffer_desc.host): then tml_field waits for nothing on OpenGL. */
     tml_buffer points;
     /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius
      * (DISTANCE). Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may

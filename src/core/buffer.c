@@ -143,8 +143,9 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
     if (status == TML_OK && tml_slot_of(tml, buffer)->on_host)
         return tml_error(tml, TML_UNSUPPORTED,
                          "%s: %s lies on the host (tml_buffer_desc.host), where the %s engine "
-                         "reads surfaces' volumes and fields' points alone; create it with data",
-                         call, field, tml->engine->name);
+                         "reads %sfields' points alone; create it with data",
+                         call, field, tml->engine->name,
+                         tml->engine->reads_host_volumes ? "surfaces' volumes and " : "");
     return status;
 }
 

@@ -62,6 +62,8 @@ typedef struct tml_engine {
     tml_status (*scratch_resize)(tml_context *tml, size_t size, void **out);
     /* Where a slot's first element lies, in the engine's own kind of address: to tell overlaps. */
     uint64_t (*address)(const tml_slot *slot);
+    /* Does TML_OP_SURFACE read volumes, masks and attributes that stay on the host? */
+    bool reads_host_volumes;
     /* Does TML_OP_SURFACE make soups by itself? (surface_plan.soup) */
     bool makes_soups;
     /* Does AUTO pass this method over where another one is supported? NULL: none. */

@@ -230,9 +230,63 @@ void gl_temporaries_close(gl_device *d)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
+/* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of its
+ * shape finds it: making one asks for errors, which waits, and a field for each frame makes four. */
+enum { POOLED_TEXELS = 1 << 20 };
+
+static gl_texture **pooled(gl_device *d, gl_format format, uint32_t width, uint32_t height)
+{
+    for (gl_texture **link = &d->temporaries; *link; link = &(*link)->next) {
+        const gl_texture *t = *link;
+        if (!t->in_use && t->format == format && t->width == width && t->height >= height &&
+            t->height / 2 <= height)
+            return link;
+    }
+    return NULL;
+}
+
+static tml_status buffer_texture_take(tml_context *tml, gl_format format, uint32_t width,
+                                      uint32_t height, gl_texture *out)
+{
+    gl_device *d = gl_device_of(tml);
+    gl_texture **link =
+        (uint64_t)width * height <= POOLED_TEXELS ? pooled(d, format, width, height) : NULL;
+    if (link) {
+        gl_texture *record = *link;
+        *link = record->next;
+        *out = *record;
+        out->next = NULL;
+        tml_free(tml, record, sizeof *record);
+        return TML_OK;
+    }
+    tml_status status = gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
+    if (status != TML_OUT_OF_DEVICE_MEMORY)
+        return status;
+    temporaries_trim(d, 0);
+    return gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
+}
+
+static void buffer_texture_give(tml_context *tml, gl_texture *texture)
+{
+    gl_device *d = gl_device_of(tml);
+    bool keep = !texture->is_lent && texture->name &&
+                (uint64_t)texture->width * texture->height <= POOLED_TEXELS;
+    gl_texture *record = keep ? tml_alloc(tml, sizeof *record) : NULL;
+    if (!record) {
+        gl_texture_destroy(d, texture);
+        return;
+    }
+    *record = *texture;
+    record->in_use = record->is_kept = false;
+    record->idle = 0;
+    record->next = d->temporaries;
+    d->temporaries = record;
+}
+
 typedef struct gl_buffer {
     gl_texture texture;
-    void *mapped; /* between map and unmap */
+    void *mapped;        /* between map and unmap */
+    unsigned char *host; /* the caller's memory, in place of a texture */
 } gl_buffer;
 
 const gl_texture *gl_slot_texture(const tml_slot *slot)
@@ -246,13 +300,32 @@ const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
     return slot ? gl_slot_texture(slot) : NULL;
 }
 
+/* The caller's memory on the host, of which the device knows nothing. */
+static tml_status lend_host(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
+{
+    if (desc->gl)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_buffer_create: desc.host and desc.gl exclude each other");
+    gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
+    if (!buffer)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
+    *buffer = (gl_buffer){.host = desc->host};
+    slot->memory = buffer;
+    slot->lent = slot->on_host = true;
+    if (desc->data && slot->size > 0)
+        memcpy(buffer->host, desc->data, slot->size);
+    return TML_OK;
+}
+
 tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
 {
     gl_device *d = gl_device_of(tml);
-    if (desc->host || desc->vulkan)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_buffer_create: desc.%s is for another engine; OpenGL takes desc.gl",
-                         desc->host ? "host" : "vulkan");
+    if (desc->vulkan)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "tml_buffer_create: desc.vulkan is for another engine; OpenGL takes desc.gl");
+    if (desc->host)
+        return lend_host(tml, slot, desc);
     uint64_t words = (slot->size + 3) / 4;
     uint32_t width, height;
     if (desc->gl && gl_is_float(d)) {
@@ -285,8 +358,7 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
             buffer->texture.name = desc->gl->texture;
             buffer->texture.is_lent = slot->lent = true;
         } else {
-            status = gl_texture_create(tml, "tml_buffer_create", format, width, height,
-                                       &buffer->texture);
+            status = buffer_texture_take(tml, format, width, height, &buffer->texture);
         }
         slot->memory = buffer;
         if (status == TML_OK && desc->data && slot->size > 0)
@@ -306,8 +378,8 @@ void gl_buffer_destroy(tml_context *tml, tml_slot *slot)
 {
     gl_buffer *buffer = slot->memory;
     tml_free(tml, buffer->mapped, slot->size);
-    if (gl_enter(tml) == TML_OK) {
-        gl_texture_destroy(gl_device_of(tml), &buffer->texture);
+    if (!buffer->host && gl_enter(tml) == TML_OK) {
+        buffer_texture_give(tml, &buffer->texture);
         gl_leave(tml);
     }
     tml_free(tml, buffer, sizeof *buffer);
@@ -395,6 +467,11 @@ static tml_status read_bytes(tml_context *tml, const gl_texture *texture, uint64
 
 tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out)
 {
+    const gl_buffer *buffer = slot->memory;
+    if (buffer->host) {
+        memcpy(out, buffer->host + offset, size);
+        return TML_OK;
+    }
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
         status = read_bytes(tml, gl_slot_texture(slot), offset, size, out);
@@ -441,6 +518,11 @@ static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t 
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
 {
     const uint8_t *bytes = in;
+    const gl_buffer *buffer = slot->memory;
+    if (buffer->host) {
+        memcpy(buffer->host + offset, in, size);
+        return TML_OK;
+    }
     tml_status status = gl_enter(tml);
     if (status != TML_OK)
         return status;
@@ -463,8 +545,8 @@ tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
 tml_status gl_map(tml_context *tml, tml_slot *slot, void **out)
 {
     gl_buffer *buffer = slot->memory;
-    *out = buffer->mapped;
-    if (buffer->mapped || slot->size == 0)
+    *out = buffer->host ? buffer->host : buffer->mapped;
+    if (*out || slot->size == 0)
         return TML_OK;
     void *memory = tml_alloc(tml, slot->size);
     if (!memory)

@@ -137,6 +137,14 @@ static uint64_t brick_count(const uint64_t dims[3])
            ((dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z);
 }
 
+/* Checks samples, which may stay on the host where the engine reads them there. */
+static tml_status check_samples(tml_context *tml, const char *call, const char *field,
+                                tml_buffer buffer, const tml_type *types, uint64_t count)
+{
+    return (tml->engine->reads_host_volumes ? tml_check_buffer_anywhere : tml_check_buffer)(
+        tml, call, field, buffer, types, count);
+}
+
 /* A buffer of a desc that may be left out. */
 typedef struct optional_buffer {
     const char *field;
@@ -144,7 +152,7 @@ typedef struct optional_buffer {
     const tml_type *types;
     uint64_t count;
     const tml_slot **slot; /* set when it is given */
-    bool anywhere;         /* may lie on the host */
+    bool samples;          /* check_samples */
 } optional_buffer;
 
 static tml_status check_optional(tml_context *tml, const char *call, const optional_buffer *buffers,
@@ -153,7 +161,7 @@ static tml_status check_optional(tml_context *tml, const char *call, const optio
     for (size_t i = 0; i < count; i++) {
         if (tml_is_none(buffers[i].buffer))
             continue;
-        tml_status status = (buffers[i].anywhere ? tml_check_buffer_anywhere : tml_check_buffer)(
+        tml_status status = (buffers[i].samples ? check_samples : tml_check_buffer)(
             tml, call, buffers[i].field, buffers[i].buffer, buffers[i].types, buffers[i].count);
         if (status != TML_OK)
             return status;
@@ -174,8 +182,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     if (has_volume) {
         if ((status = resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
             (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
-            (status = tml_check_buffer_anywhere(tml, "tml_surface", "desc.volume", desc->volume,
-                                                scalar_types, count)) != TML_OK)
+            (status = check_samples(tml, "tml_surface", "desc.volume", desc->volume, scalar_types,
+                                    count)) != TML_OK)
             return status;
         plan->volume = tml_slot_of(tml, desc->volume);
         plan->type = plan->volume->type;
@@ -226,9 +234,8 @@ static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, 
                          "tml_surface: %" PRIu32 " isovalues and %" PRIu32
                          " labels, at most %d and %d; make several calls",
                          desc->isovalue_count, desc->label_count, ISOVALUES_MAX, LABELS_MAX);
-    if (labels &&
-        (status = tml_check_buffer_anywhere(tml, "tml_surface", "desc.volume (with labels)",
-                                            desc->volume, integer_types, 0)) != TML_OK)
+    if (labels && (status = check_samples(tml, "tml_surface", "desc.volume (with labels)",
+                                          desc->volume, integer_types, 0)) != TML_OK)
         return status;
     plan->labels = labels;
     plan->all_labels = desc->all_labels;

@@ -41,6 +41,7 @@ const tml_engine tml_vulkan_engine = {
     .scratch_resize = vk_scratch_resize,
     .address = slot_address,
     .avoids = avoids,
+    .reads_host_volumes = true,
     .ops =
         {
             [TML_OP_MAP] = &vk_op_map,
