@@ -98,6 +98,13 @@ typedef struct tml_gl_memory {
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
 
+/* Makes one call of those up to tml_gl_end, as far as OpenGL is concerned: the context is made current
+ * once, and a lent one's state saved once and given back at the end. For many small calls in a row,
+ * above all in a page, where asking for state costs most. In between nothing else may use the OpenGL
+ * context. Not nested. Errors: UNSUPPORTED on other engines, INVALID_ARGUMENT, DEVICE_LOST. */
+TML_API TML_MUST_CHECK tml_status tml_gl_begin(tml_context *tml);
+TML_API void tml_gl_end(tml_context *tml);
+
 /* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost). From then
  * on calls return DEVICE_LOST; close it and open another. */
 TML_API void tml_gl_lost(tml_context *tml);

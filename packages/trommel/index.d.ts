@@ -376,7 +376,9 @@ export interface VolumeFileOptions {
 export class Trommel {
     /** Opens the library. target: a canvas (a context is made on it, or the one there is used), your own
      * WebGL context (lent: whatever state the library changes it restores; it is never lost or deleted
-     * by it), or nothing (the CPU engine). */
+     * by it), or nothing (the CPU engine). Until close(), viewport, scissor, colorMask and pixelStorei of
+     * the context object are functions of the library's, which note what is set (asking would wait): call
+     * them on the object, not through the prototype. All extensions are enabled. */
     static create(
         target?: HTMLCanvasElement | OffscreenCanvas | WebGLRenderingContext | WebGL2RenderingContext | null,
         options?: CreateOptions
@@ -410,6 +412,10 @@ export class Trommel {
      * is reused; tml_index and tml_rank as numbers; tml_params as {f, u}) and returns the result (a
      * vector as an array); without it UNSUPPORTED, and always with more than one thread. */
     kernel(source: string, js?: (...args: any[]) => any): Kernel;
+
+    /** Makes one call of those that `calls` makes: the context's state is saved and given back once. Nothing
+     * else may use the context meanwhile. For a frame's calls in a row. Returns what `calls` returns. */
+    batch<T>(calls: () => T): T;
 
     /** out[i] = kernel(in[0][i], ...). */
     map(options: { kernel: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; out: TrommelBuffer }): void;

@@ -161,6 +161,54 @@ const simd = new Uint8Array([
     0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 ]);
 
+/* ---- the state of a lent context --------------------------------------------------------------- */
+
+/* State that a browser has to ask another process for, which answers after all that was enqueued: so what
+ * is set is noted on its way, in functions of the context object's own. src/gl/gl_state.c reads it. */
+function watchState(gl) {
+    const names = [gl.VIEWPORT, gl.SCISSOR_BOX, gl.COLOR_WRITEMASK, gl.PACK_ALIGNMENT, gl.UNPACK_ALIGNMENT];
+    if ('bindSampler' in gl)
+        names.push(gl.PACK_ROW_LENGTH, gl.PACK_SKIP_ROWS, gl.PACK_SKIP_PIXELS, gl.UNPACK_ROW_LENGTH,
+            gl.UNPACK_SKIP_ROWS, gl.UNPACK_SKIP_PIXELS, gl.UNPACK_IMAGE_HEIGHT, gl.UNPACK_SKIP_IMAGES);
+    const shadow = (gl.trommelShadow ??= new Map());
+    for (const name of names)
+        shadow.set(name, gl.getParameter(name));
+    shadow.users = (shadow.users ?? 0) + 1;
+    if (shadow.users > 1)
+        return;
+    const before = { viewport: gl.viewport, scissor: gl.scissor, colorMask: gl.colorMask, pixelStorei: gl.pixelStorei };
+    gl.viewport = function (x, y, width, height) {
+        shadow.set(gl.VIEWPORT, [x, y, width, height]);
+        before.viewport.call(gl, x, y, width, height);
+    };
+    gl.scissor = function (x, y, width, height) {
+        shadow.set(gl.SCISSOR_BOX, [x, y, width, height]);
+        before.scissor.call(gl, x, y, width, height);
+    };
+    gl.colorMask = function (r, g, b, a) {
+        shadow.set(gl.COLOR_WRITEMASK, [r, g, b, a]);
+        before.colorMask.call(gl, r, g, b, a);
+    };
+    gl.pixelStorei = function (name, value) {
+        if (shadow.has(name))
+            shadow.set(name, value);
+        before.pixelStorei.call(gl, name, value);
+    };
+    shadow.before = before;
+}
+
+function unwatchState(gl) {
+    const shadow = gl.trommelShadow;
+    if (!shadow || --shadow.users > 0)
+        return;
+    for (const name in shadow.before) {
+        delete gl[name]; /* the prototype's appears again, or what the page had put there */
+        if (gl[name] !== shadow.before[name])
+            gl[name] = shadow.before[name];
+    }
+    delete gl.trommelShadow;
+}
+
 /* ---- buffers ----------------------------------------------------------------------------------- */
 
 const INTERNAL = Symbol('trommel'); /* between the classes of this file */
@@ -202,7 +250,7 @@ class Inside {
         this.buffers = new Set();
         this.kernels = new Map();
         this.hosts = new Map(); /* memory for arrays that are lent during a call, by their use */
-        this.isTiming = false;
+        this.isTiming = this.isBatched = false;
         const names = f => module.UTF8ToString(f()).trim().split(' ');
         this.requestAt = module._web_request_at() >> 3;
         this.replyAt = module._web_reply_at() >> 3;
@@ -244,6 +292,21 @@ class Inside {
         if (status !== 0)
             throw new TrommelError(m.UTF8ToString(m._web_status_name(status)),
                 m.UTF8ToString(this.tml ? m._web_last_error(this.tml) : m._web_open_error()));
+    }
+
+    /* Runs f, whose calls save and give back the context's state but once. */
+    batch(f) {
+        this.check();
+        if (!this.gl || this.isBatched)
+            return f();
+        this.call('begin', {});
+        this.isBatched = true;
+        try {
+            return f();
+        } finally {
+            this.isBatched = false;
+            this.m._web_end(this.tml);
+        }
     }
 
     reply(name) {
@@ -910,6 +973,8 @@ class Inside {
             this.lose();
         this.m._web_close(this.tml);
         this.isClosed = true;
+        if (this.gl)
+            unwatchState(this.gl);
         this.gl?.canvas?.removeEventListener?.('webglcontextlost', this.onLost);
         this.m.PThread?.terminateAllThreads();
         this.m = null;
@@ -999,6 +1064,7 @@ export class Trommel {
                 majorVersion: 'bindSampler' in gl ? 2 : 1, minorVersion: 0, enableExtensionsByDefault: true,
             });
             module.GL.makeContextCurrent(handle);
+            watchState(gl);
         }
         try {
             inside.scope(() => inside.call('open', {
@@ -1006,6 +1072,8 @@ export class Trommel {
                 path: inside.stackText(options.path?.replace('-', '_')),
             }));
         } catch (error) {
+            if (gl)
+                unwatchState(gl);
             module.PThread?.terminateAllThreads();
             throw error;
         }
@@ -1050,6 +1118,10 @@ export class Trommel {
     }
 
     /* ---- streams ---- */
+
+    batch(calls) {
+        return this[INTERNAL].batch(calls);
+    }
 
     map(o) {
         const i = this[INTERNAL];
@@ -1160,22 +1232,25 @@ export class Trommel {
             const [x, y, z] = resolved.grid.dims;
             out = i.create({ type: 'f32', count: x * y * z, label: 'field' });
         }
-        i.withField('field', resolved, fields => i.call('field', { ...fields, out: i.handle('field', 'out', out) }));
+        i.batch(() => i.withField('field', resolved, fields =>
+            i.call('field', { ...fields, out: i.handle('field', 'out', out) })));
         return out;
     }
 
     surface(source, options = {}) {
-        const mesh = this[INTERNAL].surfaceOnDevice(source, options);
-        try {
-            return {
-                positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
-                values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
-                vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
-                activeCells: mesh.activeCells, stages: mesh.stages,
-            };
-        } finally {
-            mesh.destroy();
-        }
+        return this[INTERNAL].batch(() => {
+            const mesh = this[INTERNAL].surfaceOnDevice(source, options);
+            try {
+                return {
+                    positions: mesh.vertices.read(), normals: mesh.vertexNormals?.read() ?? null,
+                    values: mesh.vertexValues?.read() ?? null, indices: mesh.indices?.read() ?? null,
+                    vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount, parts: mesh.parts,
+                    activeCells: mesh.activeCells, stages: mesh.stages,
+                };
+            } finally {
+                mesh.destroy();
+            }
+        });
     }
 
     surfaceOnDevice(source, options = {}) {

@@ -230,6 +230,10 @@ tml_status gl_enter(tml_context *tml)
     if (d->is_lost)
         return tml_error(tml, TML_DEVICE_LOST,
                          "the OpenGL context was lost; close this context and open another");
+    if (d->in_batch) {
+        d->depth = 1;
+        return TML_OK;
+    }
 #ifndef __EMSCRIPTEN__
     if (!d->is_lent && !make_current(d)) {
         EGLint code = d->egl.GetError();
@@ -254,12 +258,42 @@ void gl_leave(tml_context *tml)
     if (--d->depth > 0)
         return;
     gl_temporaries_end(d);
+    if (d->in_batch)
+        return;
     if (d->is_lent)
         gl_state_restore(d);
 #ifndef __EMSCRIPTEN__
     else
         make_previous_current(d);
 #endif
+}
+
+tml_status tml_gl_begin(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_GL)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_gl_begin: this context is on engine %s, not on gl",
+                         tml->engine->name);
+    gl_device *d = gl_device_of(tml);
+    if (d->in_batch)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_gl_begin: there was one before, with no tml_gl_end");
+    tml_status status = gl_enter(tml);
+    if (status == TML_OK) {
+        d->in_batch = true;
+        d->depth = 0;
+    }
+    return status;
+}
+
+void tml_gl_end(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_GL || !gl_device_of(tml)->in_batch)
+        return;
+    gl_device *d = gl_device_of(tml);
+    d->in_batch = false;
+    d->depth = 1;
+    gl_leave(tml);
 }
 
 void tml_gl_lost(tml_context *tml)
@@ -403,6 +437,7 @@ fail:
 void gl_close(tml_context *tml)
 {
     gl_device *d = gl_device_of(tml);
+    tml_gl_end(tml);
     bool is_current = d->depth > 0 || gl_enter(tml) == TML_OK;
     if (is_current) {
         gl_temporaries_close(d);

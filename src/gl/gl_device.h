@@ -61,6 +61,7 @@ typedef struct gl_device {
 #endif
     gl_functions fn;
     bool is_lent, is_lost, is_es3;
+    bool in_batch; /* between tml_gl_begin and tml_gl_end: it is current, its state the library's */
     uint32_t depth; /* of gl_enter */
     gl_saved saved;
     uint32_t texture_max, row_log2;

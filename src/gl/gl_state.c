@@ -29,11 +29,16 @@ static uint32_t switch_count(const gl_device *d)
 enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
 
 /* In a page what is bound are objects, and the page's own have no number that Emscripten knew: so they
- * are kept as objects, in JavaScript. The numbers are those of GLES3/gl3.h. */
+ * are kept as objects, in JavaScript. What a browser must ask its other process for, which waits for all
+ * that was enqueued (the viewport and the like), is taken from gl.trommelShadow, where the package notes
+ * what is set. The numbers are those of GLES3/gl3.h. */
 // clang-format off
 EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_count), {
     var gl = GLctx, s = {textures: [], samplers: [], switches: [], pixels: []};
-    var get = function(name) { return gl.getParameter(name); };
+    var shadow = gl.trommelShadow;
+    var get = function(name) {
+        return shadow && shadow.has(name) ? shadow.get(name) : gl.getParameter(name);
+    };
     s.is2 = typeof gl.bindSampler == "function";
     s.program = get(0x8B8D);
     s.viewport = get(0x0BA2);

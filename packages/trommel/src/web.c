@@ -237,6 +237,14 @@ EMSCRIPTEN_KEEPALIVE void web_close(tml_context *tml)
 {
     tml_close(tml);
 }
+EMSCRIPTEN_KEEPALIVE int web_begin(tml_context *tml)
+{
+    return tml_gl_begin(tml);
+}
+EMSCRIPTEN_KEEPALIVE void web_end(tml_context *tml)
+{
+    tml_gl_end(tml);
+}
 EMSCRIPTEN_KEEPALIVE void web_lost(tml_context *tml)
 {
     tml_gl_lost(tml);
