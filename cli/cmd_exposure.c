@@ -224,7 +224,7 @@ static int read_mask(run *r, const char *path, uint32_t width, uint32_t height, 
                          path, p.width, p.height, width, height);
     else if (!(*out = tml_alloc(r->tml, *size)))
         code = cli_error("exposure", "no memory for a meter of %zu weights", *size);
-    for (uint64_t i = 0; code == CLI_OK && i < *size; i++)
+    for (uint64_t i = 0; *out && i < *size; i++)
         (*out)[i] = weight_of(&p, i, (const float *)p.data + i / p.width * p.width * p.channels);
     r->mask_width = p.width;
     r->mask_height = p.height;
@@ -489,7 +489,7 @@ static void print_exposure(const run *r, const frame *f)
     printf("x %.5g, %+.3f stops: the average of %+.3f stops becomes %g", scale, log2(scale),
            (double)f->state[TML_EXPOSURE_AVERAGE], r->args->key);
     if (r->args->bias != 0)
-        printf(", and %+g", r->args->bias);
+        printf(", then %+g stops", r->args->bias);
     printf("\n");
     if (r->args->clip.count && r->args->by == TML_EXPOSE_MEAN) {
         text_label("clip");

@@ -130,13 +130,13 @@ static tml_status load(const io_file *file, uint64_t memory_limit, tml_picture *
                              .bytes = {(const char *)block.data, block.size},
                              .memory_limit = memory_limit};
     const picture_format *format = find_format(reader.bytes);
-    if (format)
-        status = format->read(&reader);
-    else
-        status =
-            tml_io_error(file, TML_FILE_FORMAT,
-                         "is none of the picture formats known here (Radiance, PFM, PNG, JPEG, "
-                         "OpenEXR)");
+    if (!format) {
+        tml_io_block_free(file, &block);
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "is none of the picture formats known here (Radiance, PFM, PNG, JPEG, "
+                            "OpenEXR)");
+    }
+    status = format->read(&reader);
     tml_io_block_free(file, &block);
     if (status != TML_OK) {
         tml_free(file->tml, reader.picture.data, reader.picture.size);

@@ -350,7 +350,7 @@ tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *pict
         tml_io_print(writer,
                      "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n",
                      picture->height, picture->width);
-    for (uint32_t y = 0; status == TML_OK && writer->status == TML_OK && y < picture->height; y++) {
+    for (uint32_t y = 0; row && pixels && writer->status == TML_OK && y < picture->height; y++) {
         tml_picture_floats(picture, y, row);
         for (uint32_t x = 0; x < picture->width; x++)
             encode(row + (size_t)x * picture->channels, picture->channels, pixels[x]);
