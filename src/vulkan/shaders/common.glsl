@@ -86,6 +86,14 @@ uvec2 add64(uvec2 a, uvec2 b)
     uint low = uaddCarry(a.x, b.x, carry);
     return uvec2(low, a.y + b.y + carry);
 }
+/* The sum over the subgroup: in parts of 16 bits, which 128 lanes cannot carry out of 32. */
+uvec2 subgroup_sum64(uvec2 value)
+{
+    uint low = subgroupAdd(value.x & 0xffffu);
+    uint high = subgroupAdd(value.x >> 16);
+    uint top = subgroupAdd(value.y);
+    return add64(uvec2(low, top), uvec2(high << 16, high >> 16));
+}
 uvec2 load64(uvec2 address)
 {
     return uvec2(word_at(address).bits, word_at(address_of_word(address, 1u)).bits);

@@ -2,6 +2,7 @@
  * 256 tiles the last to finish folds the tiles' results, and of those the last the fans'. Nobody
  * waits, and each step joins in the order of the tiles, so that the result does not depend on who was
  * last. */
+#include "last.glsl"
 #include "reduce_fold.glsl"
 
 ARGS_USE(reduce_args)
@@ -11,8 +12,6 @@ layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer re
     uvec4 v[];
 };
 
-shared bool is_last_here;
-
 void put_result(uvec2 results, uint i, fold_state f)
 {
     results_at(results).v[i] = uvec4(f.number, f.at, 0u);
@@ -21,19 +20,6 @@ fold_state get_result(uvec2 results, uint i, uint count)
 {
     uvec4 result = results_at(results).v[min(i, count - 1u)];
     return fold_choose(i < count, fold_state(result.xy, result.z), fold_nothing());
-}
-
-/* Was this workgroup, which comes with so many results stored, the last of those with count? */
-bool is_last_of(uint counter, uint count, uint stored)
-{
-    if (gl_LocalInvocationID.x == 0u) {
-        memoryBarrierBuffer();
-        uint before = atomicAdd(word_at(address_of_word(args.counters, counter)).bits, stored);
-        is_last_here = before + stored == count;
-    }
-    barrier();
-    memoryBarrierBuffer();
-    return is_last_here;
 }
 
 /* Joins the passes before, and stores. */
@@ -83,14 +69,14 @@ void main()
     if (tiles > 1u) {
         uint fan = first / FOLD_FAN, fans = (tiles + FOLD_FAN - 1u) / FOLD_FAN;
         uint here = min(tiles - fan * FOLD_FAN, FOLD_FAN);
-        if (!is_last_of(1u + fan, here, end - first))
+        if (!is_last_of(address_of_word(args.counters, 1u + fan), here, end - first))
             return;
         f = fold_group(get_result(args.partials, fan * FOLD_FAN + t, tiles));
         if (fans > 1u) {
             barrier();
             if (t == 0u)
                 put_result(args.fans, fan, f);
-            if (!is_last_of(0u, fans, 1u))
+            if (!is_last_of(args.counters, fans, 1u))
                 return;
             f = fold_nothing();
             uint each = (fans + GROUP - 1u) / GROUP;

@@ -77,11 +77,7 @@ fold_state fold_subgroup(fold_state f)
         }
 #endif
     } else if (FOLD_KIND < FOLD_BEST) {
-        /* In parts of 16 bits, which 128 lanes cannot carry out of 32. */
-        uint low = subgroupAdd(f.number.x & 0xffffu);
-        uint high = subgroupAdd(f.number.x >> 16);
-        uint top = subgroupAdd(f.number.y);
-        f.number = add64(uvec2(low, top), uvec2(high << 16, high >> 16));
+        f.number = subgroup_sum64(f.number);
     } else {
         bool is_mine = true;
         if (SIZE_LOG2 == 3u) {

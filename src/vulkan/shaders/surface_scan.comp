@@ -9,18 +9,7 @@ const uint ITEMS = 8u; /* chunks of an invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
-/* Sums of 64 bits by halves of 16 that cannot overflow within a subgroup: the values are of 32 bits. */
-uvec2 subgroup_sum64(uvec2 value)
-{
-    uvec2 total = uvec2(0u);
-    uint parts[4];
-    parts[0] = subgroupAdd(value.x & 0xffffu);
-    parts[1] = subgroupAdd(value.x >> 16);
-    parts[2] = subgroupAdd(value.y & 0xffffu);
-    parts[3] = subgroupAdd(value.y >> 16);
-    total = add64(uvec2(parts[0], 0u), uvec2(parts[1] << 16, parts[1] >> 16));
-    return add64(total, uvec2(0u, parts[2] + (parts[3] << 16)));
-}
+/* In parts of 16 bits, which a subgroup cannot carry out of 32. */
 uvec2 subgroup_before64(uvec2 value)
 {
     uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);
