@@ -147,9 +147,9 @@ enum {
     TML_IMAGE_STATS_WORDS = TML_STATS_HISTOGRAM + 2 * TML_HISTOGRAM_BINS,
 };
 
-/* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything but the histogram and one for that;
- * pictures of at most 2^32 - 1 pixels. OpenGL ES: fragments; pictures (there also those that are
- * written) that end before scalar 2^31 of their buffer.
+/* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything; pictures of at most
+ * 2^32 - 1 pixels. OpenGL ES: fragments; pictures (there also those that are written) that end before
+ * scalar 2^31 of their buffer.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_image_measure(tml_context *tml,
                                                     const tml_image_measure_desc *desc);
@@ -256,6 +256,7 @@ typedef struct tml_image_tonemap_desc {
 
 /* Exposes and tone-maps. NaN becomes 0, infinite the largest finite float. Floats are within
  * 2^-16 of the formulas (2^-14 for AGX), integers within one step, on every engine. Enqueues only.
+ * Vulkan: one dispatch; pictures of less than 2^32 - 5 pixels.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_tonemap(tml_context *tml,
                                                     const tml_image_tonemap_desc *desc);
@@ -289,7 +290,9 @@ typedef struct tml_image_mips_desc {
     tml_buffer scratch; /* optional */
 } tml_image_mips_desc;
 
-/* Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
+/* Enqueues only. Vulkan: AREA and BOX make up to twelve levels in one dispatch, as long as sizes are even;
+ * pictures of at most 2^31 pixels.
+ * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc);
 TML_API size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc);
 

@@ -43,6 +43,12 @@ FUNCTION(float) image_tapped(image_taps taps, float first, float middle, float l
     return middle + taps.first_part * (first - middle) + taps.last_part * (last - middle);
 }
 
+/* Two texels that count alike, as image_tapped has them. */
+FUNCTION(float) image_paired(float a, float b)
+{
+    return b + 0.5f * (a - b);
+}
+
 /* sin(pi x) / (pi x): the series of the sine, to 2^-24, of what is past the nearest whole number. */
 FUNCTION(float) image_sinc(float x)
 {

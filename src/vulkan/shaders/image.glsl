@@ -1,0 +1,95 @@
+/* What the image shaders share: pixels of every type and number of channels as their bits, and bits as
+ * colours. */
+#include "kernel.glsl"
+#include "kernels/image.k.h"
+#include "kernels/vulkan_image_args.k.h"
+#include "common.glsl"
+#extension GL_EXT_control_flow_attributes : require
+
+layout(constant_id = 0) const uint TYPE = IMAGE_TYPE_F32;
+layout(constant_id = 1) const uint CHANNELS = 4u;
+layout(constant_id = 2) const bool IS_SRGB = false;
+
+const uint SIZE = TYPE == IMAGE_TYPE_U8 ? 1u : TYPE == IMAGE_TYPE_F32 ? 4u : 2u;
+const uint PIXEL_SIZE = CHANNELS * SIZE; /* bytes */
+const uint COLOURS = CHANNELS < 3u ? 1u : 3u;
+const bool HAS_ALPHA = (CHANNELS & 1u) == 0u;
+
+/* Bytes coded as sRGB, decoded: 256 are fewer than a picture has. */
+shared float decoded_bytes[256];
+
+/* Before colours are taken. Has a barrier. */
+void image_begin()
+{
+    if (TYPE == IMAGE_TYPE_U8 && IS_SRGB)
+        decoded_bytes[gl_LocalInvocationID.x] = image_from_u8(gl_LocalInvocationID.x, true);
+    barrier();
+}
+
+/* A pixel's channels lie in its bits one after the other, from the lowest bit of x on. */
+uint channel_bits(uvec4 bits, uint channel)
+{
+    if (TYPE == IMAGE_TYPE_F32)
+        return bits[channel];
+    if (TYPE == IMAGE_TYPE_U8)
+        return (bits.x >> (channel << 3)) & 0xffu;
+    return (bits[channel >> 1] >> ((channel & 1u) << 4)) & 0xffffu;
+}
+float colour_of(uvec4 bits, uint channel)
+{
+    uint code = channel_bits(bits, channel);
+    if (TYPE == IMAGE_TYPE_F32)
+        return uintBitsToFloat(code);
+    if (TYPE == IMAGE_TYPE_F16)
+        return image_from_f16(code);
+    if (TYPE == IMAGE_TYPE_U16)
+        return image_from_u16(code, IS_SRGB);
+    return IS_SRGB ? decoded_bytes[code] : image_from_u8(code, false);
+}
+float alpha_of(uvec4 bits)
+{
+    uint code = channel_bits(bits, CHANNELS - 1u);
+    if (TYPE == IMAGE_TYPE_F32)
+        return uintBitsToFloat(code);
+    if (TYPE == IMAGE_TYPE_F16)
+        return image_from_f16(code);
+    return TYPE == IMAGE_TYPE_U16 ? image_from_u16(code, false) : image_from_u8(code, false);
+}
+
+/* The bits of the pixel at an address, element by element: it may be any multiple of their size. */
+uvec4 load_pixel(uvec2 at)
+{
+    uvec4 bits = uvec4(0u);
+    [[unroll]] for (uint c = 0u; c < CHANNELS; c++) {
+        if (TYPE == IMAGE_TYPE_F32)
+            bits[c] = LOAD_U32(at, c);
+        else if (TYPE == IMAGE_TYPE_U8)
+            bits.x |= LOAD_U8(at, c) << (c << 3);
+        else
+            bits[c >> 1] |= LOAD_U16(at, c) << ((c & 1u) << 4);
+    }
+    return bits;
+}
+
+/* Words that were loaded at once, and the bits of the pixel that begins with byte "first" of them. */
+uint loaded[16];
+uvec4 loaded_pixel(uint first)
+{
+    uint word = first >> 2;
+    uint shift = (first & 3u) << 3;
+    uvec4 bits = uvec4(0u);
+    [[unroll]] for (uint i = 0u; i < (PIXEL_SIZE + 3u) / 4u; i++) {
+        bits[i] = loaded[word + i] >> shift;
+        if (shift != 0u)
+            bits[i] |= loaded[min(word + i + 1u, 15u)] << ((32u - shift) & 31u);
+    }
+    return bits;
+}
+
+/* a * size + address, of 64 bits both. */
+uvec2 address_at(uvec2 address, uint i, uvec2 size)
+{
+    uint high, low;
+    umulExtended(i, size.x, high, low);
+    return address_add(address, low, high + i * size.y);
+}

@@ -1,0 +1,534 @@
+/* Measures a picture in one dispatch. Each workgroup takes a stretch of units, 256 side by side at a
+ * time, and leaves a record; the last workgroup to finish joins the records in the order of the
+ * stretches. Integers add up to the same in any order. Moments are joined in one order: within an
+ * invocation, then lanes and subgroups in pairs of neighbours. */
+#include "image.glsl"
+#include "kernels/image_moments.k.h"
+#include "kernels/image_expose.k.h"
+#include "last.glsl"
+
+layout(constant_id = 3) const uint OPTIONS = IMAGE_WITH_LOG;
+layout(constant_id = 4) const uint BATCH = 1u; /* units that an invocation takes at once */
+
+ARGS_USE(image_measure_args)
+
+const bool WITH_LOG = (OPTIONS & IMAGE_WITH_LOG) != 0u;
+const bool WITH_MEAN = (OPTIONS & IMAGE_WITH_MEAN) != 0u;
+const bool WITH_HISTOGRAM = (OPTIONS & IMAGE_WITH_HISTOGRAM) != 0u;
+const bool WITH_MASK = (OPTIONS & IMAGE_WITH_MASK) != 0u;
+const bool WITH_MAX_RGB = (OPTIONS & IMAGE_WITH_MAX_RGB) != 0u;
+const bool IN_QUADS = (OPTIONS & IMAGE_IN_QUADS) != 0u;
+const bool IN_ONE_ROW = (OPTIONS & IMAGE_IN_ONE_ROW) != 0u;
+
+const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
+const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
+/* Pixels of a unit whose code is written out: drivers take long over more of it. Four have whole words. */
+const uint PART = UNIT > 4u ? 4u : UNIT;
+/* Steps of a round, so that its counts fit a byte and its sum of fractions 32 bits. */
+const uint ROUND = 15u;
+
+/* Copies of the histogram, which neighbouring lanes share out among them: pixels side by side tend to
+ * be alike, and additions to one word wait for one another. */
+const uint COPIES = 8u;
+shared uint bins[WITH_HISTOGRAM ? 256u * COPIES : 1u];
+
+/* ---- tallies --------------------------------------------------------------------------------- */
+
+/* What some pixels come to. Words of totals, and of a record's quadruples; those of 64 bits take two. */
+const uint POSITIVE = 0u, ZERO = 1u, NEGATIVE = 2u, NOT_A_NUMBER = 3u, INFINITE = 4u;
+const uint LOWEST = 5u, HIGHEST = 6u; /* order_of */
+const uint WEIGHT = 8u, LOG_WEIGHT = 10u, WHOLE = 12u, FRACTION = 14u, TOTAL_WORDS = 16u;
+
+struct tally {
+    uvec4 counts; /* POSITIVE to NOT_A_NUMBER */
+    uint infinite;
+    uint lowest, highest;
+    uvec2 weight, log_weight; /* with a mask; else counts say it */
+    uvec2 whole, fraction;
+    image_moments moments;
+};
+
+shared uint totals[TOTAL_WORDS];
+shared vec3 group_moments[SUBGROUPS_MAX];
+
+/* Keys that compare like the numbers, of which none is -0. */
+uint order_of(float x)
+{
+    uint bits = floatBitsToUint(x);
+    return (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
+}
+uint number_of(uint order)
+{
+    return (order & 0x80000000u) != 0u ? order & 0x7fffffffu : ~order;
+}
+
+/* Two's complement. */
+uvec2 wide(int x)
+{
+    return uvec2(uint(x), uint(x >> 31));
+}
+
+/* Where b has no weight, nothing is added, however far a lies from its mean of 0. */
+image_moments join(image_moments a, image_moments b)
+{
+    b.mean = b.weight > 0.0 ? b.mean : a.mean;
+    return image_moments_join(a, b);
+}
+
+tally tally_nothing()
+{
+    tally none;
+    none.counts = uvec4(0u);
+    none.infinite = 0u;
+    none.lowest = order_of(uintBitsToFloat(0x7f800000u));
+    none.highest = order_of(uintBitsToFloat(0xff800000u));
+    none.weight = none.log_weight = none.whole = none.fraction = uvec2(0u);
+    none.moments.weight = none.moments.mean = none.moments.square = 0.0;
+    return none;
+}
+
+void add_to_total(uint word, uint count)
+{
+    if (count != 0u)
+        atomicAdd(totals[word], count);
+}
+void add_to_total64(uint word, uvec2 value)
+{
+    uint before = atomicAdd(totals[word], value.x);
+    add_to_total(word + 1u, value.y + (before + value.x < before ? 1u : 0u));
+}
+
+void clear_totals()
+{
+    uint t = gl_LocalInvocationID.x;
+    if (t < TOTAL_WORDS)
+        totals[t] = t == LOWEST ? 0xffffffffu : 0u;
+}
+
+/* All invocations' tallies to totals and group_moments[0]. Begins and ends with a barrier: whatever lanes
+ * did before, they are together again. */
+void gather(tally mine)
+{
+    uint t = gl_LocalInvocationID.x;
+    barrier();
+    uint positive = subgroupAdd(mine.counts.x);
+    uint lowest = subgroupMin(mine.lowest), highest = subgroupMax(mine.highest);
+    uvec2 weight = WITH_MASK ? subgroup_sum64(mine.weight) : uvec2(0u);
+    uvec2 log_weight = WITH_MASK ? subgroup_sum64(mine.log_weight) : uvec2(0u);
+    uvec2 whole = WITH_LOG ? subgroup_sum64(mine.whole) : uvec2(0u);
+    uvec2 fraction = WITH_LOG ? subgroup_sum64(mine.fraction) : uvec2(0u);
+    image_moments m = mine.moments;
+    if (WITH_MEAN)
+        for (uint step = 1u; step < SUBGROUP; step <<= 1) {
+            image_moments other;
+            other.weight = subgroupShuffleXor(m.weight, step);
+            other.mean = subgroupShuffleXor(m.mean, step);
+            other.square = subgroupShuffleXor(m.square, step);
+            m = join(m, other); /* in order for lane 0 and all that it gets */
+        }
+    if (gl_SubgroupInvocationID == 0u) {
+        add_to_total(POSITIVE, positive);
+        atomicMin(totals[LOWEST], lowest);
+        atomicMax(totals[HIGHEST], highest);
+        if (WITH_MASK) {
+            add_to_total64(WEIGHT, weight);
+            add_to_total64(LOG_WEIGHT, log_weight);
+        }
+        if (WITH_LOG) {
+            add_to_total64(WHOLE, whole);
+            add_to_total64(FRACTION, fraction);
+        }
+        group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
+    }
+    /* Most often none. */
+    add_to_total(ZERO, mine.counts.y);
+    add_to_total(NEGATIVE, mine.counts.z);
+    add_to_total(NOT_A_NUMBER, mine.counts.w);
+    add_to_total(INFINITE, mine.infinite);
+    if (WITH_MEAN) {
+        barrier();
+        for (uint step = 1u; step < GROUP / SUBGROUP; step <<= 1) {
+            if (t < GROUP / SUBGROUP && (t & (2u * step - 1u)) == 0u) {
+                vec3 a = group_moments[t], b = group_moments[t + step];
+                m.weight = a.x;
+                m.mean = a.y;
+                m.square = a.z;
+                image_moments other;
+                other.weight = b.x;
+                other.mean = b.y;
+                other.square = b.z;
+                m = join(m, other);
+                group_moments[t] = vec3(m.weight, m.mean, m.square);
+            }
+            barrier();
+        }
+    }
+    barrier();
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
+
+/* What an invocation gathers in a round. */
+struct sums {
+    uint others;   /* pixels that are not positive: a byte each for kinds 1 ... 4 */
+    uint counted;  /* with a weight */
+    float lowest, highest;
+    uint weight, log_weight; /* with a mask */
+    int whole;
+    uvec2 fraction;
+    image_moments moments; /* of this step */
+};
+sums seen;
+
+/* Three colours that image_luminance may have, and the largest of their magnitudes, or of finite ones any
+ * finite number's. Bytes and shorts are finite and 0 or far from tiny; halves too, so that only those
+ * that are not normal are looked at. */
+vec3 colours_of(uvec4 bits, out uint largest)
+{
+    vec3 colours = vec3(0.0);
+    largest = 0u;
+    bool is_plain = TYPE == IMAGE_TYPE_U8 || TYPE == IMAGE_TYPE_U16;
+    if (TYPE == IMAGE_TYPE_F16) {
+        /* 1 more than the exponents: of 0 and 31 the four higher of the five bits are 0. */
+        uvec2 exponents = (bits.xy & 0x7c007c00u) + 0x04000400u;
+        is_plain = (exponents.x & 0x00007800u) != 0u;
+        if (COLOURS == 3u)
+            is_plain = is_plain && (exponents.x & 0x78000000u) != 0u &&
+                       (exponents.y & 0x00007800u) != 0u;
+        if (is_plain)
+            return vec3(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y).x);
+    }
+    [[unroll]] for (uint c = 0u; c < COLOURS; c++) {
+        float colour = colour_of(bits, c);
+        if (!is_plain) {
+            largest = max(largest, image_magnitude(colour));
+            colour = image_colour(colour);
+        }
+        colours[c] = colour;
+    }
+    return colours;
+}
+
+void take(uvec4 bits, uint weight)
+{
+    uint largest;
+    vec3 c = colours_of(bits, largest);
+    float luminance = c.x;
+    if (COLOURS == 3u)
+        luminance = WITH_MAX_RGB ? image_luminance_max(c.x, c.y, c.z)
+                                 : image_luminance(c.x, c.y, c.z, args.weight_r, args.weight_b);
+    uint kind = image_kind(largest, luminance);
+    bool is_counted = weight > 0u;
+    bool is_finite = is_counted && kind < IMAGE_NAN;
+    seen.counted += is_counted ? 1u : 0u;
+    if (is_counted && kind != IMAGE_POSITIVE)
+        seen.others += 1u << (8u * (kind - 1u));
+    seen.lowest = is_finite ? min(seen.lowest, luminance) : seen.lowest;
+    seen.highest = is_finite ? max(seen.highest, luminance) : seen.highest;
+    if (WITH_MEAN) {
+        image_moments one;
+        one.weight = is_finite ? float(weight) : 0.0;
+        one.mean = is_finite ? luminance : 0.0;
+        one.square = 0.0;
+        seen.moments = join(seen.moments, one);
+    }
+    float seen_as = max(luminance, args.least);
+    bool has_log = is_finite && seen_as > 0.0;
+    if (WITH_MASK) {
+        seen.weight += is_finite ? weight : 0u;
+        seen.log_weight += has_log ? weight : 0u;
+    }
+    if (WITH_LOG || WITH_HISTOGRAM) {
+        int stops = image_log2_fixed(has_log ? seen_as : 1.0); /* of 1 it is 0 */
+        if (WITH_LOG && WITH_MASK) {
+            seen.whole += int(weight) * image_log2_whole(stops);
+            seen.fraction = add64(seen.fraction, uvec2(weight * image_log2_fraction(stops), 0u));
+        } else if (WITH_LOG) {
+            seen.whole += image_log2_whole(stops);
+            seen.fraction.x += image_log2_fraction(stops);
+        }
+        if (WITH_HISTOGRAM) {
+            uint bin = uint(image_bin(stops, args.histogram_low, args.bin_log2));
+            if (has_log)
+                atomicAdd(bins[bin * COPIES + gl_LocalInvocationID.x % COPIES],
+                          WITH_MASK ? weight : 1u);
+        }
+    }
+}
+
+void round_begin()
+{
+    seen.others = seen.counted = seen.weight = seen.log_weight = 0u;
+    seen.whole = 0;
+    seen.fraction = uvec2(0u);
+    seen.lowest = uintBitsToFloat(0x7f800000u);
+    seen.highest = uintBitsToFloat(0xff800000u);
+}
+void round_end(inout tally mine, image_moments moments)
+{
+    uvec4 others = (uvec4(seen.others) >> uvec4(0u, 8u, 16u, 24u)) & 0xffu;
+    uint positive = seen.counted - (others.x + others.y + others.z + others.w);
+    mine.counts += uvec4(positive, others.xyz);
+    mine.infinite += others.w;
+    mine.lowest = min(mine.lowest, order_of(seen.lowest));
+    mine.highest = max(mine.highest, order_of(seen.highest));
+    mine.weight = add64(mine.weight, uvec2(seen.weight, 0u));
+    mine.log_weight = add64(mine.log_weight, uvec2(seen.log_weight, 0u));
+    mine.whole = add64(mine.whole, wide(seen.whole));
+    mine.fraction = add64(mine.fraction, seen.fraction);
+    if (WITH_MEAN)
+        mine.moments = join(mine.moments, moments);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+uint mask_weight(uint x, uint y)
+{
+    uint column = image_mask_at(x, args.mask_width, args.width);
+    uint row = image_mask_at(y, args.mask_height, args.height);
+    return LOAD_U8(args.mask, row * args.mask_width + column);
+}
+
+/* A unit's row, and its first pixel's column; what is before the row's begin is above its end. */
+uvec2 place_of(uint unit)
+{
+    if (IN_ONE_ROW)
+        return uvec2(unit * UNIT - args.lead, 0u);
+    uint row = unit / args.row_units;
+    return uvec2((unit - row * args.row_units) * UNIT - args.lead, row);
+}
+/* Where it lies. */
+uvec2 unit_at(uint unit, uvec2 place)
+{
+    if (IN_ONE_ROW)
+        return address_of(args.in_at, unit, IN_QUADS ? 16u * UNIT_QUADS : PIXEL_SIZE);
+    uvec2 row_at = address_at(args.in_at, place.y, uvec2(args.row_bytes_low, args.row_bytes_high));
+    return address_of(row_at, place.x + args.lead, PIXEL_SIZE);
+}
+
+/* Of the words in loaded. */
+void take_unit(uvec2 place, bool is_there)
+{
+    [[dont_unroll]] for (uint part = 0u; part < UNIT / PART; part++) {
+        [[unroll]] for (uint p = 0u; p < PART; p++) {
+            uint x = place.x + part * PART + p;
+            bool is_inside = is_there && x < args.width;
+            uint weight = is_inside ? 1u : 0u;
+            if (WITH_MASK)
+                weight = is_inside ? mask_weight(x, place.y) : 0u;
+            take(loaded_pixel(p * PIXEL_SIZE), weight);
+        }
+        if (PART < UNIT)
+            [[unroll]] for (uint i = 0u; i < 4u * UNIT_QUADS - PIXEL_SIZE; i++)
+                loaded[i] = loaded[i + PIXEL_SIZE];
+    }
+}
+
+/* A stretch's tally, from unit first on, of which all groups together have count. */
+tally take_stretch(uint first, uint count)
+{
+    uint t = gl_LocalInvocationID.x;
+    uint left = count - first;
+    tally mine = tally_nothing();
+    image_moments nothing = mine.moments;
+    for (uint begin = 0u; begin < args.steps; begin += ROUND) {
+        uint end = min(begin + ROUND, args.steps);
+        image_moments moments = nothing;
+        round_begin();
+        for (uint s = begin; s < end; s++) {
+            uvec2 places[BATCH];
+            uvec4 bits[BATCH * UNIT_QUADS];
+            /* All loads before the first use: they are underway together. */
+            [[unroll]] for (uint j = 0u; j < BATCH; j++) {
+                uint unit = first + min((s * BATCH + j) * GROUP + t, left - 1u);
+                places[j] = place_of(unit);
+                uvec2 at = unit_at(unit, places[j]);
+                if (IN_QUADS) {
+                    [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
+                        bits[j * UNIT_QUADS + q] = quads_at(at).v[q];
+                } else {
+                    bits[j * UNIT_QUADS] = load_pixel(at);
+                }
+            }
+            seen.moments = nothing;
+            [[unroll]] for (uint j = 0u; j < BATCH; j++) {
+                [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
+                    [[unroll]] for (uint i = 0u; i < 4u; i++)
+                        loaded[q * 4u + i] = bits[j * UNIT_QUADS + q][i];
+                take_unit(places[j], (s * BATCH + j) * GROUP + t < left);
+            }
+            if (WITH_MEAN)
+                moments = join(moments, seen.moments);
+        }
+        round_end(mine, moments);
+    }
+    return mine;
+}
+
+/* ---- the histogram --------------------------------------------------------------------------- */
+
+/* The workgroup's bins to all workgroups'. */
+void add_bins()
+{
+    uint t = gl_LocalInvocationID.x;
+    uint sum = 0u;
+    for (uint copy = 0u; copy < COPIES; copy++)
+        sum += bins[t * COPIES + (copy + t) % COPIES];
+    if (sum == 0u)
+        return;
+    uint word = IMAGE_STATE_BINS + 2u * t;
+    uint before = atomicAdd(word_at(address_of_word(args.states, word)).bits, sum);
+    if (WITH_MASK && before + sum < before)
+        atomicAdd(word_at(address_of_word(args.states, word + 1u)).bits, 1u);
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* They travel between workgroups: never through a cache that others do not see. */
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer records_at {
+    uvec4 v[];
+};
+layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
+    uint bits;
+};
+
+uvec4 total_quad(uint quad)
+{
+    uint word = 4u * quad;
+    return uvec4(totals[word], totals[word + 1u], totals[word + 2u], totals[word + 3u]);
+}
+/* Is this quadruple of a record used? */
+bool has_quad(uint quad)
+{
+    return quad < 2u || (quad == 2u && WITH_MASK) || (quad == 3u && WITH_LOG) ||
+           (quad == 4u && WITH_MEAN);
+}
+void put_record(uint group)
+{
+    for (uint quad = 0u; quad < 4u; quad++)
+        if (has_quad(quad))
+            records_at(args.records).v[group * IMAGE_RECORD_QUADS + quad] = total_quad(quad);
+    if (has_quad(4u))
+        records_at(args.records).v[group * IMAGE_RECORD_QUADS + 4u] =
+            uvec4(floatBitsToUint(group_moments[0]), 0u);
+}
+void join_record(inout tally mine, uint group)
+{
+    uint at = group * IMAGE_RECORD_QUADS;
+    uvec4 first = records_at(args.records).v[at];
+    uvec4 second = records_at(args.records).v[at + 1u];
+    mine.counts += first;
+    mine.infinite += second.x;
+    mine.lowest = min(mine.lowest, second.y);
+    mine.highest = max(mine.highest, second.z);
+    if (has_quad(2u)) {
+        uvec4 weights = records_at(args.records).v[at + 2u];
+        mine.weight = add64(mine.weight, weights.xy);
+        mine.log_weight = add64(mine.log_weight, weights.zw);
+    }
+    if (has_quad(3u)) {
+        uvec4 logs = records_at(args.records).v[at + 3u];
+        mine.whole = add64(mine.whole, logs.xy);
+        mine.fraction = add64(mine.fraction, logs.zw);
+    }
+    if (has_quad(4u)) {
+        uvec4 moments = records_at(args.records).v[at + 4u];
+        image_moments other;
+        other.weight = uintBitsToFloat(moments.x);
+        other.mean = uintBitsToFloat(moments.y);
+        other.square = uintBitsToFloat(moments.z);
+        mine.moments = join(mine.moments, other);
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Words of trommel/image.h's stats. */
+void store_stats_word(uint word, uint value)
+{
+    store_word(args.stats, word, value);
+}
+void store_stats64(uint word, uvec2 value)
+{
+    store_word(args.stats, word, value.x);
+    store_word(args.stats, word + 1u, value.y);
+}
+void store_stats()
+{
+    uint t = gl_LocalInvocationID.x;
+    uvec2 bin = uvec2(0u);
+    if (WITH_HISTOGRAM) {
+        uint word = IMAGE_STATE_BINS + 2u * t;
+        bin.x = shared_word_at(address_of_word(args.states, word)).bits;
+        bin.y = shared_word_at(address_of_word(args.states, word + 1u)).bits;
+    }
+    store_stats64(IMAGE_STATS_HISTOGRAM + 2u * t, bin);
+    if (t != 0u)
+        return;
+    uint finite = totals[POSITIVE] + totals[ZERO] + totals[NEGATIVE];
+    uvec2 weight = uvec2(finite, 0u);
+    uvec2 log_weight = uvec2(args.least > 0.0 ? finite : totals[POSITIVE], 0u);
+    if (WITH_MASK) {
+        weight = uvec2(totals[WEIGHT], totals[WEIGHT + 1u]);
+        log_weight = uvec2(totals[LOG_WEIGHT], totals[LOG_WEIGHT + 1u]);
+    }
+    vec3 moments = WITH_MEAN ? group_moments[0] : vec3(0.0);
+    float variance = moments.x > 0.0 ? moments.z / moments.x : 0.0;
+    store_stats64(0u, uvec2(finite + totals[NOT_A_NUMBER] + totals[INFINITE], 0u));
+    for (uint kind = 0u; kind < IMAGE_KINDS; kind++)
+        store_stats64(2u + 2u * kind, uvec2(totals[kind], 0u));
+    store_stats64(12u, weight);
+    store_stats64(IMAGE_STATS_LOG_WEIGHT, WITH_LOG ? log_weight : uvec2(0u));
+    store_stats64(IMAGE_STATS_LOG_WHOLE, uvec2(totals[WHOLE], totals[WHOLE + 1u]));
+    store_stats64(IMAGE_STATS_LOG_FRACTION, uvec2(totals[FRACTION], totals[FRACTION + 1u]));
+    store_stats_word(20u, number_of(totals[LOWEST]));
+    store_stats_word(21u, number_of(totals[HIGHEST]));
+    store_stats64(22u, uvec2(floatBitsToUint(moments.y), 0u));
+    store_stats64(24u, uvec2(floatBitsToUint(variance), 0u));
+    store_stats_word(IMAGE_STATS_HISTOGRAM_LOW, uint(args.histogram_low));
+    store_stats_word(IMAGE_STATS_BIN_LOG2, args.bin_log2);
+    store_stats_word(28u, floatBitsToUint(args.least));
+    store_stats_word(29u, OPTIONS & (IMAGE_WITH_LOG | IMAGE_WITH_MEAN | IMAGE_WITH_HISTOGRAM));
+}
+
+void main()
+{
+    uint t = gl_LocalInvocationID.x;
+    uint group = group_index();
+    uint all_groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group * GROUP + t; i < args.clear_count; i += all_groups * GROUP)
+        store_word(args.clear, i, 0u);
+    if (group >= args.groups)
+        return;
+
+    clear_totals();
+    if (WITH_HISTOGRAM)
+        for (uint copy = 0u; copy < COPIES; copy++)
+            bins[copy * GROUP + t] = 0u;
+    image_begin();
+    uint stretch = args.steps * BATCH * GROUP;
+    tally mine = take_stretch(group * stretch, args.row_units * (IN_ONE_ROW ? 1u : args.height));
+    if (WITH_HISTOGRAM) {
+        barrier();
+        add_bins();
+        memoryBarrierBuffer();
+    }
+    /* Once, and the last workgroup twice: the second time the records of all. In a loop, since drivers
+     * take long over what is in it. */
+    for (uint turn = 0u; turn < 2u; turn++) {
+        gather(mine);
+        if (turn == 1u || args.groups == 1u)
+            break;
+        if (t == 0u)
+            put_record(group);
+        if (!is_last_of(args.states, args.groups, 1u))
+            return;
+        clear_totals();
+        mine = tally_nothing();
+        uint each = (args.groups + GROUP - 1u) / GROUP;
+        for (uint k = 0u; k < each; k++)
+            if (t * each + k < args.groups)
+                join_record(mine, t * each + k);
+    }
+    store_stats();
+}

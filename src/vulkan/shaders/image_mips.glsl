@@ -1,0 +1,46 @@
+/* What the shaders of mip chains share: texels of the level that is read, and where those made go.
+ * ARGS is the type of the shader's arguments. */
+#include "image.glsl"
+#include "kernels/image_mips.k.h"
+#include "image_out.glsl"
+
+layout(constant_id = 3) const uint OPTIONS = 0u;
+
+ARGS_USE(ARGS)
+
+/* Levels in floats travel between workgroups and, by way of memory, within one. */
+layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer floats_at {
+    vec4 v[];
+};
+vec4 float_texel(uvec2 floats, uint i)
+{
+    return floats_at(address_of(floats, i, 16u)).v[0];
+}
+void store_floats(uvec2 floats, uint i, vec4 texel)
+{
+    floats_at(address_of(floats, i, 16u)).v[0] = texel;
+}
+
+/* Linear light, and alpha as it is. */
+vec4 texel_of(uvec4 bits)
+{
+    vec4 texel = vec4(0.0);
+    [[unroll]] for (uint c = 0u; c < CHANNELS; c++)
+        texel[c] = HAS_ALPHA && c == CHANNELS - 1u ? alpha_of(bits) : colour_of(bits, c);
+    return texel;
+}
+uvec2 source_at(uint x, uint y)
+{
+    uvec2 row = address_at(args.in_at, y, uvec2(args.row_bytes_low, args.row_bytes_high));
+    return address_of(row, x, PIXEL_SIZE);
+}
+vec4 source_texel(uint x, uint y)
+{
+    return texel_of(load_pixel(source_at(x, y)));
+}
+
+/* Stores the chain's texel i. */
+void store_texel(uint i, vec4 texel)
+{
+    store_pixel(address_of(args.out_at, i, OUT_PIXEL_SIZE), pixel_code(texel));
+}

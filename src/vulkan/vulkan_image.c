@@ -1,0 +1,260 @@
+/* Images in Vulkan: measuring, exposing and tone-mapping are one dispatch each. */
+#include "vulkan/vulkan_image.h"
+#include "image/image_internal.h"
+
+#include "vulkan_shaders.h"
+
+_Static_assert(IMAGE_WITH_LOG == TML_MEASURE_LOG && IMAGE_WITH_MEAN == TML_MEASURE_MEAN &&
+                   IMAGE_WITH_HISTOGRAM == TML_MEASURE_HISTOGRAM,
+               "the shader stores its options as what was taken");
+
+uint32_t vk_image_type(tml_type scalar)
+{
+    switch (scalar) {
+    case TML_U8:
+        return IMAGE_TYPE_U8;
+    case TML_U16:
+        return IMAGE_TYPE_U16;
+    case TML_F16:
+        return IMAGE_TYPE_F16;
+    default:
+        return IMAGE_TYPE_F32;
+    }
+}
+
+vk_address vk_image_at(const tml_context *tml, const image_view *view)
+{
+    return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
+}
+
+/* Where a buffer's memory ends. Ours is a multiple of what buffers begin at (vk_take). */
+static vk_address end_of(const tml_slot *slot)
+{
+    uint64_t size = slot->lent ? slot->size : TML_ALIGN_UP(slot->size, (uint64_t)256);
+    return vk_slot_address(slot) + size;
+}
+
+/* ---- measure --------------------------------------------------------------------------------- */
+
+enum {
+    /* An invocation takes that many pixels at least, so that adding up all over the workgroup costs
+     * little beside; and more once there are so many groups. The histogram has more to add up. */
+    PIXELS_LEAST = 16,
+    PIXELS_LEAST_OF_BINS = 32,
+    GROUPS_USUAL = 4096,
+    PIECE = 16, /* bytes that are read at once */
+};
+
+typedef struct measure_job {
+    image_measure_args args;
+    uint32_t options, batch;
+    uint64_t groups;
+} measure_job;
+
+/* Reads the picture by pieces of 16 bytes where it lies so that they hold whole pixels, none beyond the
+ * buffer. Returns a unit's pixels. */
+static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool has_mask,
+                              measure_job *job)
+{
+    const tml_slot *slot = tml_slot_of(tml, in->buffer);
+    uint64_t pixel = in->channels * tml_type_size(in->type);
+    uint64_t row_bytes = in->row_stride * tml_type_size(in->type);
+    vk_address at = vk_image_at(tml, in);
+    uint64_t width = in->width, height = in->height, pixels = width * height;
+    uint64_t unit_bytes = in->channels == 3 ? 3 * PIECE : PIECE;
+    /* Rows without gaps are one, but a mask has to know where they are. */
+    bool is_one_row = !has_mask && (height == 1 || row_bytes == width * pixel);
+    if (is_one_row) {
+        width = pixels;
+        height = 1;
+    }
+    uint64_t lead_bytes = in->channels == 3 ? 0 : at % PIECE;
+    uint64_t row_units = (lead_bytes + width * pixel + unit_bytes - 1) / unit_bytes;
+    vk_address end = at - lead_bytes + (height - 1) * row_bytes + row_units * unit_bytes;
+    bool is_even = (at - lead_bytes) % PIECE == 0 && lead_bytes % pixel == 0 &&
+                   (height == 1 || row_bytes % PIECE == 0);
+    bool in_quads = is_even && at - lead_bytes >= vk_slot_address(slot) && end <= end_of(slot) &&
+                    width <= UINT32_MAX - unit_bytes && row_units * height <= UINT32_MAX / 2;
+    job->options |= (in_quads ? IMAGE_IN_QUADS : 0u) | (is_one_row ? IMAGE_IN_ONE_ROW : 0u);
+    job->args.in_at = in_quads ? at - lead_bytes : at;
+    job->args.row_bytes_low = (uint32_t)row_bytes;
+    job->args.row_bytes_high = (uint32_t)(row_bytes >> 32);
+    job->args.width = (uint32_t)width;
+    job->args.height = (uint32_t)height;
+    job->args.lead = in_quads ? (uint32_t)(lead_bytes / pixel) : 0;
+    job->args.row_units = in_quads ? (uint32_t)row_units : (uint32_t)width;
+    return in_quads ? (uint32_t)(unit_bytes / pixel) : 1;
+}
+
+static measure_job lay_out(const tml_context *tml, const image_measure_plan *plan, vk_arena *arena)
+{
+    measure_job job = {.options = plan->what};
+    bool has_mask = !tml_is_none(plan->mask);
+    job.options |= (has_mask ? IMAGE_WITH_MASK : 0u) | (plan->max_rgb ? IMAGE_WITH_MAX_RGB : 0u);
+    uint32_t unit = lay_out_units(tml, &plan->in, has_mask, &job);
+    /* Several units at once keep a GPU's memory busy; drivers for processors only take longer over more
+     * code. */
+    job.batch = vk_caps_of(tml)->is_software ? 1 : IMAGE_BATCH(unit);
+    uint64_t units = (uint64_t)job.args.row_units * job.args.height;
+    uint32_t least = plan->what & TML_MEASURE_HISTOGRAM ? PIXELS_LEAST_OF_BINS : PIXELS_LEAST;
+    uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units that a group takes at once */
+    uint64_t steps_least = TML_MAX_OF(least / (unit * job.batch), 1u);
+    uint64_t steps = (units + step * GROUPS_USUAL - 1) / (step * GROUPS_USUAL);
+    steps = TML_MAX_OF(steps, steps_least);
+    job.groups = (units + step * steps - 1) / (step * steps);
+    job.args.steps = (uint32_t)steps;
+    job.args.groups = (uint32_t)job.groups;
+    job.args.records = vk_take(arena, job.groups * IMAGE_RECORD_QUADS, 4 * sizeof(uint32_t));
+    return job;
+}
+
+static bool supports_measure(tml_context *tml, const void *desc)
+{
+    const image_measure_plan *plan = desc;
+    (void)tml;
+    return plan->method == TML_MEASURE_EXACT &&
+           (uint64_t)plan->in.width * plan->in.height <= UINT32_MAX;
+}
+
+static size_t measure_scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    (void)lay_out(tml, desc, &arena);
+    return arena.size;
+}
+
+static tml_status run_measure(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    const image_measure_plan *plan = desc;
+    vk_arena arena = vk_arena_of(scratch);
+    measure_job job = lay_out(tml, plan, &arena);
+    vk_states states;
+    tml_status status = vk_take_states(tml, IMAGE_STATE_WORDS, &states);
+    if (status != TML_OK)
+        return status;
+    job.args.mask = vk_address_of(tml, plan->mask);
+    job.args.stats = vk_address_of(tml, plan->stats);
+    job.args.states = states.words;
+    job.args.clear = states.clear;
+    job.args.clear_count = states.clear_count;
+    job.args.weight_r = plan->weight_r;
+    job.args.weight_b = plan->weight_b;
+    job.args.least = plan->floor;
+    job.args.histogram_low = plan->histogram_low;
+    job.args.bin_log2 = plan->bin_log2;
+    job.args.mask_width = plan->mask_width;
+    job.args.mask_height = plan->mask_height;
+    return vk_dispatch(
+        tml, &(vk_dispatch_info){.module = &vk_shader_image_measure,
+                                 .spec_count = 5,
+                                 .specs = {vk_image_type(plan->in.type), plan->in.channels,
+                                           plan->in.srgb, job.options, job.batch},
+                                 .args = &job.args,
+                                 .args_size = sizeof job.args,
+                                 .groups = job.groups});
+}
+
+const tml_engine_op vk_op_image_measure = {supports_measure, measure_scratch_size, run_measure};
+
+/* ---- expose ---------------------------------------------------------------------------------- */
+
+static tml_status run_expose(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)scratch;
+    (void)size;
+    const image_expose_plan *plan = desc;
+    const image_expose_settings *s = &plan->settings;
+    const image_expose_args args = {.stats = vk_address_of(tml, plan->stats),
+                                    .state = vk_address_of(tml, plan->state),
+                                    .by = s->by,
+                                    .low = s->low,
+                                    .high = s->high,
+                                    .manual = s->manual,
+                                    .log2_key = s->log2_key,
+                                    .bias = s->bias,
+                                    .limit_low = s->limit_low,
+                                    .limit_high = s->limit_high,
+                                    .speed_up = s->speed_up,
+                                    .speed_down = s->speed_down,
+                                    .seconds = s->seconds,
+                                    .reset = s->reset};
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_image_expose,
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = 1});
+}
+
+const tml_engine_op vk_op_image_expose = {.run = run_expose};
+
+/* ---- tone-map -------------------------------------------------------------------------------- */
+
+/* Four pixels' elements are whole words, whatever they are. */
+enum { TONEMAP_PIXELS = 4 };
+
+static bool supports_tonemap(tml_context *tml, const void *desc)
+{
+    const image_tonemap_plan *plan = desc;
+    (void)tml;
+    return (uint64_t)plan->in.width * plan->in.height < UINT32_MAX - TONEMAP_PIXELS;
+}
+
+/* Bytes from row to row. */
+static uint64_t row_bytes_of(const image_view *view)
+{
+    return view->row_stride * tml_type_size(view->type);
+}
+
+/* Do rows begin at multiples of size bytes? */
+static bool rows_are_at(const tml_context *tml, const image_view *view, uint64_t size)
+{
+    return vk_image_at(tml, view) % size == 0 && row_bytes_of(view) % size == 0;
+}
+
+static bool has_gaps(const image_view *view)
+{
+    return view->row_stride != (uint64_t)view->width * view->channels;
+}
+
+static tml_status run_tonemap(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)scratch;
+    (void)size;
+    const image_tonemap_plan *plan = desc;
+    image_view in = plan->in, out = plan->out;
+    if (!has_gaps(&in) && !has_gaps(&out)) { /* one row */
+        in.width *= in.height;
+        out.width = in.width;
+        in.height = out.height = 1;
+        in.row_stride = out.row_stride = 0;
+    }
+    uint64_t in_row = row_bytes_of(&in), out_row = row_bytes_of(&out);
+    uint32_t row_pieces = (in.width + TONEMAP_PIXELS - 1) / TONEMAP_PIXELS;
+    const image_tonemap_args args = {.in_at = vk_image_at(tml, &in),
+                                     .out_at = vk_image_at(tml, &out),
+                                     .state = vk_address_of(tml, plan->state),
+                                     .in_row_low = (uint32_t)in_row,
+                                     .in_row_high = (uint32_t)(in_row >> 32),
+                                     .out_row_low = (uint32_t)out_row,
+                                     .out_row_high = (uint32_t)(out_row >> 32),
+                                     .width = in.width,
+                                     .height = in.height,
+                                     .row_pieces = row_pieces,
+                                     .scale = plan->scale,
+                                     .white = plan->white};
+    uint32_t options = 0;
+    if (rows_are_at(tml, &in, 4) && rows_are_at(tml, &out, 4))
+        options |= IMAGE_IN_WORDS | (rows_are_at(tml, &in, 16) ? IMAGE_IN_QUADS : 0u) |
+                   (rows_are_at(tml, &out, 16) ? IMAGE_OUT_QUADS : 0u);
+    uint64_t pieces = (uint64_t)row_pieces * in.height;
+    return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_image_tonemap,
+                                                .spec_count = 8,
+                                                .specs = {vk_image_type(in.type), in.channels,
+                                                          in.srgb, options, vk_image_type(out.type),
+                                                          out.channels, out.srgb, plan->tone},
+                                                .args = &args,
+                                                .args_size = sizeof args,
+                                                .groups = (pieces + VK_GROUP - 1) / VK_GROUP});
+}
+
+const tml_engine_op vk_op_image_tonemap = {supports_tonemap, NULL, run_tonemap};

@@ -1,0 +1,19 @@
+/* What the Vulkan engine's image files share. */
+#ifndef TML_VULKAN_IMAGE_H
+#define TML_VULKAN_IMAGE_H
+
+#include "image/image_internal.h"
+#include "vulkan/vulkan_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_image_args.k.h"
+
+#include "kernels/kernel_end.h"
+
+/* IMAGE_TYPE_... of a scalar type. */
+uint32_t vk_image_type(tml_type scalar);
+/* Where a view's first pixel lies. */
+vk_address vk_image_at(const tml_context *tml, const image_view *view);
+
+#endif

@@ -1,0 +1,258 @@
+/* Mip chains in Vulkan: up to twelve levels in one dispatch where the sizes are even
+ * (shaders/image_mips.comp), else level by level, and what is left in one dispatch once it is small
+ * (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
+#include "vulkan/vulkan_image.h"
+
+#include "vulkan_shaders.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/image_mips.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum {
+    TEXEL = 4 * sizeof(float), /* of a level in scratch */
+    SMALL = 64 * 64, /* texels of a level from which one workgroup makes all that follow */
+};
+
+/* The level that a step reads: the picture, or floats. */
+typedef struct mips_source {
+    vk_address at;
+    uint64_t row_bytes;
+    tml_type type;
+    uint32_t channels;
+    bool srgb, is_floats;
+    uint32_t width, height;
+} mips_source;
+
+typedef struct mips_job {
+    tml_context *tml;
+    const image_mips_plan *plan;
+    bool is_dry; /* only adds up the scratch */
+    mips_source from;
+    uint32_t made;  /* levels so far; level 0 is there */
+    uint64_t first; /* the chain's texel where the next one begins */
+    /* Levels of floats, used in turn; what KAISER makes along x. */
+    vk_address floats[2], across;
+    uint64_t floats_size, across_size; /* texels that they must have */
+    uint32_t turn;
+} mips_job;
+
+static uint32_t left(const mips_job *job)
+{
+    return job->plan->levels - 1 - job->made;
+}
+
+/* How often two sizes can be halved, most times at most. */
+static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
+{
+    uint32_t count = 0;
+    while (count < most && ((width | height) >> count & 1) == 0)
+        count++;
+    return count;
+}
+
+/* Room for a level's floats, in turn with the one before. */
+static vk_address take_floats(mips_job *job, uint64_t texels)
+{
+    job->floats_size = TML_MAX_OF(job->floats_size, texels);
+    job->turn ^= 1;
+    return job->floats[job->turn];
+}
+
+/* Goes on from a level that is now in floats, if they are needed. */
+static void advance(mips_job *job, uint32_t levels, vk_address floats)
+{
+    mips_source *from = &job->from;
+    for (uint32_t k = 0; k < levels; k++) {
+        from->width = TML_MAX_OF(from->width / 2, 1u);
+        from->height = TML_MAX_OF(from->height / 2, 1u);
+        job->first += (uint64_t)from->width * from->height;
+    }
+    job->made += levels;
+    from->at = floats;
+    from->row_bytes = (uint64_t)from->width * TEXEL;
+    from->type = TML_F32;
+    from->channels = 4;
+    from->srgb = false;
+    from->is_floats = true;
+}
+
+static tml_status dispatch(mips_job *job, const vk_module *module, const void *args, uint32_t size,
+                           uint64_t groups)
+{
+    if (job->is_dry)
+        return TML_OK;
+    const mips_source *from = &job->from;
+    uint32_t options = from->is_floats ? IMAGE_IN_FLOATS : 0;
+    if (from->at % 4 == 0 && from->row_bytes % 4 == 0)
+        options |= IMAGE_IN_WORDS;
+    if (from->at % 16 == 0 && from->row_bytes % 16 == 0)
+        options |= IMAGE_IN_QUADS;
+    return vk_dispatch(
+        job->tml,
+        &(vk_dispatch_info){.module = module,
+                            .spec_count = 7,
+                            .specs = {vk_image_type(from->type), from->channels, from->srgb,
+                                      options, vk_image_type(job->plan->out_type),
+                                      job->plan->in.channels, job->plan->out_srgb},
+                            .args = args,
+                            .args_size = size,
+                            .groups = groups});
+}
+
+/* As many levels as are even, and where the last of them fit a tile, those after them. */
+static tml_status make_tiles(mips_job *job, uint32_t levels)
+{
+    const mips_source from = job->from;
+    image_mips_args args = {.in_at = from.at,
+                            .out_at = vk_address_of(job->tml, job->plan->out),
+                            .row_bytes_low = (uint32_t)from.row_bytes,
+                            .row_bytes_high = (uint32_t)(from.row_bytes >> 32),
+                            .width = from.width,
+                            .height = from.height,
+                            .first = (uint32_t)job->first,
+                            .levels = levels,
+                            .tiles_x = (from.width + IMAGE_TILE_SIDE - 1) / IMAGE_TILE_SIDE};
+    uint64_t tiles =
+        (uint64_t)args.tiles_x * ((from.height + IMAGE_TILE_SIDE - 1) / IMAGE_TILE_SIDE);
+    uint32_t width = from.width >> levels, height = from.height >> levels;
+    args.tiles = (uint32_t)tiles;
+    bool goes_on = left(job) > levels;
+    if (goes_on)
+        args.floats = take_floats(job, (uint64_t)width * height);
+    vk_address last = args.floats;
+    if (goes_on && width <= IMAGE_TILE_SIDE && height <= IMAGE_TILE_SIDE)
+        args.more_levels =
+            halvings(width, height, TML_MIN_OF(left(job) - levels, IMAGE_TILE_LEVELS));
+    if (args.more_levels) {
+        width >>= args.more_levels;
+        height >>= args.more_levels;
+        if (left(job) > levels + args.more_levels)
+            last = args.more_floats = take_floats(job, (uint64_t)width * height);
+    }
+    tml_status status = TML_OK;
+    if (args.more_levels && !job->is_dry) {
+        vk_states states;
+        status = vk_take_states(job->tml, 1, &states);
+        args.states = states.words;
+        args.clear = states.clear;
+        args.clear_count = states.clear_count;
+    }
+    if (status == TML_OK)
+        status = dispatch(job, &vk_shader_image_mips, &args, sizeof args, tiles);
+    advance(job, levels + args.more_levels, last);
+    return status;
+}
+
+/* One level, or from small ones on all that are left. */
+static tml_status make_levels(mips_job *job)
+{
+    const mips_source from = job->from;
+    bool is_kaiser = job->plan->filter == IMAGE_MIP_KAISER;
+    bool is_small = (uint64_t)from.width * from.height <= SMALL && left(job) > 1;
+    uint32_t width = TML_MAX_OF(from.width / 2, 1u), height = TML_MAX_OF(from.height / 2, 1u);
+    uint32_t levels = is_small ? left(job) : 1;
+    uint64_t texels = (uint64_t)width * height, across = (uint64_t)width * from.height;
+    image_mips_level_args args = {.in_at = from.at,
+                                  .out_at = vk_address_of(job->tml, job->plan->out),
+                                  .row_bytes_low = (uint32_t)from.row_bytes,
+                                  .row_bytes_high = (uint32_t)(from.row_bytes >> 32),
+                                  .width = from.width,
+                                  .height = from.height,
+                                  .first = (uint32_t)job->first,
+                                  .levels = levels,
+                                  .filter_kind = job->plan->filter};
+    if (is_kaiser) {
+        job->across_size = TML_MAX_OF(job->across_size, across);
+        args.across = job->across;
+    }
+    if (left(job) > 1)
+        args.floats = take_floats(job, texels);
+    if (is_small)
+        args.more_floats = take_floats(job, texels);
+    vk_address last = args.floats;
+    tml_status status = TML_OK;
+    if (is_kaiser && !is_small) {
+        args.floats = job->across;
+        status = dispatch(job, &vk_shader_image_mips_level, &args, sizeof args,
+                          (across + VK_GROUP - 1) / VK_GROUP);
+        job->from = (mips_source){.at = job->across,
+                                  .row_bytes = (uint64_t)width * TEXEL,
+                                  .type = TML_F32,
+                                  .channels = 4,
+                                  .is_floats = true,
+                                  .width = width,
+                                  .height = from.height};
+        args.in_at = job->across;
+        args.row_bytes_low = (uint32_t)job->from.row_bytes;
+        args.row_bytes_high = (uint32_t)(job->from.row_bytes >> 32);
+        args.width = width;
+        args.floats = last;
+        args.axis = 1;
+    }
+    if (status == TML_OK)
+        status = dispatch(job, &vk_shader_image_mips_level, &args, sizeof args,
+                          is_small ? 1 : (texels + VK_GROUP - 1) / VK_GROUP);
+    job->from.width = from.width;
+    job->from.height = from.height;
+    advance(job, levels, last);
+    return status;
+}
+
+static tml_status make_chain(mips_job *job)
+{
+    const image_view *in = &job->plan->in;
+    job->from = (mips_source){.at = vk_image_at(job->tml, in),
+                              .row_bytes = in->row_stride * tml_type_size(in->type),
+                              .type = in->type,
+                              .channels = in->channels,
+                              .srgb = in->srgb,
+                              .width = in->width,
+                              .height = in->height};
+    tml_status status = TML_OK;
+    while (status == TML_OK && left(job) > 0) {
+        uint32_t even =
+            halvings(job->from.width, job->from.height, TML_MIN_OF(left(job), IMAGE_TILE_LEVELS));
+        bool in_tiles = even > 0 && job->plan->filter != IMAGE_MIP_KAISER;
+        status = in_tiles ? make_tiles(job, even) : make_levels(job);
+    }
+    return status;
+}
+
+/* What the chain's steps need, in an arena. */
+static mips_job lay_out(tml_context *tml, const image_mips_plan *plan, vk_arena *arena)
+{
+    mips_job dry = {.tml = tml, .plan = plan, .is_dry = true};
+    (void)make_chain(&dry);
+    mips_job job = {.tml = tml, .plan = plan};
+    job.floats[0] = vk_take(arena, dry.floats_size, TEXEL);
+    job.floats[1] = vk_take(arena, dry.floats_size, TEXEL);
+    job.across = vk_take(arena, dry.across_size, TEXEL);
+    return job;
+}
+
+static bool supports(tml_context *tml, const void *desc)
+{
+    const image_mips_plan *plan = desc;
+    (void)tml;
+    return (uint64_t)plan->in.width * plan->in.height <= (uint64_t)1 << 31;
+}
+
+static size_t scratch_size(tml_context *tml, const void *desc)
+{
+    vk_arena arena = {0};
+    (void)lay_out(tml, desc, &arena);
+    return arena.size;
+}
+
+static tml_status run(tml_context *tml, const void *desc, void *scratch, size_t size)
+{
+    (void)size;
+    vk_arena arena = vk_arena_of(scratch);
+    mips_job job = lay_out(tml, desc, &arena);
+    return make_chain(&job);
+}
+
+const tml_engine_op vk_op_image_mips = {supports, scratch_size, run};
