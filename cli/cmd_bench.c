@@ -7,6 +7,7 @@
  * cache holds them. */
 #include "bench_data.h"
 #include "bench_filter.h"
+#include "bench_image.h"
 #include "bench_ops.h"
 #include "cli.h"
 #include "json.h"
@@ -23,6 +24,7 @@ typedef struct bench_args {
     uint32_t type; /* position in type_names; 0: the operation's usual type */
     opt_numbers iso;
     bool sweep;
+    opt_numbers picture;
     uint64_t count;
     opt_numbers keep;
     uint64_t repeats;
@@ -48,6 +50,9 @@ static const opt bench_options[] = {
      .help = "surface: isovalue (default: the field's; a file needs one)"},
     {OPT_FLAG, "sweep", .offset = offsetof(bench_args, sweep),
      .help = "surface: also isovalues around that one in turn, with the volume's index"},
+    {OPT_NUMBERS, "picture", .argument = "W,H", .count_least = 2, .count_most = 2,
+     .offset = offsetof(bench_args, picture),
+     .help = "image: width and height (default: 3840,2160 and 7680,4320; mip chains: 4096,4096)"},
     {OPT_BYTES, "count", .argument = "N", .fallback = "16M", .offset = offsetof(bench_args, count),
      .help = "streams: elements; K, M, G are powers of 1024"},
     {OPT_NUMBERS, "keep", .argument = "P[,P...]", .offset = offsetof(bench_args, keep),
@@ -75,7 +80,7 @@ typedef struct bench_row {
 } bench_row;
 
 #define OPERATIONS                                                                                 \
-    "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|filter|all"
+    "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|image|filter|all"
 
 enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
@@ -121,38 +126,98 @@ static void destroy_copy(copy_job *copy)
         bench_op_destroy(&copy->device);
 }
 
+/* Times a job beside the copy of as many bytes; the job is on the host's clock where the copy is. */
+static tml_status time_beside_copy(tml_context *tml, const bench_args *args, bench_job job,
+                                   uint64_t bytes, bench_row *row)
+{
+    copy_job copy = {.is_host = false};
+    bench_job jobs[2] = {job};
+    tml_status status = create_copy(tml, bytes, &copy, &jobs[1]);
+    jobs[0].device = jobs[1].device;
+    if (!status && !bench_run(jobs, 2, (uint32_t)args->repeats))
+        status = tml_is_cancelled(tml) ? TML_CANCELLED : TML_INTERNAL;
+    row->bytes = bytes;
+    row->time = jobs[0].time;
+    row->copy_time = jobs[1].time;
+    destroy_copy(&copy);
+    return status;
+}
+
 /* Checks an operation, times it beside the copy and adds the row. */
 static tml_status measure(tml_context *tml, const bench_args *args, const bench_desc *desc,
                           const char *name, double percent, bench_report *report)
 {
     bench_op op;
-    copy_job copy = {.is_host = false};
-    bench_job jobs[2] = {{.name = name, .run = bench_op_run, .user = &op}};
     tml_status status = bench_op_create(tml, desc, &op);
     if (!status)
         status = bench_op_check(&op);
+    bench_row row = {.kind = desc->kind,
+                     .type = desc->type,
+                     .count = desc->count,
+                     .percent = percent,
+                     .result_count = op.result_count,
+                     .vertex_count = op.vertex_count};
+    snprintf(row.name, sizeof row.name, "%s", name);
     if (!status)
-        status = create_copy(tml, op.bytes, &copy, &jobs[1]);
-    jobs[0].device = jobs[1].device;
-    if (!status && !bench_run(jobs, 2, (uint32_t)args->repeats))
-        status = tml_is_cancelled(tml) ? TML_CANCELLED : TML_INTERNAL;
-    if (!status) {
-        bench_row *row = &report->rows[report->row_count++];
-        *row = (bench_row){.kind = desc->kind,
-                           .type = desc->type,
-                           .count = desc->count,
-                           .percent = percent,
-                           .bytes = op.bytes,
-                           .result_count = op.result_count,
-                           .vertex_count = op.vertex_count,
-                           .time = jobs[0].time,
-                           .copy_time = jobs[1].time};
-        snprintf(row->name, sizeof row->name, "%s", name);
-    }
-    destroy_copy(&copy);
+        status = time_beside_copy(
+            tml, args, (bench_job){.name = name, .run = bench_op_run, .user = &op}, op.bytes, &row);
+    if (!status)
+        report->rows[report->row_count++] = row;
     bench_op_destroy(&op);
     return status;
 }
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static tml_status measure_image(tml_context *tml, const bench_args *args,
+                                const bench_image_desc *desc, bench_report *report)
+{
+    bench_image image;
+    bench_row row = {.type = desc->type, .count = (uint64_t)desc->width * desc->height};
+    tml_status status = bench_image_create(tml, desc, &image);
+    if (!status)
+        status = bench_image_check(&image);
+    snprintf(row.name, sizeof row.name, "%s, %u x %u %s", bench_image_name(desc->kind), desc->width,
+             desc->height, tml_type_name(desc->type));
+    if (!status)
+        status = time_beside_copy(
+            tml, args, (bench_job){.name = row.name, .run = bench_image_run, .user = &image},
+            image.bytes, &row);
+    if (!status)
+        report->rows[report->row_count++] = row;
+    bench_image_destroy(&image);
+    if (status != TML_UNSUPPORTED)
+        return status;
+    cli_error("bench", "%s is left out: %s", row.name, cli_last_error(tml));
+    return TML_OK;
+}
+
+/* Measuring and tone-mapping halves and floats, and the mip chain of bytes beside reading them. */
+static tml_status run_image(tml_context *tml, const bench_args *args, bench_report *report)
+{
+    static const uint32_t usual[][2] = {{3840, 2160}, {7680, 4320}};
+    static const tml_type usual_types[] = {TML_F16, TML_F32};
+    uint32_t sides[2] = {(uint32_t)args->picture.values[0], (uint32_t)args->picture.values[1]};
+    bool is_given = args->picture.count > 0;
+    tml_status status = TML_OK;
+    snprintf(report->input, sizeof report->input, "random pictures of four channels");
+    for (int s = 0; s < (is_given ? 1 : 2); s++)
+        for (int t = 0; t < 2; t++)
+            for (bench_image_kind kind = 0; !status && kind <= BENCH_IMAGE_TONEMAP; kind++) {
+                const uint32_t *size = is_given ? sides : usual[s];
+                bool is_wanted = args->type == 0 || types[args->type] == usual_types[t];
+                if (is_wanted)
+                    status = measure_image(
+                        tml, args, &(bench_image_desc){kind, usual_types[t], size[0], size[1]},
+                        report);
+            }
+    uint32_t width = is_given ? sides[0] : 4096, height = is_given ? sides[1] : 4096;
+    for (bench_image_kind kind = BENCH_IMAGE_MIPS; !status && kind <= BENCH_IMAGE_READ; kind++)
+        status = measure_image(tml, args, &(bench_image_desc){kind, TML_U8, width, height}, report);
+    return status;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
 
 /* The value below which percent of the array lies, to one part in 65536 of the range of u32. */
 static uint32_t threshold_of(const uint32_t *data, uint64_t count, double percent)
@@ -497,12 +562,12 @@ static void print_table(const bench_report *report, const tml_device_info *devic
 {
     printf("%s: %s\n%s (%s); %u at once\n\n", report->op, report->input, device->name,
            device->features, threads);
-    printf("%-24s %10s %10s %8s %10s%s  %s\n", "", "min ms", "median ms", "GB/s", "of a copy",
+    printf("%-28s %10s %10s %8s %10s%s  %s\n", "", "min ms", "median ms", "GB/s", "of a copy",
            has_peers ? "    peer ms  of peer" : "", "result");
     for (uint32_t i = 0; i < report->row_count; i++) {
         const bench_row *row = &report->rows[i];
         double median = row->time.median_s;
-        printf("%-24s %10.4g %10.4g %8.1f %8.0f %%", row->name, row->time.min_s * 1e3, median * 1e3,
+        printf("%-28s %10.4g %10.4g %8.1f %8.0f %%", row->name, row->time.min_s * 1e3, median * 1e3,
                (double)row->bytes / median * 1e-9, copy_share(row) * 100);
         if (has_peers && row->peer_s > 0)
             printf(" %10.4g %8.2f", row->peer_s * 1e3, median / row->peer_s);
@@ -541,16 +606,21 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     report.op = operands[0];
     if (strcmp(operands[0], "filter") == 0)
         return run_filter(args);
-    if (!find_kinds(operands[0], &first, &last))
+    bool is_image = strcmp(operands[0], "image") == 0;
+    if (!find_kinds(operands[0], &first, &last) && !is_image)
         return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
     if (args->input && !args->iso.count && first == BENCH_SURFACE)
         return cli_usage("bench", "a volume from a file needs --iso");
+    for (uint32_t i = 0; i < args->picture.count; i++)
+        if (!(args->picture.values[i] >= 1 && args->picture.values[i] <= 32768))
+            return cli_usage("bench", "--picture needs sides of 1 to 32768");
     tml_context *tml = cli_open("bench", &args->common);
     if (!tml)
         return CLI_FAILED;
     int code = cli_fail("bench", tml,
-                        first == BENCH_SURFACE ? run_surface(tml, args, &report)
-                                               : run_streams(tml, args, first, last, &report));
+                        is_image                 ? run_image(tml, args, &report)
+                        : first == BENCH_SURFACE ? run_surface(tml, args, &report)
+                                                 : run_streams(tml, args, first, last, &report));
     if (code == CLI_OK && args->peers && !read_peers(args->peers, &report))
         code = cli_error("bench", "%s cannot be read", args->peers);
     if (code == CLI_OK) {
@@ -568,7 +638,8 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
 const cli_command cmd_bench = {
     {"bench", "OPERATION", "Measures an operation as a share of a copy's speed",
      "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
-     "reduce, expand, surface, all (of those on streams), or filter: every "
+     "reduce, expand, surface, image (measuring, tone-mapping and mip "
+     "chains), all (of those on streams), or filter: every "
      "method of compact on every engine, side by side, and the HistoPyramids "
      "of 2006 on OpenGL ES, in nanoseconds a record; streams have 64k records, "
      "four times as many, and so on up to --count.\n\n"
@@ -581,6 +652,8 @@ const cli_command cmd_bench = {
      "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
      "trommel bench surface --field noise --size 256 --threads 1\n"
      "  a dense surface on one thread\n"
+     "trommel bench image --backend vulkan\n"
+     "  what a frame that meters itself costs on a GPU\n"
      "trommel bench all --backend vulkan --count 256M --peers cub.txt\n"
      "  everything on a GPU, beside times that peers_cub printed",
      bench_options, cli_shared_options, 1, 1},

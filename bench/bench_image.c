@@ -1,0 +1,277 @@
+/* Benchmarked images and the plain loops that check them. */
+#include "bench_image.h"
+
+#include "bench_data.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kernel.h"
+
+#include "kernels/image.k.h"
+
+#include "kernels/kernel_end.h"
+
+enum { CHANNELS = 4 };
+
+/* Bytes that the sets of a small picture hold together: more than caches do. */
+static const uint64_t uncached_bytes = (uint64_t)256 << 20;
+
+const char *bench_image_name(bench_image_kind kind)
+{
+    static const char *const names[BENCH_IMAGE_KIND_COUNT] = {
+        "log mean", "mean", "histogram", "all three", "tone-map", "mip chain", "reading"};
+    return names[kind];
+}
+
+static uint64_t elements_of(const bench_image *image)
+{
+    return (uint64_t)image->desc.width * image->desc.height * CHANNELS;
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly. */
+static tml_status fill(bench_image *image)
+{
+    uint64_t count = elements_of(image), words = (count + 1) & ~(uint64_t)1;
+    image->size = words * sizeof(uint32_t);
+    image->data = tml_alloc(image->tml, image->size);
+    if (!image->data)
+        return tml_error(image->tml, TML_OUT_OF_MEMORY, "the picture needs %zu bytes", image->size);
+    uint32_t *hashes = image->data;
+    bench_stream_fill(image->tml, count, hashes);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t hash = hashes[i], exponent = hash >> 28;
+        if (image->desc.type == TML_F32)
+            hashes[i] = (119 + exponent) << 23 | (hash & 0x7fffff);
+        else if (image->desc.type == TML_F16) /* never past the hash that comes next */
+            ((uint16_t *)image->data)[i] = (uint16_t)((7 + exponent) << 10 | (hash & 0x3ff));
+        else
+            ((uint8_t *)image->data)[i] = (uint8_t)(hash >> 24);
+    }
+    return TML_OK;
+}
+
+static float element(const bench_image *image, uint64_t i)
+{
+    if (image->desc.type == TML_F32)
+        return ((const float *)image->data)[i];
+    if (image->desc.type == TML_F16)
+        return image_from_f16(((const uint16_t *)image->data)[i]);
+    return image_from_u8(((const uint8_t *)image->data)[i], false);
+}
+
+static tml_image picture_of(const bench_image *image, tml_buffer buffer)
+{
+    return (tml_image){.buffer = buffer,
+                       .width = image->desc.width,
+                       .height = image->desc.height,
+                       .channels = CHANNELS};
+}
+
+static bool measures(bench_image_kind kind)
+{
+    return kind <= BENCH_IMAGE_ALL;
+}
+
+/* ---- create and run -------------------------------------------------------------------------- */
+
+static bool is_cpu(const tml_context *tml)
+{
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    return device.engine == TML_ENGINE_CPU;
+}
+
+static tml_status create_set(bench_image *image)
+{
+    tml_context *tml = image->tml;
+    bool is_read = image->desc.kind == BENCH_IMAGE_READ;
+    uint64_t count = elements_of(image), texels, size = count * tml_type_size(image->desc.type);
+    tml_buffer_desc in = {.type = is_read ? TML_U32 : image->desc.type,
+                          .count = is_read ? size / sizeof(uint32_t) : count,
+                          .data = image->data};
+    if (is_cpu(tml))
+        in.host = image->data, in.data = NULL;
+    uint32_t set = image->set_count++;
+    tml_status status = tml_buffer_create(tml, &in, &image->sets[set].in);
+    if (status || measures(image->desc.kind))
+        return status;
+    tml_buffer_desc out = {.type = TML_U8, .count = count};
+    if (image->desc.kind == BENCH_IMAGE_MIPS) {
+        uint32_t levels = tml_mip_levels(image->desc.width, image->desc.height);
+        tml_mip_level(image->desc.width, image->desc.height, levels, NULL, NULL, &texels);
+        out = (tml_buffer_desc){.type = image->desc.type, .count = texels * CHANNELS};
+    } else if (is_read) {
+        out = (tml_buffer_desc){.type = TML_U64, .count = 1};
+    }
+    return tml_buffer_create(tml, &out, &image->sets[set].out);
+}
+
+tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out)
+{
+    *out = (bench_image){.tml = tml, .desc = *desc};
+    uint64_t in = elements_of(out) * tml_type_size(desc->type);
+    tml_status status = fill(out);
+    out->bytes = in;
+    if (desc->kind == BENCH_IMAGE_TONEMAP)
+        out->bytes += elements_of(out);
+    uint64_t texels;
+    tml_mip_level(desc->width, desc->height, tml_mip_levels(desc->width, desc->height), NULL, NULL,
+                  &texels);
+    if (desc->kind == BENCH_IMAGE_MIPS)
+        out->bytes += texels * CHANNELS * tml_type_size(desc->type);
+    if (!status)
+        status = tml_buffer_create(
+            tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &out->stats);
+    uint64_t fewest = is_cpu(tml) ? 1 : uncached_bytes / in + 1;
+    while (!status && out->set_count < fewest && out->set_count < BENCH_IMAGE_SETS)
+        status = create_set(out);
+    if (status)
+        bench_image_destroy(out);
+    return status;
+}
+
+static tml_status enqueue(bench_image *image, uint32_t set)
+{
+    static const uint32_t whats[] = {TML_MEASURE_LOG, TML_MEASURE_MEAN, TML_MEASURE_HISTOGRAM, 0};
+    tml_context *tml = image->tml;
+    tml_image in = picture_of(image, image->sets[set].in);
+    tml_buffer out = image->sets[set].out;
+    if (measures(image->desc.kind))
+        return tml_image_measure(tml, &(tml_image_measure_desc){.image = in,
+                                                                .what = whats[image->desc.kind],
+                                                                .stats = image->stats});
+    if (image->desc.kind == BENCH_IMAGE_READ)
+        return tml_reduce(
+            tml, &(tml_reduce_desc){.fold = TML_SUM, .in = image->sets[set].in, .out = out});
+    if (image->desc.kind == BENCH_IMAGE_MIPS)
+        return tml_image_mips(tml, &(tml_image_mips_desc){.in = in, .out = out});
+    tml_image shown = picture_of(image, out);
+    shown.srgb = true;
+    return tml_image_tonemap(
+        tml, &(tml_image_tonemap_desc){.in = in, .out = shown, .tone = TML_TONE_REINHARD});
+}
+
+bool bench_image_run(void *user)
+{
+    bench_image *image = user;
+    return enqueue(image, image->runs++ % image->set_count) == TML_OK;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static double luminance_of(const double c[3])
+{
+    return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+}
+
+static void pixel_of(const bench_image *image, uint64_t pixel, double c[3])
+{
+    for (int i = 0; i < 3; i++)
+        c[i] = (double)element(image, pixel * CHANNELS + (uint64_t)i);
+}
+
+static bool measure_is_right(const bench_image *image, const tml_image_stats *stats)
+{
+    uint64_t pixels = elements_of(image) / CHANNELS, black = 0, weight = 0;
+    double log_sum = 0.0, sum = 0.0, c[3];
+    for (uint64_t i = 0; i < pixels; i++) {
+        pixel_of(image, i, c);
+        double luminance = luminance_of(c);
+        black += luminance == 0.0;
+        sum += luminance;
+        log_sum += luminance > 0.0 ? log2(luminance) : 0.0;
+    }
+    for (int bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
+        weight += stats->histogram[bin];
+    double n = (double)pixels, mean = sum / n;
+    bool is_right = stats->pixels == pixels && stats->zero == black;
+    if (image->desc.kind == BENCH_IMAGE_LOG || image->desc.kind == BENCH_IMAGE_ALL)
+        is_right &= fabs(stats->log2_mean - log_sum / (double)(pixels - black)) <= 0x1p-20;
+    if (image->desc.kind == BENCH_IMAGE_MEAN || image->desc.kind == BENCH_IMAGE_ALL)
+        is_right &= fabs(stats->mean - mean) <= (log2(n) + 32) * 0x1p-24 * mean;
+    if (image->desc.kind == BENCH_IMAGE_HISTOGRAM || image->desc.kind == BENCH_IMAGE_ALL)
+        is_right &= weight == pixels - black;
+    return is_right;
+}
+
+/* Every colour within a step of the formula's. */
+static bool tonemap_is_right(const bench_image *image, const uint8_t *out)
+{
+    uint64_t pixels = elements_of(image) / CHANNELS;
+    bool is_right = true;
+    double c[3];
+    for (uint64_t i = 0; i < pixels; i++) {
+        pixel_of(image, i, c);
+        double luminance = luminance_of(c);
+        for (int k = 0; k < 3; k++) {
+            double x = fmin(c[k] / (1.0 + luminance), 1.0);
+            double code = x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055;
+            is_right &= fabs(255.0 * code - out[i * CHANNELS + (uint64_t)k]) <= 1.5;
+        }
+    }
+    return is_right;
+}
+
+/* The last level is the mean of all (u8). */
+static bool mips_are_right(const bench_image *image, const uint8_t *last)
+{
+    uint64_t count = elements_of(image);
+    double sums[CHANNELS] = {0.0};
+    bool is_right = true;
+    for (uint64_t i = 0; i < count; i++)
+        sums[i % CHANNELS] += (double)((const uint8_t *)image->data)[i];
+    for (int k = 0; k < CHANNELS; k++)
+        is_right &= fabs(sums[k] * CHANNELS / (double)count - last[k]) <= 1.0;
+    return is_right;
+}
+
+tml_status bench_image_check(bench_image *image)
+{
+    bool is_right = false;
+    tml_status status = enqueue(image, 0);
+    if (!status && measures(image->desc.kind)) {
+        static tml_image_stats stats;
+        status = tml_image_stats_read(image->tml, image->stats, &stats);
+        is_right = !status && measure_is_right(image, &stats);
+    } else if (!status) {
+        void *out = NULL;
+        status = tml_map(image->tml, image->sets[0].out, &out);
+        uint32_t width = image->desc.width, height = image->desc.height;
+        uint64_t last, sum = 0;
+        tml_mip_level(width, height, tml_mip_levels(width, height) - 1, NULL, NULL, &last);
+        if (status) {
+            is_right = false;
+        } else if (image->desc.kind == BENCH_IMAGE_TONEMAP) {
+            is_right = tonemap_is_right(image, out);
+        } else if (image->desc.kind == BENCH_IMAGE_MIPS) {
+            is_right = mips_are_right(image, (const uint8_t *)out + last * CHANNELS);
+        } else {
+            uint64_t size = elements_of(image) * tml_type_size(image->desc.type);
+            for (uint64_t i = 0; i < size / sizeof(uint32_t); i++)
+                sum += ((const uint32_t *)image->data)[i];
+            is_right = sum == *(const uint64_t *)out;
+        }
+        if (!status)
+            tml_unmap(image->tml, image->sets[0].out);
+    }
+    if (!status && !is_right)
+        status = tml_error(image->tml, TML_INTERNAL, "%s: the result differs from a plain loop's",
+                           bench_image_name(image->desc.kind));
+    return status;
+}
+
+void bench_image_destroy(bench_image *image)
+{
+    for (uint32_t i = 0; i < image->set_count; i++) {
+        tml_buffer_destroy(image->tml, image->sets[i].in);
+        tml_buffer_destroy(image->tml, image->sets[i].out);
+    }
+    if (image->tml) {
+        tml_buffer_destroy(image->tml, image->stats);
+        tml_free(image->tml, image->data, image->size);
+    }
+    *image = (bench_image){0};
+}

@@ -1,0 +1,57 @@
+/* Images, measured: pictures of random high dynamic range, and what is done to them. Like
+ * bench_ops.h: made once, checked against a plain loop, run any number of times. */
+#ifndef BENCH_IMAGE_H
+#define BENCH_IMAGE_H
+
+#include "bench_run.h"
+
+#include <trommel/trommel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum bench_image_kind {
+    BENCH_IMAGE_LOG,       /* geometric mean */
+    BENCH_IMAGE_MEAN,      /* mean, deviation */
+    BENCH_IMAGE_HISTOGRAM, /* of logarithms */
+    BENCH_IMAGE_ALL,       /* all three */
+    BENCH_IMAGE_TONEMAP,   /* Reinhard's curve, to u8 coded as sRGB */
+    BENCH_IMAGE_MIPS,      /* AREA, all levels */
+    BENCH_IMAGE_READ,      /* every word added up: what reading costs */
+    BENCH_IMAGE_KIND_COUNT
+} bench_image_kind;
+
+const char *bench_image_name(bench_image_kind kind); /* "log mean" */
+
+typedef struct bench_image_desc {
+    bench_image_kind kind;
+    tml_type type; /* u8, f16 or f32; four channels */
+    uint32_t width, height;
+} bench_image_desc;
+
+enum { BENCH_IMAGE_SETS = 32 };
+
+typedef struct bench_image {
+    tml_context *tml;
+    bench_image_desc desc;
+    uint64_t bytes; /* read once and written once */
+    /* inside: the picture on the host, and sets that runs take in turn, as in bench_ops.h */
+    void *data;
+    size_t size;
+    struct {
+        tml_buffer in, out;
+    } sets[BENCH_IMAGE_SETS];
+    uint32_t set_count, runs;
+    tml_buffer stats;
+} bench_image;
+
+tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out);
+bool bench_image_run(void *image);
+tml_status bench_image_check(bench_image *image);
+void bench_image_destroy(bench_image *image);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
