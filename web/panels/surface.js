@@ -331,7 +331,8 @@ class SurfacePanel {
         this.live = null;
         this.renderer = null;
         this.fence = null;
-        this.isTiming = false;
+        this.timer = null;
+        this.query = null;
     }
 
     contextRestored() {
@@ -388,35 +389,42 @@ class SurfacePanel {
         });
     }
 
-    // Now and then what a frame computes is timed; the others are not held up by it.
+    // Now and then what a frame computes is timed by the device, where the browser lets it; the result is
+    // looked for in later frames. A change of the device's clock meanwhile makes one figure wrong, which
+    // the next replaces: to ask for it would wait for the device.
     computeTimed(seconds) {
-        if (this.isTiming || seconds - this.timed < TIME_SECONDS) {
+        const { gl } = this.app;
+        this.timer ??= gl.getExtension("EXT_disjoint_timer_query_webgl2");
+        if (!this.timer || this.query || seconds - this.timed < TIME_SECONDS) {
             this.compute();
             return;
         }
         this.timed = seconds;
-        this.isTiming = true;
-        const { live, source } = this;
-        const side = this.gridSide;
-        let failure = null;
-        this.trommel.time(() => {
-            try {
-                this.compute();
-            } catch (error) {
-                failure = error;
-            }
-        }).then(({ seconds: taken }) => {
-            this.isTiming = false;
-            if (live !== this.live || source !== this.source || side !== this.gridSide)
-                return;
-            // The shaders' first use is no measure of their speed.
-            this.seconds = this.seconds === null ? undefined : taken;
-            this.adaptSide();
-        }, () => {
-            this.isTiming = false;
-        });
-        if (failure)
-            throw failure;
+        this.query = gl.createQuery();
+        this.query.of = this.live.generation;
+        gl.beginQuery(this.timer.TIME_ELAPSED_EXT, this.query);
+        try {
+            this.compute();
+        } finally {
+            gl.endQuery(this.timer.TIME_ELAPSED_EXT);
+        }
+    }
+
+    readTime() {
+        const { gl } = this.app;
+        if (!this.query || !gl.getQueryParameter(this.query, gl.QUERY_RESULT_AVAILABLE))
+            return;
+        const taken = 1e-9 * gl.getQueryParameter(this.query, gl.QUERY_RESULT);
+        const isCurrent = this.query.of === this.live.generation;
+        gl.deleteQuery(this.query);
+        this.query = null;
+        // The first is that of shaders being compiled.
+        if (!isCurrent || !this.isWarm) {
+            this.isWarm = true;
+            return;
+        }
+        this.seconds = taken;
+        this.adaptSide();
     }
 
     adaptSide() {
@@ -455,6 +463,7 @@ class SurfacePanel {
         const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
         this.last = seconds;
         const { live, source, renderer } = this;
+        this.readTime();
         if (this.needsGrid)
             this.setUpGrid();
         const moves = this.isPlaying && source.cloud?.step;
