@@ -142,14 +142,25 @@ static void temporaries_trim(gl_device *d, uint32_t idle)
     }
 }
 
+/* May a temporary of that height stand in for one of height? WebGL, other than OpenGL ES 3.0, draws to
+ * several textures at once only where all have one size. */
+static bool may_stand_in(uint32_t of, uint32_t height)
+{
+#ifdef __EMSCRIPTEN__
+    return of == height;
+#else
+    return of >= height && of / 2 <= height;
+#endif
+}
+
 tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width, uint32_t height,
                               const gl_texture **out)
 {
     gl_device *d = gl_device_of(tml);
     gl_texture *best = NULL;
     for (gl_texture *t = d->temporaries; t; t = t->next)
-        if (!t->in_use && t->format == format && t->width == width && t->height >= height &&
-            t->height / 2 <= height && (!best || t->height < best->height))
+        if (!t->in_use && t->format == format && t->width == width &&
+            may_stand_in(t->height, height) && (!best || t->height < best->height))
             best = t;
     if (!best) {
         best = tml_alloc(tml, sizeof *best);
