@@ -1,0 +1,145 @@
+// The package in Node, where the CPU engine computes.
+
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+
+import { Trommel, TrommelError } from '../../../build/web/package/index.js';
+
+// A mesh file of the native command's: counts, positions and indices of a binary PLY.
+function readPly(bytes) {
+    const end = bytes.indexOf('end_header\n') + 'end_header\n'.length;
+    const header = bytes.toString('latin1', 0, end);
+    const [vertexCount, triangleCount] = [...header.matchAll(/^element \w+ (\d+)$/gm)].map(m => Number(m[1]));
+    const size = { float: 4, double: 8, uchar: 1 };
+    const fields = [...header.split('element face')[0].matchAll(/^property (\w+) (\w+)$/gm)].map(m => m[1]);
+    const stride = fields.reduce((sum, type) => sum + size[type], 0);
+    const view = new DataView(bytes.buffer, bytes.byteOffset + end);
+    const positions = new Float64Array(3 * vertexCount), indices = new Uint32Array(3 * triangleCount);
+    for (let i = 0; i < vertexCount; i++)
+        for (let a = 0; a < 3; a++)
+            positions[3 * i + a] = fields[0] === 'double' ? view.getFloat64(i * stride + 8 * a, true)
+                                                          : view.getFloat32(i * stride + 4 * a, true);
+    for (let i = 0, at = vertexCount * stride; i < triangleCount; i++, at += 13)
+        for (let c = 0; c < 3; c++)
+            indices[3 * i + c] = view.getUint32(at + 1 + 4 * c, true);
+    return { vertexCount, triangleCount, positions, indices };
+}
+
+function assertSameMesh(assert, mesh, native) {
+    assert.equal(mesh.vertexCount, native.vertexCount);
+    assert.equal(mesh.triangleCount, native.triangleCount);
+    assert.ok(mesh.vertexCount > 1000);
+    assert.deepEqual(mesh.indices, native.indices);
+    let worst = 0;
+    for (let i = 0; i < native.positions.length; i++)
+        worst = Math.max(worst, Math.abs(mesh.positions[i] - native.positions[i]));
+    assert.ok(worst <= 1e-4, `positions differ by ${worst}`); // the file's own rounding
+}
+
+export default async function (t) {
+    await t.test('the example of the README, as written', async ({ assert, root }) => {
+        const text = readFileSync(join(root, 'packages/trommel/README.md'), 'utf8');
+        const program = /```js\n([\s\S]*?)```/.exec(text)[1];
+        const printed = /It prints `([^`]*)` and `([^`]*)`/.exec(text).slice(1);
+        const index = join(root, 'build/web/package/index.js');
+        const { stdout } = await promisify(execFile)(process.execPath,
+            ['--input-type=module', '-e', program.replace("from 'trommel'", `from '${index}'`)]);
+        assert.deepEqual(stdout.trim().split('\n'), printed);
+    });
+
+    await t.test('the CT engine\'s mesh equals the native library\'s', async ({ assert, root, folder, trommel }) => {
+        const name = 'engine_256x256x128_uint8.raw.gz', path = join(root, 'tests/data', name);
+        const ply = join(folder, 'engine.ply');
+        await trommel('surface', path, '--iso', '80', '-o', ply, '--backend', 'cpu');
+        const library = await Trommel.create(null, { threads: 1 });
+        const volume = library.loadVolume(readFileSync(path), name);
+        assert.deepEqual(volume.dims, [256, 256, 128]);
+        assert.equal(volume.type, 'u8');
+        assert.deepEqual(Buffer.from(volume.data.buffer), gunzipSync(readFileSync(path)));
+        const mesh = library.surface(volume, { iso: 80 });
+        assertSameMesh(assert, mesh, readPly(readFileSync(ply)));
+        assert.deepEqual(Object.keys(readPly(Buffer.from(library.saveMesh(mesh, 'ply')))).length, 4);
+        library.close();
+    });
+
+    await t.test('threads give the same mesh', async ({ assert }) => {
+        assert.ok(Trommel.hasThreads);
+        const data = new Float32Array(48 ** 3).map((_, i) =>
+            Math.sin((i % 48) / 5) + Math.cos((Math.floor(i / 48) % 48) / 7) + Math.sin(i / 48 / 48 / 3));
+        const meshes = [];
+        for (const threads of [1, 2]) {
+            const library = await Trommel.create(null, { threads });
+            assert.equal(library.device.threads, threads);
+            meshes.push(library.surface({ data, dims: [48, 48, 48] }, { iso: 0.3, normals: 'sobel' }));
+            library.close();
+        }
+        assert.ok(meshes[0].triangleCount > 1000);
+        for (const array of ['positions', 'normals', 'indices'])
+            assert.deepEqual(meshes[0][array], meshes[1][array]);
+    });
+
+    await t.test('streams', async ({ assert }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const numbers = Uint32Array.from({ length: 5000 }, (_, i) => (i * 2654435761) >>> 8);
+        const input = library.buffer(numbers), out = library.buffer({ type: 'u32', count: 5000 });
+        const one = library.buffer({ type: 'u32', count: 1 }), sum = library.buffer({ type: 'u64', count: 1 });
+        library.reduce({ fold: 'sum', in: input, out: sum });
+        assert.equal(sum.read()[0], numbers.reduce((a, b) => a + BigInt(b), 0n));
+        library.scan({ in: input, out, inclusive: true });
+        assert.equal(out.read(4999, 1)[0], Number(BigInt.asUintN(32, sum.read()[0])));
+        const even = library.kernel('bool even(uint x) { return (x & 1u) == 0u; }', x => x % 2 === 0);
+        const wanted = numbers.filter(x => x % 2 === 0);
+        for (const method of ['auto', 'look-back', 'histopyramid', 'scan-search', 'bitonic']) {
+            library.compact({ kernel: even, payloads: [{ in: input, out }], count: one, method });
+            assert.equal(one.readCount(), wanted.length, method);
+            assert.deepEqual(out.read(0, wanted.length), wanted, method);
+        }
+        library.partition({ kernel: even, payloads: [{ in: input, out }], count: one });
+        assert.deepEqual(out.read(wanted.length), numbers.filter(x => x % 2 === 1));
+        const scaled = library.kernel('vec2 pair(uint x, tml_index i, tml_params p) { return VEC2(F(x), F(i) * p.f[0]); }',
+            (x, i, p) => [x, i * p.f[0]]);
+        const pairs = library.buffer({ type: 'f32x2', count: 5000 });
+        library.map({ kernel: scaled, in: [input], out: pairs, params: { f: [0.5] } });
+        assert.deepEqual(pairs.read(7, 1), new Float32Array([numbers[7], 3.5]));
+        const counts = library.buffer(new Uint8Array([2, 0, 3])), source = library.buffer({ type: 'u32', count: 5 });
+        const rank = library.buffer({ type: 'u32', count: 5 });
+        library.expand({ counts, source, rank, total: one });
+        assert.equal(one.readCount(), 5);
+        assert.deepEqual([...source.read()], [0, 0, 2, 2, 2]);
+        assert.deepEqual([...rank.read()], [0, 1, 0, 1, 2]);
+        library.close();
+    });
+
+    await t.test('mistakes are exceptions, and change nothing', async ({ assert, root }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const fails = (f, status, words) => assert.throws(f, error => {
+            assert.ok(error instanceof TrommelError, error.stack);
+            assert.equal(error.status, status, error.message);
+            assert.match(error.message, words);
+            return true;
+        });
+        const a = library.buffer(new Float32Array(4));
+        fails(() => library.buffer({ type: 'f33', count: 1 }), 'INVALID_ARGUMENT', /type is "f33"/);
+        fails(() => library.buffer({ type: 'f32', count: 2, data: new Uint8Array(7) }), 'INVALID_ARGUMENT', /needs 8/);
+        fails(() => a.read(3, 2), 'INVALID_ARGUMENT', /of 4/);
+        fails(() => library.kernel('float f(blob x) { return 1.0f; }'), 'INVALID_ARGUMENT', /"blob x"/);
+        const silent = library.kernel('float f(float x) { return x; }');
+        fails(() => library.map({ kernel: silent, in: [a], out: a }), 'UNSUPPORTED', /cannot be compiled for the CPU/);
+        fails(() => library.surface({ data: new Float32Array(7), dims: [2, 2, 2] }), 'INVALID_ARGUMENT', /desc\.volume/);
+        fails(() => library.surface({ data: new Float32Array(8), dims: [2, 2, 2] }, { iso: NaN }), 'INVALID_ARGUMENT', /finite/);
+        fails(() => library.loadVolume(new TextEncoder().encode('NRRD0004\ntype: float\n'), 'a.nrrd'), 'FILE_FORMAT', /a\.nrrd/);
+        fails(() => library.loadPoints(new Uint8Array(100), 'a.las'), 'FILE_FORMAT', /./);
+        const gz = readFileSync(join(root, 'tests/data/engine_256x256x128_uint8.raw.gz'));
+        gz[gz.length >> 1] ^= 255;
+        fails(() => library.loadVolume(gz, 'engine_256x256x128_uint8.raw.gz'), 'FILE_FORMAT', /./);
+        a.destroy();
+        fails(() => a.read(), 'INVALID_HANDLE', /destroyed/);
+        assert.equal(library.buffer(new Uint8Array([7])).read()[0], 7);
+        library.close();
+        fails(() => library.buffer(new Uint8Array(1)), 'INVALID_ARGUMENT', /closed/);
+        await assert.rejects(Trommel.create(null, { engine: 'gl' }), { status: 'NO_DEVICE' });
+    });
+}

@@ -1,0 +1,138 @@
+// The package in a browser: the GL engine beside the CPU engine, every path, a lent context's state, a lost
+// context.
+
+const blank = 'test/blank.html';
+
+// Samples of a few waves, as a function to be sent to the page.
+const field = n => {
+    const data = new Float32Array(n ** 3);
+    for (let z = 0, i = 0; z < n; z++)
+        for (let y = 0; y < n; y++)
+            for (let x = 0; x < n; x++)
+                data[i++] = 10 - Math.hypot(x - n / 2, y - n / 2.2, z - n / 1.9) + Math.sin(x / 2) + Math.cos(y / 3);
+    return data;
+};
+
+export default async function (t) {
+    await t.test('a mesh on WebGL equals the CPU engine\'s', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const field = ${field}, n = 32, data = field(n);
+            const gl = await Trommel.create(document.createElement('canvas'), { engine: 'gl' });
+            const cpu = await Trommel.create(null, { threads: 2 });
+            const options = { iso: 0.25, normals: 'central' }, volume = { data, dims: [n, n, n] };
+            const a = gl.surface(volume, options), b = cpu.surface(volume, options);
+            const worst = (x, y) => Math.max(...Array.from(x, (value, i) => Math.abs(value - y[i])));
+            const points = Float32Array.from({ length: 900 }, (_, i) => (i * 7919 % 1009) / 1009 * n);
+            const spec = { points, radius: 4, grid: { dims: [n, n, n] } };
+            const fields = [gl, cpu].map(one => one.field(spec).read());
+            return {
+                path: gl.path, threads: cpu.device.threads, isolated: crossOriginIsolated, count: a.triangleCount,
+                same: a.vertexCount === b.vertexCount && a.indices.every((index, i) => index === b.indices[i]),
+                positions: worst(a.positions, b.positions), normals: worst(a.normals, b.normals),
+                field: worst(fields[0], fields[1]), highest: Math.max(...fields[1]),
+                error: gl.gl.getError(),
+            };
+        })()`);
+        assert.equal(result.path, 'integer');
+        assert.ok(result.isolated && result.threads === 2);
+        assert.ok(result.count > 1000 && result.same);
+        assert.ok(result.positions <= 8 * 2 ** -24 * 32, `positions differ by ${result.positions}`);
+        assert.ok(result.normals < 1e-4, `normals differ by ${result.normals}`);
+        assert.ok(result.highest > 0.5 && result.field < 1e-4, `fields differ by ${result.field}`);
+        assert.equal(result.error, 0);
+    });
+
+    await t.test('every path keeps the same elements', async ({ open, assert }) => {
+        const page = await open(blank);
+        const results = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const results = [];
+            for (const [webgl, path] of [[2, 'integer'], [2, 'float'], [2, 'float-packed'], [2, 'packed'], [1, 'float'], [1, 'packed']]) {
+                const t = await Trommel.create(document.createElement('canvas'), { engine: 'gl', webgl, path });
+                const numbers = Float32Array.from({ length: 1000 }, (_, i) => (i * 37) % 101 - 50);
+                const out = t.buffer({ type: 'f32', count: 1000 }), count = t.buffer({ type: 'u32', count: 1 });
+                t.compact({ kernel: t.kernel('bool positive(float x) { return x > 0.0f; }'), count,
+                            payloads: [{ in: t.buffer(numbers), out }] });
+                const wanted = numbers.filter(x => x > 0), got = out.read(0, wanted.length);
+                results.push({ webgl, path, chosen: t.path, is2: 'bindSampler' in t.gl,
+                               same: count.readCount() === wanted.length && got.every((x, i) => x === wanted[i]) });
+                t.close();
+            }
+            return results;
+        })()`);
+        for (const { webgl, path, chosen, is2, same } of results) {
+            assert.equal(chosen, path);
+            assert.equal(is2, webgl === 2);
+            assert.ok(same, `WebGL ${webgl}, path ${path}`);
+        }
+        assert.equal(results.length, 6);
+    });
+
+    await t.test('a lent context keeps its state and its textures', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const gl = document.createElement('canvas').getContext('webgl2');
+            const texture = gl.createTexture();
+            gl.activeTexture(gl.TEXTURE3);
+            gl.bindTexture(gl.TEXTURE_2D, texture);
+            gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R32UI, 10, 10);
+            gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 10, 10, gl.RED_INTEGER, gl.UNSIGNED_INT, Uint32Array.from({ length: 100 }, (_, i) => i));
+            const t = await Trommel.create(gl, { engine: 'gl' });
+            const array = gl.createVertexArray(), buffer = gl.createBuffer(), framebuffer = gl.createFramebuffer();
+            gl.bindVertexArray(array);
+            gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+            gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+            gl.viewport(1, 2, 3, 4);
+            gl.scissor(5, 6, 7, 8);
+            gl.colorMask(true, false, true, false);
+            gl.enable(gl.BLEND);
+            gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, true);
+            gl.pixelStorei(gl.UNPACK_ALIGNMENT, 2);
+            const input = t.buffer({ type: 'u32', count: 100, texture: { texture, width: 10, height: 10 } });
+            const out = t.buffer({ type: 'u64', count: 1 });
+            t.reduce({ fold: 'sum', in: input, out });
+            const sum = Number(out.read()[0]);
+            const state = [
+                gl.getParameter(gl.TEXTURE_BINDING_2D) === texture, gl.getParameter(gl.ACTIVE_TEXTURE) === gl.TEXTURE3,
+                gl.getParameter(gl.VERTEX_ARRAY_BINDING) === array, gl.getParameter(gl.ARRAY_BUFFER_BINDING) === buffer,
+                gl.getParameter(gl.FRAMEBUFFER_BINDING) === framebuffer, gl.isEnabled(gl.BLEND), !gl.isEnabled(gl.SCISSOR_TEST),
+                String(gl.getParameter(gl.VIEWPORT)) === '1,2,3,4', String(gl.getParameter(gl.SCISSOR_BOX)) === '5,6,7,8',
+                String(gl.getParameter(gl.COLOR_WRITEMASK)) === 'true,false,true,false',
+                gl.getParameter(gl.UNPACK_FLIP_Y_WEBGL), gl.getParameter(gl.UNPACK_ALIGNMENT) === 2,
+            ];
+            t.close();
+            return { sum, state, alive: gl.isTexture(texture), error: gl.getError() };
+        })()`);
+        assert.equal(result.sum, 4950);
+        assert.deepEqual(result.state, result.state.map(() => true));
+        assert.ok(result.alive);
+        assert.equal(result.error, 0);
+    });
+
+    await t.test('a lost context is said to be, and another takes its place', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const canvas = document.createElement('canvas');
+            const event = name => new Promise(resolve => canvas.addEventListener(name, e => { e.preventDefault(); resolve(); }, { once: true }));
+            const t = await Trommel.create(canvas, { engine: 'gl' });
+            const buffer = t.buffer(new Uint32Array([1, 2, 3])), lose = t.gl.getExtension('WEBGL_lose_context');
+            const lost = event('webglcontextlost');
+            lose.loseContext();
+            await lost;
+            let status = null;
+            try { buffer.read(); } catch (error) { status = error.status; }
+            const isLost = t.isLost, restored = event('webglcontextrestored');
+            t.close();
+            await new Promise(resolve => setTimeout(resolve)); // it may be restored once the event is over
+            lose.restoreContext();
+            await restored;
+            const again = await Trommel.create(canvas, { engine: 'gl' });
+            return { status, isLost, read: [...again.buffer(new Uint32Array([4, 5])).read()] };
+        })()`);
+        assert.deepEqual(result, { status: 'DEVICE_LOST', isLost: true, read: [4, 5] });
+    });
+}
