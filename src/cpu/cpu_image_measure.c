@@ -31,7 +31,7 @@ typedef struct measure_counts {
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } measure_counts;
 
-/* A worker's block. A block is weighted where there is a mask, or a pixel is not finite. */
+/* A worker's block. It is weighted where there is a mask, or a pixel is not finite. */
 typedef struct measure_block {
     cpu_image_space image;
     _Alignas(64) float luminance[IMAGE_BLOCK];  /* 0 where it is not finite */
@@ -47,36 +47,68 @@ typedef struct measure_block {
 /* ---- loops over a block ---------------------------------------------------------------------- */
 
 typedef enum luminance_kind { BY_WEIGHTS, BY_MAX, GREY } luminance_kind;
+typedef enum block_sort { POSITIVE, FINITE, WEIGHTED } block_sort;
+
+typedef struct pixel_luminance {
+    float value;
+    uint32_t largest; /* image_magnitude of its colours */
+} pixel_luminance;
+
+CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminance_kind how,
+                                        const measure_block *block, size_t i)
+{
+    float red = block->image.planes[0][i];
+    pixel_luminance pixel = {image_colour(red), image_magnitude(red)};
+    if (how == GREY)
+        return pixel;
+    float green = block->image.planes[1][i], blue = block->image.planes[2][i];
+    uint32_t g = image_magnitude(green), b = image_magnitude(blue);
+    pixel.largest = pixel.largest < g ? g : pixel.largest;
+    pixel.largest = pixel.largest < b ? b : pixel.largest;
+    green = image_colour(green);
+    blue = image_colour(blue);
+    pixel.value = how == BY_MAX
+                      ? image_luminance_max(pixel.value, green, blue)
+                      : image_luminance(pixel.value, green, blue, plan->weight_r, plan->weight_b);
+    return pixel;
+}
+
+/* Luminances of a block without a mask; true if all are positive and finite, as they mostly are. */
+CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
+                              measure_block *block)
+{
+    float *restrict luminance = block->luminance;
+    size_t count = block->count;
+    uint32_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        pixel_luminance pixel = luminance_of(plan, how, block, i);
+        luminance[i] = pixel.value;
+        others += image_kind(pixel.largest, pixel.value) != IMAGE_POSITIVE;
+    }
+    if (others > 0)
+        return false;
+    block->counts.kinds[IMAGE_POSITIVE] += count;
+    block->counts.pixels += count;
+    block->counts.weight += count;
+    return true;
+}
 
 /* Luminances, kinds and their counts. */
 CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
                                measure_block *block)
 {
-    const float *restrict red = block->image.planes[0];
-    const float *restrict green = block->image.planes[how == GREY ? 0 : 1];
-    const float *restrict blue = block->image.planes[how == GREY ? 0 : 2];
     float *restrict luminance = block->luminance;
     uint32_t *restrict weights = block->weights;
     const uint8_t *restrict mask = block->mask;
-    float weight_r = plan->weight_r, weight_b = plan->weight_b;
     size_t count = block->count;
     bool is_masked = block->is_masked;
     uint32_t positive = 0, zero = 0, negative = 0, nan_count = 0, pixels = 0;
     uint32_t total = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t largest = image_magnitude(red[i]);
-        float value = image_colour(red[i]);
-        if (how != GREY) {
-            uint32_t g = image_magnitude(green[i]), b = image_magnitude(blue[i]);
-            largest = largest < g ? g : largest;
-            largest = largest < b ? b : largest;
-            float g_value = image_colour(green[i]), b_value = image_colour(blue[i]);
-            value = how == BY_MAX ? image_luminance_max(value, g_value, b_value)
-                                  : image_luminance(value, g_value, b_value, weight_r, weight_b);
-        }
-        uint32_t kind = image_kind(largest, value);
+        pixel_luminance pixel = luminance_of(plan, how, block, i);
+        uint32_t kind = image_kind(pixel.largest, pixel.value);
         uint32_t is_finite = kind < IMAGE_NAN;
-        luminance[i] = tml_bits_float(tml_float_bits(value) & (0u - is_finite));
+        luminance[i] = tml_bits_float(tml_float_bits(pixel.value) & (0u - is_finite));
         uint32_t one = 1;
         if (weighted) {
             uint32_t weight = is_masked ? mask[i] : 1;
@@ -181,9 +213,10 @@ CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
     return moments;
 }
 
-CPU_INLINE void find_logarithms(const image_measure_plan *plan, bool weighted, bool binned,
+CPU_INLINE void find_logarithms(const image_measure_plan *plan, block_sort sort, bool binned,
                                 measure_block *block)
 {
+    bool weighted = sort == WEIGHTED;
     const float *restrict luminance = block->luminance;
     const uint32_t *restrict weights = block->weights;
     uint16_t *restrict bins = block->bins;
@@ -199,7 +232,7 @@ CPU_INLINE void find_logarithms(const image_measure_plan *plan, bool weighted, b
         int32_t plain_whole = 0;
         for (size_t i = first; i < end; i++) {
             float value = MOST(luminance[i], lowest);
-            bool has = value > 0.0f && (!weighted || weights[i] > 0);
+            bool has = sort == POSITIVE || (value > 0.0f && (!weighted || weights[i] > 0));
             int32_t stops = image_log2_fixed(has ? value : 1.0f);
             if (weighted) {
                 uint32_t own = has ? weights[i] : 0;
@@ -228,40 +261,49 @@ static void fill_histogram(measure_block *block)
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
-CPU_INLINE void measure_luminance(const image_measure_plan *plan, bool weighted,
-                                  measure_block *block)
+CPU_INLINE bool measure_luminance(const image_measure_plan *plan, luminance_kind how,
+                                  block_sort sort, measure_block *block)
 {
-    if (plan->in.channels < 3)
-        find_luminance(plan, GREY, weighted, block);
-    else if (plan->max_rgb)
-        find_luminance(plan, BY_MAX, weighted, block);
-    else
-        find_luminance(plan, BY_WEIGHTS, weighted, block);
+    if (sort == POSITIVE)
+        return find_positive(plan, how, block);
+    find_luminance(plan, how, sort == WEIGHTED, block);
+    return block->is_weighted == (sort == WEIGHTED);
 }
 
-CPU_INLINE image_moments measure_rest(const image_measure_plan *plan, bool weighted,
-                                      measure_block *block)
+CPU_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort sort,
+                                    measure_block *block, bool *fits)
 {
-    bool binned = plan->what & TML_MEASURE_HISTOGRAM;
+    bool binned = plan->what & TML_MEASURE_HISTOGRAM, weighted = sort == WEIGHTED;
+    image_moments moments = {.weight = 0.0};
+    if (plan->in.channels < 3)
+        *fits = measure_luminance(plan, GREY, sort, block);
+    else if (plan->max_rgb)
+        *fits = measure_luminance(plan, BY_MAX, sort, block);
+    else
+        *fits = measure_luminance(plan, BY_WEIGHTS, sort, block);
+    if (!*fits)
+        return moments;
     find_extremes(weighted, block);
     if (binned)
-        find_logarithms(plan, weighted, true, block);
+        find_logarithms(plan, sort, true, block);
     else if (plan->what & TML_MEASURE_LOG)
-        find_logarithms(plan, weighted, false, block);
-    return plan->what & TML_MEASURE_MEAN ? find_moments(weighted, block)
-                                         : (image_moments){.mean = 0};
+        find_logarithms(plan, sort, false, block);
+    return plan->what & TML_MEASURE_MEAN ? find_moments(weighted, block) : moments;
 }
 
-/* From the planes to counts and moments. */
+/* From the planes to counts and moments: as the simplest sort of block that it fits. */
 CPU_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
 {
+    bool fits = false;
+    image_moments moments = {.weight = 0.0};
     block->is_weighted = block->is_masked;
-    if (!block->is_weighted)
-        measure_luminance(plan, false, block);
-    if (!block->is_weighted)
-        return measure_rest(plan, false, block);
-    measure_luminance(plan, true, block);
-    return measure_rest(plan, true, block);
+    if (!block->is_masked)
+        moments = measure_as(plan, POSITIVE, block, &fits);
+    if (!fits && !block->is_masked)
+        moments = measure_as(plan, FINITE, block, &fits);
+    if (!fits)
+        moments = measure_as(plan, WEIGHTED, block, &fits);
+    return moments;
 }
 
 CPU_INSTANTIATE(image_moments, measure, (const image_measure_plan *plan, measure_block *block),
