@@ -529,22 +529,22 @@ TEST(no_count_is_waited_for)
 }
 
 /* A frame as a program shows it: measured, exposed, tone-mapped, with a chain of levels. */
-typedef struct frame {
+typedef struct image_frame {
     tml_image_measure_desc measure;
     tml_image_expose_desc expose;
     tml_image_tonemap_desc tonemap;
     tml_image_mips_desc mips;
-} frame;
+} image_frame;
 
 enum { FRAME_WIDTH = 77, FRAME_HEIGHT = 45, FRAME_PIXELS = FRAME_WIDTH * FRAME_HEIGHT };
 
-static tml_status frame_create(tml_context *tml, frame *f)
+static tml_status frame_create(tml_context *tml, image_frame *f)
 {
     static float pixels[3 * FRAME_PIXELS];
     static const uint8_t weights[6] = {1, 2, 3, 0, 255, 6};
     for (int i = 0; i < 3 * FRAME_PIXELS; i++)
         pixels[i] = (float)(i % 101) * 0.0625f;
-    *f = (frame){.measure = {.mask_width = 3, .mask_height = 2}};
+    *f = (image_frame){.measure = {.mask_width = 3, .mask_height = 2}};
     tml_buffer in, out;
     struct {
         tml_buffer *buffer;
@@ -568,7 +568,7 @@ static tml_status frame_create(tml_context *tml, frame *f)
     return status;
 }
 
-static tml_status frame_run(tml_context *tml, const frame *f)
+static tml_status frame_run(tml_context *tml, const image_frame *f)
 {
     tml_image_measure_desc whole = f->measure, blocks = f->measure;
     whole.mask = blocks.mask = (tml_buffer){0, 0};
@@ -593,7 +593,7 @@ TEST(images_neither_wait_nor_allocate_the_second_time)
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
     memset(&driver, 0, sizeof driver);
-    frame f;
+    image_frame f;
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, frame_create(tml, &f));
         CHECK_OK(tml, frame_run(tml, &f));
