@@ -133,11 +133,14 @@ let framePending = false;
 
 function frame(milliseconds) {
     framePending = false;
-    if (app.lost)
+    if (app.lost || gl?.isContextLost())
         return;
     try {
         shown?.instance?.frame?.(milliseconds / 1000);
     } catch (error) {
+        // The context may be lost before its event has come, which tells it.
+        if (gl?.isContextLost())
+            return;
         // Not asked for again: a panel that fails does so once, not sixty times a second.
         console.error(error);
         tellFailure(error);

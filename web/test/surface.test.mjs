@@ -264,9 +264,9 @@ export default async function (t) {
             window.loss = document.querySelector(".stage-canvas").getContext("webgl2").getExtension("WEBGL_lose_context");
             window.loss.loseContext();
         });
-        await page.getByText("context was lost").waitFor();
+        await page.getByText("The graphics context was lost").waitFor();
         await page.evaluate(() => window.loss.restoreContext());
-        await page.getByText("context is back").waitFor({ timeout: 60 * SECONDS });
+        await page.getByText("The graphics context is back").waitFor({ timeout: 60 * SECONDS });
         await page.waitForTimeout(1000);
         await surfaceIsThere(page);
         const first = await picture(page, ".stage-canvas");
