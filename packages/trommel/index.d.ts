@@ -371,6 +371,52 @@ export interface VolumeFileOptions {
     memoryLimit?: number;
 }
 
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/** Pixels in a buffer of u8, u16, f16 or f32 (scalar or vector), row by row, colours interleaved: 1 luminance, 2 and
+ * alpha, 3 red, green, blue, 4 and alpha. srgb: integers coded as sRGB; otherwise linear. */
+export interface Picture {
+    buffer: TrommelBuffer;
+    width: number;
+    height: number;
+    channels: 1 | 2 | 3 | 4;
+    srgb?: boolean;
+}
+/** What was measured of a picture; luminances are linear, logarithms in stops. */
+export interface PictureStats {
+    pixels: number;
+    positive: number;
+    zero: number;
+    negative: number;
+    nan: number;
+    infinite: number;
+    weight: number;
+    min: number;
+    max: number;
+    mean: number;
+    deviation: number;
+    log2Mean: number;
+    geometricMean: number;
+    /** log2 luminance where the first bin begins. */
+    histogramLow: number;
+    /** Stops. */
+    binWidth: number;
+    /** 256 sums of weights; the first bin takes everything below too, the last everything above. */
+    histogram: Float64Array;
+}
+export type Tone = 'srgb' | 'reinhard' | 'reinhard-extended' | 'hable' | 'aces-fit' | 'agx' | 'neutral';
+/** A picture file's contents, rows from the top. */
+export interface LoadedPicture {
+    data: TypedArray;
+    type: Scalar;
+    width: number;
+    height: number;
+    channels: 1 | 2 | 3 | 4;
+    srgb: boolean;
+    format: string;
+    comment: string;
+}
+
 /* ---- the library ----------------------------------------------------------------------------- */
 
 export class Trommel {
@@ -487,6 +533,35 @@ export class Trommel {
     /** Resolves when the device has done everything enqueued so far. Does not block. */
     finished(): Promise<void>;
 
+    /** How many elements the buffers of the next calls have at least. */
+    imageSizes(): { stats: number; state: number };
+    /** Measures a picture's luminance into stats, a u32 buffer. Waits for nothing. */
+    imageMeasure(options: {
+        image: Picture; luminance?: 'rec709' | 'rec2020' | 'acescg' | 'max-rgb';
+        /** Default: all. */
+        what?: ('log' | 'mean' | 'histogram')[];
+        floor?: number; stats: TrommelBuffer;
+    }): void;
+    /** Reads what was measured. Waits. */
+    imageStats(stats: TrommelBuffer): PictureStats;
+    /** log2 luminance below which that percentage of the weight lies, of the stats read last. */
+    imagePercentile(percent: number): number;
+    /** From measured to exposure, following it in time. state, an f32 buffer: what to multiply by; log2
+     * average, adapted, and measured; EV100; log2 luminance of the clip's two ends. Waits for nothing. */
+    imageExpose(options: {
+        stats: TrommelBuffer; state: TrommelBuffer; by?: 'mean' | 'median' | 'percentile' | 'manual';
+        /** Percentages of the weight. */
+        clip?: [number, number];
+        percentile?: number; ev100?: number; key?: number; bias?: number; evMin?: number; evMax?: number;
+        speedUp?: number; speedDown?: number; seconds?: number; reset?: boolean;
+    }): void;
+    /** Exposes (by state, times scale) and tone-maps. out has in's size. Waits for nothing. */
+    imageTonemap(options: {
+        in: Picture; out: Picture; state?: TrommelBuffer; scale?: number; tone?: Tone; white?: number;
+    }): void;
+
+    /** Picture files: Radiance .hdr and PFM. (What the browser decodes by itself, it decodes faster.) */
+    loadPicture(file: ArrayBuffer | Uint8Array, name?: string, options?: { memoryLimit?: number }): LoadedPicture;
     /** Volume files: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, raw; gzip anywhere. Found by content, then
      * by name. */
     loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;

@@ -27,6 +27,11 @@ const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
 const CLASSIC_FORMS = ['four-fetches', 'partial-sums'];
 const PATHS = ['integer', 'float', 'float-packed', 'packed'];
 const LEVELS = ['error', 'warning', 'info', 'debug'];
+const EXPOSE_BY = ['mean', 'median', 'percentile', 'manual'];
+const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'agx', 'neutral'];
+const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb'];
+const MEASURES = { log: 1, mean: 2, histogram: 4 };
+const HISTOGRAM_BINS = 256;
 const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
 
 const ARRAYS = {
@@ -1344,7 +1349,88 @@ export class Trommel {
         return this[INTERNAL].finished();
     }
 
+    /* ---- image ---- */
+
+    imageSizes() {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_sizes', {});
+        return { stats: i.reply('count'), state: i.reply('size') };
+    }
+    imageMeasure(o) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_measure', {
+            ...i.imageFields('imageMeasure', o.image),
+            luminance: choice('imageMeasure', 'luminance', LUMINANCES, o.luminance),
+            what: (o.what ?? []).reduce((bits, one) => bits | MEASURES[one], 0), floor: o.floor,
+            stats: i.handle('imageMeasure', 'stats', o.stats),
+        });
+    }
+    imageStats(stats) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_stats', { stats: i.handle('imageStats', 'stats', stats) });
+        const histogram = i.copyOut(i.reply('histogram'), 'f64', HISTOGRAM_BINS);
+        return {
+            pixels: i.reply('pixels'), positive: i.reply('positive'), zero: i.reply('zero'),
+            negative: i.reply('negative'), nan: i.reply('nan'), infinite: i.reply('infinite'),
+            weight: i.reply('weight'), min: i.reply('min'), max: i.reply('max'), mean: i.reply('mean'),
+            deviation: i.reply('deviation'), log2Mean: i.reply('log2_mean'),
+            geometricMean: i.reply('geometric_mean'), histogramLow: i.reply('histogram_low'),
+            binWidth: i.reply('bin_width'), histogram,
+        };
+    }
+    imagePercentile(percent) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_percentile', { percentile: percent });
+        return i.reply('percentile');
+    }
+    imageExpose(o) {
+        const i = this[INTERNAL];
+        i.check();
+        i.call('image_expose', {
+            stats: i.handle('imageExpose', 'stats', o.stats), state: i.handle('imageExpose', 'state', o.state),
+            by: choice('imageExpose', 'by', EXPOSE_BY, o.by), clip_low: o.clip?.[0], clip_high: o.clip?.[1],
+            percentile: o.percentile, ev100: o.ev100, key: o.key, bias: o.bias, ev_min: o.evMin, ev_max: o.evMax,
+            speed_up: o.speedUp, speed_down: o.speedDown, seconds: o.seconds, reset: o.reset,
+        });
+    }
+    imageTonemap(o) {
+        const i = this[INTERNAL];
+        i.check();
+        if (o.out.width !== o.in.width || o.out.height !== o.in.height)
+            throw invalid(`imageTonemap: out is ${o.out.width} x ${o.out.height}, needs in's size, ` +
+                `${o.in.width} x ${o.in.height}`);
+        const out = i.imageFields('imageTonemap', o.out);
+        i.call('image_tonemap', {
+            ...i.imageFields('imageTonemap', o.in), to: out.in0, to_channels: out.channels, to_srgb: out.srgb,
+            state: i.handle('imageTonemap', 'state', o.state), scale: o.scale,
+            tone: choice('imageTonemap', 'tone', TONES, o.tone), white: o.white,
+        });
+    }
+
     /* ---- files ---- */
+
+    loadPicture(file, name = 'file', options = {}) {
+        const i = this[INTERNAL];
+        return i.withFile('loadPicture', file, (data, size) => i.scope(() => {
+            i.call('picture_load', {
+                data, size, name: i.stackText(name), memory_limit: options.memoryLimit ?? 2 ** 30,
+            });
+            try {
+                const type = i.text('type'), bytes = ARRAYS[type].BYTES_PER_ELEMENT;
+                return {
+                    data: i.copyOut(i.reply('data'), type, i.reply('size') / bytes), type,
+                    width: i.reply('width'), height: i.reply('height'), channels: i.reply('channels'),
+                    srgb: i.reply('srgb') !== 0, format: i.text('format'), comment: i.text('comment'),
+                };
+            } finally {
+                i.m._web_picture_free(i.tml);
+            }
+        }));
+    }
 
     loadVolume(file, name = 'file', options = {}) {
         const i = this[INTERNAL];
@@ -1435,6 +1521,12 @@ Object.assign(Inside.prototype, {
         } finally {
             this.m._free(at);
         }
+    },
+    imageFields(call, image) {
+        return {
+            in0: this.handle(call, 'the picture', image.buffer), width: image.width, height: image.height,
+            channels: image.channels, srgb: image.srgb,
+        };
     },
     needGl(call) {
         if (!this.gl)

@@ -1,13 +1,293 @@
-// The place of a panel that waits for its program in the library.
+// The Exposure panel: a picture with more light in it than a screen has, its exact averages and
+// histogram, and the exposure that follows from them, live.
+
+import { ExposurePicture, STATE, demoPicture } from "./exposure_picture.js";
+
+const TONES = [
+    ["agx", "AgX"],
+    ["aces-fit", "ACES, fitted"],
+    ["neutral", "Khronos Neutral"],
+    ["hable", "Hable's filmic"],
+    ["reinhard-extended", "Reinhard, with a white"],
+    ["reinhard", "Reinhard"],
+    ["srgb", "None: clipped"],
+];
+const DARK_STOPS = 7; // how much darker it was where one comes from
+const SETTLED_SECONDS = 8; // of adapting, after which nothing moves
+
+const MARKUP = `
+<div class="stage" role="img" aria-label="The exposed picture"></div>
+<form class="controls rows">
+  <h2>Exposure</h2>
+  <p class="note picture-name"></p>
+  <div class="buttons"><button type="button" class="button open">Open .hdr or .pfm</button>
+    <input type="file" accept=".hdr,.pic,.pfm" hidden aria-label="Picture file"></div>
+  <div class="row"><label for="exposure-tone">Tone curve</label>
+    <select class="select wide tone" id="exposure-tone"></select></div>
+  <fieldset class="segmented"><legend class="unseen">Exposed for</legend>
+    <label><input type="radio" name="exposure-by" value="mean" checked><span>Mean</span></label>
+    <label><input type="radio" name="exposure-by" value="median"><span>Median</span></label>
+    <label><input type="radio" name="exposure-by" value="manual"><span>By hand</span></label></fieldset>
+  <div class="row only-mean"><label for="exposure-low">Leave out the darkest</label><output></output>
+    <input type="range" id="exposure-low" min="0" max="49" value="5" data-unit=" %"></div>
+  <div class="row only-mean"><label for="exposure-high">Leave out the brightest</label><output></output>
+    <input type="range" id="exposure-high" min="0" max="49" value="5" data-unit=" %"></div>
+  <div class="row only-manual"><label for="exposure-ev">EV at ISO 100</label><output></output>
+    <input type="range" id="exposure-ev" min="-6" max="16" step="0.5" value="3" data-unit=""></div>
+  <div class="row"><label for="exposure-bias">Bias</label><output></output>
+    <input type="range" id="exposure-bias" min="-6" max="6" step="0.25" value="0" data-unit=" stops"></div>
+  <div class="buttons"><button type="button" class="button adapt">Step out of the dark</button></div>
+  <svg class="histogram" role="img"></svg>
+  <p class="key"><span style="--line-colour: var(--accent)">exposed for</span>
+    <span style="--line-colour: var(--data-2)">white of the screen</span></p>
+  <dl class="figures"></dl>
+</form>`;
+
+function number(value) {
+    return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "none";
+}
+
+// ---- histogram -----------------------------------------------------------------------------------
+
+const SVG = "http://www.w3.org/2000/svg";
+const PLOT = { width: 284, height: 104 };
+
+function add(svg, tag, attributes, text) {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    if (text !== undefined) element.textContent = text;
+    svg.append(element);
+}
+
+// stats, and the log2 luminances of the average, of white, and of the clip's ends.
+function drawHistogram(svg, stats, { average, white, low, high }) {
+    const { width, height } = PLOT,
+        { histogram, histogramLow, binWidth } = stats;
+    const most = Math.max(...histogram, 1),
+        bin = width / histogram.length;
+    const toX = (log2) => Math.min(Math.max(((log2 - histogramLow) / binWidth) * bin, 0), width);
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${width} ${height + 18}`);
+    svg.setAttribute(
+        "aria-label",
+        `Histogram of the luminance in stops: exposed for ${number(average)}, white at ` +
+            `${number(white)}, taken from ${number(low)} to ${number(high)}`,
+    );
+    let path = `M0 ${height}`;
+    histogram.forEach(
+        (weight, i) => (path += `V${height - height * Math.sqrt(weight / most)}H${(i + 1) * bin}`),
+    );
+    add(svg, "path", { class: "bins", d: `${path}V${height}Z` });
+    add(svg, "rect", { class: "clipped", x: 0, y: 0, width: toX(low), height });
+    add(svg, "rect", { class: "clipped", x: toX(high), y: 0, width: width - toX(high), height });
+    add(svg, "path", { class: "mean-line", d: `M${toX(average)} 0V${height}` });
+    add(svg, "path", { class: "white-line", d: `M${toX(white)} 0V${height}` });
+    for (let stop = histogramLow; stop <= histogramLow + binWidth * histogram.length; stop += 8) {
+        const anchor = stop === histogramLow ? "start" : toX(stop) >= width ? "end" : "middle";
+        add(
+            svg,
+            "text",
+            { x: toX(stop), y: height + 14, "text-anchor": anchor },
+            stop === histogramLow ? `${stop} stops` : stop,
+        );
+    }
+}
+
+// ---- the panel -----------------------------------------------------------------------------------
+
+class ExposurePanel {
+    constructor(host, app) {
+        this.app = app;
+        host.classList.add("exposure");
+        host.innerHTML = MARKUP;
+        this.find = (selector) => host.querySelector(selector);
+        for (const [value, name] of TONES) this.find(".tone").append(new Option(name, value));
+        this.source = demoPicture();
+        this.picture = null; // the source on the device
+        this.seconds = 0; // of the frame before
+        this.adaptSeconds = 0; // still to be followed
+        const changed = () => this.change();
+        host.querySelectorAll("input, select").forEach((input) => input.addEventListener("input", changed));
+        this.find("form").addEventListener("submit", (event) => event.preventDefault());
+        this.find(".open").addEventListener("click", () => this.find("[type=file]").click());
+        this.find("[type=file]").addEventListener("change", () =>
+            this.open([...this.find("[type=file]").files]),
+        );
+        this.find(".adapt").addEventListener("click", () => this.adapt());
+        app.onFiles((files) => this.open(files));
+        new ResizeObserver(() => app.requestFrame()).observe(this.find(".stage"));
+        this.showControls();
+    }
+
+    async show() {
+        this.isShown = true;
+        this.app.canvas(this.find(".stage"));
+        await this.load();
+    }
+
+    hide() {
+        this.isShown = false;
+    }
+
+    contextLost() {
+        this.picture = null; // gone with the context
+    }
+
+    contextRestored() {
+        this.load();
+    }
+
+    // ---- pictures ----
+
+    async open(files) {
+        try {
+            const trommel = await this.app.trommel;
+            this.source = trommel.loadPicture(await files[0].arrayBuffer(), files[0].name);
+            this.source.name = files[0].name;
+        } catch (error) {
+            this.app.message(error.message, "error");
+            return;
+        }
+        this.picture?.destroy();
+        this.picture = null;
+        await this.load();
+    }
+
+    // Puts the source on the device, and measures it.
+    async load() {
+        try {
+            const trommel = await this.app.trommel;
+            if (!this.isShown || this.picture) return;
+            this.picture = new ExposurePicture(trommel, this.app.gl, this.source);
+            const { name = "A low sun", width, height, format } = this.source;
+            this.find(".picture-name").textContent = `${name}: ${width} × ${height}, ${format}`;
+            this.change();
+        } catch (error) {
+            this.app.message(error.message, "error");
+        }
+    }
+
+    // ---- exposure ----
+
+    valueOf(name) {
+        return Number(this.find(`#exposure-${name}`).value);
+    }
+
+    // What the controls ask for.
+    wanted() {
+        const by = this.find("[name=exposure-by]:checked").value;
+        const clip = by === "mean" ? [this.valueOf("low"), 100 - this.valueOf("high")] : [0, 0];
+        const isClipped = clip[0] > 0 || (clip[1] > 0 && clip[1] < 100);
+        return { by, clip: isClipped ? clip : [0, 0], ev100: this.valueOf("ev"), bias: this.valueOf("bias") };
+    }
+
+    showControls() {
+        const by = this.find("[name=exposure-by]:checked").value;
+        this.find("form")
+            .querySelectorAll(".only-mean, .only-manual")
+            .forEach((row) => (row.hidden = !row.classList.contains(`only-${by}`)));
+        for (const slider of this.find("form").querySelectorAll("[type=range]")) {
+            const share = (slider.value - slider.min) / (slider.max - slider.min);
+            slider.style.setProperty("--filled", `${100 * share}%`);
+            slider.previousElementSibling.textContent = slider.value + slider.dataset.unit;
+        }
+    }
+
+    change() {
+        this.showControls();
+        if (!this.picture) return;
+        this.picture.expose({ ...this.wanted(), reset: true });
+        this.adaptSeconds = 0;
+        this.app.requestFrame();
+        this.tell();
+    }
+
+    // Begins as dark as a cellar, and lets the exposure follow.
+    adapt() {
+        if (!this.picture) return;
+        const wanted = this.wanted(),
+            stats = this.picture.stats;
+        this.picture.expose({
+            by: "manual",
+            ev100: stats.log2Mean + 3 - DARK_STOPS,
+            bias: wanted.bias,
+            reset: true,
+        });
+        this.seconds = 0;
+        this.adaptSeconds = SETTLED_SECONDS;
+        this.tell();
+        this.app.requestFrame();
+    }
+
+    frame(seconds) {
+        if (!this.picture) return;
+        if (this.adaptSeconds > 0) {
+            const passed = this.seconds ? Math.min(seconds - this.seconds, 0.25) : 0;
+            this.adaptSeconds -= passed;
+            this.seconds = seconds;
+            this.picture.expose({ ...this.wanted(), seconds: passed });
+            this.tell();
+            this.app.requestFrame();
+        }
+        this.picture.draw(this.find(".tone").value);
+    }
+
+    // Figures and histogram, once the device has come to them; no frame waits.
+    async tell() {
+        const { picture } = this;
+        if (this.isTelling) {
+            this.tellAgain = true;
+            return;
+        }
+        this.isTelling = true;
+        try {
+            const state = await picture.state.readAsync();
+            if (picture === this.picture) this.showFigures(picture, state);
+        } catch (error) {
+            if (error.status !== "DEVICE_LOST" && picture === this.picture)
+                this.app.message(error.message, "error");
+        }
+        this.isTelling = false;
+        if (this.tellAgain) {
+            this.tellAgain = false;
+            this.tell();
+        }
+    }
+
+    showFigures(picture, state) {
+        const { stats } = picture;
+        const figures = [
+            ["Exposure", `× ${number(state[STATE.scale])}`],
+            ["EV at ISO 100", number(state[STATE.ev100])],
+            ["Pixels", stats.pixels.toLocaleString("en")],
+            ["Mean", number(stats.mean)],
+            ["Geometric mean", number(stats.geometricMean)],
+            ["Median", number(2 ** picture.percentile(50))],
+            ["Smallest, largest", `${number(stats.min)}, ${number(stats.max)}`],
+            ["Range", `${number(Math.log2(stats.max / stats.min))} stops`],
+            ["NaN, infinite", `${stats.nan}, ${stats.infinite}`],
+        ];
+        const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+        this.find(".figures").replaceChildren(
+            ...figures.flatMap(([name, value]) => [make("dt", name), make("dd", value)]),
+        );
+        drawHistogram(this.find(".histogram"), stats, {
+            average: state[STATE.average],
+            white: -Math.log2(state[STATE.scale]),
+            low: state[STATE.low],
+            high: state[STATE.high],
+        });
+    }
+}
+
 export default {
     id: "exposure",
     title: "Exposure",
-    create(host) {
-        const text = document.createElement("p");
-        text.className = "place";
-        text.textContent =
-            "A dropped .hdr picture, exposed live: its exact averages and histogram, the points where it clips, adaptation in time, and tone curves side by side.";
-        host.append(text);
-        return { show() {}, hide() {} };
+    create(host, app) {
+        const link = document.createElement("link");
+        link.rel = "stylesheet";
+        link.href = new URL("exposure.css", import.meta.url);
+        document.head.append(link);
+        return new ExposurePanel(host, app);
     },
 };

@@ -14,6 +14,7 @@
 #include <trommel/trommel.h>
 
 #include "gl/gl_classic.h"
+#include "io/picture_internal.h"
 #include "io/points_internal.h"
 #include "io/volume_internal.h"
 
@@ -39,7 +40,10 @@
     X(largest_component) X(region0) X(region1) X(region2) X(region3) X(region4) X(region5)         \
     X(position0) X(position1) X(position2) X(iso_buffer) X(iso_index) X(cells) X(vertices)         \
     X(vertex_normals) X(vertex_values) X(components_only) X(room)                                  \
-    X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)
+    X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)               \
+    X(channels) X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
+    X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
+    X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)
 
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
@@ -52,7 +56,10 @@
     X(vertices) X(vertex_normals) X(vertex_values) X(indices) X(vertex_count) X(triangle_count)    \
     X(active_cells) X(parts) X(part_count) X(stages) X(stage_count)                                \
     X(components) X(boundary_edges) X(nonmanifold_edges) X(euler) X(area) X(enclosed)              \
-    X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)
+    X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)                                    \
+    X(channels) X(srgb) X(pixels) X(positive) X(zero) X(negative) X(nan) X(infinite) X(weight)     \
+    X(min) X(max) X(mean) X(deviation) X(log2_mean) X(geometric_mean) X(histogram_low)             \
+    X(bin_width) X(histogram) X(percentile)
 /* clang-format on */
 
 #define WEB_FIELD(name) double name;
@@ -716,6 +723,112 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)
     return TML_OK;
 }
 
+/* ---- image ----------------------------------------------------------------------------------- */
+
+/* The picture that is read from, and the one that is written to, of the same size. */
+static tml_image image_of(const web_request *r)
+{
+    return (tml_image){.buffer = buffer_of(r->in0),
+                       .width = (uint32_t)r->width,
+                       .height = (uint32_t)r->height,
+                       .channels = (uint32_t)r->channels,
+                       .srgb = r->srgb != 0.0};
+}
+
+/* Elements of a stats buffer, and of a state. */
+EMSCRIPTEN_KEEPALIVE int web_image_sizes(tml_context *tml)
+{
+    (void)tml;
+    reply.count = TML_IMAGE_STATS_WORDS;
+    reply.size = TML_EXPOSURE_WORDS;
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_image_measure(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_image_measure_desc desc = {.image = image_of(r),
+                                   .luminance = (tml_luminance)r->luminance,
+                                   .what = (uint32_t)r->what,
+                                   .floor = (float)r->floor,
+                                   .stats = buffer_of(r->stats)};
+    return tml_image_measure(tml, &desc);
+}
+
+/* Percentiles are of the latest that were read. */
+static tml_image_stats image_stats;
+static double image_histogram[TML_HISTOGRAM_BINS];
+
+EMSCRIPTEN_KEEPALIVE int web_image_stats(tml_context *tml)
+{
+    tml_image_stats *s = &image_stats;
+    tml_status status = tml_image_stats_read(tml, buffer_of(request.stats), s);
+    if (status != TML_OK)
+        return status;
+    reply.pixels = (double)s->pixels;
+    reply.positive = (double)s->positive;
+    reply.zero = (double)s->zero;
+    reply.negative = (double)s->negative;
+    reply.nan = (double)s->nan;
+    reply.infinite = (double)s->infinite;
+    reply.weight = (double)s->weight;
+    reply.min = s->min;
+    reply.max = s->max;
+    reply.mean = s->mean;
+    reply.deviation = s->deviation;
+    reply.log2_mean = s->log2_mean;
+    reply.geometric_mean = s->geometric_mean;
+    reply.histogram_low = s->histogram_low;
+    reply.bin_width = s->bin_width;
+    for (int i = 0; i < TML_HISTOGRAM_BINS; i++)
+        image_histogram[i] = (double)s->histogram[i];
+    reply.histogram = address(image_histogram);
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_image_percentile(tml_context *tml)
+{
+    (void)tml;
+    reply.percentile = tml_image_percentile(&image_stats, request.percentile);
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_image_expose(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_image_expose_desc desc = {.stats = buffer_of(r->stats),
+                                  .by = (tml_expose_by)r->by,
+                                  .clip_low = (float)r->clip_low,
+                                  .clip_high = (float)r->clip_high,
+                                  .percentile = (float)r->percentile,
+                                  .ev100 = (float)r->ev100,
+                                  .key = (float)r->key,
+                                  .bias = (float)r->bias,
+                                  .ev_min = (float)r->ev_min,
+                                  .ev_max = (float)r->ev_max,
+                                  .speed_up = (float)r->speed_up,
+                                  .speed_down = (float)r->speed_down,
+                                  .seconds = (float)r->seconds,
+                                  .reset = r->reset != 0.0,
+                                  .state = buffer_of(r->state)};
+    return tml_image_expose(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_image_tonemap(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_image_tonemap_desc desc = {.in = image_of(r),
+                                   .out = image_of(r),
+                                   .state = buffer_of(r->state),
+                                   .scale = (float)r->scale,
+                                   .tone = (tml_tone)r->tone,
+                                   .white = (float)r->white};
+    desc.out.buffer = buffer_of(r->to);
+    desc.out.channels = (uint32_t)r->to_channels;
+    desc.out.srgb = r->to_srgb != 0.0;
+    return tml_image_tonemap(tml, &desc);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static tml_volume loaded_volume;
@@ -753,6 +866,34 @@ EMSCRIPTEN_KEEPALIVE int web_volume_load(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE void web_volume_free(tml_context *tml)
 {
     tml_volume_free(tml, &loaded_volume);
+}
+
+static tml_picture loaded_picture;
+
+/* The reply holds until web_picture_free. */
+EMSCRIPTEN_KEEPALIVE int web_picture_load(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_picture *picture = &loaded_picture;
+    tml_status status = tml_picture_load_memory(tml, text(r->name), pointer(r->data),
+                                                (size_t)r->size, (uint64_t)r->memory_limit, picture);
+    if (status != TML_OK)
+        return status;
+    reply.data = address(picture->data);
+    reply.size = (double)picture->size;
+    reply.type = address(tml_type_name(picture->type));
+    reply.width = picture->width;
+    reply.height = picture->height;
+    reply.channels = picture->channels;
+    reply.srgb = picture->srgb;
+    reply.format = address(picture->format);
+    reply.comment = address(picture->comment);
+    return TML_OK;
+}
+
+EMSCRIPTEN_KEEPALIVE void web_picture_free(tml_context *tml)
+{
+    tml_picture_free(tml, &loaded_picture);
 }
 
 static tml_points loaded_points;

@@ -1,0 +1,165 @@
+// A picture on the device: measured once, and exposed, tone-mapped and drawn as often as asked for,
+// with nothing read back.
+
+// What lies where in a state (trommel/image.h).
+export const STATE = { scale: 0, average: 1, target: 2, ev100: 3, low: 4, high: 5 };
+
+const VERTEX = `#version 300 es
+void main() {
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
+    gl_Position = vec4(corner, 0.0, 1.0);
+}`;
+// Words are pixels, coded as sRGB; four are blended, as they are.
+const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp int;
+uniform highp usampler2D words;
+uniform ivec2 size;
+uniform vec4 box; // lower left corner and size in pixels of the canvas
+out vec4 color;
+vec3 pixel(ivec2 at) {
+    at = clamp(at, ivec2(0), size - 1);
+    int i = at.y * size.x + at.x, row = textureSize(words, 0).x;
+    uint w = texelFetch(words, ivec2(i % row, i / row), 0).x;
+    return vec3(uvec3(w, w >> 8, w >> 16) & 255u) / 255.0;
+}
+void main() {
+    vec2 place = (gl_FragCoord.xy - box.xy) / box.zw;
+    if (place != clamp(place, 0.0, 1.0)) {
+        color = vec4(0.0, 0.0, 0.0, 1.0);
+        return;
+    }
+    vec2 at = vec2(place.x, 1.0 - place.y) * vec2(size) - 0.5;
+    ivec2 first = ivec2(floor(at));
+    vec2 part = at - vec2(first);
+    vec3 above = mix(pixel(first), pixel(first + ivec2(1, 0)), part.x);
+    vec3 below = mix(pixel(first + ivec2(0, 1)), pixel(first + ivec2(1, 1)), part.x);
+    color = vec4(mix(above, below, part.y), 1.0);
+}`;
+
+function makeProgram(gl) {
+    const program = gl.createProgram();
+    for (const [kind, source] of [
+        [gl.VERTEX_SHADER, VERTEX],
+        [gl.FRAGMENT_SHADER, FRAGMENT],
+    ]) {
+        const shader = gl.createShader(kind);
+        gl.shaderSource(shader, source);
+        gl.compileShader(shader);
+        gl.attachShader(program, shader);
+        gl.deleteShader(shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS))
+        throw new Error(`the picture's shaders: ${gl.getProgramInfoLog(program)}`);
+    return program;
+}
+
+export class ExposurePicture {
+    // picture: what Trommel.loadPicture gives.
+    constructor(trommel, gl, picture) {
+        const { width, height, channels, type, data, srgb } = picture;
+        this.trommel = trommel;
+        this.gl = gl;
+        this.buffers = [];
+        const make = (options) => {
+            const buffer = trommel.buffer(options);
+            this.buffers.push(buffer);
+            return buffer;
+        };
+        const pixels = make({ type, count: width * height * channels, data });
+        this.in = { buffer: pixels, width, height, channels, srgb };
+        const shown = make({ type: "u8x4", count: width * height });
+        this.out = { buffer: shown, width, height, channels: 4, srgb: true };
+        const sizes = trommel.imageSizes();
+        this.statsBuffer = make({ type: "u32", count: sizes.stats });
+        this.state = make({ type: "f32", count: sizes.state });
+        this.program = makeProgram(gl);
+        trommel.imageMeasure({ image: this.in, stats: this.statsBuffer });
+        this.stats = trommel.imageStats(this.statsBuffer);
+    }
+
+    // log2 luminance below which a percentage of the pixels lies.
+    percentile(percent) {
+        return this.trommel.imagePercentile(percent);
+    }
+
+    expose(options) {
+        this.trommel.imageExpose({ stats: this.statsBuffer, state: this.state, ...options });
+    }
+
+    // Exposes by the state, and draws into the canvas.
+    draw(tone) {
+        const { gl, trommel, out, program } = this;
+        trommel.imageTonemap({ in: this.in, out, state: this.state, tone });
+        const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
+        const scale = Math.min(width / out.width, height / out.height);
+        const w = out.width * scale,
+            h = out.height * scale;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        gl.viewport(0, 0, width, height);
+        for (const what of [gl.BLEND, gl.DEPTH_TEST, gl.SCISSOR_TEST, gl.CULL_FACE]) gl.disable(what);
+        gl.useProgram(program);
+        gl.bindVertexArray(null);
+        gl.activeTexture(gl.TEXTURE0);
+        gl.bindTexture(gl.TEXTURE_2D, out.buffer.texture.texture);
+        gl.bindSampler(0, null);
+        gl.uniform1i(gl.getUniformLocation(program, "words"), 0);
+        gl.uniform2i(gl.getUniformLocation(program, "size"), out.width, out.height);
+        gl.uniform4f(gl.getUniformLocation(program, "box"), (width - w) / 2, (height - h) / 2, w, h);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        gl.bindTexture(gl.TEXTURE_2D, null);
+        gl.useProgram(null);
+    }
+
+    destroy() {
+        this.buffers.forEach((buffer) => buffer.destroy());
+        this.gl.deleteProgram(this.program);
+    }
+}
+
+// ---- a picture to begin with ---------------------------------------------------------------------
+
+// A low sun over hills and a lit window, in units of which the ground has about 0.05 and the sun 20,000.
+export function demoPicture() {
+    const width = 640,
+        height = 360,
+        data = new Float32Array(3 * width * height);
+    for (let y = 0, i = 0; y < height; y++)
+        for (let x = 0; x < width; x++, i += 3) {
+            const u = x / width,
+                v = y / height;
+            const far = 0.62 + 0.05 * Math.sin(9 * u) + 0.02 * Math.sin(31 * u + 1);
+            const near = 0.76 + 0.06 * Math.sin(5 * u + 2) + 0.012 * Math.sin(47 * u);
+            const d = Math.hypot((u - 0.7) * 1.78, v - 0.42);
+            const glow = 3 * Math.exp(-d * 7) + 40 * Math.exp(-d * 40);
+            let r = 0.6 + 1.8 * v + 1.5 * glow,
+                g = 0.9 + 0.9 * v + glow,
+                b = 1.7 - 0.6 * v + 0.55 * glow;
+            if (d < 0.022) ((r = 20000), (g = 17000), (b = 12000));
+            if (v > far) ((r = 0.2), (g = 0.17), (b = 0.22));
+            if (v > near) {
+                const blade = 0.03 + 0.03 * Math.sin(500 * u + 90 * v) ** 2;
+                ((r = blade), (g = 1.4 * blade), (b = 0.6 * blade));
+            }
+            const isWall = u > 0.12 && u < 0.3 && v > 0.54 && v < 0.86,
+                isRoof = v > 0.45 && v < 0.545 && Math.abs(u - 0.21) < 0.02 + (v - 0.45);
+            if (isWall || isRoof) ((r = 0.05), (g = 0.04), (b = 0.035));
+            const pane = (a) =>
+                u > a && u < a + 0.035 && v > 0.63 && v < 0.74 && Math.abs(u - a - 0.0175) > 0.0012;
+            if (pane(0.145) || pane(0.235)) ((r = 9), (g = 5.5), (b = 2));
+            data[i] = r;
+            data[i + 1] = g;
+            data[i + 2] = b;
+        }
+    return {
+        width,
+        height,
+        channels: 3,
+        type: "f32",
+        data,
+        srgb: false,
+        format: "made in this page",
+        comment: "",
+    };
+}
