@@ -9,6 +9,8 @@
 #include "io/picture_internal.h"
 #include "test.h"
 
+#include "memory_watch.h"
+
 #define SEEDS TML_SOURCE_ROOT "/fuzz/seeds/picture"
 
 enum { WIDTH = 24, HEIGHT = 14, ROOM = 1 << 16 };
@@ -26,48 +28,6 @@ static int gradient_byte(int x, int y, int c)
 }
 
 /* ---- contexts, files ------------------------------------------------------------------------- */
-
-typedef struct memory_watch {
-    size_t largest, live;
-    uint64_t count, fail_at; /* this request gets nothing; 0: none */
-} memory_watch;
-
-static void *watched_alloc(void *user, size_t size, size_t alignment)
-{
-    memory_watch *watch = user;
-    void *memory = NULL;
-    watch->count++;
-    watch->largest = size > watch->largest ? size : watch->largest;
-    if (watch->count == watch->fail_at || posix_memalign(&memory, alignment, size) != 0)
-        return NULL;
-    watch->live += size;
-    return memory;
-}
-
-static void watched_free(void *user, void *memory, size_t size)
-{
-    memory_watch *watch = user;
-    watch->live -= size;
-    free(memory);
-}
-
-static tml_context *open_watched(memory_watch *watch)
-{
-    tml_context *tml = NULL;
-    *watch = (memory_watch){0};
-    tml_open_desc desc = {
-        .engine = TML_ENGINE_CPU, .threads = 1, .allocator = {watched_alloc, watched_free, watch}};
-    CHECK_OK(tml, tml_open(&desc, &tml));
-    watch->largest = 0;
-    return tml;
-}
-
-static tml_context *open_plain(void)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(tml, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml));
-    return tml;
-}
 
 typedef struct bytes {
     uint8_t data[ROOM];
