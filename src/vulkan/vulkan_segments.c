@@ -1,8 +1,9 @@
 /* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; kernels/stream.k.h lists the
- * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done at once; middling and long ones go to lists on the device, through
- * which a fixed number of workgroups goes, and long ones are cut into the tiles of tml_reduce and
- * tml_scan, so that work follows the elements. The lists have room for segments that do not overlap.
- * Offsets that fall may ask for more: then a last step, which otherwise does nothing, does all. */
+ * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done
+ * at once; middling and long ones go to lists on the device, through which a fixed number of
+ * workgroups goes, and long ones are cut into the tiles of tml_reduce and tml_scan, so that work
+ * follows the elements. The lists have room for segments that do not overlap. Offsets that fall may
+ * ask for more: then a last step, which otherwise does nothing, does all. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 

@@ -875,8 +875,8 @@ EMSCRIPTEN_KEEPALIVE int web_picture_load(tml_context *tml)
 {
     const web_request *r = &request;
     tml_picture *picture = &loaded_picture;
-    tml_status status = tml_picture_load_memory(tml, text(r->name), pointer(r->data),
-                                                (size_t)r->size, (uint64_t)r->memory_limit, picture);
+    tml_status status = tml_picture_load_memory(
+        tml, text(r->name), pointer(r->data), (size_t)r->size, (uint64_t)r->memory_limit, picture);
     if (status != TML_OK)
         return status;
     reply.data = address(picture->data);

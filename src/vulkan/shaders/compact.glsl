@@ -18,9 +18,9 @@
  *
  * What made it fast on a large GPU: the elements stay in registers; little shared memory; states
  * are exchanged by atomicExchange and read by plain volatile loads (a read-modify-write on the
- * reading side took 1.6 times as long); stores of 16 bytes; and what was kept first is staged before the look-back, which
- * gives the predecessors time to publish. What did not help: looking at 64, 128 or 256 tiles at once (1, 5,
- * 18 % more time), and a rolled delay before the first look (1 % less).
+ * reading side took 1.6 times as long); stores of 16 bytes; and what was kept first is staged before
+ * the look-back, which gives the predecessors time to publish. What did not help: looking at 64, 128
+ * or 256 tiles at once (1, 5, 18 % more time), and a rolled delay before the first look (1 % less).
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
