@@ -7,6 +7,7 @@
  *   field.h   points to volume
  *   image.h   averages, exposure, tone curves and mip chains of pictures
  *   surface.h volume (or points) to mesh
+ *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
  *   io.h      files (a second library, trommel-io; not included here) */
 #ifndef TROMMEL_H
 #define TROMMEL_H
@@ -16,6 +17,7 @@
 #include <trommel/image.h>
 #include <trommel/kernel.h>
 #include <trommel/stream.h>
+#include <trommel/subdivide.h>
 #include <trommel/surface.h>
 
 #endif
