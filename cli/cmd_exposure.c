@@ -145,6 +145,7 @@ typedef struct run {
     tml_buffer stats, state, mask;
     uint32_t mask_for[2]; /* the region's size that the mask was made for */
     uint32_t mask_width, mask_height;
+    bool drops_alpha;
     json json;
 } run;
 
@@ -347,6 +348,7 @@ static int save_picture(run *r, frame *f, const char *path)
     tml_image out;
     tml_picture picture = {0};
     tml_type type = output_layout(r, path, &out);
+    r->drops_alpha |= type == TML_F32 && r->in.image.channels % 2 == 0;
     uint64_t count = (uint64_t)out.width * out.height * out.channels;
     double start = cli_now();
     tml_status status = tml_buffer_create(
@@ -631,6 +633,8 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
     }
     if (code == CLI_OK)
         code = do_frames(&r, operands, operand_count);
+    if (code == CLI_OK && r.drops_alpha && !a->common.quiet)
+        cli_error("exposure", "warning: alpha was left out, this format has none");
     if (a->common.json) {
         json_close(&r.json, '[');
         json_close(&r.json, '{');

@@ -1014,6 +1014,12 @@ TEST(exposure_writes_pictures)
     CHECK_NEAR(first_sample("back.pfm", &p), 0.18 / 1.18, 1e-4);
     EXPECT(0, "exposure %s %s -o %s/s%%03d.png --backend cpu", path, path, folder);
     CHECK(exists("s000.png") && exists("s001.png") && !exists("s002.png"));
+    CHECK(strstr(err, "alpha") == NULL);
+    snprintf(path, sizeof path, "%s", test_path(TML_SOURCE_ROOT, "fuzz/seeds/picture/rgba.png"));
+    EXPECT(0, "exposure %s -o %s --backend cpu", path, in_folder("rgba.pfm"));
+    CHECK(strstr(err, "warning: alpha was left out") != NULL);
+    EXPECT(0, "exposure %s -o %s --backend cpu", path, in_folder("rgba.png"));
+    CHECK(strstr(err, "alpha") == NULL);
 }
 
 TEST(mips_are_files_a_level)

@@ -40,6 +40,13 @@ static tml_context *context(uint32_t number)
     }
     return contexts[number];
 }
+/* Software drivers, whose pipelines take half a second each to make, get a part of what has many. */
+static bool is_slow(const tml_context *tml)
+{
+    tml_device_info info;
+    tml_context_device(tml, &info);
+    return info.is_software;
+}
 #define EACH_DEVICE(tml)                                                                           \
     for (uint32_t device = 0; device < MAX_DEVICES; device++)                                      \
         for (tml_context *tml = context(device); tml; tml = NULL)
@@ -453,6 +460,8 @@ TEST(regions_of_every_type_and_stride)
             uint64_t seed = 5;
             double sum = 0.0;
             const tml_image_measure_desc desc = {.region = {4, 3, 11, 8}};
+            if (is_slow(tml) && (k + channels) % 4 != 0) /* still every type, every channels */
+                continue;
             for (uint32_t i = 0; i < FIRST + STRIDE * HEIGHT; i++) {
                 uint32_t code = (uint32_t)(uniform(&seed) * 256.0);
                 bytes[i] = (uint8_t)code;
@@ -935,6 +944,8 @@ TEST(every_level_of_areas_keeps_the_mean)
         for (uint32_t channels = 1; channels <= 4; channels += 3) {
             uint32_t width = mip_sizes[s][0], height = mip_sizes[s][1];
             uint64_t count = (uint64_t)width * height;
+            if (is_slow(tml) && channels == 1) /* the next test's */
+                continue;
             random_pixels(count * channels, s + 1);
             if (!make_mips(tml, width, height, channels, TML_MIP_AREA, out))
                 continue;
