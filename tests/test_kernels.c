@@ -25,6 +25,22 @@ TML_KERNEL(uint, loop, (uint n), {
         sum += popcount32(i);
     return sum;
 })
+TML_KERNEL(uvec3, turned, (uvec2 a, uvec4 b, uint c), { return UVEC3(a.y, b.w + a.x, c); })
+TML_KERNEL(uvec4, joined, (uvec3 a, tml_params p), { return UVEC4(a.z, a.y, a.x, p.u[3]); })
+TML_KERNEL(uvec2, looked_up,
+           (uint x, tml_words a, tml_words b, tml_index i, tml_rank k, tml_params p),
+           { return UVEC2(tml_word(a, x + k) + p.u[0], floatBitsToUint(tml_word_float(b, U(i)))); })
+/* clang-format off */
+TML_LIBRARY(smooth,
+    TABLE_BEGIN(float, smooth_factors, 2) 3.0f, 2.0f TABLE_END
+
+    FUNCTION(float) smooth_step(tml_words x, uint i) {
+        float t = clamp(tml_word_float(x, i), 0.0f, 1.0f);
+        return t * t * (smooth_factors[0] - smooth_factors[1] * t);
+    }
+)
+/* clang-format on */
+TML_KERNEL_WITH(smooth, float, smoothed, (uint i, tml_words x), { return smooth_step(x, i + 1u); })
 TML_KERNEL(double, average, (double a, double b), { return a < b ? (a + b) * 0.5 : floor(a); })
 TML_KERNEL(uint64, wide, (uint64 a, int64 b), { return b > 0 ? max(a, a + 1u) : a; })
 TML_KERNEL(int64, shifted, (int64 a, uint n), { return a * 2 - I(n); })
@@ -33,8 +49,9 @@ TML_KERNEL(int64, shifted, (int64 a, uint n), { return a * 2 - I(n); })
 
 /* Kernels with 64-bit parameters or results: Vulkan only, where the device has them. */
 static const tml_kernel *const user_kernels[] = {
-    TML_USE(is_positive), TML_USE(widen),  TML_USE(cross_sign), TML_USE(flatten),
-    TML_USE(move),        TML_USE(spread), TML_USE(loop)};
+    TML_USE(is_positive), TML_USE(widen),     TML_USE(cross_sign), TML_USE(flatten),
+    TML_USE(move),        TML_USE(spread),    TML_USE(loop),       TML_USE(turned),
+    TML_USE(joined),      TML_USE(looked_up), TML_USE(smoothed)};
 static const tml_kernel *const wide_kernels[] = {TML_USE(average), TML_USE(wide), TML_USE(shifted)};
 
 typedef struct kernel_file {
@@ -311,7 +328,7 @@ static void write_user_shader(const tml_kernel *kernel, shader_dialect dialect)
     if (!out)
         return;
     append_prelude(out, dialect);
-    fprintf(out, "%s\n", kernel->glsl);
+    fprintf(out, "%s\n%s\n", kernel->library ? kernel->library : "", kernel->glsl);
     append_main(out, dialect, NULL);
     fclose(out);
 }

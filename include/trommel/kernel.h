@@ -8,21 +8,53 @@
  *
  * Write the common subset of C and GLSL ES 3.00: no pointers, no strings, no implicit conversions
  * (1.0f, 1u, float(i) is written F(i), uint(i) is U(i), int(u) is I(u)), no brace initialisers,
- * conditions are bool, no calls of your own functions. GPUs may fuse a multiplication and an addition,
+ * conditions are bool. GPUs may fuse a multiplication and an addition,
  * so float results may differ from the CPU's in the last bits. Vectors: vec2 vec3 vec4 with .x .y .z
  * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
- * and the same for 2 and 4.
+ * and the same for 2 and 4; uvec2 uvec3 uvec4, made by UVEC2(x, y) ..., without sums.
  *
- * Parameters, at most four, each a plain "type name":
- *   float, int, uint, vec2, vec3, vec4   the next input array's element. float also takes f16
- *                                        buffers, int also i8 and i16, uint also u8 and u16
+ * Parameters, at most six, of which at most four are arrays, each a plain "type name":
+ *   float, int, uint, vec2, vec3, vec4,  the next input array's element. float also takes f16
+ *   uvec2, uvec3, uvec4                  buffers, int also i8 and i16, uint also u8 and u16
  *                                        (widened);
  *   double, uint64, int64                f64, u64, i64 buffers (Vulkan: where the device has them)
+ *   tml_words name                       the next input array as a whole, to read at any place
  *   tml_index name                       the element's position in the stream (expand: the
  *                                        source's)
  *   tml_rank name                        expand only: the k of the source's k-th output
  *   tml_params name                      the desc's params: p.f[0..3] floats, p.u[0..3] uints
- * Result: bool, float, int, uint, vec2, vec3, vec4, double, uint64, int64.
+ * Result: bool, float, int, uint, vec2, vec3, vec4, uvec2, uvec3, uvec4, double, uint64, int64.
+ *
+ * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words; it
+ * may have any length, whatever the stream's. tml_word(name, i) is word i, a uint, and
+ * tml_word_float(name, i) the float of the same bits; i is a uint or, in C, a tml_index. Vertex v of
+ * an f32x3 array p is therefore tml_word_float(p, 3u * v) and the two words after it:
+ *
+ *     TML_KERNEL(float, edge_length, (uvec2 ends, tml_words p), {
+ *         uint a = 3u * ends.x, b = 3u * ends.y;
+ *         return length3(VEC3(tml_word_float(p, a) - tml_word_float(p, b),
+ *                             tml_word_float(p, a + 1u) - tml_word_float(p, b + 1u),
+ *                             tml_word_float(p, a + 2u) - tml_word_float(p, b + 2u)));
+ *     })
+ *     ... .in = {edges, points} ...
+ *
+ * Read within the array: outside it C's behaviour is undefined, and GPUs give a value that means
+ * nothing. An output may not be an array that its kernel reads so. GPUs count words in 32 bits.
+ * OpenGL ES 2 and WebGL 1 have no such parameters and no uvecs.
+ *
+ * Functions of your own that kernels call stand in a library, which a kernel names:
+ *
+ *     TML_LIBRARY(heat,
+ *         FUNCTION(float) heat_of(float x) { return x * x * (3.0f - 2.0f * x); }
+ *         FUNCTION(float) heat_twice(float x) { return heat_of(heat_of(x)); }
+ *     )
+ *     TML_KERNEL_WITH(heat, float, warmer, (float x), { return heat_twice(x); })
+ *
+ * In C its functions are static inline ones that you may call, too. Besides FUNCTION(T) it may hold
+ * STRUCT_BEGIN(name) T a; T b; STRUCT_END(name), a type whose values are made by assigning the
+ * members, and TABLE_BEGIN(T, name, n) a, b, c TABLE_END, an array of constants. No preprocessor
+ * lines, and tml_words may be a function's parameter. GLSL has one room for all names: begin yours
+ * with a word of their own.
  *
  * The short names (uint, vec3, F ...) are defined only between
  *     #include <trommel/kernel_begin.h>  and  #include <trommel/kernel_end.h>
@@ -47,6 +79,21 @@ typedef struct tml_vec4 {
     float x, y, z, w;
 } tml_vec4;
 
+typedef struct tml_uvec2 {
+    uint32_t x, y;
+} tml_uvec2;
+typedef struct tml_uvec3 {
+    uint32_t x, y, z;
+} tml_uvec3;
+typedef struct tml_uvec4 {
+    uint32_t x, y, z, w;
+} tml_uvec4;
+
+enum {
+    TML_MAX_PARAMS = 6, /* of a kernel */
+    TML_MAX_INPUTS = 4, /* arrays among them */
+};
+
 /* Parameters that a kernel gets from the desc; on GPUs a push constant or uniform. */
 typedef struct tml_params {
     float f[4];
@@ -55,10 +102,12 @@ typedef struct tml_params {
 
 typedef uint64_t tml_index; /* GLSL: uint */
 typedef uint32_t tml_rank;
+typedef const uint32_t *tml_words; /* GLSL: an address or a texture */
 
 /* One block of work for the CPU form of a kernel. */
 typedef struct tml_kernel_block {
-    const void *in[4]; /* in[p]: element i of parameter p's array, for parameters that are arrays */
+    /* in[p], for parameters that are arrays: the block's elements, or all words (tml_words) */
+    const void *in[TML_MAX_PARAMS];
     const tml_index *index; /* positions; NULL: first + i */
     const tml_rank *rank;   /* expand only */
     const tml_params *params;
@@ -68,37 +117,58 @@ typedef struct tml_kernel_block {
 } tml_kernel_block;
 
 /* Special parameter kinds beside element types. */
-enum { TML_PARAM_INDEX = 0x100000, TML_PARAM_RANK, TML_PARAM_PARAMS };
+enum { TML_PARAM_INDEX = 0x100000, TML_PARAM_RANK, TML_PARAM_PARAMS, TML_PARAM_WORDS };
+
+/* Does a parameter take the next input array? Only elements of it, one for each of the stream? */
+static inline bool tml_param_is_elements(uint32_t param)
+{
+    return param < TML_PARAM_INDEX;
+}
+static inline bool tml_param_is_array(uint32_t param)
+{
+    return tml_param_is_elements(param) || param == TML_PARAM_WORDS;
+}
 
 typedef struct tml_kernel {
     const char *name;
     const char *glsl; /* "bool is_positive(float x) { return x > 0.0f; }" */
     tml_type result;  /* TML_U8 for bool */
     uint32_t param_count;
-    uint32_t params[4]; /* a tml_type, or TML_PARAM_... */
+    uint32_t params[TML_MAX_PARAMS]; /* a tml_type, or TML_PARAM_... */
     void (*run)(const tml_kernel_block *block);
+    const char *library; /* the functions that glsl calls; NULL: none of its own */
 } tml_kernel;
 
 /* Refers to a kernel in a desc. */
 #define TML_USE(name) (&name##_kernel)
 
 /* clang-format off */
-/* Defines a kernel; the body is a braced block. Static, so it may stand in a header. */
+/* TML_KERNEL defines a kernel; the body is a braced block. TML_KERNEL_WITH: one that calls functions
+ * of a library, which TML_LIBRARY defines before it. Static, so they may stand in a header. */
 #ifdef TML_KERNEL_EXTRACT /* the preprocessor's run for trommel_add_kernels() */
 #define TML_KERNEL(ret, name, params, ...)                                                         \
     tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \
-                       __LINE__)
+                       __LINE__, "")
+#define TML_KERNEL_WITH(library, ret, name, params, ...)                                           \
+    tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \
+                       __LINE__, #library)
+#define TML_LIBRARY(name, ...) tml_library_extract(#name, #__VA_ARGS__, __FILE__, __LINE__)
 #else
 #define TML_KERNEL(ret, name, params, ...)                                                         \
-    static inline TML_FIRST(TML_R_##ret) name params __VA_ARGS__                                   \
-    TML_KERNEL_RUN(TML_FIRST(TML_R_##ret), name, name(TML_EACH(TML_LOAD, params)))                 \
-    static const tml_kernel name##_kernel = {#name,                                                \
-                                             #ret " " #name #params " " #__VA_ARGS__,              \
-                                             TML_SECOND(TML_R_##ret),                              \
-                                             TML_COUNT params,                                     \
-                                             {TML_EACH(TML_KIND, params)},                         \
-                                             name##_run};
+    TML_KERNEL_DEFINE(NULL, TML_FIRST(TML_R_##ret), TML_SECOND(TML_R_##ret), name, params,         \
+                      #name, #ret " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
+#define TML_KERNEL_WITH(library, ret, name, params, ...)                                           \
+    TML_KERNEL_DEFINE(library##_library, TML_FIRST(TML_R_##ret), TML_SECOND(TML_R_##ret), name,    \
+                      params, #name, #ret " " #name #params " " #__VA_ARGS__, __VA_ARGS__)
+#define TML_LIBRARY(name, ...)                                                                     \
+    __VA_ARGS__                                                                                    \
+    static const char name##_library[] = #__VA_ARGS__;
 #endif
+#define TML_KERNEL_DEFINE(library, T, type, name, params, string, text, ...)                       \
+    static inline T name params __VA_ARGS__                                                        \
+    TML_KERNEL_RUN(T, name, name(TML_EACH(TML_LOAD, params)))                                      \
+    static const tml_kernel name##_kernel = {string, text, type, TML_COUNT params,                 \
+                                             {TML_EACH(TML_KIND, params)}, name##_run, library};
 
 /* The loop over a block, and its choice of instructions: AVX2 where the processor has it, since
  * what compilers take for granted makes simple kernels up to four times slower than the memory.
@@ -145,6 +215,13 @@ typedef struct tml_kernel {
 #define TML_P_tml_vec3   TML_P_vec3
 #define TML_P_vec4       TML_ARRAY, tml_vec4, TML_VEC(TML_F32, 4),
 #define TML_P_tml_vec4   TML_P_vec4
+#define TML_P_uvec2      TML_ARRAY, tml_uvec2, TML_VEC(TML_U32, 2),
+#define TML_P_tml_uvec2  TML_P_uvec2
+#define TML_P_uvec3      TML_ARRAY, tml_uvec3, TML_VEC(TML_U32, 3),
+#define TML_P_tml_uvec3  TML_P_uvec3
+#define TML_P_uvec4      TML_ARRAY, tml_uvec4, TML_VEC(TML_U32, 4),
+#define TML_P_tml_uvec4  TML_P_uvec4
+#define TML_P_tml_words  TML_WORDS, tml_words, TML_PARAM_WORDS,
 #define TML_P_tml_index  TML_INDEX, tml_index, TML_PARAM_INDEX,
 #define TML_P_tml_rank   TML_RANK, tml_rank, TML_PARAM_RANK,
 #define TML_P_tml_params TML_PARAMS, tml_params, TML_PARAM_PARAMS,
@@ -161,6 +238,9 @@ typedef struct tml_kernel {
 #define TML_R_vec2     tml_vec2, TML_VEC(TML_F32, 2)
 #define TML_R_vec3     tml_vec3, TML_VEC(TML_F32, 3)
 #define TML_R_vec4     tml_vec4, TML_VEC(TML_F32, 4)
+#define TML_R_uvec2    tml_uvec2, TML_VEC(TML_U32, 2)
+#define TML_R_uvec3    tml_uvec3, TML_VEC(TML_U32, 3)
+#define TML_R_uvec4    tml_uvec4, TML_VEC(TML_U32, 4)
 
 #define TML_FIRST(...)         TML_FIRST_(__VA_ARGS__, ~)
 #define TML_FIRST_(a, ...)     a
@@ -171,6 +251,7 @@ typedef struct tml_kernel {
 #define TML_LOAD_(k, ...)          TML_LOAD__(k, __VA_ARGS__)
 #define TML_LOAD__(k, way, T, ...) way##_LOAD(k, T)
 #define TML_ARRAY_LOAD(k, T)       (((const T *)tml_block->in[k])[tml_i])
+#define TML_WORDS_LOAD(k, T)       ((T)tml_block->in[k])
 #define TML_INDEX_LOAD(k, T)                                                                       \
     (tml_block->index ? tml_block->index[tml_i] : tml_block->first + (T)tml_i)
 #define TML_RANK_LOAD(k, T)            (tml_block->rank[tml_i])
@@ -179,8 +260,8 @@ typedef struct tml_kernel {
 #define TML_KIND_(...)                 TML_KIND__(__VA_ARGS__)
 #define TML_KIND__(way, T, type, name) type
 
-#define TML_COUNT(...)                 TML_COUNT_(__VA_ARGS__, 4, 3, 2, 1, 0)
-#define TML_COUNT_(a, b, c, d, n, ...) n
+#define TML_COUNT(...)                       TML_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
+#define TML_COUNT_(a, b, c, d, e, f, n, ...) n
 #define TML_STRIP(...)                 __VA_ARGS__
 #define TML_CAT(a, b)                  TML_CAT_(a, b)
 #define TML_CAT_(a, b)                 a##b
@@ -189,10 +270,14 @@ typedef struct tml_kernel {
 #define TML_EACH_2(do, ...)            TML_EACH_2_(do, __VA_ARGS__)
 #define TML_EACH_3(do, ...)            TML_EACH_3_(do, __VA_ARGS__)
 #define TML_EACH_4(do, ...)            TML_EACH_4_(do, __VA_ARGS__)
-#define TML_EACH_1_(do, a)          do(0, a)
-#define TML_EACH_2_(do, a, b)       do(0, a), do(1, b)
-#define TML_EACH_3_(do, a, b, c)    do(0, a), do(1, b), do(2, c)
-#define TML_EACH_4_(do, a, b, c, d) do(0, a), do(1, b), do(2, c), do(3, d)
+#define TML_EACH_5(do, ...)            TML_EACH_5_(do, __VA_ARGS__)
+#define TML_EACH_6(do, ...)            TML_EACH_6_(do, __VA_ARGS__)
+#define TML_EACH_1_(do, a)                do(0, a)
+#define TML_EACH_2_(do, a, b)             do(0, a), do(1, b)
+#define TML_EACH_3_(do, a, b, c)          do(0, a), do(1, b), do(2, c)
+#define TML_EACH_4_(do, a, b, c, d)       do(0, a), do(1, b), do(2, c), do(3, d)
+#define TML_EACH_5_(do, a, b, c, d, e)    do(0, a), do(1, b), do(2, c), do(3, d), do(4, e)
+#define TML_EACH_6_(do, a, b, c, d, e, f) do(0, a), do(1, b), do(2, c), do(3, d), do(4, e), do(5, f)
 /* clang-format on */
 
 #ifdef __cplusplus

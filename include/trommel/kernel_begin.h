@@ -2,15 +2,25 @@
  * and vector sums that C and GLSL spell differently. The GLSL side of the same names is in
  * src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again.
  *
- *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4
+ *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4, uvec2 uvec3
+ *            uvec4
  *   casts    F(x) I(x) U(x): to float, int, uint
  *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
  *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
+ *            UVEC2(x, y) ...: .x .y .z .w and no operators
+ *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
  * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
  *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
  * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x), which no compiler may drop
  *   rounded_product(a, b)  a * b of floats, rounded before anything is added to it
+ *   libraries  FUNCTION(T) name(T a, ...) {...}; parameters are by value, so results are returned, in
+ *            a struct if several
+ *            STRUCT_BEGIN(name) T a; T b; STRUCT_END(name): a struct type, used as plain "name". Built
+ *            by assigning its members: the one way that C and GLSL share
+ *            TABLE_BEGIN(T, name, n) a, b, c TABLE_END: a constant array of uint, int or float, read as
+ *            name[i]. No comma after the last element
+ *            PRECISE float t = ...: not to be fused into a multiply-add (GLSL ES 3.00 cannot promise it)
  *
  * Exact on every engine: integers, bits, comparisons, + - of floats, rounded_product; a * b where it
  * is not fused with a sum, which only rounded_product keeps OpenGL ES from. GPUs
@@ -24,6 +34,9 @@
 #define vec2   tml_vec2
 #define vec3   tml_vec3
 #define vec4   tml_vec4
+#define uvec2  tml_uvec2
+#define uvec3  tml_uvec3
+#define uvec4  tml_uvec4
 
 #define F(x)             ((float)(x))
 #define I(x)             ((int32_t)(x))
@@ -31,6 +44,19 @@
 #define VEC2(x, y)       tml_make2(x, y)
 #define VEC3(x, y, z)    tml_make3(x, y, z)
 #define VEC4(x, y, z, w) tml_make4(x, y, z, w)
+
+#define UVEC2(x, y)       tml_make_uvec2(x, y)
+#define UVEC3(x, y, z)    tml_make_uvec3(x, y, z)
+#define UVEC4(x, y, z, w) tml_make_uvec4(x, y, z, w)
+
+/* clang-format off */
+#define FUNCTION(T)             static inline T
+#define STRUCT_BEGIN(name)      typedef struct name {
+#define STRUCT_END(name)        } name;
+#define TABLE_BEGIN(T, name, n) static const T name[n] = {
+#define TABLE_END               };
+/* clang-format on */
+#define PRECISE
 
 #define DOUBLE(low, high) tml_words_double(low, high)
 #define INT64(low, high)  ((int64_t)tml_words_uint64(low, high))

@@ -25,6 +25,24 @@ static inline tml_vec4 tml_make4(float x, float y, float z, float w)
     v.x = x, v.y = y, v.z = z, v.w = w;
     return v;
 }
+static inline tml_uvec2 tml_make_uvec2(uint32_t x, uint32_t y)
+{
+    tml_uvec2 v;
+    v.x = x, v.y = y;
+    return v;
+}
+static inline tml_uvec3 tml_make_uvec3(uint32_t x, uint32_t y, uint32_t z)
+{
+    tml_uvec3 v;
+    v.x = x, v.y = y, v.z = z;
+    return v;
+}
+static inline tml_uvec4 tml_make_uvec4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
+{
+    tml_uvec4 v;
+    v.x = x, v.y = y, v.z = z, v.w = w;
+    return v;
+}
 static inline tml_vec2 tml_add2(tml_vec2 a, tml_vec2 b)
 {
     return tml_make2(a.x + b.x, a.y + b.y);
@@ -184,6 +202,14 @@ static inline float tml_bits_float(uint32_t bits)
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+static inline uint32_t tml_word(tml_words words, tml_index i)
+{
+    return words[i];
+}
+static inline float tml_word_float(tml_words words, tml_index i)
+{
+    return tml_bits_float(words[i]);
 }
 static inline uint64_t tml_words_uint64(uint32_t low, uint32_t high)
 {

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-enum { TML_MAX_PAYLOADS = 8, TML_MAX_INPUTS = 4 };
+enum { TML_MAX_PAYLOADS = 8 };
 
 /* How a count becomes positions. Every method gives the same result. */
 typedef enum tml_method {

@@ -202,11 +202,14 @@ void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_p
     *out = (cpu_call){.kernel = kernel, .params = *params};
     uint32_t next = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
-        if (kernel->params[p] >= TML_PARAM_INDEX)
+        if (!tml_param_is_array(kernel->params[p]))
             continue;
-        const tml_slot *slot = tml_slot_of(tml, in[next++]);
-        out->in[p] = (struct cpu_column){slot->memory, slot->type, slot->element_size,
-                                         slot->type != kernel->params[p]};
+        const tml_slot *slot = tml_slot_of(tml, in[next]);
+        bool is_words = kernel->params[p] == TML_PARAM_WORDS;
+        out->in[p] =
+            (struct cpu_column){slot->memory,       slot->type,
+                                slot->element_size, !is_words && slot->type != kernel->params[p],
+                                is_words,           next++};
     }
 }
 
@@ -225,9 +228,11 @@ void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, s
     tml_kernel_block block = {.params = &call->params, .out = out, .first = first, .count = count};
     for (uint32_t p = 0; p < call->kernel->param_count; p++) {
         const struct cpu_column *column = &call->in[p];
-        if (column->memory)
+        if (column->is_words)
+            block.in[p] = column->memory;
+        else if (column->memory)
             block.in[p] = widened(column, column->memory + first * column->element_size, count,
-                                  space->widened[p]);
+                                  space->widened[column->number]);
     }
     call->kernel->run(&block);
 }
@@ -270,10 +275,13 @@ void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_in
         .index = index, .rank = rank, .params = &call->params, .out = out, .count = count};
     for (uint32_t p = 0; p < call->kernel->param_count; p++) {
         const struct cpu_column *column = &call->in[p];
-        if (!column->memory)
+        uint32_t a = column->number;
+        if (column->is_words)
+            block.in[p] = column->memory;
+        if (column->is_words || !column->memory)
             continue;
-        gather(column->memory, column->element_size, index, count, space->gathered[p]);
-        block.in[p] = widened(column, space->gathered[p], count, space->call.widened[p]);
+        gather(column->memory, column->element_size, index, count, space->gathered[a]);
+        block.in[p] = widened(column, space->gathered[a], count, space->call.widened[a]);
     }
     call->kernel->run(&block);
 }

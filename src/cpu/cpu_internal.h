@@ -90,16 +90,18 @@ typedef struct cpu_call {
     const tml_kernel *kernel;
     tml_params params;
     struct cpu_column {
-        const unsigned char *memory; /* NULL: no array parameter */
+        const unsigned char *memory; /* NULL: no array parameter, or one of no elements */
         tml_type element;
         size_t element_size;
         bool widen;
-    } in[4]; /* by parameter */
+        bool is_words;    /* read as a whole, not element by element */
+        uint32_t number;  /* among the arrays */
+    } in[TML_MAX_PARAMS]; /* by parameter */
 } cpu_call;
 
 /* Room for one worker's widened inputs. */
 typedef struct cpu_call_space {
-    uint32_t widened[4][CPU_BLOCK];
+    uint32_t widened[TML_MAX_INPUTS][CPU_BLOCK];
 } cpu_call_space;
 
 /* Binds a checked kernel. */
@@ -112,7 +114,7 @@ void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, s
  * also the kernel's tml_index; rank[i] is its tml_rank. */
 typedef struct cpu_gather_space {
     cpu_call_space call;
-    _Alignas(64) unsigned char gathered[4][CPU_BLOCK * 16]; /* f32x4 is the largest parameter */
+    _Alignas(64) unsigned char gathered[TML_MAX_INPUTS][CPU_BLOCK * 16]; /* f32x4 is the largest */
 } cpu_gather_space;
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
                      const tml_rank *rank, size_t count, void *out);

@@ -10,16 +10,9 @@
  * prelude_common.glsl, the kernel files and a body. tests/test_kernels.c compiles every kernel file
  * all three ways. TML_GLSL is defined in shaders only.
  *
- * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (F U I, VEC3,
- * add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
+ * The vocabulary is that of <trommel/kernel_begin.h>, which users' kernels share (FUNCTION, F U I,
+ * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan ...), and this:
  *
- *   FUNCTION(T) name(T a, ...) {...}
- *       A function. Parameters are by value, so results are returned, in a struct if several.
- *   STRUCT_BEGIN(name) T a; T b; STRUCT_END(name)
- *       A struct type, used as plain "name". Built by assigning its members: the one way that C and
- *       GLSL share.
- *   TABLE_BEGIN(T, name, n) a, b, c TABLE_END
- *       A constant array of uint, int or float, read as name[i]. No comma after the last element.
  *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
  *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct
  *       serves C, Vulkan's push constants and GL's uniforms. Addresses first; at most 128 bytes.
@@ -31,10 +24,8 @@
  *   tml_index, N(x)
  *       An element's position, and the cast to it: 64 bits in C, 32 on GPUs, whose engines move the
  *       addresses instead.
- *   uvec3, UVEC3(x, y, z), ivec3, IVEC3(x, y, z)
- *       Integer triples; .x .y .z and no operators.
- *   PRECISE float t = ...
- *       Not to be fused into a multiply-add (GLSL ES 3.00 cannot promise it).
+ *   ivec3, IVEC3(x, y, z)
+ *       A triple of int; .x .y .z and no operators.
  *
  * The traps: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
  * static, enum, brace initialisers, vector operators, swizzles or string of several declarators
@@ -45,18 +36,11 @@
 #ifndef TML_KERNEL_INTERNAL_H
 #    define TML_KERNEL_INTERNAL_H
 
-typedef struct tml_uvec3 {
-    uint32_t x, y, z;
-} tml_uvec3;
 typedef struct tml_ivec3 {
     int32_t x, y, z;
 } tml_ivec3;
 typedef uint64_t tml_address;
 
-static inline tml_uvec3 tml_make_uvec3(uint32_t x, uint32_t y, uint32_t z)
-{
-    return (tml_uvec3){x, y, z};
-}
 static inline tml_ivec3 tml_make_ivec3(int32_t x, int32_t y, int32_t z)
 {
     return (tml_ivec3){x, y, z};
@@ -81,15 +65,6 @@ static inline float tml_half_to_float(uint32_t half)
 
 #include <trommel/kernel_begin.h>
 
-/* clang-format off */
-#define FUNCTION(T)             static inline T
-#define STRUCT_BEGIN(name)      typedef struct name {
-#define STRUCT_END(name)        } name;
-#define TABLE_BEGIN(T, name, n) static const T name[n] = {
-#define TABLE_END               };
-/* clang-format on */
-#define PRECISE
-
 #define ARGS_BEGIN(name) STRUCT_BEGIN(name)
 #define ARGS_END(name)                                                                             \
     STRUCT_END(name)                                                                               \
@@ -103,9 +78,7 @@ static inline float tml_half_to_float(uint32_t half)
 
 #define ADDRESS        tml_address
 #define N(x)           ((tml_index)(x))
-#define uvec3          tml_uvec3
 #define ivec3          tml_ivec3
-#define UVEC3(x, y, z) tml_make_uvec3(x, y, z)
 #define IVEC3(x, y, z) tml_make_ivec3(x, y, z)
 
 #define LOAD_AS(T, address, i) (((const T *)(uintptr_t)(address))[i])

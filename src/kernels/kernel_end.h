@@ -1,10 +1,4 @@
 /* Ends what kernel.h began. */
-#undef FUNCTION
-#undef STRUCT_BEGIN
-#undef STRUCT_END
-#undef TABLE_BEGIN
-#undef TABLE_END
-#undef PRECISE
 #undef ARGS_BEGIN
 #undef ARGS_END
 #undef ARG_ADDRESS
@@ -14,9 +8,7 @@
 #undef ARG_FLOAT
 #undef ADDRESS
 #undef N
-#undef uvec3
 #undef ivec3
-#undef UVEC3
 #undef IVEC3
 #undef LOAD_AS
 #undef LOAD_F32

@@ -91,6 +91,16 @@ bool kernel_uses_int64(const tml_kernel *kernel)
     return false;
 }
 
+bool kernel_is_too_new(const tml_kernel *kernel)
+{
+    bool is_new =
+        kernel->library || (kernel->result != TML_U32 && (kernel->result & 0xffu) == TML_U32);
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        is_new |= kernel->params[p] == TML_PARAM_WORDS ||
+                  (kernel->params[p] != TML_U32 && (kernel->params[p] & 0xffu) == TML_U32);
+    return is_new;
+}
+
 /* One of the two functions that templates call. */
 static void put_call(text_out *t, const tml_kernel *kernel, const char *names, const char *result,
                      bool by_word)

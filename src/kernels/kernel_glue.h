@@ -39,5 +39,7 @@ bool kernel_has_word(const tml_kernel *kernel, const char *word);
 /* Does the kernel's text use double, or integers of 64 bits? */
 bool kernel_uses_float64(const tml_kernel *kernel);
 bool kernel_uses_int64(const tml_kernel *kernel);
+/* Has the kernel a library, whole arrays or vectors of integers, which GPU engines do not take yet? */
+bool kernel_is_too_new(const tml_kernel *kernel);
 
 #endif

@@ -11,7 +11,9 @@
 #define VEC2(x, y)       vec2(x, y)
 #define VEC3(x, y, z)    vec3(x, y, z)
 #define VEC4(x, y, z, w) vec4(x, y, z, w)
+#define UVEC2(x, y)      uvec2(x, y)
 #define UVEC3(x, y, z)   uvec3(x, y, z)
+#define UVEC4(x, y, z, w) uvec4(x, y, z, w)
 #define IVEC3(x, y, z)   ivec3(x, y, z)
 
 #define tml_index        uint
@@ -42,6 +44,8 @@ struct tml_params {
 #define LOAD_I16(address, i) (int(tml_load_half(address, i) << 16) >> 16)
 #define LOAD_U8(address, i)  (tml_load_byte(address, i) & 0xffu)
 #define LOAD_I8(address, i)  (int(tml_load_byte(address, i) << 24) >> 24)
+
+#define tml_word_float(words, i) uintBitsToFloat(tml_word(words, i))
 
 #define add2(a, b)   ((a) + (b))
 #define sub2(a, b)   ((a) - (b))

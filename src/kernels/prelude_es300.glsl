@@ -36,6 +36,13 @@ uint tml_load_byte(highp usampler2D address, uint i)
     return tml_load_word(address, i >> 2) >> ((i & 3u) << 3);
 }
 
+/* A whole array of users' kernels. */
+#define tml_words highp usampler2D
+uint tml_word(tml_words words, uint i)
+{
+    return tml_load_word(words, i);
+}
+
 /* ES 3.00 has no "precise": what passes through integers and a number that no compiler knows is fused
  * with nothing. Never set, so always 0. */
 uniform highp uint tml_zero;

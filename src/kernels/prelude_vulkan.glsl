@@ -24,7 +24,7 @@
     };
 
 #define ADDRESS uvec2
-layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer tml_word {
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer tml_word_at {
     uint bits;
 };
 /* The word that holds byte 2^32 * high + low of the array at address. The sum is made here and not
@@ -33,7 +33,7 @@ uint tml_load(uvec2 address, uint low, uint high)
 {
     uint carry;
     uint sum = uaddCarry(address.x, low, carry);
-    return tml_word(uvec2(sum & ~3u, address.y + high + carry)).bits;
+    return tml_word_at(uvec2(sum & ~3u, address.y + high + carry)).bits;
 }
 uint tml_load_word(uvec2 address, uint i)
 {
@@ -48,6 +48,18 @@ uint tml_load_half(uvec2 address, uint i)
 uint tml_load_byte(uvec2 address, uint i)
 {
     return tml_load(address, i, 0u) >> (((address.x + i) & 3u) << 3);
+}
+
+/* A whole array of users' kernels; past its end it has zeros. */
+struct tml_words {
+    uvec2 address;
+    uint count;
+};
+uint tml_word(tml_words words, uint i)
+{
+    if (i >= words.count)
+        return 0u;
+    return tml_load_word(words.address, i);
 }
 
 float rounded_product(float a, float b)

@@ -34,8 +34,8 @@ static void default_kernel_inputs(tml_compact_desc *desc)
     uint32_t next = 0;
     if (!keep->kernel || !tml_is_none(keep->in[0]))
         return;
-    for (uint32_t p = 0; p < keep->kernel->param_count && p < TML_MAX_INPUTS; p++) {
-        if (keep->kernel->params[p] < TML_PARAM_INDEX) {
+    for (uint32_t p = 0; p < keep->kernel->param_count && next < TML_MAX_INPUTS; p++) {
+        if (tml_param_is_array(keep->kernel->params[p])) {
             keep->in[next] = desc->payloads[next].in;
             next++;
         }
@@ -48,7 +48,7 @@ static uint64_t available(const tml_context *tml, const tml_compact_desc *desc)
     if (!tml_is_none(desc->payloads[0].in))
         return stream_count_of(tml, desc->payloads[0].in);
     if (desc->keep.kernel)
-        return stream_count_of(tml, desc->keep.in[0]);
+        return stream_count_of(tml, stream_first_elements(desc->keep.kernel, desc->keep.in));
     return tml_is_none(desc->keep.mask) ? stream_count_of(tml, desc->keep.flags)
                                         : 32 * stream_count_of(tml, desc->keep.mask);
 }
@@ -72,12 +72,13 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
-/* May a kernel read this input while out is written in place? Element for element it has read
+/* May the kernel read input number k while out is written in place? Element for element it has read
  * first. */
-static bool in_step(const tml_context *tml, tml_buffer input, tml_buffer out)
+static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tml_buffer out)
 {
-    const tml_slot *a = tml_slot_of(tml, input), *b = tml_slot_of(tml, out);
-    return a && b && stream_same(tml, input, out) && a->element_size == b->element_size;
+    const tml_slot *a = tml_slot_of(tml, keep->in[k]), *b = tml_slot_of(tml, out);
+    return a && b && stream_same(tml, keep->in[k], out) && a->element_size == b->element_size &&
+           !(keep->kernel && stream_is_words(keep->kernel, k));
 }
 
 /* No output overlaps another or an input; except, in place, that an output may be the very array it
@@ -106,7 +107,7 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
                                         desc->payloads[p].in, in_place && o == p);
         for (uint32_t k = 0; k < TML_MAX_INPUTS && !status; k++)
             status = stream_check_apart(tml, call, name, out, "keep.in", desc->keep.in[k],
-                                        own && in_step(tml, desc->keep.in[k], out));
+                                        own && in_step(tml, &desc->keep, k, out));
         if (!status)
             status =
                 stream_check_apart(tml, call, name, out, "keep.flags", desc->keep.flags, false);

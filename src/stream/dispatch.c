@@ -80,6 +80,8 @@ bool stream_param_takes(uint32_t param, tml_type element)
         return element == TML_I32 || element == TML_I16 || element == TML_I8;
     case TML_U32:
         return element == TML_U32 || element == TML_U16 || element == TML_U8;
+    case TML_PARAM_WORDS:
+        return tml_type_size(element) % 4 == 0;
     default:
         return element == param;
     }
@@ -101,8 +103,6 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
     uint32_t next = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
         uint32_t param = kernel->params[p];
-        if (param == TML_PARAM_INDEX || param == TML_PARAM_PARAMS)
-            continue;
         if (param == TML_PARAM_RANK) {
             if (!rank)
                 return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -111,16 +111,24 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                                  call, field, kernel->name);
             continue;
         }
+        if (!tml_param_is_array(param))
+            continue;
+        if (next == TML_MAX_INPUTS)
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "%s: %s (%s) takes more arrays than %d; join some in one", call, field,
+                             kernel->name, TML_MAX_INPUTS);
+        bool is_words = param == TML_PARAM_WORDS;
         char name[48];
         snprintf(name, sizeof(name), "%s[%u]", in_field, next);
-        tml_status status = tml_check_buffer(tml, call, name, in[next], NULL, count);
+        tml_status status = tml_check_buffer(tml, call, name, in[next], NULL, is_words ? 0 : count);
         if (status)
             return status;
         tml_type element = tml_slot_of(tml, in[next])->type;
         if (!stream_param_takes(param, element))
             return tml_error(tml, TML_INVALID_ARGUMENT,
                              "%s: %s is %s, needs what parameter %u of %s takes: %s", call, name,
-                             tml_type_name(element), p, kernel->name, tml_type_name(param));
+                             tml_type_name(element), p, kernel->name,
+                             is_words ? "elements of a multiple of 4 bytes" : tml_type_name(param));
         next++;
     }
     if (next < TML_MAX_INPUTS && !tml_is_none(in[next]))
@@ -128,6 +136,26 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                          "%s: %s[%u] is given, but %s takes only %u arrays; leave it zeroed", call,
                          in_field, next, kernel->name, next);
     return TML_OK;
+}
+
+tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer in[TML_MAX_INPUTS])
+{
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < kernel->param_count && next < TML_MAX_INPUTS; p++) {
+        if (tml_param_is_elements(kernel->params[p]))
+            return in[next];
+        next += tml_param_is_array(kernel->params[p]);
+    }
+    return (tml_buffer){0, 0};
+}
+
+bool stream_is_words(const tml_kernel *kernel, uint32_t input)
+{
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        if (tml_param_is_array(kernel->params[p]) && next++ == input)
+            return kernel->params[p] == TML_PARAM_WORDS;
+    return false;
 }
 
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)

@@ -11,8 +11,8 @@ static tml_status check_shared_kernel(tml_context *tml, const tml_expand_desc *d
 {
     tml_buffer in[TML_MAX_INPUTS] = {{0, 0}};
     uint32_t arrays = 0;
-    for (uint32_t p = 0; p < TML_MIN_OF(kernel->param_count, (uint32_t)TML_MAX_INPUTS); p++)
-        if (kernel->params[p] < TML_PARAM_INDEX) {
+    for (uint32_t p = 0; p < TML_MIN_OF(kernel->param_count, (uint32_t)TML_MAX_PARAMS); p++)
+        if (tml_param_is_array(kernel->params[p]) && arrays < TML_MAX_INPUTS) {
             in[arrays] = d->in[arrays];
             arrays++;
         }
@@ -26,7 +26,8 @@ static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "%s: %s of counts and count_kernel given, needs exactly one", call,
                          d->count_kernel ? "both" : "none");
-    tml_buffer measure = d->count_kernel ? d->in[0] : d->counts;
+    tml_buffer measure =
+        d->count_kernel ? stream_first_elements(d->count_kernel, d->in) : d->counts;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d->length);
     if (status)
         return status;

@@ -10,8 +10,10 @@ tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
     if (!d.kernel)
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "%s: kernel is NULL, needs one made by TML_KERNEL", call);
-    /* A kernel of the index alone has no input: then out says how many. */
-    tml_buffer measure = tml_is_none(d.in[0]) ? d.out : d.in[0];
+    /* A kernel of the index alone has no elements: then out says how many. */
+    tml_buffer measure = stream_first_elements(d.kernel, d.in);
+    if (tml_is_none(measure))
+        measure = d.out;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d.length);
     if (status)
         return status;
@@ -21,9 +23,10 @@ tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
         return status;
     const tml_type out_types[] = {d.kernel->result, TML_TYPE_NONE};
     status = tml_check_buffer(tml, call, "out", d.out, out_types, d.length.count);
-    for (int i = 0; status == TML_OK && i < TML_MAX_INPUTS; i++) {
+    for (uint32_t i = 0; status == TML_OK && i < TML_MAX_INPUTS; i++) {
         const tml_slot *in = tml_slot_of(tml, d.in[i]);
-        bool in_place = in && in->element_size == tml_type_size(d.kernel->result);
+        bool in_place = in && in->element_size == tml_type_size(d.kernel->result) &&
+                        !stream_is_words(d.kernel, i);
         status = stream_check_apart(tml, call, "out", d.out, "in", d.in[i], in_place);
     }
     if (status == TML_OK)

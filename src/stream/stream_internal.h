@@ -38,12 +38,18 @@ tml_status stream_check_indices(tml_context *tml, const char *call, const char *
 bool stream_param_takes(uint32_t param, tml_type element);
 
 /* A kernel against its inputs: array parameters take in[] in order, no input is left over, each has
- * count elements. result: what the kernel must return, TML_TYPE_NONE for anything. rank: may it
+ * count elements, or any number as tml_words. result: what the kernel must return, TML_TYPE_NONE for anything. rank: may it
  * have a tml_rank parameter? field is the kernel's, in_field the inputs' ("keep.in"). */
 tml_status stream_check_kernel(tml_context *tml, const char *call, const char *field,
                                const tml_kernel *kernel, tml_type result, bool rank,
                                const char *in_field, const tml_buffer in[TML_MAX_INPUTS],
                                uint64_t count);
+
+/* The first input that a kernel takes element by element, whose count is the stream's; none if it has
+ * none. Works for kernels that are not checked yet. */
+tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer in[TML_MAX_INPUTS]);
+/* Does a kernel take in[input] as tml_words? */
+bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 
 /* Two buffers' memory: common bytes, or the same start. Buffers over caller's memory may overlap
  * although their handles differ. False if either is none. */

@@ -191,7 +191,8 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
     const vk_caps *caps = vk_caps_of(tml);
     const char *lacks = kernel_uses_float64(kernel) && !caps->float64 ? "double"
                         : kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
-                                                                      : NULL;
+                        : kernel_is_too_new(kernel) ? "a library, whole arrays or vectors of uint"
+                                                    : NULL;
     if (lacks) {
         tml_error(tml, TML_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name, lacks,
                   tml->device.name);

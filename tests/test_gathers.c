@@ -1,0 +1,245 @@
+/* Kernels that read whole arrays (tml_words), take and make vectors of integers, and call functions of a
+ * library: one from a kernel file and one of TML_LIBRARY. */
+#include "test.h"
+
+#include <trommel/trommel.h>
+
+#include "kernels/kernel.h"
+
+#include "walks.k.h"
+
+#include "walks_library.h"
+
+/* clang-format off */
+TML_LIBRARY(corner,
+    STRUCT_BEGIN(corner_pair)
+        uint whole;
+        float part;
+    STRUCT_END(corner_pair)
+
+    TABLE_BEGIN(uint, corner_turns, 3) 1u, 2u, 0u TABLE_END
+
+    FUNCTION(vec3) corner_point(tml_words points, uint v) {
+        uint at = 3u * v;
+        return VEC3(tml_word_float(points, at), tml_word_float(points, at + 1u),
+                    tml_word_float(points, at + 2u));
+    }
+    FUNCTION(corner_pair) corner_split(float x) {
+        corner_pair pair;
+        pair.whole = U(floor(x));
+        pair.part = x - floor(x);
+        return pair;
+    }
+)
+/* clang-format on */
+
+TML_KERNEL(float, edge_square, (uvec2 ends, tml_words p), {
+    uint a = 3u * ends.x, b = 3u * ends.y;
+    vec3 d = VEC3(tml_word_float(p, a) - tml_word_float(p, b),
+                  tml_word_float(p, a + 1u) - tml_word_float(p, b + 1u),
+                  tml_word_float(p, a + 2u) - tml_word_float(p, b + 2u));
+    return dot3(d, d);
+})
+TML_KERNEL_WITH(corner, uvec4, all_six,
+                (tml_words points, uint v, uvec3 turn, tml_words more, tml_index i, tml_params p), {
+                    corner_pair pair = corner_split(corner_point(points, v).y);
+                    uint turned = corner_turns[turn.z % 3u] + turn.x * tml_word(more, turn.y);
+                    return UVEC4(pair.whole, floatBitsToUint(pair.part), turned, U(i) + p.u[3]);
+                })
+TML_KERNEL_WITH(walks, uint, hash_of, (uint n, tml_words tree), { return walks_hash(tree, n); })
+TML_KERNEL_WITH(walks, uint, children_of, (uint n, tml_words tree),
+                { return walks_read(tree, n).children; })
+TML_KERNEL_WITH(walks, uint, child_of, (uint n, tml_words tree, tml_rank k),
+                { return walks_read(tree, n).first + k; })
+TML_KERNEL_WITH(walks, bool, is_leaf, (uint n, tml_words tree),
+                { return walks_read(tree, n).children == 0u; })
+TML_KERNEL(float, too_many, (tml_words a, tml_words b, tml_words c, tml_words d, tml_words e), {
+    return tml_word_float(a, 0u) + tml_word_float(b, 0u) + tml_word_float(c, 0u) +
+           tml_word_float(d, 0u) + tml_word_float(e, 0u);
+})
+
+#include "kernels/kernel_end.h"
+
+static tml_context *open_cpu(void)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    return tml;
+}
+
+static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const void *data)
+{
+    tml_buffer buffer = {0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+enum { POINTS = 1009, EDGES = 5003 };
+
+static uint32_t scatter(uint32_t i)
+{
+    return (i * 2654435761u) >> 7;
+}
+
+TEST(words_are_read_at_any_place)
+{
+    static float points[3 * POINTS];
+    static uint32_t ends[2 * EDGES], turns[3 * EDGES], got[4 * EDGES];
+    static uint16_t vertices[EDGES];
+    static float squares[EDGES];
+    for (uint32_t i = 0; i < 3 * POINTS; i++)
+        points[i] = (float)(scatter(i) % 4096) / 16.0f;
+    for (uint32_t i = 0; i < 2 * EDGES; i++)
+        ends[i] = scatter(i + 7) % POINTS;
+    for (uint32_t i = 0; i < 3 * EDGES; i++)
+        turns[i] = scatter(i + 11) % POINTS;
+    for (uint32_t i = 0; i < EDGES; i++)
+        vertices[i] = (uint16_t)(scatter(i + 3) % POINTS);
+
+    tml_context *tml = open_cpu();
+    tml_buffer p = make(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_buffer e = make(tml, TML_VEC(TML_U32, 2), EDGES, ends);
+    tml_buffer t = make(tml, TML_VEC(TML_U32, 3), EDGES, turns);
+    tml_buffer v = make(tml, TML_U16, EDGES, vertices);
+    tml_buffer square = make(tml, TML_F32, EDGES, NULL);
+    tml_buffer six = make(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
+    CHECK_OK(tml,
+             tml_map_stream(tml, &(tml_map_desc){
+                                     .kernel = TML_USE(edge_square), .in = {e, p}, .out = square}));
+    const tml_params params = {.u = {0, 0, 0, 5}};
+    /* The length is v's, since the points are no stream; the edges are read as words. */
+    CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(all_six),
+                                                      .params = params,
+                                                      .in = {p, v, t, e},
+                                                      .out = six}));
+    CHECK_OK(tml, tml_read_range(tml, square, 0, EDGES, squares));
+    CHECK_OK(tml, tml_read_range(tml, six, 0, EDGES, got));
+    for (uint32_t i = 0; i < EDGES; i++) {
+        float sum = 0; /* all exact */
+        for (int c = 0; c < 3; c++) {
+            float d = points[3 * ends[2 * i] + c] - points[3 * ends[2 * i + 1] + c];
+            sum += d * d;
+        }
+        CHECK_NEAR(squares[i], sum, 0.0);
+        static const uint32_t table[] = {1, 2, 0};
+        float y = points[3 * vertices[i] + 1], part = y - floorf(y);
+        uint32_t bits;
+        memcpy(&bits, &part, sizeof bits);
+        const uint32_t *turn = turns + 3 * (size_t)i;
+        CHECK_EQ_U64(got[4 * i], (uint32_t)y);
+        CHECK_EQ_U64(got[4 * i + 1], bits);
+        CHECK_EQ_U64(got[4 * i + 2], table[turn[2] % 3] + turn[0] * ends[turn[1]]);
+        CHECK_EQ_U64(got[4 * i + 3], i + 5);
+    }
+    tml_close(tml);
+}
+
+/* A tree of NODES nodes, breadth first: node n's first child and the number of its children. */
+enum { NODES = 3001 };
+static void make_tree(uint32_t tree[2 * NODES])
+{
+    uint32_t next = 1;
+    for (uint32_t n = 0; n < NODES; n++) {
+        uint32_t wanted = n < 8 ? 3 : scatter(n) % 4;
+        uint32_t children = wanted < NODES - next ? wanted : NODES - next;
+        tree[2 * n] = next;
+        tree[2 * n + 1] = children;
+        next += children;
+    }
+}
+
+/* Level after level by expand alone: each level's length is the one before it's total. Leaves are
+ * compacted on the way. */
+TEST(trees_are_walked_level_by_level)
+{
+    static uint32_t tree[2 * NODES], seen[NODES], hashes[NODES];
+    make_tree(tree);
+    tml_context *tml = open_cpu();
+    const uint32_t root = 0, one = 1;
+    tml_buffer words = make(tml, TML_VEC(TML_U32, 2), NODES, tree);
+    tml_buffer level[2] = {make(tml, TML_U32, NODES, NULL), make(tml, TML_U32, NODES, NULL)};
+    tml_buffer length[2] = {make(tml, TML_U32, 1, &one), make(tml, TML_U32, 1, NULL)};
+    tml_buffer leaves = make(tml, TML_U32, NODES, NULL), leaf_count = make(tml, TML_U32, 1, NULL);
+    tml_buffer hash = make(tml, TML_U32, NODES, NULL);
+    CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
+
+    uint32_t first = 0, size = 1; /* of the level, by the tree itself */
+    for (int l = 0; size > 0; l++) {
+        tml_buffer from = level[l & 1], to = level[~l & 1];
+        tml_length n = {.device = length[l & 1]};
+        CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_leaf),
+                                                                    .in = {from, words}},
+                                                           .payloads = {{from, leaves}},
+                                                           .length = n,
+                                                           .count = leaf_count}));
+        CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
+                                                          .in = {from, words},
+                                                          .length = n,
+                                                          .out = hash}));
+        CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
+                                                         .emit_kernel = TML_USE(child_of),
+                                                         .in = {from, words},
+                                                         .length = n,
+                                                         .out = to,
+                                                         .total = length[~l & 1]}));
+        uint64_t leaf_total = 0, next_size = 0, children = 0, leaves_here = 0;
+        CHECK_OK(tml, tml_read_count(tml, leaf_count, &leaf_total));
+        CHECK_OK(tml, tml_read_range(tml, leaves, 0, leaf_total, seen));
+        CHECK_OK(tml, tml_read_range(tml, hash, 0, size, hashes));
+        for (uint32_t i = 0; i < size; i++) {
+            uint32_t n_at = first + i;
+            children += tree[2 * n_at + 1];
+            if (tree[2 * n_at + 1] == 0) {
+                CHECK(leaves_here < leaf_total && seen[leaves_here] == n_at);
+                leaves_here++;
+            }
+            CHECK_EQ_U64(hashes[i], walks_hash(tree, n_at));
+        }
+        CHECK_EQ_U64(leaf_total, leaves_here);
+        CHECK_OK(tml, tml_read_count(tml, length[~l & 1], &next_size));
+        CHECK_EQ_U64(next_size, children);
+        first += size;
+        size = (uint32_t)children;
+        CHECK_OK(tml, tml_read_range(tml, to, 0, size, seen));
+        for (uint32_t i = 0; i < size; i++)
+            CHECK_EQ_U64(seen[i], first + i);
+    }
+    CHECK_EQ_U64(first, NODES);
+    tml_close(tml);
+}
+
+TEST(wrong_words_are_refused)
+{
+    tml_context *tml = open_cpu();
+    tml_buffer ends = make(tml, TML_VEC(TML_U32, 2), 8, NULL);
+    tml_buffer points = make(tml, TML_VEC(TML_F32, 3), 4, NULL);
+    tml_buffer halves = make(tml, TML_VEC(TML_F16, 3), 8, NULL);
+    tml_buffer out = make(tml, TML_F32, 8, NULL);
+    tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
+    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml), "tml_map_stream: in[1] is f16x3, needs what parameter 1 of "
+                                   "edge_square takes: elements of a multiple of 4 bytes");
+    /* In place is for elements alone. */
+    tml_buffer numbers = make(tml, TML_U32, 8, NULL);
+    desc = (tml_map_desc){.kernel = TML_USE(hash_of), .in = {numbers, numbers}, .out = numbers};
+    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_leaf),
+                                                               .in = {numbers, numbers}},
+                                                      .payloads = {{numbers, numbers}}}),
+                 TML_INVALID_ARGUMENT);
+    desc = (tml_map_desc){.kernel = TML_USE(too_many),
+                          .in = {points, points, points, points},
+                          .length = {.count = 8},
+                          .out = out};
+    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml), "tml_map_stream: kernel (too_many) takes more arrays than 4; "
+                                   "join some in one");
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
