@@ -8,10 +8,12 @@
  *   image.h   averages, exposure, tone curves and mip chains of pictures
  *   surface.h volume (or points) to mesh
  *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
+ *   collide.h which triangles of two meshes meet
  *   io.h      files (a second library, trommel-io; not included here) */
 #ifndef TROMMEL_H
 #define TROMMEL_H
 
+#include <trommel/collide.h>
 #include <trommel/core.h>
 #include <trommel/field.h>
 #include <trommel/image.h>
