@@ -30,7 +30,7 @@ typedef struct bench_image_desc {
     uint32_t width, height;
 } bench_image_desc;
 
-enum { BENCH_IMAGE_SETS = 32 };
+enum { BENCH_IMAGE_SETS = 32, BENCH_IMAGE_SHARES = 1 << 15 };
 
 typedef struct bench_image {
     tml_context *tml;
@@ -44,11 +44,16 @@ typedef struct bench_image {
     } sets[BENCH_IMAGE_SETS];
     uint32_t set_count, runs;
     tml_buffer stats;
+    double *sums, plain; /* the plain loop's: BENCH_IMAGE_SHARES, and the mean that it found */
 } bench_image;
 
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out);
 bool bench_image_run(void *image);
 tml_status bench_image_check(bench_image *image);
+/* The same mean by a plain loop on the host, on as many threads as the context has, to be timed beside:
+ * floats, LOG and MEAN. Its result is checked by bench_image_check. */
+bool bench_image_has_plain(const bench_image_desc *desc);
+bool bench_image_run_plain(void *image);
 void bench_image_destroy(bench_image *image);
 
 #ifdef __cplusplus

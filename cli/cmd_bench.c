@@ -126,19 +126,24 @@ static void destroy_copy(copy_job *copy)
         bench_op_destroy(&copy->device);
 }
 
-/* Times a job beside the copy of as many bytes; the job is on the host's clock where the copy is. */
+/* Times a job beside the copy of as many bytes; the job is on the host's clock where the copy is. There a
+ * peer, if any, takes its turn too. */
 static tml_status time_beside_copy(tml_context *tml, const bench_args *args, bench_job job,
-                                   uint64_t bytes, bench_row *row)
+                                   const bench_job *peer, uint64_t bytes, bench_row *row)
 {
     copy_job copy = {.is_host = false};
-    bench_job jobs[2] = {job};
+    bench_job jobs[3] = {job};
     tml_status status = create_copy(tml, bytes, &copy, &jobs[1]);
+    uint32_t count = 2;
     jobs[0].device = jobs[1].device;
-    if (!status && !bench_run(jobs, 2, (uint32_t)args->repeats))
+    if (peer && copy.is_host)
+        jobs[count++] = *peer;
+    if (!status && !bench_run(jobs, count, (uint32_t)args->repeats))
         status = tml_is_cancelled(tml) ? TML_CANCELLED : TML_INTERNAL;
     row->bytes = bytes;
     row->time = jobs[0].time;
     row->copy_time = jobs[1].time;
+    row->peer_s = jobs[2].time.median_s;
     destroy_copy(&copy);
     return status;
 }
@@ -159,8 +164,9 @@ static tml_status measure(tml_context *tml, const bench_args *args, const bench_
                      .vertex_count = op.vertex_count};
     snprintf(row.name, sizeof row.name, "%s", name);
     if (!status)
-        status = time_beside_copy(
-            tml, args, (bench_job){.name = name, .run = bench_op_run, .user = &op}, op.bytes, &row);
+        status =
+            time_beside_copy(tml, args, (bench_job){.name = name, .run = bench_op_run, .user = &op},
+                             NULL, op.bytes, &row);
     if (!status)
         report->rows[report->row_count++] = row;
     bench_op_destroy(&op);
@@ -179,10 +185,11 @@ static tml_status measure_image(tml_context *tml, const bench_args *args,
         status = bench_image_check(&image);
     snprintf(row.name, sizeof row.name, "%s, %u x %u %s", bench_image_name(desc->kind), desc->width,
              desc->height, tml_type_name(desc->type));
+    const bench_job own = {.name = row.name, .run = bench_image_run, .user = &image};
+    const bench_job plain = {.name = "plain loop", .run = bench_image_run_plain, .user = &image};
     if (!status)
-        status = time_beside_copy(
-            tml, args, (bench_job){.name = row.name, .run = bench_image_run, .user = &image},
-            image.bytes, &row);
+        status = time_beside_copy(tml, args, own, bench_image_has_plain(desc) ? &plain : NULL,
+                                  image.bytes, &row);
     if (!status)
         report->rows[report->row_count++] = row;
     bench_image_destroy(&image);
@@ -557,9 +564,11 @@ static void print_json(const bench_report *report, const tml_device_info *device
     putchar('\n');
 }
 
-static void print_table(const bench_report *report, const tml_device_info *device, uint32_t threads,
-                        bool has_peers)
+static void print_table(const bench_report *report, const tml_device_info *device, uint32_t threads)
 {
+    bool has_peers = false;
+    for (uint32_t i = 0; i < report->row_count; i++)
+        has_peers |= report->rows[i].peer_s > 0;
     printf("%s: %s\n%s (%s); %u at once\n\n", report->op, report->input, device->name,
            device->features, threads);
     printf("%-28s %10s %10s %8s %10s%s  %s\n", "", "min ms", "median ms", "GB/s", "of a copy",
@@ -629,7 +638,7 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
         if (args->common.json)
             print_json(&report, &device, tml_concurrency(tml));
         else
-            print_table(&report, &device, tml_concurrency(tml), args->peers != NULL);
+            print_table(&report, &device, tml_concurrency(tml));
     }
     cli_close(tml);
     return code;
@@ -647,7 +656,9 @@ const cli_command cmd_bench = {
      "and a copy that moves as many bytes in turn (memcpy, or the "
      "device's copy). GB/s counts each input byte once and each output "
      "byte once; \"of a copy\" is the copy's median time over the "
-     "operation's.",
+     "operation's. A picture's means have a peer on the CPU: what the compiler makes of a plain "
+     "loop "
+     "with -ffast-math (gcc: with glibc's vector log2f).",
      "trommel bench compact --count 128M\n"
      "  compact 2^27 numbers, keeping 1, 10, 50 and 90 percent\n"
      "trommel bench surface --field noise --size 256 --threads 1\n"
