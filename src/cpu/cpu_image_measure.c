@@ -19,6 +19,10 @@ enum {
     LANES = 32,  /* as in cpu_fold.c: compilers may not reorder sums of floats */
     CHUNK = 128, /* so many fractions of 24 bits fit 32 */
     COPIES = 4,  /* of the histogram: neighbours in the same bin do not wait for one another */
+    PARTS = 64,  /* in which the next block's memory is asked for: half of them while luminances are
+                  * found, half while they are summed up */
+    CHUNK_PARTS = PARTS / 2 / (IMAGE_BLOCK / CHUNK),
+    LINE = 64, /* bytes of a cache line */
     NO_BIN = TML_HISTOGRAM_BINS,
 };
 
@@ -42,9 +46,15 @@ typedef struct measure_block {
     measure_counts counts;
     size_t count;
     bool is_masked, is_weighted;
+    uintptr_t next;   /* where the next block's pixels begin, */
+    size_t next_part; /* and the bytes of one of PARTS of them, if rows follow one another */
 } measure_block;
 
 /* ---- loops over a block ---------------------------------------------------------------------- */
+
+#define LEAST(a, b) ((b) < (a) ? (b) : (a))
+#define MOST(a, b)  ((a) < (b) ? (b) : (a))
+#define ADD(a, b)   ((a) + (b))
 
 typedef enum luminance_kind { BY_WEIGHTS, BY_MAX, GREY } luminance_kind;
 typedef enum block_sort { POSITIVE, FINITE, WEIGHTED } block_sort;
@@ -73,23 +83,44 @@ CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminanc
     return pixel;
 }
 
-/* Luminances of a block without a mask; true if all are positive and finite, as they mostly are. */
+/* Asks for some parts of the next block's memory, while this one's is computed with: otherwise the memory
+ * rests half of the time. Nothing is read, so that what is no picture any more does no harm. */
+CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
+{
+    uintptr_t first = block->next + part * block->next_part;
+    for (size_t at = 0; at < parts * block->next_part; at += LINE)
+        __builtin_prefetch((const void *)(first + at));
+}
+
+/* Luminances of a block without a mask; true if all are positive and finite, as they mostly are. Floats
+ * above 0 are in the order of their bits, which are less than infinity's; others' are not, or are 0. So
+ * three extremes say what image_kind would of each, and two of them are wanted anyway. */
 CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
                               measure_block *block)
 {
     float *restrict luminance = block->luminance;
-    size_t count = block->count;
-    uint32_t others = 0;
-    for (size_t i = 0; i < count; i++) {
-        pixel_luminance pixel = luminance_of(plan, how, block, i);
-        luminance[i] = pixel.value;
-        others += image_kind(pixel.largest, pixel.value) != IMAGE_POSITIVE;
+    measure_counts *counts = &block->counts;
+    uint32_t least = UINT32_MAX, most = 0, largest = 0;
+    for (size_t first = 0; first < block->count; first += CHUNK) {
+        size_t end = TML_MIN_OF(first + CHUNK, block->count);
+        fetch_next(block, first / CHUNK * CHUNK_PARTS, CHUNK_PARTS);
+        for (size_t i = first; i < end; i++) {
+            pixel_luminance pixel = luminance_of(plan, how, block, i);
+            uint32_t bits = tml_float_bits(pixel.value);
+            luminance[i] = pixel.value;
+            least = bits < least ? bits : least;
+            most = bits > most ? bits : most;
+            if (how == BY_MAX) /* sums are not finite where a colour is not */
+                largest = pixel.largest > largest ? pixel.largest : largest;
+        }
     }
-    if (others > 0)
+    if (least == 0 || most >= IMAGE_INFINITE || largest >= IMAGE_INFINITE)
         return false;
-    block->counts.kinds[IMAGE_POSITIVE] += count;
-    block->counts.pixels += count;
-    block->counts.weight += count;
+    counts->least = LEAST(counts->least, tml_bits_float(least));
+    counts->most = MOST(counts->most, tml_bits_float(most));
+    counts->kinds[IMAGE_POSITIVE] += block->count;
+    counts->pixels += block->count;
+    counts->weight += block->count;
     return true;
 }
 
@@ -136,49 +167,56 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
     counts->weight += weighted ? total : pixels;
 }
 
-/* Lanes that a fixed tree joins: of arrays, JOIN(lane, element i). */
+/* Lanes that a fixed tree joins: of arrays, JOIN(lane, element i). On the way it fetches parts of the next
+ * block, from `fetched` on. */
 #define OVER_LANES(T, start, JOIN, FOLD)                                                           \
     T lane[LANES];                                                                                 \
-    size_t first = 0;                                                                              \
+    size_t first = 0, count = block->count;                                                        \
     for (size_t l = 0; l < LANES; l++)                                                             \
         lane[l] = start;                                                                           \
-    for (; first + LANES <= count; first += LANES)                                                 \
+    for (; first + LANES <= count; first += LANES) {                                               \
+        fetch_next(block, fetched + first / LANES, 1);                                             \
         for (size_t l = 0; l < LANES; l++)                                                         \
             lane[l] = JOIN(lane[l], first + l);                                                    \
+    }                                                                                              \
     for (size_t l = 0; first + l < count; l++)                                                     \
         lane[l] = JOIN(lane[l], first + l);                                                        \
     for (size_t width = LANES / 2; width > 0; width /= 2)                                          \
         for (size_t l = 0; l < width; l++)                                                         \
     lane[l] = FOLD(lane[l], lane[l + width])
 
-#define LEAST(a, b) ((b) < (a) ? (b) : (a))
-#define MOST(a, b)  ((a) < (b) ? (b) : (a))
-#define ADD(a, b)   ((a) + (b))
-
-CPU_INLINE float least_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
-                          size_t count)
+CPU_INLINE float least_of(const measure_block *block, bool weighted)
 {
+    const float *restrict x = block->luminance;
+    const uint32_t *restrict weights = block->weights;
+    const size_t fetched = PARTS / 2;
 #define JOIN_LEAST(a, i) LEAST(a, weighted &&weights[i] == 0 ? INFINITY : x[i])
     OVER_LANES(float, INFINITY, JOIN_LEAST, LEAST);
     return lane[0];
 }
-CPU_INLINE float most_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
-                         size_t count)
+CPU_INLINE float most_of(const measure_block *block, bool weighted)
 {
+    const float *restrict x = block->luminance;
+    const uint32_t *restrict weights = block->weights;
+    const size_t fetched = PARTS / 2;
 #define JOIN_MOST(a, i) MOST(a, weighted &&weights[i] == 0 ? -INFINITY : x[i])
     OVER_LANES(float, -INFINITY, JOIN_MOST, MOST);
     return lane[0];
 }
-CPU_INLINE double sum_of(const float *restrict x, const uint32_t *restrict weights, bool weighted,
-                         size_t count)
+CPU_INLINE double sum_of(const measure_block *block, bool weighted)
 {
+    const float *restrict x = block->luminance;
+    const uint32_t *restrict weights = block->weights;
+    const size_t fetched = PARTS / 2;
 #define JOIN_SUM(a, i) ((a) + (weighted ? (double)weights[i] * (double)x[i] : (double)x[i]))
     OVER_LANES(double, 0.0, JOIN_SUM, ADD);
     return lane[0];
 }
-CPU_INLINE double squares_of(const float *restrict x, const uint32_t *restrict weights,
-                             bool weighted, double mean, size_t count)
+CPU_INLINE double squares_of(const measure_block *block, bool weighted, double mean)
 {
+    const float *restrict x = block->luminance;
+    const uint32_t *restrict weights = block->weights;
+    const size_t fetched = PARTS * 3 / 4;
 #define SQUARE(i)         (((double)x[i] - mean) * ((double)x[i] - mean))
 #define JOIN_SQUARE(a, i) ((a) + (weighted ? (double)weights[i] * SQUARE(i) : SQUARE(i)))
     OVER_LANES(double, 0.0, JOIN_SQUARE, ADD);
@@ -188,8 +226,8 @@ CPU_INLINE double squares_of(const float *restrict x, const uint32_t *restrict w
 CPU_INLINE void find_extremes(bool weighted, measure_block *block)
 {
     measure_counts *counts = &block->counts;
-    float least = least_of(block->luminance, block->weights, weighted, block->count);
-    float most = most_of(block->luminance, block->weights, weighted, block->count);
+    float least = least_of(block, weighted);
+    float most = most_of(block, weighted);
     counts->least = LEAST(counts->least, least);
     counts->most = MOST(counts->most, most);
 }
@@ -206,10 +244,8 @@ CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
     image_moments moments = {.weight = (double)weight};
     if (weight == 0)
         return moments;
-    moments.mean =
-        sum_of(block->luminance, block->weights, weighted, block->count) / moments.weight;
-    moments.square =
-        squares_of(block->luminance, block->weights, weighted, moments.mean, block->count);
+    moments.mean = sum_of(block, weighted) / moments.weight;
+    moments.square = squares_of(block, weighted, moments.mean);
     return moments;
 }
 
@@ -226,6 +262,7 @@ CPU_INLINE void find_logarithms(const image_measure_plan *plan, block_sort sort,
     measure_counts *counts = &block->counts;
     for (size_t first = 0; first < block->count; first += CHUNK) {
         size_t end = TML_MIN_OF(first + CHUNK, block->count);
+        fetch_next(block, PARTS / 2 + first / CHUNK * CHUNK_PARTS, CHUNK_PARTS);
         uint64_t weight = 0, fraction = 0;
         int64_t whole = 0;
         uint32_t plain_fraction = 0, plain_weight = 0;
@@ -283,7 +320,8 @@ CPU_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort s
         *fits = measure_luminance(plan, BY_WEIGHTS, sort, block);
     if (!*fits)
         return moments;
-    find_extremes(weighted, block);
+    if (sort != POSITIVE)
+        find_extremes(weighted, block);
     if (binned)
         find_logarithms(plan, sort, true, block);
     else if (plan->what & TML_MEASURE_LOG)
@@ -355,13 +393,19 @@ static void load_block(const measure_job *job, uint64_t first, measure_block *bl
 {
     uint64_t width = job->plan->in.width, y = first / width, x = first % width;
     uint32_t wanted = job->plan->in.channels < 3 ? 1 : 3;
-    for (size_t done = 0; done < block->count; x = 0, y++) {
+    for (size_t done = 0; done < block->count;) {
         size_t count = (size_t)TML_MIN_OF(width - x, block->count - done);
         cpu_image_load(&job->image, y, x, count, wanted, &block->image, done);
         if (job->mask)
             take_weights(job, y, x, count, block->mask + done);
         done += count;
+        x += count;
+        y += x == width;
+        x = x < width ? x : 0;
     }
+    const cpu_image *image = &job->image;
+    block->next = (uintptr_t)image->pixels + y * image->row_size + x * image->pixel_size;
+    block->next_part = y < job->plan->in.height ? block->count * job->image.pixel_size / PARTS : 0;
 }
 
 /* The copies, into 64 bits before 32 overflow. */
