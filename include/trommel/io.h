@@ -109,17 +109,88 @@ typedef struct tml_mesh {
     double origin[3];
     const char *value_name; /* "intensity"; NULL: "value" */
     const char *comment;    /* one line for formats that hold one; may be NULL */
+    /* Texture coordinates of the triangles' corners, so that a vertex may have several. */
+    const float *uvs; /* uv_count x 2, or NULL */
+    const uint32_t
+        *uv_indices; /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
+    uint64_t uv_count;
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
- * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. An empty
- * mesh makes a valid, empty file.
+ * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. Of the formats only
+ * OBJ is given uvs. An empty mesh makes a valid, empty file.
  * Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown, or
  * counts that the format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
+
+/* When are vertices of exactly equal coordinates one vertex? */
+typedef enum tml_weld {
+    TML_WELD_AUTO,  /* where the format has no shared vertices: STL */
+    TML_WELD_NEVER, /* vertices are as in the file */
+    TML_WELD_ALWAYS /* glTF, too, which splits vertices where normals or texture coordinates do */
+} tml_weld;
+
+/* Zeroed: take what the file says. */
+typedef struct tml_mesh_load_desc {
+    tml_weld weld;
+    uint64_t memory_limit; /* refuse what needs more bytes than this; 0: no limit beyond malloc */
+} tml_mesh_load_desc;
+
+/* What a mesh file holds, as triangles, in host memory. */
+typedef struct tml_mesh_file {
+    /* Always indexed, by uint32_t. The arrays belong to this struct, and so does value_name. Vertices have the file's order, or, where they
+     * were welded, that of the first of each. Triangles have the faces' order and winding. normals
+     * are there where each vertex has just one; uvs where each corner has some; origin is not 0 where
+     * coordinates are too far from 0 for floats, as in tml_points. */
+    tml_mesh mesh;
+    /* The file's face, counted from 0, that a triangle is of: triangle_count; NULL: its own number */
+    uint32_t *faces;
+    uint64_t face_count;
+    uint64_t polygon_count; /* faces of more than three corners, cut into triangles */
+    uint64_t concave_count; /* of these, those that are not convex */
+    uint64_t crossed_count; /* and those whose outline crosses itself: no triangles are right */
+    uint64_t welded_count;  /* vertices that became part of another */
+    uint64_t skipped_count; /* points, lines, curves: what is no face */
+    uint32_t
+        *crease_vertices; /* crease_count x 2: the ends of edges that stay sharp when subdivided */
+    float *crease_sharpness;   /* crease_count: levels to stay sharp for; 10 and more: for ever */
+    uint32_t *corner_vertices; /* corner_count: vertices that do */
+    float *corner_sharpness;   /* corner_count */
+    uint64_t crease_count, corner_count;
+    char format[16];     /* "OBJ", "PLY", "STL", "OFF", "glTF" */
+    char value_name[32]; /* of mesh.values */
+    char comment[128];   /* what else a person would like to know; may be empty */
+} tml_mesh_file;
+
+/* Reads, by content:
+ *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back. Sharp edges and vertices are
+ *         OpenSubdiv's tags: "t crease 2/1/0 first second sharpness" and "t corner 1/1/0 vertex
+ *         sharpness", their vertices counted from 0. Materials, groups and smoothing are left out
+ *   PLY   ascii and binary, both byte orders, any types; lists vertex_index or vertex_indices of
+ *         polygons, and tristrips; nx ny nz; s t, u v or texture_u texture_v of vertices, texcoord lists of
+ *         faces; the first other property of vertices that is no colour becomes values
+ *   STL   ascii and binary. The triangles' normals are not used
+ *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; colours are left out. Binary,
+ *         4OFF and nOFF: UNSUPPORTED
+ *   glTF  2.0, .glb and .gltf with its buffers in the file or beside it: triangles, strips and fans of the default
+ *         scene, placed as its nodes say (a mirrored one keeps its outside), with their normals, the first
+ *         texture coordinates and _VALUE. Skins and morphs are left out. Compressed by
+ *         Draco or meshoptimizer: UNSUPPORTED. There where the build found jsmn (TML_GLTF)
+ * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or one with just two faces), others by cutting
+ * off ears (Meisters: Polygons Have Ears. 1975), seen along their normal (Newell's). path is UTF-8.
+ * desc may be NULL. Release the result with tml_mesh_file_free.
+ * Errors: FILE_ACCESS, FILE_FORMAT (also a coordinate that is NaN, infinite or beyond float, a face of fewer
+ * than three corners, or one that names a vertex which is not there; the message has line, row
+ * or byte), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
+                                                const tml_mesh_load_desc *desc, tml_mesh_file *out);
+TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
+/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY may hold points
+ * alone. */
+TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 

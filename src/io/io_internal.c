@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -207,6 +208,31 @@ bool tml_io_is_gzip(const void *data, size_t size)
 bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
 {
     return size / DEFLATE_RATIO <= stored;
+}
+
+/* ---- coordinates ------------------------------------------------------------------------------ */
+
+/* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
+ * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
+ * worth more than the precision. */
+static const double origin_ratio = 64.0;
+
+void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
+                          double origin[3])
+{
+    double extent = 0.0, largest = 0.0;
+    for (int axis = 0; axis < 3; axis++) {
+        extent = fmax(extent, upper[axis] - lower[axis]);
+        largest = fmax(largest, fmax(fabs(lower[axis]), fabs(upper[axis])));
+    }
+    bool far_away = is_inexact && largest > origin_ratio * extent;
+    double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
+    double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
+    for (int axis = 0; axis < 3; axis++) {
+        double centre = lower[axis] + 0.5 * (upper[axis] - lower[axis]);
+        double rounded = exponent < 0.0 ? round(centre * step) / step : round(centre / step) * step;
+        origin[axis] = far_away && isfinite(rounded) ? rounded + 0.0 : 0.0; /* + 0: no -0 */
+    }
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */

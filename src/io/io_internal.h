@@ -197,6 +197,14 @@ static inline void io_store_f64le(void *at, double value)
  * is aligned to the element. */
 void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian);
 
+/* ---- coordinates ------------------------------------------------------------------------------ */
+
+/* Where the origin of floats goes that hold coordinates within a box: 0 where they hold them well or the
+ * coordinates are floats (not is_inexact); otherwise the middle of the box, rounded to the extent's order of
+ * magnitude, so that people can read it and others can repeat it. */
+void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
+                          double origin[3]);
+
 /* ---- text: independent of the locale, never past the end --------------------------------------
  */
 

@@ -77,6 +77,27 @@ void tml_mesh_line(char *out, size_t size, const char *text)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
+{
+    uint64_t largest = 0;
+    if (!mesh->uvs)
+        return TML_OK;
+    if (mesh->uv_count > UINT64_MAX / 64 ||
+        (!mesh->uv_indices && mesh->uv_count != mesh->vertex_count))
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            MESH_CALL ": mesh.uv_count is %llu, needs vertex_count %llu where there are "
+                      "no uv_indices",
+            (unsigned long long)mesh->uv_count, (unsigned long long)mesh->vertex_count);
+    for (uint64_t i = 0; mesh->uv_indices && i < 3 * mesh->triangle_count; i++)
+        largest = mesh->uv_indices[i] > largest ? mesh->uv_indices[i] : largest;
+    if (mesh->uv_indices && mesh->triangle_count > 0 && largest >= mesh->uv_count)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         MESH_CALL ": mesh.uv_indices reach %llu, needs less than uv_count %llu",
+                         (unsigned long long)largest, (unsigned long long)mesh->uv_count);
+    return TML_OK;
+}
+
 static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
 {
     if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
@@ -105,7 +126,7 @@ static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
                          (unsigned long long)largest, (unsigned long long)mesh->vertex_count);
-    return TML_OK;
+    return check_uvs(tml, mesh);
 }
 
 tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)

@@ -1,4 +1,4 @@
-/* Writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991): text,
+/* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991): text,
  * indices from 1, shared by positions and normals. There is no room for values of vertices. An
  * empty mesh is a file of comments.
  *
@@ -7,10 +7,11 @@
 #include <math.h>
 
 #include "io/mesh_format.h"
+#include "io/mesh_sink.h"
 #include "io/number_format.h"
 
-/* "v " or "vn ", three numbers, two blanks, a line end; and "f ", six indices, slashes, blanks. */
-enum { OBJ_VERTEX_MAX = 3 + 3 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 3 * (2 * 20 + 3) };
+/* "v " or "vn ", three numbers, two blanks, a line end; and "f ", nine indices, slashes, blanks. */
+enum { OBJ_VERTEX_MAX = 3 + 3 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 3 * (3 * 20 + 3) };
 
 static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[3])
 {
@@ -75,6 +76,37 @@ static size_t fill_placed_vertices(const tml_mesh *mesh, uint64_t first, uint64_
     return (size_t)(at - out);
 }
 
+static size_t fill_uvs(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    uint8_t *at = out;
+    for (uint64_t i = first; i < first + count; i++) {
+        memcpy(at, "vt ", 3);
+        at += 3;
+        at += tml_format_f32((char *)at, mesh->uvs[2 * i]);
+        *at++ = ' ';
+        at += tml_format_f32((char *)at, mesh->uvs[2 * i + 1]);
+        *at++ = '\n';
+    }
+    return (size_t)(at - out);
+}
+
+/* A corner is "7", "7/5", "7//7" or "7/5/7": normals are numbered as vertices are. */
+static uint8_t *put_corner(uint8_t *out, const tml_mesh *mesh, uint64_t corner)
+{
+    uint64_t vertex = mesh_corner(mesh, corner) + 1;
+    out += tml_format_u64((char *)out, vertex);
+    if (mesh->uvs || mesh->normals)
+        *out++ = '/';
+    if (mesh->uvs)
+        out += tml_format_u64((char *)out,
+                              mesh->uv_indices ? (uint64_t)mesh->uv_indices[corner] + 1 : vertex);
+    if (mesh->normals) {
+        *out++ = '/';
+        out += tml_format_u64((char *)out, vertex);
+    }
+    return out;
+}
+
 static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
     uint8_t *at = out;
@@ -82,13 +114,7 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
         *at++ = 'f';
         for (uint64_t c = 0; c < 3; c++) {
             *at++ = ' ';
-            size_t length = tml_format_u64((char *)at, mesh_corner(mesh, 3 * t + c) + 1);
-            if (mesh->normals) {
-                memcpy(at + length, "//", 2);
-                memcpy(at + length + 2, at, length);
-                length += 2 + length;
-            }
-            at += length;
+            at = put_corner(at, mesh, 3 * t + c);
         }
         *at++ = '\n';
     }
@@ -106,10 +132,241 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     tml_io_print(&writer, "# Trommel %s\n", comment);
     status = tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
                                  mesh_has_origin(mesh) ? fill_placed_vertices : fill_vertices);
+    if (status == TML_OK && mesh->uvs)
+        status = tml_mesh_write_rows(&writer, mesh, mesh->uv_count, OBJ_VERTEX_MAX, fill_uvs);
     if (status == TML_OK && mesh->normals)
         status =
             tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, OBJ_VERTEX_MAX, fill_normals);
     if (status == TML_OK)
         status = tml_mesh_write_rows(&writer, mesh, mesh->triangle_count, OBJ_FACE_MAX, fill_faces);
     return tml_io_finish(&writer, status);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Lines are keywords with words after them; a backslash at a line's end carries it on. Numbers count from 1, or
+ * from -1 back from where the file is. */
+typedef struct obj_reader {
+    mesh_sink *sink;
+    io_text text;
+    uint64_t line; /* of the statement at hand */
+    bool is_empty; /* but for comments, so far */
+    char *joined;  /* a statement of several lines; room for the whole file */
+    size_t size;
+} obj_reader;
+
+static bool is_carried_on(io_span line)
+{
+    return line.size > 0 && line.text[line.size - 1] == '\\';
+}
+
+/* The next statement, without a comment at its end. */
+static bool next_statement(obj_reader *reader, io_span *out)
+{
+    reader->line = reader->text.line;
+    if (!tml_io_line(&reader->text, out))
+        return false;
+    if (is_carried_on(*out)) {
+        size_t length = 0;
+        io_span part = *out;
+        for (bool more = true; more;) {
+            more = is_carried_on(part);
+            memcpy(reader->joined + length, part.text, part.size - more);
+            length += part.size - more;
+            if (more)
+                reader->joined[length++] = ' ';
+            more = more && tml_io_line(&reader->text, &part);
+        }
+        *out = (io_span){reader->joined, length};
+    }
+    const char *comment = out->size > 0 ? memchr(out->text, '#', out->size) : NULL;
+    if (comment)
+        out->size = (size_t)(comment - out->text);
+    return true;
+}
+
+static tml_status bad_word(const obj_reader *reader, io_span word, const char *expected)
+{
+    return tml_mesh_error(reader->sink, reader->line, "\"%.*s\" is no %s",
+                          (int)(word.size < 40 ? word.size : 40), word.text, expected);
+}
+
+/* Reads the numbers after a keyword: at least so many, of which at most 3 are kept. */
+static tml_status read_numbers(const obj_reader *reader, io_text *words, int least, double out[3])
+{
+    io_span word;
+    int count = 0;
+    for (; count < 3 && tml_io_word(words, &word); count++)
+        if (!tml_io_parse_f64(word, &out[count]))
+            return bad_word(reader, word, "number");
+    if (count < least)
+        return tml_mesh_error(reader->sink, reader->line, "has %d numbers, needs %d", count, least);
+    return TML_OK;
+}
+
+/* One of a corner's numbers: of count things so far. */
+static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t count,
+                               const char *what, uint32_t *out)
+{
+    int64_t number;
+    if (!tml_io_parse_i64(word, &number))
+        return bad_word(reader, word, what);
+    if (number == 0 || number >= (int64_t)MESH_NONE || -number > (int64_t)count)
+        return tml_mesh_error(reader->sink, reader->line,
+                              "names %s %lld, the file has %llu until there and counts from 1, or "
+                              "-1 backwards",
+                              what, (long long)number, (unsigned long long)count);
+    *out = (uint32_t)(number > 0 ? number - 1 : (int64_t)count + number);
+    return TML_OK;
+}
+
+/* "7", "7/5", "7//3" or "7/5/3"; "7//" and "7/" are seen, too. */
+static tml_status read_corner(obj_reader *reader, io_span word)
+{
+    static const char *const names[] = {"vertex", "texture coordinate", "normal"};
+    mesh_sink *sink = reader->sink;
+    const uint64_t counts[3] = {mesh_vertex_count(sink), sink->uvs.size / (2 * sizeof(float)),
+                                sink->normals.size / (3 * sizeof(float))};
+    uint32_t numbers[3] = {MESH_NONE, MESH_NONE, MESH_NONE};
+    io_span rest = word;
+    for (int i = 0; i < 3; i++) {
+        const char *slash = memchr(rest.text, '/', rest.size);
+        io_span part = {rest.text, slash ? (size_t)(slash - rest.text) : rest.size};
+        tml_status status = TML_OK;
+        if (part.size > 0 || i == 0)
+            status = parse_number(reader, part, counts[i], names[i], &numbers[i]);
+        if (status != TML_OK || !slash)
+            return status == TML_OK
+                       ? tml_mesh_push_corner(sink,
+                                              (mesh_corner_ref){numbers[0], numbers[1], numbers[2]},
+                                              reader->line)
+                       : status;
+        rest = (io_span){slash + 1, rest.size - part.size - 1};
+    }
+    return bad_word(reader, word, "corner such as 7, 7/5, 7//3 or 7/5/3");
+}
+
+static tml_status read_face(obj_reader *reader, io_text *words)
+{
+    io_span word;
+    tml_status status = TML_OK;
+    while (status == TML_OK && tml_io_word(words, &word))
+        status = read_corner(reader, word);
+    return status == TML_OK ? tml_mesh_end_face(reader->sink, reader->line) : status;
+}
+
+/* ---- reading: OpenSubdiv's tags -------------------------------------------------------------- */
+
+enum { OBJ_TAG_MAX = 1024 }; /* numbers of one tag */
+
+/* A tag's "2/1/0": how many integers, reals and words follow. */
+static bool parse_tag_counts(io_span word, uint64_t counts[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const char *slash = memchr(word.text, '/', word.size);
+        io_span part = {word.text, slash ? (size_t)(slash - word.text) : word.size};
+        if ((i < 2) != (slash != NULL) || !tml_io_parse_u64(part, &counts[i]))
+            return false;
+        word = slash ? (io_span){slash + 1, word.size - part.size - 1} : word;
+    }
+    return counts[0] <= OBJ_TAG_MAX && counts[1] <= OBJ_TAG_MAX;
+}
+
+/* Edges are pairs of vertices, corners are single ones: step. One sharpness for all, or one for each. */
+static tml_status read_sharp(obj_reader *reader, io_text *words, uint64_t step)
+{
+    uint64_t counts[3], vertices[OBJ_TAG_MAX] = {0};
+    double sharpness[OBJ_TAG_MAX] = {0};
+    io_span word = {words->at, 0};
+    if (!tml_io_word(words, &word) || !parse_tag_counts(word, counts) || counts[0] % step != 0 ||
+        (counts[1] != 1 && counts[1] != counts[0] / step))
+        return tml_mesh_error(
+            reader->sink, reader->line,
+            "the tag's counts are \"%.*s\", need %s/1/0 (or more vertices, with a "
+            "sharpness for each; at most %d)",
+            (int)(word.size < 40 ? word.size : 40), word.text, step == 2 ? "2" : "1", OBJ_TAG_MAX);
+    for (uint64_t i = 0; i < counts[0]; i++)
+        if (!tml_io_word(words, &word) || !tml_io_parse_u64(word, &vertices[i]) ||
+            vertices[i] >= MESH_NONE)
+            return bad_word(reader, word, "vertex of a tag, counted from 0");
+    for (uint64_t i = 0; i < counts[1]; i++)
+        if (!tml_io_word(words, &word) || !tml_io_parse_f64(word, &sharpness[i]))
+            return bad_word(reader, word, "sharpness");
+    tml_status status = TML_OK;
+    for (uint64_t i = 0; i < counts[0] && status == TML_OK; i += step) {
+        double value = sharpness[counts[1] == 1 ? 0 : i / step];
+        status = step == 2 ? tml_mesh_push_crease(reader->sink, (uint32_t)vertices[i],
+                                                  (uint32_t)vertices[i + 1], value, reader->line)
+                           : tml_mesh_push_sharp_corner(reader->sink, (uint32_t)vertices[i], value,
+                                                        reader->line);
+    }
+    return status;
+}
+
+static tml_status read_tag(obj_reader *reader, io_text *words)
+{
+    io_span name;
+    if (tml_io_word(words, &name)) {
+        if (tml_io_is(name, "crease"))
+            return read_sharp(reader, words, 2);
+        if (tml_io_is(name, "corner"))
+            return read_sharp(reader, words, 1);
+    }
+    return TML_OK;
+}
+
+static tml_status read_statement(obj_reader *reader, io_span statement)
+{
+    mesh_sink *sink = reader->sink;
+    io_text words = io_text_of(statement);
+    io_span keyword;
+    double numbers[3] = {0, 0, 0};
+    tml_status status = TML_OK;
+    if (!tml_io_word(&words, &keyword))
+        return TML_OK;
+    reader->is_empty = false;
+    if (tml_io_is(keyword, "v")) {
+        status = read_numbers(reader, &words, 3, numbers);
+        return status == TML_OK ? tml_mesh_push_vertex(sink, numbers, reader->line) : status;
+    }
+    if (tml_io_is(keyword, "vt")) {
+        status = read_numbers(reader, &words, 1, numbers);
+        return status == TML_OK ? tml_mesh_push_uv(sink, numbers) : status;
+    }
+    if (tml_io_is(keyword, "vn")) {
+        status = read_numbers(reader, &words, 3, numbers);
+        return status == TML_OK ? tml_mesh_push_normal(sink, numbers) : status;
+    }
+    if (tml_io_is(keyword, "f") || tml_io_is(keyword, "fo"))
+        return read_face(reader, &words);
+    if (tml_io_is(keyword, "t"))
+        return read_tag(reader, &words);
+    sink->skipped_count += tml_io_is(keyword, "p") || tml_io_is(keyword, "l") ||
+                           tml_io_is(keyword, "curv") || tml_io_is(keyword, "curv2") ||
+                           tml_io_is(keyword, "surf");
+    return TML_OK;
+}
+
+tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size)
+{
+    obj_reader reader = {
+        .sink = sink, .text = io_text_of((io_span){(const char *)data, size}), .is_empty = true};
+    if (memchr(data, '\0', size))
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "is no text, as OBJ is");
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) /* Windows editors' byte order mark */
+        reader.text.at += 3;
+    if (memchr(data, '\\', size)) {
+        reader.size = size;
+        reader.joined = tml_io_alloc(sink->file, size);
+        if (!reader.joined)
+            return TML_OUT_OF_MEMORY;
+    }
+    io_span statement;
+    tml_status status = TML_OK;
+    while (status == TML_OK && next_statement(&reader, &statement))
+        status = read_statement(&reader, statement);
+    tml_free(sink->file->tml, reader.joined, reader.size);
+    if (status == TML_OK && mesh_vertex_count(sink) == 0 && !reader.is_empty)
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "has no vertices");
+    return status;
 }

@@ -1,9 +1,11 @@
-/* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points of ascii and binary files of
- * either byte order, with properties of any type in any order; writes binary little-endian
+/* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points and the meshes of ascii and binary files
+ * of either byte order, with properties of any type in any order; writes binary little-endian
  * meshes. */
 #include <math.h>
+#include <strings.h>
 
 #include "io/mesh_format.h"
+#include "io/mesh_sink.h"
 #include "io/points_internal.h"
 
 /* ---- reading: the header --------------------------------------------------------------------- */
@@ -114,7 +116,7 @@ static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
 }
 
 /* Reads the header; text is then where the data begin. */
-static tml_status parse_header(const point_sink *sink, io_text *text, ply_header *header)
+static tml_status parse_header(const io_file *file, io_text *text, ply_header *header)
 {
     io_span line;
     bool ends_with_cr = text->end - text->at > 4 && text->at[3] == '\r' && text->at[4] != '\n';
@@ -122,7 +124,7 @@ static tml_status parse_header(const point_sink *sink, io_text *text, ply_header
     for (;;) {
         uint64_t number = text->line;
         if (!next_line(text, ends_with_cr, &line))
-            return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no end_header");
+            return tml_io_error(file, TML_FILE_FORMAT, "the header has no end_header");
         io_text words = io_text_of(line);
         io_span keyword = next_word(&words);
         bool is_good = true;
@@ -139,18 +141,18 @@ static tml_status parse_header(const point_sink *sink, io_text *text, ply_header
                       tml_io_is(keyword, "obj_info");
         if (!is_good)
             return tml_io_error(
-                sink->file, TML_FILE_FORMAT,
+                file, TML_FILE_FORMAT,
                 "line %llu of the header is \"%.*s\", which is no format 1.0, element "
                 "(at most %d) or property (at most %d) of a known type",
                 (unsigned long long)number, (int)(line.size < 80 ? line.size : 80), line.text,
                 PLY_ELEMENTS_MAX, PLY_PROPERTIES_MAX);
     }
     if (!header->has_format)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no format line");
+        return tml_io_error(file, TML_FILE_FORMAT, "the header has no format line");
     return TML_OK;
 }
 
-/* ---- reading: the data ----------------------------------------------------------------------- */
+/* ---- reading: rows --------------------------------------------------------------------------- */
 
 static bool skip_list(io_text *text, points_encoding encoding, const ply_property *property)
 {
@@ -187,7 +189,7 @@ static bool next_row(io_text *text, const ply_header *header, const ply_element 
 }
 
 /* Refuses a count that the bytes left cannot hold, before work is done by it. */
-static tml_status check_room(const point_sink *sink, const io_text *text, const ply_header *header,
+static tml_status check_room(const io_file *file, const io_text *text, const ply_header *header,
                              const ply_element *element)
 {
     uint64_t row_min = 0;
@@ -202,7 +204,7 @@ static tml_status check_room(const point_sink *sink, const io_text *text, const 
     uint64_t left = (uint64_t)(text->end - text->at) + (header->encoding == POINTS_TEXT ? 1 : 0);
     if (row_min > 0 && element->count > left / row_min)
         return tml_io_error(
-            sink->file, TML_FILE_FORMAT,
+            file, TML_FILE_FORMAT,
             "element %s has %llu rows of at least %llu bytes, the file has %llu bytes "
             "left; it is truncated",
             element->name, (unsigned long long)element->count, (unsigned long long)row_min,
@@ -210,13 +212,15 @@ static tml_status check_room(const point_sink *sink, const io_text *text, const 
     return TML_OK;
 }
 
-static tml_status fail_row(const point_sink *sink, const ply_element *element, uint64_t row)
+static tml_status fail_row(const io_file *file, const ply_element *element, uint64_t row)
 {
     return tml_io_error(
-        sink->file, TML_FILE_FORMAT,
+        file, TML_FILE_FORMAT,
         "row %llu of %llu of element %s is no row of numbers, or the file ends in it",
         (unsigned long long)row, (unsigned long long)element->count, element->name);
 }
+
+/* ---- reading: points ------------------------------------------------------------------------- */
 
 static tml_status read_vertices(point_sink *sink, io_text *text, const ply_header *header,
                                 const ply_element *vertex)
@@ -231,7 +235,7 @@ static tml_status read_vertices(point_sink *sink, io_text *text, const ply_heade
     double values[PLY_PROPERTIES_MAX];
     for (uint64_t row = 0; row < vertex->count && status == TML_OK; row++) {
         if (!next_row(text, header, vertex, values))
-            return fail_row(sink, vertex, row);
+            return fail_row(sink->file, vertex, row);
         status = tml_points_push_row(sink, &columns, values);
     }
     return status;
@@ -241,10 +245,10 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
 {
     ply_header header = {0};
     io_text text = {(const char *)data, (const char *)data + size, 1};
-    tml_status status = parse_header(sink, &text, &header);
+    tml_status status = parse_header(sink->file, &text, &header);
     for (uint32_t e = 0; e < header.element_count && status == TML_OK; e++) {
         const ply_element *element = &header.elements[e];
-        status = check_room(sink, &text, &header, element);
+        status = check_room(sink->file, &text, &header, element);
         if (status != TML_OK)
             return status;
         if (strcmp(element->name, "vertex") == 0)
@@ -253,11 +257,297 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
         double values[PLY_PROPERTIES_MAX];
         for (uint64_t row = 0; element->property_count > 0 && row < element->count; row++)
             if (!next_row(&text, &header, element, values))
-                return fail_row(sink, element, row);
+                return fail_row(sink->file, element, row);
     }
     return status == TML_OK
                ? tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex")
                : status;
+}
+
+/* ---- reading: meshes ------------------------------------------------------------------------- */
+
+/* The columns of the vertex table that a mesh is made of; -1: not there. */
+typedef struct ply_columns {
+    int32_t position[3], normal[3], uv[2], value;
+} ply_columns;
+
+typedef struct ply_mesh {
+    mesh_sink *sink;
+    io_text text;
+    const ply_header *header;
+    bool has_vertex, has_face;
+    bool has_vertex_uvs; /* texture coordinates are columns of the vertex table */
+    bool has_wedge_uvs;  /* or a list of each face, two for each corner */
+    bool has_normals;
+} ply_mesh;
+
+static int32_t position_of(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static ply_columns find_columns(ply_mesh *mesh, const ply_element *vertex)
+{
+    static const char *const normals[] = {"nx", "ny", "nz"};
+    static const char *const uvs[] = {"s", "t", "u", "v", "texture_u", "texture_v"};
+    ply_columns columns = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1}, -1};
+    point_sink names = {.file = mesh->sink->file}; /* knows what other columns are not */
+    point_columns others = POINT_COLUMNS_NONE;
+    for (uint32_t i = 0; i < vertex->property_count; i++) {
+        const ply_property *property = &mesh->header->properties[vertex->first + i];
+        int32_t normal = position_of(property->name, normals, 3);
+        int32_t uv = position_of(property->name, uvs, 6);
+        if (property->list_count != TML_TYPE_NONE)
+            continue;
+        if (normal >= 0)
+            columns.normal[normal] = (int32_t)i;
+        else if (uv >= 0)
+            columns.uv[uv % 2] = (int32_t)i;
+        else
+            tml_points_column(&names, &others, (int32_t)i, property->name);
+    }
+    memcpy(columns.position, others.position, sizeof columns.position);
+    columns.value = others.value;
+    memcpy(mesh->sink->value_name, names.value_name, sizeof names.value_name);
+    mesh->has_normals = columns.normal[0] >= 0 && columns.normal[1] >= 0 && columns.normal[2] >= 0;
+    mesh->has_vertex_uvs = columns.uv[0] >= 0 && columns.uv[1] >= 0 && !mesh->has_wedge_uvs;
+    return columns;
+}
+
+static tml_status push_vertex_row(ply_mesh *mesh, const ply_columns *columns, const double *row,
+                                  uint64_t number)
+{
+    mesh_sink *sink = mesh->sink;
+    double numbers[3];
+    for (int i = 0; i < 3; i++)
+        numbers[i] = row[columns->position[i]];
+    tml_status status = tml_mesh_push_vertex(sink, numbers, number);
+    for (int i = 0; i < 3 && mesh->has_normals; i++)
+        numbers[i] = row[columns->normal[i]];
+    if (status == TML_OK && mesh->has_normals)
+        status = tml_mesh_push_normal(sink, numbers);
+    if (status == TML_OK && mesh->has_vertex_uvs)
+        status =
+            tml_mesh_push_uv(sink, (const double[2]){row[columns->uv[0]], row[columns->uv[1]]});
+    if (status == TML_OK && columns->value >= 0)
+        status = tml_mesh_push_value(sink, row[columns->value]);
+    return status;
+}
+
+static tml_status read_vertex_table(ply_mesh *mesh, const ply_element *vertex)
+{
+    ply_columns columns = find_columns(mesh, vertex);
+    double row[PLY_PROPERTIES_MAX];
+    tml_status status = TML_OK;
+    mesh->sink->place_name = "vertex";
+    for (int axis = 0; axis < 3; axis++)
+        if (columns.position[axis] < 0)
+            return tml_io_error(mesh->sink->file, TML_FILE_FORMAT,
+                                "the vertices have no \"%c\"; needs x, y and z", "xyz"[axis]);
+    for (uint64_t i = 0; i < vertex->count && status == TML_OK; i++)
+        status = next_row(&mesh->text, mesh->header, vertex, row)
+                     ? push_vertex_row(mesh, &columns, row, i)
+                     : fail_row(mesh->sink->file, vertex, i);
+    return status;
+}
+
+/* The list properties of faces that matter. */
+typedef enum ply_list { PLY_LIST_OTHER, PLY_LIST_VERTICES, PLY_LIST_UVS } ply_list;
+
+static ply_list list_kind(const ply_property *property)
+{
+    if (property->list_count == TML_TYPE_NONE)
+        return PLY_LIST_OTHER;
+    if (strcmp(property->name, "vertex_indices") == 0 ||
+        strcmp(property->name, "vertex_index") == 0)
+        return PLY_LIST_VERTICES;
+    return strcmp(property->name, "texcoord") == 0 ? PLY_LIST_UVS : PLY_LIST_OTHER;
+}
+
+static bool next_length(ply_mesh *mesh, const ply_property *property, uint64_t *out)
+{
+    double length;
+    if (!tml_points_next(&mesh->text, mesh->header->encoding, property->list_count, &length) ||
+        !(length >= 0.0) || length != floor(length) ||
+        length > (double)(mesh->text.end - mesh->text.at)) /* a number is a byte at least */
+        return false;
+    *out = (uint64_t)length;
+    return true;
+}
+
+static tml_status push_list_corner(ply_mesh *mesh, double number, uint64_t row)
+{
+    if (!(number >= 0 && number < (double)MESH_NONE && number == floor(number)))
+        return tml_mesh_error(mesh->sink, row, "a corner is vertex %.17g, needs a number from 0 on",
+                              number);
+    uint32_t vertex = (uint32_t)number;
+    return tml_mesh_push_corner(mesh->sink,
+                                (mesh_corner_ref){vertex, mesh->has_vertex_uvs ? vertex : MESH_NONE,
+                                                  mesh->has_normals ? vertex : MESH_NONE},
+                                row);
+}
+
+/* A list of vertices' numbers: the face in the making. */
+static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
+                               const ply_property *property, uint64_t row)
+{
+    uint64_t length;
+    double number;
+    if (!next_length(mesh, property, &length))
+        return fail_row(mesh->sink->file, face, row);
+    tml_status status = TML_OK;
+    for (uint64_t i = 0; i < length && status == TML_OK; i++)
+        status = tml_points_next(&mesh->text, mesh->header->encoding, property->type, &number)
+                     ? push_list_corner(mesh, number, row)
+                     : fail_row(mesh->sink->file, face, row);
+    return status;
+}
+
+/* Texture coordinates: *first is the number of the first, *count how many. */
+static tml_status read_wedges(ply_mesh *mesh, const ply_element *face, const ply_property *property,
+                              uint64_t row, uint64_t *first, uint64_t *count)
+{
+    uint64_t length;
+    double uv[2];
+    if (!next_length(mesh, property, &length))
+        return fail_row(mesh->sink->file, face, row);
+    *first = mesh->sink->uvs.size / (2 * sizeof(float));
+    *count = length / 2;
+    tml_status status = TML_OK;
+    for (uint64_t i = 0; i < length && status == TML_OK; i++) {
+        if (!tml_points_next(&mesh->text, mesh->header->encoding, property->type, &uv[i % 2]))
+            return fail_row(mesh->sink->file, face, row);
+        if (i % 2 == 1)
+            status = tml_mesh_push_uv(mesh->sink, uv);
+    }
+    return status;
+}
+
+static tml_status read_face_row(ply_mesh *mesh, const ply_element *face, uint64_t row)
+{
+    mesh_sink *sink = mesh->sink;
+    uint64_t first_uv = 0, uv_count = 0;
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; i < face->property_count && status == TML_OK; i++) {
+        const ply_property *property = &mesh->header->properties[face->first + i];
+        ply_list kind = list_kind(property);
+        double skipped;
+        if (kind == PLY_LIST_VERTICES)
+            status = read_corners(mesh, face, property, row);
+        else if (kind == PLY_LIST_UVS)
+            status = read_wedges(mesh, face, property, row, &first_uv, &uv_count);
+        else if (property->list_count != TML_TYPE_NONE
+                     ? !skip_list(&mesh->text, mesh->header->encoding, property)
+                     : !tml_points_next(&mesh->text, mesh->header->encoding, property->type,
+                                        &skipped))
+            status = fail_row(sink->file, face, row);
+    }
+    if (status != TML_OK)
+        return status;
+    mesh_corner_ref *refs = (mesh_corner_ref *)(void *)sink->face.data;
+    uint64_t corners = sink->face.size / sizeof *refs;
+    for (uint64_t i = 0; i < corners && uv_count == corners; i++)
+        refs[i].uv = first_uv + i < MESH_NONE ? (uint32_t)(first_uv + i) : MESH_NONE;
+    return tml_mesh_end_face(sink, row);
+}
+
+/* Triangle strips in one list, with -1 between them; every other triangle is wound the other way. */
+static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
+                              const ply_property *property, uint64_t row)
+{
+    uint64_t length, run = 0;
+    double number, before[2] = {0, 0};
+    if (!next_length(mesh, property, &length))
+        return fail_row(mesh->sink->file, strips, row);
+    tml_status status = TML_OK;
+    for (uint64_t i = 0; i < length && status == TML_OK; i++) {
+        if (!tml_points_next(&mesh->text, mesh->header->encoding, property->type, &number))
+            return fail_row(mesh->sink->file, strips, row);
+        if (number == -1) {
+            run = 0;
+            continue;
+        }
+        if (run >= 2) {
+            status = push_list_corner(mesh, before[0], row);
+            if (status == TML_OK)
+                status = push_list_corner(mesh, before[1], row);
+            if (status == TML_OK)
+                status = push_list_corner(mesh, number, row);
+            if (status == TML_OK)
+                status = tml_mesh_end_face(mesh->sink, row);
+        }
+        before[run % 2] = number; /* in turn: this alone winds every other triangle right */
+        run++;
+    }
+    return status;
+}
+
+static tml_status read_face_table(ply_mesh *mesh, const ply_element *face)
+{
+    tml_status status = TML_OK;
+    mesh->sink->place_name = "face";
+    for (uint64_t i = 0; i < face->count && status == TML_OK; i++)
+        status = read_face_row(mesh, face, i);
+    return status;
+}
+
+static tml_status read_element(ply_mesh *mesh, const ply_element *element)
+{
+    const ply_property *properties = mesh->header->properties + element->first;
+    bool has_corners = false;
+    tml_status status = check_room(mesh->sink->file, &mesh->text, mesh->header, element);
+    for (uint32_t i = 0; i < element->property_count; i++)
+        has_corners |= list_kind(&properties[i]) == PLY_LIST_VERTICES;
+    if (status != TML_OK)
+        return status;
+    if (strcmp(element->name, "vertex") == 0 && !mesh->has_vertex) {
+        mesh->has_vertex = true;
+        return read_vertex_table(mesh, element);
+    }
+    if (strcmp(element->name, "face") == 0 && has_corners) {
+        mesh->has_face = true;
+        return read_face_table(mesh, element);
+    }
+    if (strcmp(element->name, "tristrips") == 0 && has_corners && element->property_count == 1) {
+        mesh->has_face = true;
+        mesh->sink->place_name = "strip";
+        for (uint64_t row = 0; row < element->count && status == TML_OK; row++)
+            status = read_strips(mesh, element, properties, row);
+        return status;
+    }
+    double values[PLY_PROPERTIES_MAX];
+    for (uint64_t row = 0; element->property_count > 0 && row < element->count; row++)
+        if (!next_row(&mesh->text, mesh->header, element, values))
+            return fail_row(mesh->sink->file, element, row);
+    return TML_OK;
+}
+
+tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
+{
+    ply_header header = {0};
+    ply_mesh mesh = {.sink = sink,
+                     .text = {(const char *)data, (const char *)data + size, 1},
+                     .header = &header};
+    tml_status status = parse_header(sink->file, &mesh.text, &header);
+    for (uint32_t e = 0; e < header.element_count && status == TML_OK; e++)
+        for (uint32_t i = 0; i < header.elements[e].property_count; i++)
+            mesh.has_wedge_uvs |=
+                strcmp(header.elements[e].name, "face") == 0 &&
+                list_kind(&header.properties[header.elements[e].first + i]) == PLY_LIST_UVS;
+    for (uint32_t e = 0; e < header.element_count && status == TML_OK; e++)
+        status = read_element(&mesh, &header.elements[e]);
+    if (status != TML_OK)
+        return status;
+    if (!mesh.has_vertex)
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex");
+    if (!mesh.has_face)
+        return tml_io_error(sink->file, TML_FILE_FORMAT,
+                            "the file has no faces (an element face with a list vertex_indices); "
+                            "it holds points, not a mesh");
+    return TML_OK;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

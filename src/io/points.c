@@ -178,38 +178,13 @@ bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, dou
 
 /* ---- the finish ------------------------------------------------------------------------------ */
 
-/* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
- * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
- * worth more than the precision. */
-static const double origin_ratio = 64.0;
-
-/* Leaves the origin 0 where floats hold the coordinates well; otherwise takes the middle of the
- * box, rounded to the extent's order of magnitude, so that people can read it and others can repeat
- * it. */
-static void choose_origin(const point_sink *sink, double origin[3])
-{
-    double extent = 0.0, largest = 0.0;
-    for (int axis = 0; axis < 3; axis++) {
-        extent = fmax(extent, sink->upper[axis] - sink->lower[axis]);
-        largest = fmax(largest, fmax(fabs(sink->lower[axis]), fabs(sink->upper[axis])));
-    }
-    bool far_away = sink->inexact && largest > origin_ratio * extent;
-    double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
-    double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
-    for (int axis = 0; axis < 3; axis++) {
-        double centre = sink->lower[axis] + 0.5 * (sink->upper[axis] - sink->lower[axis]);
-        double rounded = exponent < 0.0 ? round(centre * step) / step : round(centre / step) * step;
-        origin[axis] = far_away && isfinite(rounded) ? rounded + 0.0 : 0.0; /* + 0: no -0 */
-    }
-}
-
 /* Moves the blocks into arrays, giving each back as soon as it is copied: memory never holds the
  * points twice. */
 static tml_status sink_finish(point_sink *sink, tml_points *out)
 {
     size_t size = sink->count * sizeof(float);
     tml_points points = {.count = sink->count, .dropped = sink->dropped};
-    choose_origin(sink, points.origin);
+    tml_io_choose_origin(sink->lower, sink->upper, sink->inexact, points.origin);
     memcpy(points.value_name, sink->value_name, sizeof points.value_name);
     points.positions = tml_alloc(sink->file->tml, 3 * size);
     points.radii = sink->has_radii ? tml_alloc(sink->file->tml, size) : NULL;

@@ -1,0 +1,191 @@
+/* Loading meshes: which format a file has, and what the formats share. */
+#include <assert.h>
+#include <strings.h>
+
+#include "io/mesh_sink.h"
+
+typedef struct mesh_format_info {
+    const char *name;
+    bool (*detect)(const io_file *file, io_span head);
+    mesh_reader read;
+    const char *place_name;
+    uint64_t number_base; /* of the file's vertices */
+    bool is_soup;         /* has no shared vertices */
+} mesh_format_info;
+
+/* ---- which format ---------------------------------------------------------------------------- */
+
+/* How much of a file the formats are told from. */
+enum { MESH_HEAD_SIZE = 4096 };
+
+static bool has_ending(const io_file *file, const char *ending)
+{
+    size_t length = strlen(file->path), ending_length = strlen(ending);
+    return length >= ending_length && strcasecmp(file->path + length - ending_length, ending) == 0;
+}
+
+static bool is_ply(const io_file *file, io_span head)
+{
+    (void)file;
+    return tml_io_starts_with(head, "ply\n") || tml_io_starts_with(head, "ply\r");
+}
+
+/* "glTF", or a JSON object that says what it is of. */
+static bool is_gltf(const io_file *file, io_span head)
+{
+    io_span text = tml_io_trim(head);
+    return tml_io_starts_with(head, "glTF") ||
+           (text.size > 0 && text.text[0] == '{' &&
+            (has_ending(file, ".gltf") || memmem(text.text, text.size, "\"asset\"", 7)));
+}
+
+/* OFF, with letters before it. */
+static bool is_off(const io_file *file, io_span head)
+{
+    io_text text = io_text_of(head);
+    io_span word = {head.text, 0};
+    while (tml_io_word(&text, &word) && word.text[0] == '#') {
+        io_span comment; /* the rest of the line */
+        (void)tml_io_line(&text, &comment);
+    }
+    if (word.size < 3 || memcmp(word.text + word.size - 3, "OFF", 3) != 0)
+        return has_ending(file, ".off") && word.size > 0 && word.text[0] >= '0' &&
+               word.text[0] <= '9'; /* the word may be left out */
+    for (size_t i = 0; i + 3 < word.size; i++)
+        if (!memchr("STCN4n", word.text[i], 6))
+            return false;
+    return true;
+}
+
+/* Binary, when the count of triangles agrees with the size; else by its first word, or its ending. */
+static bool is_stl(const io_file *file, io_span head)
+{
+    if (head.size >= 84 && file->size == 84 + 50 * (uint64_t)io_load_u32(head.text + 80, false))
+        return true;
+    io_text text = io_text_of(head);
+    io_span word;
+    return has_ending(file, ".stl") || (tml_io_word(&text, &word) && tml_io_is(word, "solid"));
+}
+
+/* There is no sign at the beginning of an OBJ file: by its ending, or a line that begins with v. */
+static bool is_obj(const io_file *file, io_span head)
+{
+    io_text text = io_text_of(head);
+    io_span line;
+    if (has_ending(file, ".obj"))
+        return true;
+    while (tml_io_line(&text, &line))
+        if (tml_io_starts_with(line, "v ") && !memchr(head.text, '\0', head.size))
+            return true;
+    return false;
+}
+
+static const mesh_format_info formats[] = {
+    {"PLY", is_ply, tml_mesh_read_ply, "row", 0, false},
+    {"glTF", is_gltf, tml_mesh_read_gltf, "byte", 0, false},
+    {"OFF", is_off, tml_mesh_read_off, "line", 0, false},
+    {"STL", is_stl, tml_mesh_read_stl, "triangle", 0, true},
+    {"OBJ", is_obj, tml_mesh_read_obj, "line", 1, false},
+};
+
+static const mesh_format_info *find_format(const io_file *file, io_span head)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (formats[i].detect(file, head))
+            return &formats[i];
+    return NULL;
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+static tml_status read_format(mesh_sink *sink, const io_block *block, tml_mesh_file *out)
+{
+    io_span head = {(const char *)block->data,
+                    block->size < MESH_HEAD_SIZE ? block->size : MESH_HEAD_SIZE};
+    if (block->size == 0)
+        return tml_io_error(sink->file, TML_FILE_FORMAT, "the file is empty");
+    const mesh_format_info *format = find_format(sink->file, head);
+    if (!format)
+        return tml_io_error(sink->file, TML_UNSUPPORTED,
+                            "the contents are none of OBJ, PLY, STL, OFF and glTF");
+    sink->place_name = format->place_name;
+    sink->number_base = format->number_base;
+    if (sink->weld == TML_WELD_AUTO)
+        sink->weld = format->is_soup ? TML_WELD_ALWAYS : TML_WELD_NEVER;
+    snprintf(out->format, sizeof out->format, "%s", format->name);
+    return format->read(sink, block->data, block->size);
+}
+
+tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tml_mesh_file *out)
+{
+    *out = (tml_mesh_file){0};
+    mesh_sink sink = {.file = file};
+    if (desc) {
+        sink.weld = desc->weld;
+        sink.memory_limit = desc->memory_limit;
+    }
+    io_block block = {0};
+    tml_status status = tml_io_read_all(file, &block);
+    if (status == TML_OK)
+        status = read_format(&sink, &block, out);
+    tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
+    if (status == TML_OK)
+        status = tml_mesh_finish(&sink, out);
+    tml_mesh_sink_free(&sink);
+    if (status != TML_OK)
+        tml_mesh_file_free(file->tml, out);
+    return status;
+}
+
+tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_mesh_load_desc *desc,
+                         tml_mesh_file *out)
+{
+    io_file file;
+    *out = (tml_mesh_file){0};
+    if (desc && (unsigned)desc->weld > TML_WELD_ALWAYS)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_mesh_load: desc.weld is %u, needs one of the enum tml_weld",
+                         (unsigned)desc->weld);
+    tml_status status = tml_io_open(tml, "tml_mesh_load", path, &file);
+    if (status != TML_OK)
+        return status;
+    status = tml_mesh_read(&file, desc, out);
+    tml_io_close(&file);
+    return status;
+}
+
+static void free_const(tml_context *tml, const void *memory, uint64_t size)
+{
+    tml_free(tml, (void *)(uintptr_t)memory, size);
+}
+
+void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file)
+{
+    const tml_mesh *mesh = &file->mesh;
+    free_const(tml, mesh->positions, mesh->vertex_count * 3 * sizeof(float));
+    free_const(tml, mesh->normals, mesh->vertex_count * 3 * sizeof(float));
+    free_const(tml, mesh->values, mesh->vertex_count * sizeof(float));
+    free_const(tml, mesh->indices, mesh->triangle_count * 3 * sizeof(uint32_t));
+    free_const(tml, mesh->uvs, mesh->uv_count * 2 * sizeof(float));
+    free_const(tml, mesh->uv_indices, mesh->triangle_count * 3 * sizeof(uint32_t));
+    tml_free(tml, file->faces, mesh->triangle_count * sizeof(uint32_t));
+    tml_free(tml, file->crease_vertices, file->crease_count * 2 * sizeof(uint32_t));
+    tml_free(tml, file->crease_sharpness, file->crease_count * sizeof(float));
+    tml_free(tml, file->corner_vertices, file->corner_count * sizeof(uint32_t));
+    tml_free(tml, file->corner_sharpness, file->corner_count * sizeof(float));
+    *file = (tml_mesh_file){0};
+}
+
+const char *tml_mesh_format(tml_context *tml, const char *path)
+{
+    io_file file;
+    io_block head = {0};
+    if (tml_io_open(tml, "tml_mesh_format", path, &file) != TML_OK)
+        return NULL;
+    const mesh_format_info *format = NULL;
+    if (tml_io_read_head(&file, MESH_HEAD_SIZE, &head) == TML_OK && head.size > 0)
+        format = find_format(&file, (io_span){(const char *)head.data, head.size});
+    tml_io_block_free(&file, &head);
+    tml_io_close(&file);
+    return format ? format->name : NULL;
+}

@@ -1,0 +1,116 @@
+/* What the mesh readers share: where vertices and faces go. A reader gets a whole file as bytes and pushes what
+ * it finds, in file order; arrays grow with what was really there and never by a count in a header.
+ * The finish checks what only the whole file can tell, cuts polygons into triangles and welds. */
+#ifndef TML_MESH_SINK_H
+#define TML_MESH_SINK_H
+
+#include "io/io_internal.h"
+
+/* An array that grows; size is the bytes in use. */
+typedef struct mesh_array {
+    uint8_t *data;
+    size_t size, capacity;
+} mesh_array;
+
+/* Stands for "no vertex", and is one more than the last number that a vertex may have. */
+#define MESH_NONE UINT32_MAX
+
+/* The largest number of one kind that a face named, and where it did. */
+typedef struct mesh_reach {
+    uint64_t number, place;
+    bool is_any;
+} mesh_reach;
+
+typedef struct mesh_corner_ref {
+    uint32_t vertex, uv, normal; /* MESH_NONE: has none */
+} mesh_corner_ref;
+
+typedef struct mesh_sink {
+    const io_file *file;
+    uint64_t memory_limit;
+    tml_weld weld;
+    const char *place_name; /* what places count: "line", "row", "byte" */
+    uint64_t number_base;   /* the file's number of its first vertex, for messages */
+    mesh_array positions;   /* 3 doubles a vertex */
+    mesh_array normals;     /* 3 floats */
+    mesh_array values;      /* a float a vertex, or none at all */
+    mesh_array uvs;         /* 2 floats */
+    mesh_array corners, corner_uvs, corner_normals; /* uint32_t of each face's corners */
+    mesh_array sizes;                               /* uint32_t: corners of each face */
+    mesh_array face;                                /* mesh_corner_ref: the face in the making */
+    mesh_array crease_vertices, crease_sharpness;   /* 2 uint32_t, a float */
+    mesh_array corner_vertices, corner_sharpness;   /* uint32_t, a float */
+    mesh_reach vertex_reach, uv_reach, normal_reach;
+    uint64_t allocated;     /* bytes of all arrays */
+    uint64_t bare_corners;  /* without a uv */
+    uint64_t polygon_count; /* faces of more than three corners */
+    uint64_t skipped_count; /* what is no face */
+    uint64_t ear_tests;     /* spent so far on cutting ears */
+    double lower[3], upper[3];
+    bool is_inexact; /* some coordinate is not a float */
+    char value_name[32];
+    char comment[128];
+} mesh_sink;
+
+static inline uint64_t mesh_vertex_count(const mesh_sink *sink)
+{
+    return sink->positions.size / (3 * sizeof(double));
+}
+static inline uint64_t mesh_face_count(const mesh_sink *sink)
+{
+    return sink->sizes.size / sizeof(uint32_t);
+}
+
+/* Appends size bytes and returns where they are; data NULL: leaves them to the caller. NULL after recording
+ * OUT_OF_MEMORY. Earlier pointers into the array are void then. */
+void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size_t size);
+
+/* Each reports failures of its own. place is where in the file the thing stands.
+ * A vertex's coordinates must be finite floats; its value counts only with has_value, which all vertices
+ * share or none. */
+TML_MUST_CHECK tml_status tml_mesh_push_vertex(mesh_sink *sink, const double position[3],
+                                               uint64_t place);
+TML_MUST_CHECK tml_status tml_mesh_push_normal(mesh_sink *sink, const double normal[3]);
+TML_MUST_CHECK tml_status tml_mesh_push_uv(mesh_sink *sink, const double uv[2]);
+TML_MUST_CHECK tml_status tml_mesh_push_value(mesh_sink *sink, double value);
+/* A face: its corners one by one, then its end. */
+TML_MUST_CHECK tml_status tml_mesh_push_corner(mesh_sink *sink, mesh_corner_ref corner,
+                                               uint64_t place);
+TML_MUST_CHECK tml_status tml_mesh_end_face(mesh_sink *sink, uint64_t place);
+TML_MUST_CHECK tml_status tml_mesh_push_crease(mesh_sink *sink, uint32_t first, uint32_t second,
+                                               double sharpness, uint64_t place);
+TML_MUST_CHECK tml_status tml_mesh_push_sharp_corner(mesh_sink *sink, uint32_t vertex,
+                                                     double sharpness, uint64_t place);
+/* "line 12: ..." */
+tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *format, ...)
+    TML_FORMAT(3, 4);
+
+/* Checks what faces name, and makes the result. */
+TML_MUST_CHECK tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out);
+void tml_mesh_sink_free(mesh_sink *sink);
+
+/* How a polygon is. */
+typedef enum polygon_kind { POLYGON_CONVEX, POLYGON_CONCAVE, POLYGON_CROSSED } polygon_kind;
+
+/* Cuts a polygon of count corners into count - 2 triangles, written as 3 numbers of corners each; a strictly
+ * convex one as a fan about corner apex. next and previous have room for count, flat for 2 * count. *tests counts the work, and when it reaches
+ * POLYGON_TESTS_MAX the result is false. */
+#define POLYGON_TESTS_MAX ((uint64_t)1 << 28)
+TML_MUST_CHECK bool tml_polygon_cut(const double *positions, const uint32_t *corners,
+                                    uint32_t count, uint32_t apex, uint32_t *next,
+                                    uint32_t *previous, double *flat, uint64_t *tests,
+                                    uint32_t *triangles, polygon_kind *kind);
+
+/* The readers, one file each. data holds the whole file. */
+typedef tml_status (*mesh_reader)(mesh_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
+tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);
+
+/* tml_mesh_load for an open file, which may be a block of memory. */
+TML_MUST_CHECK tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc,
+                                        tml_mesh_file *out);
+
+#endif

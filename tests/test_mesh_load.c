@@ -1,0 +1,915 @@
+/* Loading meshes: each format's features and faults, in files made here; polygons cut into triangles; what was
+ * saved read back; files cut short at every byte, and memory that runs out at every request. */
+#include <sys/stat.h>
+
+#include <trommel/io.h>
+#include <trommel/surface.h>
+
+#include "io/mesh_sink.h"
+#include "test.h"
+
+#include "memory_watch.h"
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+static tml_status load_bytes(tml_context *tml, const char *name, const void *data, size_t size,
+                             const tml_mesh_load_desc *desc, tml_mesh_file *out)
+{
+    /* A block of just that size: a sanitizer sees one byte read too many. */
+    void *copy = malloc(size ? size : 1);
+    memcpy(copy, data, size);
+    io_file file;
+    tml_io_open_memory(tml, "tml_mesh_load", name, copy, size, &file);
+    tml_status status = tml_mesh_read(&file, desc, out);
+    free(copy);
+    return status;
+}
+
+static tml_status load_text(tml_context *tml, const char *name, const char *text,
+                            tml_mesh_file *out)
+{
+    return load_bytes(tml, name, text, strlen(text), NULL, out);
+}
+
+static const uint32_t *indices_of(const tml_mesh_file *file)
+{
+    return file->mesh.indices;
+}
+
+static bool check_triangle(const tml_mesh_file *file, uint64_t triangle, uint32_t a, uint32_t b,
+                           uint32_t c)
+{
+    const uint32_t *t = indices_of(file) + 3 * triangle;
+    return CHECK_EQ_U64(t[0], a) && CHECK_EQ_U64(t[1], b) && CHECK_EQ_U64(t[2], c);
+}
+
+static tml_mesh_stats examine(tml_context *tml, const tml_mesh_file *file)
+{
+    tml_mesh_stats stats = {0};
+    tml_buffer vertices, indices;
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                       .count = file->mesh.vertex_count,
+                                                       .data = file->mesh.positions},
+                                    &vertices));
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
+                                                       .count = file->mesh.triangle_count,
+                                                       .data = file->mesh.indices},
+                                    &indices));
+    CHECK_OK(tml, tml_mesh_examine(tml, vertices, indices, false, &stats));
+    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, indices);
+    return stats;
+}
+
+/* A growing file. */
+typedef struct writer {
+    uint8_t data[8192];
+    size_t size;
+} writer;
+
+static void put(writer *w, const void *data, size_t size)
+{
+    if (w->size + size > sizeof w->data)
+        abort();
+    memcpy(w->data + w->size, data, size);
+    w->size += size;
+}
+
+static void put_text(writer *w, const char *text)
+{
+    put(w, text, strlen(text));
+}
+
+static void put_number(writer *w, double number, tml_type type, bool big_endian)
+{
+    uint8_t bytes[8];
+    size_t size = tml_type_size(type);
+    float f = (float)number;
+    int64_t i = (int64_t)number;
+    memcpy(bytes,
+           type == TML_F32   ? (void *)&f
+           : type == TML_F64 ? (void *)&number
+                             : (void *)&i,
+           size);
+    for (size_t k = 0; k < size; k++) /* this machine is taken to be little-endian */
+        put(w, &bytes[big_endian ? size - 1 - k : k], 1);
+}
+
+/* ---- OBJ ------------------------------------------------------------------------------------- */
+
+static const char obj_text[] = "# a house's end, in two ways\n"
+                               "mtllib none.mtl\no house\n"
+                               "v 0 0 0\nv 2 0 0 1.0\nv 2 2 0 0.5 0.5 0.5\nv 1 3 0\r\nv 0 2 0\n"
+                               "vt 0 0\nvt 1 0\nvt 1 1 0\nvn 0 0 1\n"
+                               "s 1\ng front\n"
+                               "f 1/1/1 2/2/1 3/3/1 \\\n  4/3/1 5/1/1 # the wall\n"
+                               "f -5/-3/-1 -4/-2/-1 -3/-1/-1\n"
+                               "l 1 2 3\np 1\n"
+                               "t crease 2/1/0 0 1 2.5\nt crease 4/2/0 1 2 3 4 1 10\n"
+                               "t corner 1/1/0 4 3\nt interpolateboundary 1/0/0 1\n";
+
+TEST(obj_has_polygons_tags_and_numbers_from_behind)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_text(tml, "a.obj", obj_text, &file))) {
+        CHECK_STR(file.format, "OBJ");
+        CHECK_EQ_U64(file.mesh.vertex_count, 5);
+        CHECK_EQ_U64(file.face_count, 2);
+        CHECK_EQ_U64(file.polygon_count, 1);
+        CHECK_EQ_U64(file.concave_count, 0);
+        CHECK_EQ_U64(file.skipped_count, 2);
+        if (CHECK_EQ_U64(file.mesh.triangle_count, 4)) {
+            check_triangle(&file, 0, 0, 1, 2);
+            check_triangle(&file, 1, 0, 2, 3);
+            check_triangle(&file, 2, 0, 3, 4);
+            check_triangle(&file, 3, 0, 1, 2);
+            CHECK_EQ_U64(file.faces[2], 0);
+            CHECK_EQ_U64(file.faces[3], 1);
+            CHECK_EQ_U64(file.mesh.uv_count, 3);
+            CHECK_EQ_U64(file.mesh.uv_indices[3 * 2 + 2], 0); /* the wall's last corner */
+            CHECK_EQ_U64(file.mesh.uv_indices[3 * 3 + 1], 1);
+        }
+        if (CHECK(file.mesh.normals != NULL))
+            CHECK_NEAR(file.mesh.normals[3 * 4 + 2], 1, 0);
+        if (CHECK_EQ_U64(file.crease_count, 3)) {
+            CHECK_EQ_U64(file.crease_vertices[4], 3);
+            CHECK_EQ_U64(file.crease_vertices[5], 4);
+            CHECK_NEAR(file.crease_sharpness[0], 2.5, 0);
+            CHECK_NEAR(file.crease_sharpness[1], 1, 0);
+            CHECK_NEAR(file.crease_sharpness[2], 10, 0);
+        }
+        if (CHECK_EQ_U64(file.corner_count, 1)) {
+            CHECK_EQ_U64(file.corner_vertices[0], 4);
+            CHECK_NEAR(file.corner_sharpness[0], 3, 0);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+TEST(what_only_some_corners_have_is_left_out)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    /* One corner without texture coordinates; two normals at vertex 1; normals that are not there at all. */
+    if (CHECK_OK(tml, load_text(tml, "a.obj",
+                                "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nvt 0 0\nvn 0 0 1\nvn 1 0 0\n"
+                                "f 1/1/1 2/1/1 3/1/1\nf 2//2 4//1 3//1\n",
+                                &file))) {
+        CHECK(!file.mesh.uvs && !file.mesh.uv_indices && !file.mesh.normals);
+        CHECK_EQ_U64(file.mesh.uv_count, 0);
+        CHECK(strstr(file.comment, "texture coordinates"));
+        tml_mesh_file_free(tml, &file);
+    }
+    if (CHECK_OK(tml, load_text(tml, "a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1/7/9 2/7/9 3/7/9\n",
+                                &file)))
+        CHECK(!file.mesh.uvs && !file.mesh.normals);
+    tml_mesh_file_free(tml, &file);
+    tml_close(tml);
+}
+
+/* ---- polygons -------------------------------------------------------------------------------- */
+
+/* Cuts a polygon given in the plane z = x / 4, and checks that its triangles have no holes and no overlaps: none turns
+ * right, and their areas add up. Returns how it was cut. */
+static polygon_kind cut(const double (*outline)[2], uint32_t count, bool has_area)
+{
+    enum { MOST = 64 };
+    double positions[3 * MOST], flat[2 * MOST], expected = 0, area = 0;
+    uint32_t corners[MOST], next[MOST], previous[MOST], triangles[3 * MOST];
+    uint64_t tests = 0;
+    polygon_kind kind = POLYGON_CROSSED;
+    for (uint32_t i = 0; i < count; i++) {
+        const double *p = outline[i], *q = outline[(i + 1) % count];
+        positions[3 * i] = p[0];
+        positions[3 * i + 1] = p[1];
+        positions[3 * i + 2] = p[0] / 4;
+        corners[i] = i;
+        expected += p[0] * q[1] - p[1] * q[0];
+    }
+    CHECK(tml_polygon_cut(positions, corners, count, 0, next, previous, flat, &tests, triangles,
+                          &kind));
+    for (uint32_t t = 0; t + 2 < count && has_area; t++) {
+        const double *a = outline[triangles[3 * t]], *b = outline[triangles[3 * t + 1]],
+                     *c = outline[triangles[3 * t + 2]];
+        double twice = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        CHECK(expected > 0 ? twice > 0 : twice < 0);
+        area += twice;
+    }
+    if (has_area)
+        CHECK_NEAR(area, expected, 1e-12 * fabs(expected));
+    return kind;
+}
+
+TEST(polygons_are_cut_without_holes)
+{
+    const double square[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    const double clockwise[][2] = {{0, 0}, {0, 1}, {1, 1}, {1, 0}};
+    const double arrow[][2] = {{0, 0}, {4, 0}, {1, 1}, {0, 4}};
+    const double arrow_first[][2] = {{1, 1}, {0, 4}, {0, 0}, {4, 0}};
+    const double comb[][2] = {{0, 0}, {7, 0}, {7, 3}, {6, 3}, {6, 1}, {5, 1}, {5, 3}, {4, 3},
+                              {4, 1}, {3, 1}, {3, 3}, {2, 3}, {2, 1}, {1, 1}, {1, 3}, {0, 3}};
+    const double with_points_on_edges[][2] = {{0, 0}, {1, 0}, {2, 0}, {2, 2}, {1, 2}, {0, 2}};
+    /* A square with a square hole, and a bridge there and back. */
+    const double keyhole[][2] = {{0, 0}, {6, 0}, {6, 6}, {0, 6}, {0, 0},
+                                 {2, 2}, {2, 4}, {4, 4}, {4, 2}, {2, 2}};
+    const double bow[][2] = {{0, 0}, {2, 2}, {3, 0}, {0, 2}};
+    CHECK(cut(square, 4, true) == POLYGON_CONVEX);
+    CHECK(cut(clockwise, 4, true) == POLYGON_CONVEX);
+    CHECK(cut(arrow, 4, true) == POLYGON_CONCAVE);
+    CHECK(cut(arrow_first, 4, true) == POLYGON_CONCAVE);
+    CHECK(cut(comb, 16, true) == POLYGON_CONCAVE);
+    CHECK(cut(with_points_on_edges, 6, true) == POLYGON_CONCAVE);
+    CHECK(cut(keyhole, 10, true) == POLYGON_CONCAVE);
+    CHECK(cut(bow, 4, false) == POLYGON_CROSSED);
+    CHECK(cut((const double[][2]){{0, 0}, {1, 0}, {2, 0}, {3, 0}}, 4, false) == POLYGON_CROSSED);
+
+    uint32_t seed = 1; /* stars: any radii about a point */
+    for (int i = 0; i < 300; i++) {
+        double star[40][2];
+        uint32_t count = 4 + (uint32_t)i % 37;
+        for (uint32_t k = 0; k < count; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            double radius = 0.1 + (seed >> 8) * 0x1p-24, angle = 6.283185307 * k / count;
+            star[k][0] = radius * cos(angle);
+            star[k][1] = (i % 2 ? -radius : radius) * sin(angle);
+        }
+        CHECK(cut((const double(*)[2])star, count, true) != POLYGON_CROSSED);
+    }
+}
+
+TEST(two_faces_with_two_common_edges_get_different_diagonals)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    /* A pillow of two quads around vertex 1, closed by two more below: vertex 1 has just these two faces. */
+    if (CHECK_OK(tml, load_text(tml, "a.obj",
+                                "v 0 0 1\nv -1 0 0\nv 0 2 0\nv 1 0 0\nv 0 -2 0\nv 0 0 -1\n"
+                                "f 2 5 1 3\nf 4 3 1 5\nf 3 6 5 2\nf 5 6 3 4\n",
+                                &file))) {
+        tml_mesh_stats stats = examine(tml, &file);
+        CHECK_EQ_U64(file.mesh.triangle_count, 8);
+        CHECK_EQ_U64(stats.boundary_edges, 0);
+        CHECK_EQ_U64(stats.nonmanifold_edges, 0);
+        CHECK_EQ_I64(stats.euler, 2);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* ---- PLY ------------------------------------------------------------------------------------- */
+
+static void put_ply(writer *w, int encoding, tml_type count_type, tml_type index_type)
+{
+    static const char *const encodings[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    static const char *const names[TML_F64 + 1] = {
+        [TML_I8] = "char",   [TML_U8] = "uchar", [TML_I16] = "short",   [TML_U16] = "uint16",
+        [TML_I32] = "int32", [TML_U32] = "uint", [TML_F32] = "float32", [TML_F64] = "double"};
+    static const double vertices[4][6] = {
+        {0, 0, 0, 0, 0, 7}, {1, 0, 0, 1, 0, 8}, {1, 1, 0, 1, 1, 9}, {0, 1, 0.5, 0, 1, 10}};
+    static const uint32_t faces[2][5] = {{4, 0, 1, 2, 3}, {3, 0, 3, 1, 0}};
+    char text[512];
+    snprintf(text, sizeof text,
+             "ply\nformat %s 1.0\ncomment made\nelement vertex 4\nproperty double x\n"
+             "property float y\nproperty float z\nproperty uchar red\nproperty float s\n"
+             "property float t\nproperty list uchar int ring\nproperty float heat\n"
+             "element thing 1\nproperty int id\n"
+             "element face 2\nproperty uchar flags\nproperty list %s %s vertex_indices\n"
+             "end_header\n",
+             encodings[encoding], names[count_type], names[index_type]);
+    put_text(w, text);
+    static const tml_type types[] = {TML_F64, TML_F32, TML_F32, TML_U8,
+                                     TML_F32, TML_F32, TML_U8,  TML_F32};
+    for (int v = 0; v < 4; v++) {
+        const double row[] = {
+            vertices[v][0], vertices[v][1], vertices[v][2], 200, vertices[v][3], vertices[v][4], 0,
+            vertices[v][5]};
+        for (int i = 0; i < 8; i++) {
+            if (encoding)
+                put_number(w, row[i], types[i], encoding == 2);
+            else
+                put_text(w, (snprintf(text, sizeof text, "%g ", row[i]), text));
+        }
+    }
+    encoding ? put_number(w, 5, TML_I32, encoding == 2) : put_text(w, "\n5\n");
+    for (int f = 0; f < 2; f++) {
+        encoding ? put_number(w, 1, TML_U8, encoding == 2) : put_text(w, "\n1 ");
+        for (uint32_t i = 0; i <= faces[f][0]; i++) {
+            if (encoding)
+                put_number(w, faces[f][i], i ? index_type : count_type, encoding == 2);
+            else
+                put_text(w, (snprintf(text, sizeof text, "%u ", faces[f][i]), text));
+        }
+    }
+}
+
+TEST(ply_of_every_encoding_and_type)
+{
+    static const tml_type types[] = {TML_I8, TML_U8, TML_I16, TML_U16, TML_I32, TML_U32};
+    tml_context *tml = open_plain();
+    for (int k = 0; k < 3 * 36; k++) {
+        writer w = {0};
+        tml_mesh_file file;
+        put_ply(&w, k % 3, types[k / 3 % 6], types[k / 18]);
+        if (!CHECK_OK(tml, load_bytes(tml, "a", w.data, w.size, NULL, &file)))
+            continue;
+        CHECK_STR(file.format, "PLY");
+        CHECK_EQ_U64(file.mesh.vertex_count, 4);
+        if (CHECK_EQ_U64(file.mesh.triangle_count, 3)) {
+            check_triangle(&file, 1, 0, 2, 3);
+            check_triangle(&file, 2, 0, 3, 1);
+        }
+        CHECK_NEAR(file.mesh.positions[11], 0.5, 0);
+        CHECK_STR(file.value_name, "heat");
+        if (CHECK(file.mesh.values && file.mesh.uvs && file.mesh.uv_count == 4)) {
+            CHECK_NEAR(file.mesh.values[3], 10, 0);
+            CHECK_EQ_U64(file.mesh.uv_indices[7], 3);
+            CHECK_NEAR(file.mesh.uvs[5], 1, 0);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+TEST(ply_has_wedges_and_strips)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_text(tml, "a.ply",
+                                "ply\nformat ascii 1.0\nelement face 1\n"
+                                "property list uchar int vertex_index\n"
+                                "property list uchar float texcoord\nelement vertex 3\n"
+                                "property float x\nproperty float y\nproperty float z\nend_header\n"
+                                "3 0 1 2 6 0 0 1 0 0.5 1\n0 0 0\n1 0 0\n0 1 0\n",
+                                &file))) {
+        if (CHECK(file.mesh.uv_count == 3 && file.mesh.uvs))
+            CHECK_NEAR(file.mesh.uvs[4], 0.5, 0);
+        tml_mesh_file_free(tml, &file);
+    }
+    if (CHECK_OK(tml, load_text(tml, "a.ply",
+                                "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\n"
+                                "property float y\nproperty float z\nelement tristrips 1\n"
+                                "property list int int vertex_indices\nend_header\n"
+                                "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 4 -1 4 3 2\n",
+                                &file))) {
+        if (CHECK_EQ_U64(file.mesh.triangle_count, 4)) {
+            check_triangle(&file, 0, 0, 1, 2);
+            check_triangle(&file, 1, 2, 1, 3);
+            check_triangle(&file, 2, 2, 3, 4);
+            check_triangle(&file, 3, 4, 3, 2);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* ---- STL ------------------------------------------------------------------------------------- */
+
+static const char stl_text[] =
+    "solid two of them\n facet normal 0 0 1\n  outer loop\n   vertex 0 0 0\n   vertex 1 0 0\n"
+    "   vertex 0 1e0 0\n  endloop\n endfacet\n"
+    " FACET NORMAL nan nan nan\n OUTER LOOP\n VERTEX 1 0 -0.0\nVERTEX 1 1 0\nVERTEX 0 1 0\n"
+    " ENDLOOP\nENDFACET\nendsolid two of them\nsolid none\nendsolid\n";
+
+static void put_stl(writer *w, uint32_t claimed)
+{
+    static const float corners[2][3][3] = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}},
+                                           {{1, 0, -0.0f}, {1, 1, 0}, {0, 1, 0}}};
+    uint8_t header[80] = "solid is what textual files begin with";
+    put(w, header, sizeof header);
+    put_number(w, claimed, TML_U32, false);
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; i < 3; i++)
+            put_number(w, 0, TML_F32, false);
+        for (int i = 0; i < 9; i++)
+            put_number(w, (double)corners[t][i / 3][i % 3], TML_F32, false);
+        put_number(w, 0, TML_U16, false);
+    }
+}
+
+TEST(stl_is_welded_unless_asked_not_to)
+{
+    tml_context *tml = open_plain();
+    writer w = {0};
+    put_stl(&w, 2);
+    for (int is_binary = 0; is_binary < 2; is_binary++) {
+        const void *data = is_binary ? (const void *)w.data : stl_text;
+        size_t size = is_binary ? w.size : sizeof stl_text - 1;
+        tml_mesh_file file;
+        if (CHECK_OK(tml, load_bytes(tml, "a", data, size, NULL, &file))) {
+            CHECK_STR(file.format, "STL");
+            CHECK_EQ_U64(file.mesh.vertex_count, 4);
+            CHECK_EQ_U64(file.welded_count, 2);
+            check_triangle(&file, 0, 0, 1, 2);
+            check_triangle(&file, 1, 1, 3, 2);
+            tml_mesh_file_free(tml, &file);
+        }
+        tml_mesh_load_desc desc = {.weld = TML_WELD_NEVER};
+        if (CHECK_OK(tml, load_bytes(tml, "a", data, size, &desc, &file))) {
+            CHECK_EQ_U64(file.mesh.vertex_count, 6);
+            check_triangle(&file, 1, 3, 4, 5);
+            tml_mesh_file_free(tml, &file);
+        }
+    }
+    tml_close(tml);
+}
+
+/* ---- OFF ------------------------------------------------------------------------------------- */
+
+TEST(off_in_its_variants)
+{
+    static const char *const texts[] = {
+        "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2 255 0 0\n3 0 2 3\n",
+        "OFF 4 2 5 # counts\n# points\n0 0 0\n1 0 0\n\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3 0.5 0.5 1 1",
+        "COFF\n4 2 0\n0 0 0 1 1 1 1\n1 0 0 1 1 1 1\n1 1 0 1 0 1 1\n0 1 0 1 1 0 1\n"
+        "3 0 1 2\n3 0 2 3\n",
+        "NOFF\n4 2 0\n0 0 0 0 0 1\n1 0 0 0 0 1\n1 1 0 0 0 1\n0 1 0 0 0 1\n3 0 1 2\n3 0 2 3\n",
+        "STCNOFF\n4 2 0\n0 0 0 0 0 1 1 1 1 1 0 0\n1 0 0 0 0 1 1 1 1 1 1 0\n"
+        "1 1 0 0 0 1 1 1 1 1 1 1\n0 1 0 0 0 1 1 1 1 1 0 1\n3 0 1 2\n3 0 2 3\n",
+    };
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        tml_mesh_file file;
+        if (!CHECK_OK(tml, load_text(tml, "a", texts[i], &file)))
+            continue;
+        CHECK_STR(file.format, "OFF");
+        CHECK_EQ_U64(file.mesh.vertex_count, 4);
+        CHECK_EQ_U64(file.mesh.triangle_count, 2);
+        check_triangle(&file, 1, 0, 2, 3);
+        CHECK((file.mesh.normals != NULL) == (i >= 3));
+        if (i == 4 && CHECK(file.mesh.uvs != NULL))
+            CHECK_NEAR(file.mesh.uvs[4], 1, 0);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_mesh_file file; /* the word may be left out where the name says it */
+    CHECK_OK(tml, load_text(tml, "a.off", "3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", &file));
+    tml_mesh_file_free(tml, &file);
+    tml_close(tml);
+}
+
+/* ---- glTF ------------------------------------------------------------------------------------ */
+
+/* Positions (0 0 0) (1 0 0) (0 1 0) (1 1 0) as floats, then bytes 0 1 2 3. */
+#define GLTF_DATA                                                                                  \
+    "data:application/"                                                                            \
+    "octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAACAPwAAg"                \
+    "D8AAAAAAAECAw=="
+#define GLTF_HEAD "{\"asset\":{\"version\":\"2.0\"},"
+#define GLTF_TAIL                                                                                  \
+    "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"      \
+    "{\"bufferView\":1,\"componentType\":5121,\"count\":4,\"type\":\"SCALAR\"}],"                  \
+    "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48},"                                           \
+    "{\"buffer\":0,\"byteOffset\":48,\"byteLength\":4}],"                                          \
+    "\"buffers\":[{\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}"
+
+#ifdef TML_GLTF
+#    define NEEDS_GLTF ((void)0)
+#else
+#    define NEEDS_GLTF SKIP("the build has no jsmn")
+#endif
+
+TEST(gltf_places_strips_and_fans)
+{
+    NEEDS_GLTF;
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    /* Strip, placed at z = 5 and mirrored along x within it; a fan that shares the vertices; points; a node
+     * outside of the scene. */
+    static const char text[] =
+        GLTF_HEAD "\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":["
+                  "{\"children\":[1],\"translation\":[0,0,5],\"extras\":{\"mesh\":7,\"a\":[{}]}},"
+                  "{\"mesh\":0,\"matrix\":[-1,0,0,0, 0,1,0,0, 0,0,1,0, 10,0,0,1]},{\"mesh\":0}],"
+                  "\"meshes\":[{\"primitives\":["
+                  "{\"mode\":5,\"attributes\":{\"POSITION\":0},\"indices\":1},"
+                  "{\"mode\":6,\"attributes\":{\"POSITION\":0}},"
+                  "{\"mode\":0,\"attributes\":{\"POSITION\":0}}]}]," GLTF_TAIL;
+    if (CHECK_OK(tml, load_text(tml, "a.gltf", text, &file))) {
+        CHECK_STR(file.format, "glTF");
+        CHECK_EQ_U64(file.mesh.vertex_count, 4);
+        CHECK_EQ_U64(file.skipped_count, 1);
+        CHECK_NEAR(file.mesh.positions[3], 9, 0);
+        CHECK_NEAR(file.mesh.positions[5], 5, 0);
+        if (CHECK_EQ_U64(file.mesh.triangle_count, 4)) {
+            check_triangle(&file, 0, 0, 2, 1); /* mirrored: wound the other way */
+            check_triangle(&file, 1, 1, 2, 3);
+            check_triangle(&file, 2, 0, 2, 1);
+            check_triangle(&file, 3, 0, 3, 2);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    /* Without scenes: nodes that are nobody's children; a quarter turn about z, twice as large. */
+    static const char turned[] =
+        GLTF_HEAD "\"nodes\":[{\"children\":[1]},{\"mesh\":0,\"rotation\":[0,0,0.70710678118654752,"
+                  "0.70710678118654752],\"scale\":[2,2,2]}],\"meshes\":[{\"primitives\":["
+                  "{\"attributes\":{\"POSITION\":0},\"indices\":1,\"mode\":5}]}]," GLTF_TAIL;
+    if (CHECK_OK(tml, load_text(tml, "a.gltf", turned, &file))) {
+        CHECK_NEAR(file.mesh.positions[3], 0, 1e-6); /* x becomes y */
+        CHECK_NEAR(file.mesh.positions[4], 2, 1e-6);
+        CHECK_NEAR(file.mesh.positions[6], -2, 1e-6);
+        check_triangle(&file, 0, 0, 1, 2);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* ---- what was saved -------------------------------------------------------------------------- */
+
+/* A tetrahedron with a seam in its texture, saved in each format and read back. */
+TEST(what_was_saved_is_read_back)
+{
+    static const float positions[] = {0, 0, 0, 1, 0, 0.1f, 0, 1, 0, 0, 0, 1e-7f};
+    static const float normals[] = {-1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const float values[] = {1, 2.5f, -3, 4},
+                       uvs[] = {0, 0, 1, 0, 0.1f, 1, 0.25f, 0.75f, 3, 4};
+    static const uint32_t indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
+    static const uint32_t uv_indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 4, 3, 2};
+    static const char *const endings[] = {"obj", "ply", "stl", "glb"};
+    tml_context *tml = open_plain();
+    char directory[] = "/tmp/tml-mesh-load-XXXXXX", path[64];
+    if (!mkdtemp(directory))
+        abort();
+    for (int i = 0; i < 8; i++) {
+        bool is_far = i >= 4;
+        const char *ending = endings[i % 4];
+        tml_mesh mesh = {.positions = positions,
+                         .normals = normals,
+                         .values = values,
+                         .indices = indices,
+                         .vertex_count = 4,
+                         .triangle_count = 4,
+                         .value_name = "heat",
+                         .uvs = uvs,
+                         .uv_indices = uv_indices,
+                         .uv_count = 5};
+        if (is_far)
+            mesh.origin[1] = 123456789.0;
+        tml_mesh_file file;
+        snprintf(path, sizeof path, "%s/mesh.%s", directory, ending);
+        CHECK_OK(tml, tml_mesh_save(tml, path, &mesh));
+        tml_status status = tml_mesh_load(tml, path, NULL, &file);
+#ifndef TML_GLTF
+        if (i % 4 == 3) {
+            CHECK_STATUS(status, TML_UNSUPPORTED);
+            continue;
+        }
+#endif
+        CHECK_STR(tml_mesh_format(tml, path), file.format);
+        unlink(path);
+        if (!CHECK_OK(tml, status) || !CHECK_EQ_U64(file.mesh.triangle_count, 4) ||
+            (i != 6 && !CHECK_EQ_U64(file.mesh.vertex_count, 4))) /* far away STL loses it */
+            continue;
+        for (uint64_t c = 0; c < 12 && i % 4 != 2; c++) {
+            CHECK_EQ_U64(indices_of(&file)[c], indices[c]);
+            for (uint64_t axis = 0; axis < 3; axis++) {
+                uint64_t k = 3 * indices[c] + axis;
+                CHECK_NEAR(file.mesh.origin[axis] + (double)file.mesh.positions[k],
+                           mesh.origin[axis] + (double)positions[k], is_far ? 1e-6 : 0);
+                if (CHECK(file.mesh.normals != NULL))
+                    CHECK_NEAR(file.mesh.normals[k], normals[k], 0);
+            }
+        }
+        CHECK((file.mesh.origin[1] != 0) == (is_far && i % 4 != 2));
+        CHECK((file.mesh.values != NULL) == (i % 4 == 1 || i % 4 == 3));
+        if (file.mesh.values)
+            CHECK(memcmp(file.mesh.values, values, sizeof values) == 0);
+        if (i % 4 == 0 && CHECK_EQ_U64(file.mesh.uv_count, 5)) {
+            CHECK(memcmp(file.mesh.uvs, uvs, sizeof uvs) == 0);
+            CHECK(memcmp(file.mesh.uv_indices, uv_indices, sizeof uv_indices) == 0);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_mesh empty = {0}; /* an empty mesh makes a file that can be read */
+    for (int i = 0; i < 4; i++) {
+        tml_mesh_file file;
+        snprintf(path, sizeof path, "%s/mesh.%s", directory, endings[i]);
+        CHECK_OK(tml, tml_mesh_save(tml, path, &empty));
+        tml_status status = tml_mesh_load(tml, path, NULL, &file);
+#ifndef TML_GLTF
+        if (i == 3)
+            status = TML_OK;
+#endif
+        CHECK_OK(tml, status);
+        CHECK_EQ_U64(file.mesh.vertex_count + file.mesh.triangle_count, 0);
+        tml_mesh_file_free(tml, &file);
+        unlink(path);
+    }
+    rmdir(directory);
+    tml_mesh bad = {.positions = positions,
+                    .indices = indices,
+                    .vertex_count = 4,
+                    .triangle_count = 4,
+                    .uvs = uvs,
+                    .uv_indices = uv_indices,
+                    .uv_count = 4};
+    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_INVALID_ARGUMENT);
+    bad.uv_indices = NULL;
+    bad.uv_count = 5;
+    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_INVALID_ARGUMENT);
+    tml_close(tml);
+}
+
+TEST(welding_keeps_texture_seams)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    static const char text[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nv 0 1 -0.0\n"
+                               "vt 0 0\nvt 0.5 0\nvt 0 1\nvt 0.6 0\nvt 1 1\nvt 0.1 1\n"
+                               "f 1/1 2/2 3/3\nf 4/4 5/5 6/6\nt crease 2/1/0 3 5 2\n";
+    tml_mesh_load_desc desc = {.weld = TML_WELD_ALWAYS};
+    if (CHECK_OK(tml, load_bytes(tml, "a.obj", text, sizeof text - 1, &desc, &file))) {
+        CHECK_EQ_U64(file.mesh.vertex_count, 4);
+        CHECK_EQ_U64(file.mesh.uv_count, 6);
+        check_triangle(&file, 1, 1, 3, 2);
+        CHECK_EQ_U64(file.mesh.uv_indices[3], 3);
+        CHECK_EQ_U64(file.crease_vertices[0], 1);
+        CHECK_EQ_U64(file.crease_vertices[1], 2);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+#define PLY_HEAD                                                                                   \
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"                \
+    "property float z\nelement face 1\nproperty list int int vertex_index\nend_header\n"
+
+TEST(faults_are_told_with_their_place)
+{
+    static const struct {
+        const char *name, *text;
+        tml_status status;
+        const char *message;
+    } cases[] = {
+        {"a", "", TML_FILE_FORMAT, "empty"},
+        {"a", "what is this?", TML_UNSUPPORTED, "none of OBJ, PLY, STL, OFF and glTF"},
+        {"a.obj", "nothing here", TML_FILE_FORMAT, "no vertices"},
+        {"a.obj", "v 0 0 0\nv 1 0\n", TML_FILE_FORMAT, "line 2: has 2 numbers, needs 3"},
+        {"a.obj", "v 0 0 0\nv 1 0 zero\n", TML_FILE_FORMAT, "line 2: \"zero\" is no number"},
+        {"a.obj", "v 0 0 0\nv 1 nan 0\n", TML_FILE_FORMAT, "line 2: coordinate y is nan"},
+        {"a.obj", "v 0 0 1e39\n", TML_FILE_FORMAT, "line 1: coordinate z is 1e+39"},
+        {"a.obj", "v 0 0 0\nf 1 1 2\n", TML_FILE_FORMAT, "line 2: names vertex 2, the file has 1"},
+        {"a.obj", "v 0 0 0\nf 1 1 -2\n", TML_FILE_FORMAT, "line 2: names vertex -2"},
+        {"a.obj", "v 0 0 0\nf 1 0 1\n", TML_FILE_FORMAT, "line 2: names vertex 0"},
+        {"a.obj", "v 0 0 0\nf 1 1\n", TML_FILE_FORMAT, "line 2: a face has 2 corners"},
+        {"a.obj", "v 0 0 0\nf 1 1 1/2/3/4\n", TML_FILE_FORMAT, "line 2: \"1/2/3/4\" is no corner"},
+        {"a.obj", "v 0 0 0\nf 1 1 99999999999\n", TML_FILE_FORMAT, "line 2: names vertex"},
+        {"a.obj", "v 0 0 0\nvt 0 0\nf 1/1 1/1 1/2\n", TML_FILE_FORMAT, "texture coordinate 2"},
+        {"a.obj", "v 0 0 0\nvn 0 0 1\nf 1//1 1//1 1//2\n", TML_FILE_FORMAT, "normal 2"},
+        {"a.obj", "v 0 0 0\nt crease 3/1/0 0 0 0 1\n", TML_FILE_FORMAT, "counts are \"3/1/0\""},
+        {"a.obj", "v 0 0 0\nt crease 2/1/0 0 5 1\n", TML_FILE_FORMAT, "line 2: names vertex 6"},
+        {"a.obj", "v 0 0 0\nt corner 1/1/0 0 -1\n", TML_FILE_FORMAT, "sharpness is -1"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_FILE_FORMAT,
+         "face 0: names vertex 3, the file has 3 (counted from 0)"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", TML_FILE_FORMAT, "face 0: a corner is"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n2 0 1\n", TML_FILE_FORMAT, "face 0: a face has 2"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 inf\n3 0 1 2\n", TML_FILE_FORMAT,
+         "vertex 2: coordinate z is inf"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n99999999 0 1 2\n", TML_FILE_FORMAT, "row 0 of 1"},
+        {"a", "ply\nformat ascii 1.0\nelement vertex 99999999\nproperty float x\nend_header\n1\n",
+         TML_FILE_FORMAT, "truncated"},
+        {"a",
+         "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
+         "property float z\nend_header\n0 0 0\n",
+         TML_FILE_FORMAT, "it holds points"},
+        {"a", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
+         TML_FILE_FORMAT, "line 6: \"endloop\" stands where vertex should"},
+        {"a",
+         "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+         "endloop\nendfacet\n",
+         TML_FILE_FORMAT, "endsolid"},
+        {"a", "OFF\n3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_FILE_FORMAT,
+         "line 6: names vertex 3"},
+        {"a", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_FILE_FORMAT, "ends before its last face"},
+        {"a", "OFF\n900000 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_FILE_FORMAT, "says 900000 vertices"},
+        {"a", "OFF\n1 1 0\n0 0 0\n3 0 0\n", TML_FILE_FORMAT, "line 4: is no face"},
+        {"a", "OFF BINARY\n\1\2\3\4", TML_UNSUPPORTED, "binary OFF"},
+        {"a", "4OFF\n1 0 0\n0 0 0 0\n", TML_UNSUPPORTED, "three dimensions"},
+#ifdef TML_GLTF
+        {"a.gltf", "{\"asset\":{\"version\":\"1.0\"}}", TML_UNSUPPORTED, "no glTF 2"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}", TML_FILE_FORMAT, "no JSON"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}]", TML_FILE_FORMAT, "no JSON"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}}{}", TML_FILE_FORMAT, "no JSON"},
+        {"a.gltf", GLTF_HEAD "\"nodes\":[{\"children\":[0]}],\"scenes\":[{\"nodes\":[0]}]}",
+         TML_FILE_FORMAT, "node 0 has two parents"},
+        {"a.gltf", GLTF_HEAD "\"scene\":1,\"scenes\":[{\"nodes\":[0]}]}", TML_FILE_FORMAT,
+         "names scene 1, the file has 1"},
+        {"a.gltf", GLTF_HEAD "\"extensionsRequired\":[\"KHR_draco_mesh_compression\"]}",
+         TML_UNSUPPORTED, "KHR_draco_mesh_compression"},
+        {"a.gltf",
+         GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":9}}]}]," GLTF_TAIL,
+         TML_FILE_FORMAT, "names accessor 9"},
+        {"a.gltf",
+         GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":1}}]}]," GLTF_TAIL,
+         TML_FILE_FORMAT, "another type"},
+        {"a.gltf",
+         GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
+                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":5,\"type\":"
+                   "\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\"buffers\":[{"
+                   "\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}",
+         TML_FILE_FORMAT, "accessor 0 of 5 elements reaches past the end"},
+        {"a.gltf",
+         GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
+                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":"
+                   "9007199254740992,\"type\":\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,"
+                   "\"byteLength\":48,\"byteStride\":9007199254740992}],\"buffers\":[{"
+                   "\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}",
+         TML_FILE_FORMAT, "reaches past the end"},
+        {"a.gltf",
+         GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
+                   "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":1,\"type\":"
+                   "\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],\"buffers\":[{"
+                   "\"byteLength\":12,\"uri\":\"../../etc/passwd\"}]}",
+         TML_UNSUPPORTED, "within the header's own folder"},
+#endif
+    };
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    size_t before = watch.live;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tml_mesh_file file;
+        tml_status status = load_text(tml, cases[i].name, cases[i].text, &file);
+        if (status != cases[i].status || !strstr(tml_last_error(tml), cases[i].message))
+            test_fail(__FILE__, __LINE__, "case %zu: %s \"%s\", needs %s \"%s\"", i,
+                      tml_status_name(status), status ? tml_last_error(tml) : "",
+                      tml_status_name(cases[i].status), cases[i].message);
+        CHECK(!file.mesh.positions && !file.mesh.indices);
+        CHECK_EQ_U64(watch.live, before);
+        tml_mesh_file_free(tml, &file);
+    }
+    CHECK(watch.largest < 1 << 20); /* no size was believed */
+    writer w = {0};
+    tml_mesh_file file;
+    put_stl(&w, 3);
+    CHECK_STATUS(load_bytes(tml, "a.stl", w.data, w.size, NULL, &file), TML_FILE_FORMAT);
+    CHECK(strstr(tml_last_error(tml), "says 3 triangles, which are 234 bytes, and has 184"));
+    tml_mesh_load_desc desc = {.weld = (tml_weld)7};
+    CHECK_STATUS(tml_mesh_load(tml, "a.obj", &desc, &file), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_load(tml, "/tmp/there/is/no.obj", NULL, &file), TML_FILE_ACCESS);
+    CHECK(tml_mesh_format(tml, "/tmp/there/is/no.obj") == NULL);
+    tml_close(tml);
+}
+
+/* Small files of each format. */
+static const struct {
+    const char *name, *text;
+} samples[] = {
+    {"a.obj", obj_text},
+    {"a.ply", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"},
+    {"a.stl", stl_text},
+    {"a.off", "STCOFF\n3 1 0\n0 0 0 1 1 1 0 0\n1 0 0 1 1 1 1 0\n0 1 0 1 1 1 0 1\n3 0 1 2\n"},
+    {"a.gltf", GLTF_HEAD "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"mode\":5,"
+                         "\"attributes\":{\"POSITION\":0},\"indices\":1}]}]," GLTF_TAIL},
+};
+enum { SAMPLE_COUNT = sizeof samples / sizeof samples[0] };
+
+TEST(files_cut_short_at_every_byte)
+{
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    size_t before = watch.live;
+    for (int i = 0; i < SAMPLE_COUNT; i++) {
+        for (size_t size = 0; size < strlen(samples[i].text); size++) {
+            tml_mesh_file file;
+            tml_status status =
+                load_bytes(tml, samples[i].name, samples[i].text, size, NULL, &file);
+            CHECK(status == TML_OK || status == TML_FILE_FORMAT || status == TML_UNSUPPORTED);
+            tml_mesh_file_free(tml, &file);
+        }
+    }
+    for (int k = 1; k < 3; k++) { /* binary: all of it is needed */
+        writer w = {0};
+        k == 1 ? put_ply(&w, 1, TML_U8, TML_I32) : put_stl(&w, 2);
+        for (size_t size = 0; size < w.size; size++) {
+            tml_mesh_file file;
+            CHECK(load_bytes(tml, "a.stl", w.data, size, NULL, &file) == TML_FILE_FORMAT);
+            tml_mesh_file_free(tml, &file);
+        }
+    }
+    CHECK_EQ_U64(watch.live, before);
+    tml_close(tml);
+}
+
+TEST(memory_that_runs_out_at_every_request)
+{
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    size_t before = watch.live;
+    tml_mesh_load_desc desc = {.weld = TML_WELD_ALWAYS};
+    for (int i = 0; i < SAMPLE_COUNT; i++) {
+        tml_status status = TML_OUT_OF_MEMORY;
+        for (uint64_t request = 1; status == TML_OUT_OF_MEMORY && request < 200; request++) {
+            tml_mesh_file file;
+            watch.fail_at = watch.count + request;
+            status = load_bytes(tml, samples[i].name, samples[i].text, strlen(samples[i].text),
+                                &desc, &file);
+            tml_mesh_file_free(tml, &file);
+            CHECK_EQ_U64(watch.live, before);
+        }
+        watch.fail_at = 0;
+#ifndef TML_GLTF
+        if (i == SAMPLE_COUNT - 1)
+            status = TML_OK;
+#endif
+        CHECK_STATUS(status, TML_OK);
+    }
+    tml_mesh_file file;
+    desc.memory_limit = 5000;
+    CHECK_STATUS(load_bytes(tml, "a.obj", obj_text, sizeof obj_text - 1, &desc, &file),
+                 TML_OUT_OF_MEMORY);
+    CHECK(strstr(tml_last_error(tml), "desc.memory_limit is 5000"));
+    tml_close(tml);
+}
+
+/* ---- the collection -------------------------------------------------------------------------- */
+
+/* Counted by an independent program. polygons: faces of more than three corners. */
+TEST(collection)
+{
+    static const struct {
+        const char *name;
+        uint64_t vertices, faces, polygons, boundary, nonmanifold;
+        int64_t euler;
+    } files[] = {
+        {"spot.obj", 2930, 5856, 0, 0, 0, 2},
+        {"suzanne.obj", 507, 500, 468, 42, 0, 2},
+        {"teapot.obj", 3644, 6320, 0, 1036, 0, -34},
+        {"fandisk.obj", 2877, 5750, 0, 0, 0, 2},
+        {"quadknot.obj", 1440, 1440, 1440, 0, 0, 0},
+        {"round_genus1.stl", 560, 1120, 0, 0, 0, 0},
+        {"plate_holes.stl", 618, 1252, 0, 0, 0, -8},
+        {"fuze.ply", 502, 1000, 0, 0, 0, 2},
+        {"bigguyT.obj", 1452, 2900, 0, 0, 0, 2},
+        {"rookT.obj", 768, 1510, 0, 24, 0, 1},
+        {"WusonOBJ.obj", 2117, 3732, 0, 412, 0, 45},
+        {"subdiv/figure.obj", 12, 13, 0, 9, 0, 1},
+        {"subdiv/pyramid.obj", 5, 5, 1, 0, 0, 2},
+        {"subdiv/pyramid_creased.obj", 5, 5, 1, 0, 0, 2},
+        {"subdiv/loop_cubes_semisharp.obj", 56, 96, 0, 0, 0, 8},
+        {"subdiv/triangle.obj", 3, 1, 0, 3, 0, 1},
+        {"broken/joined_tetrahedra.obj", 5, 8, 0, 0, 3, 4},
+        {"broken/shared_edge.stl", 14, 24, 0, 0, 1, 3},
+        {"broken/multibody_flipped.stl", 20, 32, 0, 0, 12, 4},
+        {"broken/soup.stl", 300, 100, 0, 300, 0, 100},
+        {"broken/bunny_nonmanifold.ply", 8171, 16301, 0, 123, 150, 84},
+        {"broken/spider_binary.stl", 722, 1368, 0, 72, 26, 86},
+        {"broken/sphereWithHole.stl", 146, 285, 0, 9, 0, -1},
+        {"broken/negative_indices.obj", 8, 6, 6, 0, 0, 2},
+        {"pairs/env.obj", 6540, 2180, 0, 6540, 0, 2180},
+        {"pairs/rob.obj", 648, 216, 0, 648, 0, 216},
+        {"pairs/ballA.off", 1900, 3796, 0, 0, 0, 2},
+        {"pairs/ballB.off", 1900, 3796, 0, 0, 0, 2},
+        {"pairs/Cray_left.obj", 292, 576, 0, 0, 0, 4},
+        {"pairs/Cray_right.obj", 8, 12, 0, 0, 0, 2},
+#ifdef TML_GLTF
+        {"Box.glb", 24, 12, 0, 24, 0, 6},
+        {"monkey.glb", 1966, 968, 0, 1966, 0, 499},
+#endif
+    };
+    if (!test_full_data("meshes/spot.obj"))
+        SKIP("TML_DATA names no collection of meshes");
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char relative[64];
+        tml_mesh_file file;
+        snprintf(relative, sizeof relative, "meshes/%s", files[i].name);
+        const char *path = test_full_data(relative);
+        if (!CHECK(path != NULL) || !CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &file)))
+            continue;
+        tml_mesh_stats stats = examine(tml, &file);
+        if (file.mesh.vertex_count != files[i].vertices || file.face_count != files[i].faces ||
+            file.polygon_count != files[i].polygons || file.crossed_count > 0 ||
+            stats.boundary_edges != files[i].boundary ||
+            stats.nonmanifold_edges != files[i].nonmanifold || stats.euler != files[i].euler)
+            test_fail(__FILE__, __LINE__,
+                      "%s: %" PRIu64 " vertices, %" PRIu64 " faces, %" PRIu64 " polygons, %" PRIu64
+                      " and %" PRIu64 " edges, Euler %" PRId64,
+                      files[i].name, file.mesh.vertex_count, file.face_count, file.polygon_count,
+                      stats.boundary_edges, stats.nonmanifold_edges, stats.euler);
+        tml_mesh_file_free(tml, &file);
+    }
+    static const char *const faulty[] = {"assimp_empty.obj",
+                                         "assimp_empty.ply",
+                                         "assimp_malformed.obj",
+                                         "assimp_malformed2.obj",
+                                         "assimp_invalid.off",
+                                         "trimesh_notenoughindices.obj",
+                                         "trimesh_ply_empty_header.ply"};
+    for (size_t i = 0; i < sizeof faulty / sizeof faulty[0]; i++) {
+        char relative[64];
+        tml_mesh_file file;
+        snprintf(relative, sizeof relative, "malformed/%s", faulty[i]);
+        const char *path = test_full_data(relative);
+        if (CHECK(path != NULL))
+            CHECK_STATUS(tml_mesh_load(tml, path, NULL, &file), TML_FILE_FORMAT);
+    }
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
