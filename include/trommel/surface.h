@@ -139,6 +139,82 @@ TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surfac
 /* Frees parts and destroys the four buffers. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
+/* ---- volumes larger than memory --------------------------------------------------------------- */
+
+/* What tml_surface_stream asks for. */
+typedef enum tml_surface_source {
+    TML_SURFACE_VOLUME,
+    TML_SURFACE_MASK, /* u8 */
+    TML_SURFACE_ATTRIBUTE,
+} tml_surface_source;
+
+/* A stretch of one part of the mesh: the vertices and triangles of some layers, in the order of the
+ * whole. Pieces of a part follow one another without a gap. */
+typedef struct tml_surface_piece {
+    uint32_t part;
+    double value;          /* isovalue or label */
+    uint64_t layer_first;  /* of the volume: vertices on the edges that begin in these layers, */
+    uint64_t layer_count;  /* triangles of the cells that begin there */
+    uint64_t vertex_first; /* numbers within the part, after those of desc.before */
+    uint64_t vertex_count;
+    uint64_t triangle_first;
+    uint64_t triangle_count;
+    const float *positions; /* vertex_count x 3 */
+    const float *normals;   /* the same, or NULL */
+    const float *values;    /* vertex_count, or NULL */
+    const void *indices;    /* triangle_count x 3, u32 or u64: numbers within the part, which may be
+                             * those of the next piece's first layer; NULL: soup */
+    bool indices64;
+} tml_surface_piece;
+
+/* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever whole
+ * in memory. */
+typedef struct tml_surface_stream_desc {
+    /* As for tml_surface, without field, all_labels, largest_component, drop_degenerate and outputs.
+     * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
+     * too large for (a mapped file, say), or all zeroed and read. */
+    tml_surface_desc surface;
+    tml_type type;           /* what is read: samples of this type ... */
+    bool has_mask;           /* ... a mask ... */
+    tml_type attribute_type; /* ... and an attribute of this type; TML_TYPE_NONE: none */
+
+    /* Puts layers [first, first + count) of a source, dims[0] x dims[1] samples each, at out. Each
+     * layer is asked for once, in ascending order, one more than is worked on below and two above.
+     * Called from a thread of its own while slabs are computed, one call at a time: it must not use
+     * the context. A status other than OK ends the stream, which then returns it. */
+    tml_status (*read)(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                       void *out);
+    /* Takes a piece, whose memory is good until it returns. Called from the calling thread. A status
+     * other than OK ends the stream, which then returns it (tml_error may tell why). */
+    tml_status (*write)(void *user, const tml_surface_piece *piece);
+    void *user;
+
+    uint64_t memory;      /* bytes that samples, scratch and a piece may take; 0: 1 GiB */
+    uint64_t slab_layers; /* layers a slab; 0: as memory allows */
+
+    /* One share of several, as of machines that work on one volume: the region's layers [layer_first,
+     * layer_first + layer_count). The shares' pieces, one share after another, are those of the whole.
+     * count 0: to the region's end. */
+    uint64_t layer_first, layer_count;
+    /* Of each part, what the shares before this one have: vertex_count and triangle_count of their
+     * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards. */
+    const tml_surface_part *before;
+} tml_surface_stream_desc;
+
+/* Extracts in slabs: the same vertices, triangles and numbers as tml_surface, bit for bit, for any
+ * slab_layers. out: parts and counts (of this share), no buffers; vertex_first and triangle_first are
+ * those of the whole mesh where before is NULL and the share is everything. Free it with
+ * tml_surface_free.
+ * Memory: of what desc.memory allows, half for two slabs of samples (one is read while the other is worked
+ * on) and scratch, half for a piece; a slab with more is cut again. The least is four layers of samples
+ * and their scratch, and one layer's piece. Of u32 indices, more than 2^32 vertices in a part are
+ * UNSUPPORTED. CPU engine; elsewhere UNSUPPORTED (tml_surface works in slabs there, of volumes on the
+ * host).
+ * Errors: as tml_surface, and what read and write return. */
+TML_API TML_MUST_CHECK tml_status tml_surface_stream(tml_context *tml,
+                                                     const tml_surface_stream_desc *desc,
+                                                     tml_surface_result *out);
+
 /* Makes the index buffer (destroy it yourself); 8 bytes for each 1024 samples. */
 TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
                                                     const tml_surface_index_desc *desc,

@@ -64,6 +64,8 @@ typedef struct tml_engine {
     uint64_t (*address)(const tml_slot *slot);
     /* Does TML_OP_SURFACE read volumes, masks and attributes that stay on the host? */
     bool reads_host_volumes;
+    /* Does TML_OP_SURFACE take slabs of a volume? (surface_plan.held_count, surface_part.before) */
+    bool takes_slabs;
     /* Does TML_OP_SURFACE make soups by itself? (surface_plan.soup) */
     bool makes_soups;
     /* Does AUTO pass this method over where another one is supported? NULL: none. */

@@ -131,6 +131,7 @@ const tml_engine tml_cpu_engine = {
     .unmap = cpu_unmap,
     .sync = cpu_sync,
     .address = cpu_address,
+    .takes_slabs = true,
     .ops =
         {
             [TML_OP_MAP] = &cpu_op_map,

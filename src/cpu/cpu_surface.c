@@ -25,8 +25,13 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
                              cpu_arena *arena)
 {
     *space = (workspace){.part = part, .pad = plan->caps ? 1 : 0};
-    for (int a = 0; a < 3; a++)
+    space->pad_below = space->pad && !part->no_pad_below;
+    space->pad_above = space->pad && !part->no_pad_above;
+    for (int a = 0; a < 2; a++)
         space->size[a] = part->box.count[a] + 2 * space->pad;
+    space->size[2] = part->box.count[2] + space->pad_below + space->pad_above;
+    space->own_first = part->before;
+    space->own_end = space->size[2] - part->after;
     space->words = (space->size[0] + 63) / 64;
     space->rows = space->size[1] * space->size[2];
     uint64_t rows = CHUNK_SAMPLES / space->size[0] + 1;
@@ -185,7 +190,8 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
 {
     const surface_plan *plan = job->plan;
     if (plan->volume) {
-        job->window = (sample_window){plan->volume->memory, 0, plan->dims[2]};
+        uint64_t held = plan->held_count ? plan->held_count : plan->dims[2];
+        job->window = (sample_window){plan->volume->memory, plan->held_first, held};
         return TML_OK;
     }
     slab_job slab = {job, (float *)job->window.samples, first, count};
@@ -324,15 +330,15 @@ static void present_task(void *argument, uint32_t index)
     for (uint64_t y = place.y_first; y < place.y_end; y++) {
         surface_word *out = space->present + (y + space->size[1] * place.z) * space->words;
         memcpy(out, space->sample_mask, space->words * sizeof *out);
-        if (space->pad &&
-            (y == 0 || y == space->size[1] - 1 || place.z == 0 || place.z == space->size[2] - 1))
+        if (is_in_pad(space, 1, y) || is_in_pad(space, 2, place.z))
             continue;
         uint64_t vy = box_index(space, 1, y), vz = box_index(space, 2, place.z);
         uint64_t first = space->part->box.first[0], n = space->part->box.count[0];
         job->simd->present[plan->type](sample_row(job, vy, vz) + first * job->sample_size, n, out);
         if (plan->mask) {
             const uint8_t *mask = (const uint8_t *)plan->mask->memory +
-                                  (vz * plan->dims[1] + vy) * plan->dims[0] + first;
+                                  (held_slice(plan, vz) * plan->dims[1] + vy) * plan->dims[0] +
+                                  first;
             for (uint64_t i = 0; i < n; i++)
                 if (!mask[i])
                     out[i / 64] &= ~((uint64_t)1 << i % 64);
@@ -492,18 +498,32 @@ static void count_task(void *argument, uint32_t index)
     space->chunks[chunk] = (chunk_entry){vertices, triangles, cells};
 }
 
-/* Turns the chunks' counts into positions, after those of the parts before. */
+/* The slices whose counts matter: the own, and the one after them, whose vertices triangles name. */
+static uint64_t counted_end(const workspace *space)
+{
+    return TML_MIN_OF(space->own_end + 1, space->size[2]);
+}
+
+/* Turns the chunks' counts into positions within the part's own slices. */
 static void scan_chunks(workspace *space)
 {
     surface_part *part = space->part;
+    uint64_t own_end = space->own_end * space->chunks_per_slice;
+    uint64_t end = counted_end(space) * space->chunks_per_slice;
+    chunk_entry sum = {0, 0, 0};
     part->vertex_count = part->triangle_count = part->active_cells = 0;
-    for (uint64_t c = 0; c < space->chunk_count; c++) {
+    for (uint64_t c = space->own_first * space->chunks_per_slice; c < end; c++) {
         chunk_entry counts = space->chunks[c];
-        space->chunks[c].vertices = part->vertex_count;
-        space->chunks[c].triangles = part->triangle_count;
-        part->vertex_count += counts.vertices;
-        part->triangle_count += counts.triangles;
-        part->active_cells += counts.cells;
+        space->chunks[c].vertices = sum.vertices;
+        space->chunks[c].triangles = sum.triangles;
+        sum.vertices += counts.vertices;
+        sum.triangles += counts.triangles;
+        sum.cells += counts.cells;
+        if (c + 1 != own_end)
+            continue;
+        part->vertex_count = sum.vertices;
+        part->triangle_count = sum.triangles;
+        part->active_cells = sum.cells;
     }
 }
 
@@ -548,8 +568,8 @@ static tml_status count_part(surface_job *job, double from, double to)
         job->space = &spaces[p];
         if (missing)
             status = find_missing(job, at, at + span);
-        if (status == TML_OK && !run_chunks(job, 0, job->space->size[2], count_task, "counts",
-                                            at + span, at + 2 * span))
+        if (status == TML_OK && !run_chunks(job, job->space->own_first, counted_end(job->space),
+                                            count_task, "counts", at + span, at + 2 * span))
             status = TML_CANCELLED;
         if (status == TML_OK)
             scan_chunks(job->space);
@@ -626,6 +646,13 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     atomic_init(&job.nan, false);
     if (plan->stage == SURFACE_INDEX)
         return surface_index_run(&job);
+    if (plan->stage == SURFACE_END) { /* COUNT was not followed by EMIT */
+        job.spaces = *plan->kept;
+        *plan->kept = NULL;
+        for (uint32_t p = 0; p < plan->part_count; p++)
+            missing_free(&job, &job.spaces[p]);
+        return TML_OK;
+    }
 
     surface_case cases[256];
     expand_cases(cases);
@@ -642,6 +669,8 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     /* What COUNT found missing serves EMIT, unless there will be none. */
     for (uint32_t p = 0; status != TML_OK && p < plan->part_count; p++)
         missing_free(&job, &job.spaces[p]);
+    bool is_kept = plan->stage == SURFACE_COUNT && status == TML_OK && plan->part_count > 0;
+    *plan->kept = is_kept ? job.spaces : NULL;
     return status;
 }
 

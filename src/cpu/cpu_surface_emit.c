@@ -79,10 +79,10 @@ static void place(const surface_job *job, const vertex_batch *batch, float *out)
 {
     const surface_plan *plan = job->plan;
     const surface_box *box = &job->space->part->box;
-    double pad = (double)job->space->pad;
+    double pad = (double)job->space->pad, pad_below = (double)job->space->pad_below;
     double row[3] = {(double)box->first[0] + (double)batch->column - pad,
                      (double)box->first[1] + (double)batch->y - pad,
-                     (double)box->first[2] + (double)batch->z - pad};
+                     (double)box->first[2] + (double)batch->z - pad_below};
     for (uint64_t i = 0; i < batch->ends.count; i++) {
         double index[3] = {row[0] + (double)batch->ends.x[i], row[1], row[2]};
         index[batch->axis] += batch_t(plan, batch, i);
@@ -163,8 +163,9 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
                      box_index(space, 2, batch->z + (batch->axis == 2))};
     const unsigned char *row[2];
     for (int end = 0; end < 2; end++)
-        row[end] = (const unsigned char *)attribute->memory +
-                   (z[end] * dims[1] + y[end]) * dims[0] * attribute->element_size;
+        row[end] =
+            (const unsigned char *)attribute->memory +
+            (held_slice(job->plan, z[end]) * dims[1] + y[end]) * dims[0] * attribute->element_size;
     for (uint64_t i = 0; i < batch->ends.count; i++) {
         uint64_t x = batch->column + batch->ends.x[i];
         float a = surface_sample(attribute->type, row[0], box_index(space, 0, x));
@@ -369,7 +370,8 @@ static void vertices_task(void *argument, uint32_t index)
 static void row_bases(const workspace *space, uint64_t y, uint64_t z, uint64_t out[3])
 {
     const row_entry *entry = &space->entries[y + space->size[1] * z];
-    out[0] = space->part->vertex_first + chunk_of_row(space, y, z)->vertices + entry->vertices;
+    out[0] = space->part->vertex_first + space->part->vertex_base +
+             chunk_of_row(space, y, z)->vertices + entry->vertices;
     out[1] = out[0] + entry->x_edges;
     out[2] = out[1] + entry->y_edges;
 }
@@ -514,8 +516,8 @@ static tml_status emit_vertices(surface_job *job, double from, double to)
     const surface_plan *plan = job->plan;
     const workspace *space = job->space;
     uint64_t slices = plan->volume ? space->size[2] : field_slab_slices(plan);
-    for (uint64_t z = 0; z < space->size[2]; z += slices) {
-        uint64_t end = TML_MIN_OF(z + slices, space->size[2]);
+    for (uint64_t z = space->own_first; z < space->own_end; z += slices) {
+        uint64_t end = TML_MIN_OF(z + slices, space->own_end);
         uint64_t low = box_index(space, 2, z), high = box_index(space, 2, end - 1);
         uint64_t back = plan->vertex_normals && low > 0 ? 1 : 0;
         uint64_t ahead = plan->vertex_normals ? 2 : 1;
@@ -538,12 +540,13 @@ tml_status surface_emit(surface_job *job, double from, double to)
 {
     const workspace *space = job->space;
     double middle = (from + to) / 2;
-    if (space->part->triangle_count == 0)
+    if (space->part->vertex_count == 0) /* a slab may have vertices and no triangles */
         return TML_OK;
     tml_status status = emit_vertices(job, from, middle);
     if (status != TML_OK)
         return status;
-    if (!run_chunks(job, 0, space->size[2], triangles_task, "triangles", middle, to) ||
+    if (!run_chunks(job, space->own_first, space->own_end, triangles_task, "triangles", middle,
+                    to) ||
         (job->plan->flip_winding &&
          !run_chunks(job, 0, space->size[2], flip_task, "triangles", to, to)))
         return TML_CANCELLED;

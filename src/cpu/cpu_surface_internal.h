@@ -44,8 +44,11 @@ typedef struct threshold {
 
 typedef struct workspace {
     surface_part *part;
-    uint64_t pad;        /* 1 with caps */
-    uint64_t size[3];    /* samples, with the pad */
+    uint64_t pad;              /* 1 with caps */
+    bool pad_below, pad_above; /* along z, where a slab need not have it */
+    uint64_t size[3];          /* samples, with the pad */
+    uint64_t own_first,
+        own_end;         /* slices that this run emits: all but those of a slab's neighbours */
     uint64_t words;      /* in a row */
     uint64_t rows;       /* size[1] * size[2] */
     uint64_t chunk_rows; /* rows in a chunk; the last of a slice may have fewer */
@@ -92,18 +95,32 @@ static inline const unsigned char *sample_row(const surface_job *job, uint64_t y
            ((z - job->window.first) * dims[1] + y) * dims[0] * job->sample_size;
 }
 
+/* Samples of the pad before an axis's first. */
+static inline uint64_t pad_before(const workspace *space, int axis)
+{
+    return axis == 2 ? space->pad_below : space->pad;
+}
+
 /* Column, row or slice i of a workspace in the whole volume; the pad takes the sample beside it. */
 static inline uint64_t box_index(const workspace *space, int axis, uint64_t i)
 {
-    uint64_t count = space->part->box.count[axis];
-    uint64_t inside = i < space->pad ? 0 : i - space->pad;
+    uint64_t count = space->part->box.count[axis], pad = pad_before(space, axis);
+    uint64_t inside = i < pad ? 0 : i - pad;
     return space->part->box.first[axis] + (inside < count ? inside : count - 1);
 }
 
 /* Does index i of an axis lie in the pad? */
 static inline bool is_in_pad(const workspace *space, int axis, uint64_t i)
 {
-    return space->pad && (i == 0 || i == space->size[axis] - 1);
+    bool after = axis == 2 ? space->pad_above : space->pad;
+    return (pad_before(space, axis) && i == 0) || (after && i == space->size[axis] - 1);
+}
+
+/* Where slice z of the whole volume lies in a buffer of the plan's, as a slice. */
+static inline uint64_t held_slice(const surface_plan *plan, uint64_t z)
+{
+    assert(!plan->held_count || (z >= plan->held_first && z - plan->held_first < plan->held_count));
+    return z - plan->held_first;
 }
 
 /* Bits of row y of slice z of a workspace, in one of its planes. */

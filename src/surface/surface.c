@@ -13,8 +13,6 @@ enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
 
 static const tml_type scalar_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
                                         TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
-static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
-                                         TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
 
 void surface_time(tml_surface_result *result, const char *stage, double seconds)
 {
@@ -36,8 +34,8 @@ static tml_status invalid(tml_context *tml, const char *what)
 }
 
 /* Zeroed spacing and direction become 1 and the identity; refuses what has no inverse. */
-static tml_status resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
-                               tml_grid *out)
+tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
+                                tml_grid *out)
 {
     *out = *grid;
     bool no_direction = true;
@@ -64,8 +62,8 @@ static tml_status resolve_grid(tml_context *tml, const char *call, const tml_gri
 }
 
 /* Samples of a grid; refuses empty grids and sizes that no buffer has. */
-static tml_status check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
-                             uint64_t *count)
+tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
+                              uint64_t *count)
 {
     if (dims[0] == 0 || dims[1] == 0 || dims[2] == 0)
         return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -83,8 +81,8 @@ static tml_status check_dims(tml_context *tml, const char *call, const uint64_t 
 }
 
 /* Columns of direction * spacing, and what normals are turned by: its inverse transpose. */
-static tml_status resolve_axes(tml_context *tml, const tml_grid *grid,
-                               const double position_origin[3], bool flip, surface_plan *plan)
+tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
+                                const double position_origin[3], bool flip, surface_plan *plan)
 {
     double m[3][3]; /* m[a]: one step along axis a */
     for (int a = 0; a < 3; a++)
@@ -130,7 +128,7 @@ static tml_status resolve_region(tml_context *tml, const tml_region *region, con
     return TML_OK;
 }
 
-static uint64_t brick_count(const uint64_t dims[3])
+uint64_t surface_brick_count(const uint64_t dims[3])
 {
     return ((dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X) *
            ((dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y) *
@@ -180,8 +178,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     if (has_volume == (desc->field != NULL))
         return invalid(tml, "needs either desc.volume or desc.field");
     if (has_volume) {
-        if ((status = resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
-            (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
+        if ((status = surface_resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
+            (status = surface_check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
             (status = check_samples(tml, "tml_surface", "desc.volume", desc->volume, scalar_types,
                                     count)) != TML_OK)
             return status;
@@ -195,8 +193,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
                 "tml_surface: mask, attribute, index and labels need desc.volume; evaluate "
                 "the field into one with tml_field");
         if ((status = tml_field_resolve(tml, desc->field, field, NULL)) != TML_OK ||
-            (status = resolve_grid(tml, "tml_surface", &field->grid, grid)) != TML_OK ||
-            (status = check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK)
+            (status = surface_resolve_grid(tml, "tml_surface", &field->grid, grid)) != TML_OK ||
+            (status = surface_check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK)
             return status;
         plan->type = TML_F32;
     }
@@ -206,7 +204,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     const optional_buffer optional[] = {
         {"desc.mask", desc->mask, mask_types, count, &plan->mask, true},
         {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute, true},
-        {"desc.index", desc->index, index_types, brick_count(plan->dims), &plan->index, false}};
+        {"desc.index", desc->index, index_types, surface_brick_count(plan->dims), &plan->index,
+         false}};
     return check_optional(tml, "tml_surface", optional, TML_ARRAY_SIZE(optional));
 }
 
@@ -216,7 +215,7 @@ static bool wants_labels(const tml_surface_desc *desc)
 }
 
 /* The parts array (all in one block, freed by plan_finish). */
-static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
+tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     surface_box region = {{0}, {0}};
     tml_status status = resolve_region(tml, &desc->region, plan->dims, &region);
@@ -234,9 +233,11 @@ static tml_status resolve_parts(tml_context *tml, const tml_surface_desc *desc, 
                          "tml_surface: %" PRIu32 " isovalues and %" PRIu32
                          " labels, at most %d and %d; make several calls",
                          desc->isovalue_count, desc->label_count, ISOVALUES_MAX, LABELS_MAX);
-    if (labels && (status = check_samples(tml, "tml_surface", "desc.volume (with labels)",
-                                          desc->volume, integer_types, 0)) != TML_OK)
-        return status;
+    if (labels && tml_type_is_float(plan->type))
+        return tml_error(
+            tml, TML_INVALID_ARGUMENT,
+            "tml_surface: desc.volume (with labels) has elements of %s, needs integers",
+            tml_type_name(plan->type));
     plan->labels = labels;
     plan->all_labels = desc->all_labels;
     plan->part_capacity = desc->all_labels       ? LABELS_MAX
@@ -295,8 +296,8 @@ static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_
     return TML_OK;
 }
 
-static tml_status run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
-                            double to)
+tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
+                             double to)
 {
     const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
     if (!op)
@@ -338,7 +339,7 @@ static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, su
 }
 
 /* A box without a cell has no surface; with caps even one sample has six neighbours. */
-static void drop_flat_parts(surface_plan *plan)
+void surface_drop_flat_parts(surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
         surface_box *box = &plan->parts[p].box;
@@ -611,6 +612,13 @@ unmap:
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
+double surface_part_value(const surface_plan *plan, const surface_part *part)
+{
+    if (!plan->labels)
+        return part->iso;
+    return tml_type_is_signed(plan->type) ? (double)(int64_t)part->label : (double)part->label;
+}
+
 static size_t parts_size(uint32_t count)
 {
     return count * sizeof(tml_surface_part);
@@ -630,12 +638,9 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
         out->vertex_count += part->vertex_count;
         out->triangle_count += part->triangle_count;
         out->active_cells += part->active_cells;
-        double value = part->iso;
-        if (plan->labels)
-            value =
-                tml_type_is_signed(plan->type) ? (double)(int64_t)part->label : (double)part->label;
-        out->parts[p] = (tml_surface_part){value, part->vertex_first, part->vertex_count,
-                                           part->triangle_first, part->triangle_count};
+        out->parts[p] =
+            (tml_surface_part){surface_part_value(plan, part), part->vertex_first,
+                               part->vertex_count, part->triangle_first, part->triangle_count};
     }
     return TML_OK;
 }
@@ -648,10 +653,10 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         status = find_labels(tml, desc, plan);
     if (status != TML_OK)
         return status;
-    drop_flat_parts(plan);
+    surface_drop_flat_parts(plan);
     bool has_filter = desc->largest_component || desc->drop_degenerate;
     plan->soup = desc->soup && !has_filter && tml->engine->makes_soups;
-    if ((status = run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
+    if ((status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
     bool too_many = out->vertex_count > (uint64_t)UINT32_MAX + 1;
@@ -670,7 +675,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                      finish ? &work : out, plan, outputs);
     status = outputs_make_first(tml, plan, outputs, OUTPUTS);
     if (status == TML_OK)
-        status = run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
+        status = surface_run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
     if (status == TML_OK && finish)
         status = finish_mesh(tml, desc, plan, &work, out);
     if (status != TML_OK || finish)
@@ -695,7 +700,7 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
     output outputs[OUTPUTS];
     tml_status status = resolve_input(tml, desc, &grid, &field, &plan);
     if (status == TML_OK)
-        status = resolve_axes(tml, &grid, desc->position_origin, desc->flip, &plan);
+        status = surface_resolve_axes(tml, &grid, desc->position_origin, desc->flip, &plan);
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
     if (status == TML_OK) {
@@ -703,14 +708,14 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
         status = outputs_check(tml, outputs, OUTPUTS);
     }
     if (status == TML_OK)
-        status = resolve_parts(tml, desc, &plan);
+        status = surface_resolve_parts(tml, desc, &plan);
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);
     if (status == TML_OK)
         status = extract(tml, desc, &plan, out);
 
     if (kept)
-        (void)!run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);
+        (void)!surface_run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);
     if (plan.field)
         field_plan_destroy(tml, plan.field);
     tml_free(tml, plan.parts, plan.part_capacity * sizeof *plan.parts);
@@ -769,7 +774,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     tml_field_desc unused;
     tml_status status = resolve_input(tml, surface, &grid, &unused, plan);
     if (status == TML_OK)
-        status = resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
+        status = surface_resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
     if (status == TML_OK)
         status = resolve_region(tml, &surface->region, plan->dims, &job->part.box);
     if (status != TML_OK)
@@ -782,7 +787,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     job->part.iso = surface->iso;
     if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
         plan->index = NULL;
-    drop_flat_parts(plan);
+    surface_drop_flat_parts(plan);
     outputs_describe(surface, plan, false, 0, 0, &job->result, plan, job->outputs);
     for (int i = 0; i < OUTPUTS; i++)
         if (job->outputs[i].wanted && tml_is_none(job->outputs[i].given))
@@ -906,7 +911,7 @@ tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc 
         return status;
     if (!can_enqueue(tml, &job.plan))
         return enqueue_at_once(tml, desc, &job);
-    return run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
+    return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
 
 void tml_surface_free(tml_context *tml, tml_surface_result *result)
@@ -925,21 +930,22 @@ tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *des
     tml_surface_result ignored = {0};
     surface_plan plan = {.result = &ignored};
     uint64_t count = 0;
-    tml_status status = check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
+    tml_status status = surface_check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
     if (status == TML_OK)
         status = tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
                                   scalar_types, count);
     if (status != TML_OK)
         return status;
     memcpy(plan.dims, desc->grid.dims, sizeof plan.dims);
-    const tml_buffer_desc buffer = {
-        .type = TML_VEC(TML_F32, 2), .count = brick_count(plan.dims), .label = "surface index"};
+    const tml_buffer_desc buffer = {.type = TML_VEC(TML_F32, 2),
+                                    .count = surface_brick_count(plan.dims),
+                                    .label = "surface index"};
     if ((status = tml_buffer_create(tml, &buffer, out)) != TML_OK)
         return status;
     plan.volume = tml_slot_of(tml, desc->volume);
     plan.type = plan.volume->type;
     plan.bricks = tml_slot_of(tml, *out);
-    status = run_stage(tml, &plan, SURFACE_INDEX, 0.0, 1.0);
+    status = surface_run_stage(tml, &plan, SURFACE_INDEX, 0.0, 1.0);
     if (status != TML_OK) {
         tml_buffer_destroy(tml, *out);
         *out = (tml_buffer){0, 0};

@@ -32,6 +32,15 @@ typedef struct surface_part {
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
     uint64_t active_cells;
+
+    /* Of a part's share of a slab (plan.held_count): the box holds layers before and after the slab's
+     * own (pads counted), which only tell the own ones' edges and the numbers beyond them; and a cap's
+     * pad lies below or above it only where the part ends there. Counts and outputs are of the own
+     * layers; vertex_first and triangle_first are places in the outputs, and the first vertex's
+     * number is this much more. */
+    uint32_t before, after;
+    bool no_pad_below, no_pad_above;
+    uint64_t vertex_base;
 } surface_part;
 
 typedef struct surface_plan {
@@ -49,6 +58,10 @@ typedef struct surface_plan {
     const tml_slot *index;
     bool labels;
     bool caps;
+
+    /* Of a slab, on engines that take such: volume, mask and attribute hold layers held_first to
+     * held_first + held_count of the whole volume; held_count 0: all of it. */
+    uint64_t held_first, held_count;
 
     /* How. */
     tml_normals normals;
@@ -130,6 +143,24 @@ surface_limits surface_limits_of_label(tml_type type, uint64_t label);
  * samples: the whole volume. src/surface/surface_labels.c. Errors: UNSUPPORTED (more labels than
  * part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
+
+/* What tml_surface and tml_surface_stream share (surface.c). The first four resolve a desc into a plan
+ * and name what is wrong; parts are one block, freed by the caller. */
+tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
+                                tml_grid *out);
+tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
+                              uint64_t *count);
+tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
+                                const double position_origin[3], bool flip, surface_plan *plan);
+tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
+                                 surface_plan *plan);
+uint64_t surface_brick_count(const uint64_t dims[3]);
+void surface_drop_flat_parts(surface_plan *plan);
+/* The value that a part is reported under. */
+double surface_part_value(const surface_plan *plan, const surface_part *part);
+/* Runs a stage with scratch from the arena; from ... to: its share of the call's progress. */
+tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
+                             double to);
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);

@@ -1,0 +1,656 @@
+/* Surfaces of volumes that do not fit in memory: slab after slab of layers, each counted and emitted by
+ * the engine as a share of the whole.
+ *
+ * A slab owns layers: the vertices on the edges that begin in them, the triangles of the cells that
+ * begin in them. Both are stretches of the whole mesh's order, so that a slab needs to know of those
+ * before it only how many there were. What it must see besides its own layers is one layer below, for
+ * gradients and for cells with missing corners, and two above: triangles name vertices of the layer
+ * after the last own one, whose numbers depend on the edges into the next. */
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "surface/soup_carry.h"
+#include "surface/surface_internal.h"
+
+enum {
+    LAYERS_BELOW = 1,
+    LAYERS_ABOVE = 2,
+    SOURCES = 3, /* tml_surface_source */
+};
+
+static const uint64_t memory_default = (uint64_t)1 << 30;
+/* Thicker slabs than this make nothing faster; with thinner ones reading overlaps computing sooner. */
+static const uint64_t slab_size_most = (uint64_t)256 << 20;
+
+typedef struct slab_source {
+    tml_type type;   /* TML_TYPE_NONE: not wanted */
+    uint64_t layer;  /* bytes */
+    uint64_t size;   /* of a place */
+    void *places[2]; /* while one slab is worked on, the next is read into the other */
+    tml_buffer lent[2];
+} slab_source;
+
+/* Layers in one of the two places. */
+typedef struct slab {
+    uint32_t place;
+    uint64_t own_first, own_end;   /* of the volume */
+    uint64_t held_first, held_end; /* with the neighbours */
+} slab;
+
+typedef struct stream {
+    tml_context *tml;
+    const tml_surface_stream_desc *desc;
+    surface_plan plan;
+    surface_box region;
+    uint64_t own_first, own_end; /* of this share */
+    uint64_t layers;             /* of a slab */
+    uint64_t piece_size;         /* bytes that a piece may take */
+    bool reads;
+    slab_source sources[SOURCES];
+    tml_surface_part
+        *done;           /* of each part: what there is so far; vertex_first: of those before this
+                             * share */
+    soup_carry *carries; /* of each part, for soups */
+    tml_surface_result *result;
+} stream;
+
+static tml_status bad_desc(tml_context *tml, tml_status status, const char *what)
+{
+    return tml_error(tml, status, "tml_surface_stream: %s", what);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static tml_status check_options(tml_context *tml, const tml_surface_stream_desc *desc)
+{
+    const tml_surface_desc *surface = &desc->surface;
+    if (!tml->engine->takes_slabs)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "tml_surface_stream: the %s engine does not take slabs; open the CPU engine",
+            tml->engine->name);
+    if (surface->field || surface->all_labels || surface->largest_component ||
+        surface->drop_degenerate)
+        return bad_desc(tml, TML_UNSUPPORTED,
+                        "desc.surface asks for a field, all_labels, largest_component or "
+                        "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
+    if (!tml_is_none(surface->vertices) || !tml_is_none(surface->vertex_normals) ||
+        !tml_is_none(surface->vertex_values) || !tml_is_none(surface->indices))
+        return bad_desc(tml, TML_INVALID_ARGUMENT,
+                        "desc.surface has output buffers; the mesh goes to desc.write");
+    if (!desc->write)
+        return bad_desc(tml, TML_INVALID_ARGUMENT, "desc.write is NULL");
+    if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
+        return bad_desc(tml, TML_INVALID_ARGUMENT,
+                        "desc.surface.normals is none of TML_NORMALS_...");
+    return TML_OK;
+}
+
+static bool is_scalar(tml_type type)
+{
+    return type > TML_TYPE_NONE && type < TML_SCALAR_END;
+}
+
+/* What the slabs are made of: three buffers of the whole volume, or desc.read. */
+static tml_status resolve_sources(stream *s, uint64_t count)
+{
+    static const tml_type scalars[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
+                                       TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
+    static const tml_type bytes[] = {TML_U8, TML_TYPE_NONE};
+    const tml_surface_stream_desc *desc = s->desc;
+    const tml_surface_desc *surface = &desc->surface;
+    tml_context *tml = s->tml;
+    surface_plan *plan = &s->plan;
+    const struct {
+        const char *field;
+        tml_buffer buffer;
+        const tml_type *types;
+        const tml_slot **slot;
+        tml_type read;
+    } sources[SOURCES] = {
+        {"desc.surface.volume", surface->volume, scalars, &plan->volume, desc->type},
+        {"desc.surface.mask", surface->mask, bytes, &plan->mask,
+         desc->has_mask ? TML_U8 : TML_TYPE_NONE},
+        {"desc.surface.attribute", surface->attribute, scalars, &plan->attribute,
+         desc->attribute_type}};
+    s->reads = tml_is_none(surface->volume);
+    if (s->reads && (!desc->read || !is_scalar(desc->type) ||
+                     (desc->attribute_type && !is_scalar(desc->attribute_type))))
+        return bad_desc(tml, TML_INVALID_ARGUMENT,
+                        "without desc.surface.volume needs desc.read, and a scalar as desc.type "
+                        "(and as desc.attribute_type, if any)");
+    for (int i = 0; i < SOURCES; i++) {
+        bool is_read = sources[i].read != TML_TYPE_NONE, is_given = !tml_is_none(sources[i].buffer);
+        if (s->reads ? is_given : is_read)
+            return tml_error(tml, TML_INVALID_ARGUMENT,
+                             "tml_surface_stream: %s: volume, mask and attribute are either all "
+                             "buffers or all read",
+                             sources[i].field);
+        if (is_read) {
+            s->sources[i].type = sources[i].read;
+            s->sources[i].layer = plan->dims[0] * plan->dims[1] * tml_type_size(sources[i].read);
+        } else if (is_given) {
+            tml_status status = tml_check_buffer(tml, "tml_surface_stream", sources[i].field,
+                                                 sources[i].buffer, sources[i].types, count);
+            if (status != TML_OK)
+                return status;
+            *sources[i].slot = tml_slot_of(tml, sources[i].buffer);
+        }
+    }
+    plan->type = s->reads ? desc->type : plan->volume->type;
+    if (tml_is_none(surface->index))
+        return TML_OK;
+    static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
+    plan->index = tml_slot_of(tml, surface->index);
+    return tml_check_buffer(tml, "tml_surface_stream", "desc.surface.index", surface->index,
+                            index_types, surface_brick_count(plan->dims));
+}
+
+/* The layers of this share. */
+static tml_status resolve_share(stream *s)
+{
+    const tml_surface_stream_desc *desc = s->desc;
+    uint64_t first = s->region.first[2], end = first + s->region.count[2];
+    s->own_first = first;
+    s->own_end = end;
+    if (desc->layer_first == 0 && desc->layer_count == 0)
+        return TML_OK;
+    uint64_t count = desc->layer_count;
+    if (desc->layer_first < first || desc->layer_first >= end || count > end - desc->layer_first)
+        return tml_error(s->tml, TML_INVALID_ARGUMENT,
+                         "tml_surface_stream: layers [%" PRIu64 ", +%" PRIu64
+                         ") are outside the region's [%" PRIu64 ", %" PRIu64 ")",
+                         desc->layer_first, count, first, end);
+    s->own_first = desc->layer_first;
+    s->own_end = count ? s->own_first + count : end;
+    if (desc->surface.soup && s->own_end < end)
+        return bad_desc(s->tml, TML_UNSUPPORTED,
+                        "desc.surface.soup of a share that does not end the region: its last "
+                        "triangles have vertices of the next share");
+    return TML_OK;
+}
+
+static tml_status resolve(stream *s)
+{
+    const tml_surface_desc *surface = &s->desc->surface;
+    tml_grid grid = {0};
+    uint64_t count = 0;
+    tml_status status = check_options(s->tml, s->desc);
+    if (status == TML_OK)
+        status = surface_resolve_grid(s->tml, "tml_surface_stream", &surface->grid, &grid);
+    if (status == TML_OK)
+        status = surface_check_dims(s->tml, "tml_surface_stream", grid.dims, &count);
+    if (status != TML_OK)
+        return status;
+    memcpy(s->plan.dims, grid.dims, sizeof grid.dims);
+    if ((status = resolve_sources(s, count)) != TML_OK ||
+        (status = surface_resolve_axes(s->tml, &grid, surface->position_origin, surface->flip,
+                                       &s->plan)) != TML_OK ||
+        (status = surface_resolve_parts(s->tml, surface, &s->plan)) != TML_OK)
+        return status;
+    s->region = s->plan.parts[0].box;
+    return resolve_share(s);
+}
+
+/* ---- slabs ----------------------------------------------------------------------------------- */
+
+/* Layers of the region with the caps' pads, which are what shares and slabs are cut from. A pad belongs
+ * to the slab of the layer beside it. */
+static void cut_part(const stream *s, uint64_t own_first, uint64_t own_end, surface_part *part)
+{
+    uint64_t pad = s->plan.caps ? 1 : 0, layers = s->region.count[2] + 2 * pad;
+    uint64_t region_first = s->region.first[2], region_end = region_first + s->region.count[2];
+    uint64_t first = own_first == region_first ? 0 : own_first - region_first + pad;
+    uint64_t end = own_end == region_end ? layers : own_end - region_first + pad;
+    uint64_t from = first - TML_MIN_OF(first, (uint64_t)LAYERS_BELOW);
+    uint64_t to = TML_MIN_OF(end + LAYERS_ABOVE, layers);
+    bool has_pad_below = pad && from == 0, has_pad_above = pad && to == layers;
+    part->box = s->region;
+    part->box.first[2] = region_first + from - (has_pad_below || !pad ? 0 : 1);
+    part->box.count[2] = to - from - has_pad_below - has_pad_above;
+    part->no_pad_below = !has_pad_below;
+    part->no_pad_above = !has_pad_above;
+    part->before = (uint32_t)(first - from);
+    part->after = (uint32_t)(to - end);
+}
+
+static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32_t place)
+{
+    slab out = {.place = place, .own_first = own_first};
+    out.own_end = TML_MIN_OF(own_first + layers, s->own_end);
+    out.held_first = own_first - TML_MIN_OF(own_first, (uint64_t)LAYERS_BELOW);
+    out.held_end = TML_MIN_OF(out.own_end + LAYERS_ABOVE, s->plan.dims[2]);
+    return out;
+}
+
+/* Bytes that slabs of so many layers need: samples twice, scratch, and what marks missing samples. */
+static uint64_t size_with(stream *s, uint64_t layers)
+{
+    const tml_engine_op *op = s->tml->engine->ops[TML_OP_SURFACE];
+    uint64_t held = TML_MIN_OF(layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]), size = 0;
+    for (int i = 0; i < SOURCES; i++)
+        size += 2 * held * s->sources[i].layer;
+    for (uint32_t p = 0; p < s->plan.part_count;
+         p++) { /* as though the slab were the whole region */
+        surface_part *part = &s->plan.parts[p];
+        *part = (surface_part){.iso = part->iso, .label = part->label, .box = s->region};
+        part->box.count[2] = TML_MIN_OF(held, s->region.count[2]);
+    }
+    s->plan.stage = SURFACE_COUNT;
+    size += op->scratch_size ? op->scratch_size(s->tml, &s->plan) : 0;
+    if (s->plan.mask || s->sources[TML_SURFACE_MASK].type || tml_type_is_float(s->plan.type))
+        size += held * s->plan.dims[0] * s->plan.dims[1] / 4;
+    return size;
+}
+
+static void choose_layers(stream *s)
+{
+    uint64_t memory = s->desc->memory ? s->desc->memory : memory_default;
+    uint64_t all = s->own_end - s->own_first, layer = TML_MAX_OF(s->sources[0].layer, (uint64_t)1);
+    s->piece_size = memory / 2;
+    if (s->desc->slab_layers) {
+        s->layers = TML_MIN_OF(s->desc->slab_layers, all);
+        return;
+    }
+    uint64_t most = TML_MAX_OF(slab_size_most / layer, (uint64_t)1);
+    uint64_t fits = 1, too_many = TML_MIN_OF(all, most) + 1;
+    while (fits + 1 < too_many) {
+        uint64_t middle = fits + (too_many - fits) / 2;
+        if (size_with(s, middle) <= memory / 2)
+            fits = middle;
+        else
+            too_many = middle;
+    }
+    s->layers = fits;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+static tml_status places_make(stream *s)
+{
+    uint64_t held = TML_MIN_OF(s->layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]);
+    for (int i = 0; i < SOURCES; i++) {
+        slab_source *source = &s->sources[i];
+        source->size = held * source->layer;
+        for (int place = 0; place < 2 && source->type; place++) {
+            source->places[place] = tml_alloc(s->tml, source->size);
+            if (!source->places[place])
+                return tml_error(s->tml, TML_OUT_OF_MEMORY,
+                                 "tml_surface_stream: no memory for %" PRIu64 " bytes of %" PRIu64
+                                 " layers; make desc.memory or slab_layers less",
+                                 source->size, held);
+            const tml_buffer_desc lent = {.type = source->type,
+                                          .count = source->size / tml_type_size(source->type),
+                                          .host = source->places[place],
+                                          .label = "slab"};
+            tml_status status = tml_buffer_create(s->tml, &lent, &source->lent[place]);
+            if (status != TML_OK)
+                return status;
+        }
+    }
+    return TML_OK;
+}
+
+static void places_free(stream *s)
+{
+    for (int i = 0; i < SOURCES; i++)
+        for (int place = 0; place < 2; place++) {
+            tml_buffer_destroy(s->tml, s->sources[i].lent[place]);
+            tml_free(s->tml, s->sources[i].places[place], s->sources[i].size);
+        }
+}
+
+/* Fills a place, on a thread of its own: layers that the slab before holds too are copied from there. */
+typedef struct loading {
+    const stream *s;
+    slab to, before; /* before: held_end 0 where there is none */
+    pthread_t thread;
+    bool is_threaded;
+    tml_status status;
+} loading;
+
+static void *load(void *argument)
+{
+    loading *job = argument;
+    const stream *s = job->s;
+    uint64_t from = TML_MAX_OF(job->to.held_first, job->before.held_end);
+    uint64_t common = from - job->to.held_first;
+    job->status = TML_OK;
+    for (int i = 0; i < SOURCES && job->status == TML_OK; i++) {
+        const slab_source *source = &s->sources[i];
+        if (!source->type)
+            continue;
+        uint8_t *to = source->places[job->to.place];
+        if (common) {
+            uint64_t skipped = job->to.held_first - job->before.held_first;
+            memcpy(to, (const uint8_t *)source->places[job->before.place] + skipped * source->layer,
+                   common * source->layer);
+        }
+        if (from < job->to.held_end)
+            job->status = s->desc->read(s->desc->user, (tml_surface_source)i, from,
+                                        job->to.held_end - from, to + common * source->layer);
+    }
+    return NULL;
+}
+
+static void load_begin(loading *job, const stream *s, const slab *to, const slab *before)
+{
+    *job = (loading){.s = s, .to = *to, .before = *before};
+    if (!s->reads)
+        return;
+    job->is_threaded = pthread_create(&job->thread, NULL, load, job) == 0;
+    if (!job->is_threaded)
+        load(job);
+}
+
+static tml_status load_end(stream *s, loading *job)
+{
+    double start = tml_seconds();
+    if (job->is_threaded)
+        pthread_join(job->thread, NULL);
+    job->is_threaded = false;
+    surface_time(s->result, "wait for samples", tml_seconds() - start);
+    if (job->status != TML_OK)
+        return tml_error(s->tml, job->status,
+                         "tml_surface_stream: layers %" PRIu64 " to %" PRIu64
+                         " could not be read: desc.read returned %s",
+                         job->to.held_first, job->to.held_end - 1, tml_status_name(job->status));
+    return TML_OK;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+enum { PIECE_POSITIONS, PIECE_NORMALS, PIECE_VALUES, PIECE_INDICES, PIECE_ARRAYS };
+
+/* The slab's outputs, all parts one after another. */
+typedef struct piece_arrays {
+    tml_buffer buffers[PIECE_ARRAYS];
+    uint8_t *memory[PIECE_ARRAYS];
+} piece_arrays;
+
+static tml_type piece_type(const stream *s, int array)
+{
+    switch (array) {
+    case PIECE_VALUES:
+        return TML_F32;
+    case PIECE_INDICES:
+        return TML_VEC(s->plan.indices64 ? TML_U64 : TML_U32, 3);
+    default:
+        return TML_VEC(TML_F32, 3);
+    }
+}
+
+static bool piece_has(const stream *s, int array)
+{
+    if (array == PIECE_NORMALS)
+        return s->plan.normals != TML_NORMALS_NONE;
+    return array != PIECE_VALUES || s->plan.attribute;
+}
+
+static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangles)
+{
+    uint64_t size = 0;
+    for (int i = 0; i < PIECE_ARRAYS; i++)
+        if (piece_has(s, i))
+            size += (i == PIECE_INDICES ? triangles : vertices) * tml_type_size(piece_type(s, i));
+    return size;
+}
+
+static void pieces_destroy(stream *s, piece_arrays *arrays)
+{
+    for (int i = 0; i < PIECE_ARRAYS; i++) {
+        if (arrays->memory[i])
+            tml_unmap(s->tml, arrays->buffers[i]);
+        tml_buffer_destroy(s->tml, arrays->buffers[i]);
+    }
+}
+
+/* Has the engine emit what it counted. */
+static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, double from,
+                              double to, piece_arrays *out)
+{
+    tml_slot **const slots[PIECE_ARRAYS] = {&s->plan.positions, &s->plan.vertex_normals,
+                                            &s->plan.vertex_values, &s->plan.indices};
+    tml_status status = TML_OK;
+    for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++) {
+        *slots[i] = NULL;
+        if (!piece_has(s, i))
+            continue;
+        const tml_buffer_desc desc = {.type = piece_type(s, i),
+                                      .count = i == PIECE_INDICES ? triangles : vertices,
+                                      .label = "piece of a surface"};
+        status = tml_buffer_create(s->tml, &desc, &out->buffers[i]);
+        *slots[i] = tml_slot_of(s->tml, out->buffers[i]);
+    }
+    if (status == TML_OK)
+        status = surface_run_stage(s->tml, &s->plan, SURFACE_EMIT, from, to);
+    for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++)
+        if (piece_has(s, i))
+            status = tml_map(s->tml, out->buffers[i], (void **)&out->memory[i]);
+    return status;
+}
+
+/* Hands a part's share of the arrays to the caller, as triangles of their own where a soup is wanted. */
+static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece_arrays *arrays)
+{
+    const surface_part *part = &s->plan.parts[p];
+    const tml_surface_part *done = &s->done[p];
+    uint64_t v = part->vertex_first, t = part->triangle_first;
+    size_t index_size = s->plan.indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
+    tml_surface_piece piece = {
+        .part = p,
+        .value = surface_part_value(&s->plan, part),
+        .layer_first = at->own_first,
+        .layer_count = at->own_end - at->own_first,
+        .vertex_first = done->vertex_first + done->vertex_count,
+        .vertex_count = part->vertex_count,
+        .triangle_first = done->triangle_first + done->triangle_count,
+        .triangle_count = part->triangle_count,
+        .positions = (const float *)arrays->memory[PIECE_POSITIONS] + 3 * v,
+        .indices = arrays->memory[PIECE_INDICES] + 3 * t * index_size,
+        .indices64 = s->plan.indices64,
+    };
+    if (arrays->memory[PIECE_NORMALS])
+        piece.normals = (const float *)arrays->memory[PIECE_NORMALS] + 3 * v;
+    if (arrays->memory[PIECE_VALUES])
+        piece.values = (const float *)arrays->memory[PIECE_VALUES] + v;
+    if (!s->carries)
+        return s->desc->write(s->desc->user, &piece);
+    tml_surface_piece soup;
+    tml_status status = soup_carry_add(s->tml, &s->carries[p], &piece, &soup);
+    if (status == TML_OK && soup.triangle_count)
+        status = s->desc->write(s->desc->user, &soup);
+    return status;
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+/* Places of the parts' counts in the slab's arrays, and their numbers. */
+static tml_status place_parts(stream *s, uint64_t *vertices, uint64_t *triangles)
+{
+    *vertices = *triangles = 0;
+    for (uint32_t p = 0; p < s->plan.part_count; p++) {
+        surface_part *part = &s->plan.parts[p];
+        uint64_t number = s->done[p].vertex_first + s->done[p].vertex_count;
+        part->vertex_first = *vertices;
+        part->triangle_first = *triangles;
+        part->vertex_base = number - part->vertex_first;
+        *vertices += part->vertex_count;
+        *triangles += part->triangle_count;
+        if (!s->plan.indices64 && number + part->vertex_count > (uint64_t)UINT32_MAX + 1)
+            return tml_error(s->tml, TML_UNSUPPORTED,
+                             "tml_surface_stream: part %" PRIu32 " has more than %" PRIu64
+                             " vertices, which need 64-bit indices; set desc.surface.indices64",
+                             p, number);
+    }
+    return TML_OK;
+}
+
+static double progress_at(const stream *s, uint64_t layer)
+{
+    return (double)(layer - s->own_first) / (double)(s->own_end - s->own_first);
+}
+
+/* Counts and emits a slab; where its piece is too large, one half of its layers after the other. */
+static tml_status run_slab(stream *s, const slab *at)
+{
+    double from = progress_at(s, at->own_first), to = progress_at(s, at->own_end);
+    double middle = (from + to) / 2;
+    uint64_t vertices = 0, triangles = 0, layers = at->own_end - at->own_first;
+    for (uint32_t p = 0; p < s->plan.part_count; p++)
+        cut_part(s, at->own_first, at->own_end, &s->plan.parts[p]);
+    tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, from, middle);
+    s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, tml_reserved(s->tml));
+    if (status == TML_OK)
+        status = place_parts(s, &vertices, &triangles);
+    if (status != TML_OK || vertices == 0)
+        return status;
+    if (layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size) {
+        slab low = *at, high = *at;
+        low.own_end = high.own_first = at->own_first + layers / 2;
+        if (*s->plan.kept)
+            status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
+        if (status == TML_OK)
+            status = run_slab(s, &low);
+        return status == TML_OK ? run_slab(s, &high) : status;
+    }
+    piece_arrays arrays = {0};
+    status = pieces_make(s, vertices, triangles, middle, to, &arrays);
+    double start = tml_seconds();
+    for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++) {
+        const surface_part *part = &s->plan.parts[p];
+        if (part->vertex_count)
+            status = piece_write(s, p, at, &arrays);
+        s->done[p].vertex_count += part->vertex_count;
+        s->done[p].triangle_count += part->triangle_count;
+        s->result->active_cells += part->active_cells;
+    }
+    surface_time(s->result, "pieces", tml_seconds() - start);
+    pieces_destroy(s, &arrays);
+    return status;
+}
+
+static tml_status run_slabs(stream *s)
+{
+    loading next;
+    slab at = slab_at(s, s->own_first, s->layers, 0), none = {0};
+    load_begin(&next, s, &at, &none);
+    tml_status status = load_end(s, &next);
+    while (status == TML_OK) {
+        bool is_last = at.own_end == s->own_end;
+        slab after = {0};
+        if (!is_last) {
+            after = slab_at(s, at.own_end, s->layers, 1 - at.place);
+            load_begin(&next, s, &after, &at);
+        }
+        if (s->reads) {
+            const tml_slot **const slots[SOURCES] = {&s->plan.volume, &s->plan.mask,
+                                                     &s->plan.attribute};
+            for (int i = 0; i < SOURCES; i++)
+                *slots[i] = tml_slot_of(s->tml, s->sources[i].lent[at.place]);
+            s->plan.held_first = at.held_first;
+            s->plan.held_count = at.held_end - at.held_first;
+        }
+        status = run_slab(s, &at);
+        if (is_last)
+            break;
+        if (status != TML_OK) { /* the thread ends before what it writes to */
+            if (next.is_threaded)
+                pthread_join(next.thread, NULL);
+            break;
+        }
+        status = load_end(s, &next);
+        at = after;
+    }
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/* Where the numbers of each part begin. */
+static tml_status begin_parts(stream *s)
+{
+    uint32_t count = s->plan.part_count;
+    s->done = tml_alloc(s->tml, count * sizeof *s->done);
+    if (!s->done)
+        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
+    for (uint32_t p = 0; p < count; p++) {
+        const tml_surface_part *before = s->desc->before ? &s->desc->before[p] : NULL;
+        s->done[p] = (tml_surface_part){.value = surface_part_value(&s->plan, &s->plan.parts[p])};
+        if (!before)
+            continue;
+        s->done[p].vertex_first = before->vertex_count;
+        s->done[p].triangle_first = before->triangle_count;
+    }
+    if (!s->desc->surface.soup)
+        return TML_OK;
+    s->carries = tml_alloc(s->tml, count * sizeof *s->carries);
+    if (!s->carries)
+        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
+    for (uint32_t p = 0; p < count; p++)
+        s->carries[p] = (soup_carry){.done = s->done[p].triangle_first};
+    return TML_OK;
+}
+
+/* The parts as tml_surface reports them. */
+static void finish_parts(stream *s)
+{
+    tml_surface_result *out = s->result;
+    out->parts = s->done;
+    out->part_count = s->plan.part_count;
+    s->done = NULL;
+    for (uint32_t p = 0; p < out->part_count; p++) {
+        tml_surface_part *part = &out->parts[p];
+        if (s->carries)
+            part->vertex_count = 3 * part->triangle_count;
+        part->vertex_first = out->vertex_count;
+        part->triangle_first = out->triangle_count;
+        out->vertex_count += part->vertex_count;
+        out->triangle_count += part->triangle_count;
+    }
+}
+
+tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *desc,
+                              tml_surface_result *out)
+{
+    *out = (tml_surface_result){0};
+    void *kept = NULL;
+    stream s = {.tml = tml,
+                .desc = desc,
+                .result = out,
+                .plan = {.caps = desc->surface.caps,
+                         .normals = desc->surface.normals,
+                         .indices64 = desc->surface.indices64 || desc->surface.soup,
+                         .vertex_capacity = UINT64_MAX,
+                         .triangle_capacity = UINT64_MAX,
+                         .kept = &kept,
+                         .result = out}};
+    tml_status status = resolve(&s);
+    bool is_flat = false; /* no cells: no surface */
+    for (int a = 0; a < 3 && status == TML_OK && !s.plan.caps; a++)
+        is_flat = is_flat || s.region.count[a] < 2;
+    if (status == TML_OK)
+        status = begin_parts(&s);
+    if (status == TML_OK && !is_flat) {
+        choose_layers(&s);
+        status = places_make(&s);
+        if (status == TML_OK)
+            status = run_slabs(&s);
+        if (kept)
+            (void)!surface_run_stage(tml, &s.plan, SURFACE_END, 1.0, 1.0);
+        places_free(&s);
+    }
+    uint32_t count = s.plan.part_count;
+    if (status == TML_OK)
+        finish_parts(&s);
+    else
+        *out = (tml_surface_result){0};
+    for (uint32_t p = 0; s.carries && p < count; p++)
+        soup_carry_free(tml, &s.carries[p]);
+    tml_free(tml, s.carries, count * sizeof *s.carries);
+    tml_free(tml, s.done, count * sizeof *s.done);
+    tml_free(tml, s.plan.parts, s.plan.part_capacity * sizeof *s.plan.parts);
+    return status;
+}
