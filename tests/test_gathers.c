@@ -1,8 +1,14 @@
 /* Kernels that read whole arrays (tml_words), take and make vectors of integers, and call functions of a
- * library: one from a kernel file and one of TML_LIBRARY. */
+ * library: one from a kernel file and one of TML_LIBRARY. On every device that there is. */
+#include <stdlib.h>
+
 #include "test.h"
 
 #include <trommel/trommel.h>
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel test_gathers_kernels[];
+#endif
 
 #include "kernels/kernel.h"
 
@@ -53,17 +59,46 @@ TML_KERNEL_WITH(walks, uint, child_of, (uint n, tml_words tree, tml_rank k),
                 { return walks_read(tree, n).first + k; })
 TML_KERNEL_WITH(walks, bool, is_leaf, (uint n, tml_words tree),
                 { return walks_read(tree, n).children == 0u; })
-TML_KERNEL(float, too_many, (tml_words a, tml_words b, tml_words c, tml_words d, tml_words e), {
-    return tml_word_float(a, 0u) + tml_word_float(b, 0u) + tml_word_float(c, 0u) +
-           tml_word_float(d, 0u) + tml_word_float(e, 0u);
-})
 
 #include "kernels/kernel_end.h"
 
-static tml_context *open_cpu(void)
+static uint64_t allocations;
+
+static void *counted_alloc(void *user, size_t size, size_t alignment)
 {
+    void *memory = NULL;
+    (void)user;
+    allocations++;
+    return posix_memalign(&memory, alignment, size) ? NULL : memory;
+}
+
+static void counted_free(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+/* Opens the number-th device of all engines; NULL when there are no more. */
+static tml_context *open_device(uint32_t number)
+{
+    enum { DEVICES = 16 };
+    tml_device_info infos[DEVICES];
+    uint32_t count = tml_devices(infos, DEVICES);
     tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    if (number >= count || number >= DEVICES)
+        return NULL;
+    char device[16];
+    snprintf(device, sizeof device, "%u", number);
+    tml_open_desc desc = {.engine = infos[number].engine,
+                          .device = device,
+                          .allocator = {counted_alloc, counted_free, NULL}};
+#ifdef TML_VULKAN
+    const tml_vulkan_desc vulkan = {.kernels = test_gathers_kernels};
+    if (infos[number].engine == TML_ENGINE_VULKAN)
+        desc.vulkan = &vulkan;
+#endif
+    CHECK_OK(NULL, tml_open(&desc, &tml));
     return tml;
 }
 
@@ -83,14 +118,14 @@ static uint32_t scatter(uint32_t i)
     return (i * 2654435761u) >> 7;
 }
 
-TEST(words_are_read_at_any_place)
+static void read_words(tml_context *tml)
 {
     static float points[3 * POINTS];
     static uint32_t ends[2 * EDGES], turns[3 * EDGES], got[4 * EDGES];
     static uint16_t vertices[EDGES];
     static float squares[EDGES];
     for (uint32_t i = 0; i < 3 * POINTS; i++)
-        points[i] = (float)(scatter(i) % 4096) / 16.0f;
+        points[i] = (float)(scatter(i) % 1024) / 16.0f;
     for (uint32_t i = 0; i < 2 * EDGES; i++)
         ends[i] = scatter(i + 7) % POINTS;
     for (uint32_t i = 0; i < 3 * EDGES; i++)
@@ -98,7 +133,6 @@ TEST(words_are_read_at_any_place)
     for (uint32_t i = 0; i < EDGES; i++)
         vertices[i] = (uint16_t)(scatter(i + 3) % POINTS);
 
-    tml_context *tml = open_cpu();
     tml_buffer p = make(tml, TML_VEC(TML_F32, 3), POINTS, points);
     tml_buffer e = make(tml, TML_VEC(TML_U32, 2), EDGES, ends);
     tml_buffer t = make(tml, TML_VEC(TML_U32, 3), EDGES, turns);
@@ -133,7 +167,6 @@ TEST(words_are_read_at_any_place)
         CHECK_EQ_U64(got[4 * i + 2], table[turn[2] % 3] + turn[0] * ends[turn[1]]);
         CHECK_EQ_U64(got[4 * i + 3], i + 5);
     }
-    tml_close(tml);
 }
 
 /* A tree of NODES nodes, breadth first: node n's first child and the number of its children. */
@@ -152,11 +185,10 @@ static void make_tree(uint32_t tree[2 * NODES])
 
 /* Level after level by expand alone: each level's length is the one before it's total. Leaves are
  * compacted on the way. */
-TEST(trees_are_walked_level_by_level)
+static void walk_and_look(tml_context *tml)
 {
     static uint32_t tree[2 * NODES], seen[NODES], hashes[NODES];
     make_tree(tree);
-    tml_context *tml = open_cpu();
     const uint32_t root = 0, one = 1;
     tml_buffer words = make(tml, TML_VEC(TML_U32, 2), NODES, tree);
     tml_buffer level[2] = {make(tml, TML_U32, NODES, NULL), make(tml, TML_U32, NODES, NULL)};
@@ -207,14 +239,63 @@ TEST(trees_are_walked_level_by_level)
             CHECK_EQ_U64(seen[i], first + i);
     }
     CHECK_EQ_U64(first, NODES);
-    tml_close(tml);
 }
 
-TEST(wrong_words_are_refused)
+/* The same with nothing read on the way: more levels are enqueued than there are, the last of them of no
+ * nodes. What is left is the sum over all nodes, by a reduction of each level's hashes. The second time
+ * nothing is allocated. */
+enum { LEVELS = 24 };
+static void walk_blindly(tml_context *tml)
 {
-    tml_context *tml = open_cpu();
+    static uint32_t tree[2 * NODES];
+    static uint64_t sums[LEVELS];
+    make_tree(tree);
+    const uint32_t root = 0, one = 1;
+    tml_buffer words = make(tml, TML_U32, 2 * NODES, tree);
+    tml_buffer level[2] = {make(tml, TML_U32, NODES, NULL), make(tml, TML_U32, NODES, NULL)};
+    tml_buffer length[2] = {make(tml, TML_U32, 1, NULL), make(tml, TML_U32, 1, NULL)};
+    tml_buffer hash = make(tml, TML_U32, NODES, NULL), sum[LEVELS];
+    for (int l = 0; l < LEVELS; l++)
+        sum[l] = make(tml, TML_U64, 1, NULL);
+    for (int time = 0; time < 2; time++) {
+        CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
+        CHECK_OK(tml, tml_write(tml, length[0], 0, 1, &one));
+        uint64_t allocations_before = allocations;
+        for (int l = 0; l < LEVELS; l++) {
+            tml_buffer from = level[l & 1], to = level[~l & 1];
+            tml_length n = {.device = length[l & 1]};
+            CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
+                                                              .in = {from, words},
+                                                              .length = n,
+                                                              .out = hash}));
+            CHECK_OK(tml,
+                     tml_reduce(tml, &(tml_reduce_desc){.in = hash, .length = n, .out = sum[l]}));
+            CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
+                                                             .emit_kernel = TML_USE(child_of),
+                                                             .in = {from, words},
+                                                             .length = n,
+                                                             .out = to,
+                                                             .total = length[~l & 1]}));
+        }
+        if (time > 0)
+            CHECK_EQ_U64(allocations, allocations_before);
+        uint64_t got = 0, expected = 0, left = 1;
+        for (int l = 0; l < LEVELS; l++) {
+            CHECK_OK(tml, tml_read(tml, sum[l], &sums[l]));
+            got += sums[l];
+        }
+        for (uint32_t n = 0; n < NODES; n++)
+            expected += walks_hash(tree, n);
+        CHECK_EQ_U64(got, expected);
+        CHECK_OK(tml, tml_read_count(tml, length[LEVELS & 1], &left));
+        CHECK_EQ_U64(left, 0);
+        CHECK_EQ_U64(sums[LEVELS - 1], 0);
+    }
+}
+
+static void refuse(tml_context *tml)
+{
     tml_buffer ends = make(tml, TML_VEC(TML_U32, 2), 8, NULL);
-    tml_buffer points = make(tml, TML_VEC(TML_F32, 3), 4, NULL);
     tml_buffer halves = make(tml, TML_VEC(TML_F16, 3), 8, NULL);
     tml_buffer out = make(tml, TML_F32, 8, NULL);
     tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
@@ -229,14 +310,35 @@ TEST(wrong_words_are_refused)
                                                                .in = {numbers, numbers}},
                                                       .payloads = {{numbers, numbers}}}),
                  TML_INVALID_ARGUMENT);
-    desc = (tml_map_desc){.kernel = TML_USE(too_many),
-                          .in = {points, points, points, points},
-                          .length = {.count = 8},
-                          .out = out};
-    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
-    CHECK_STR(tml_last_error(tml), "tml_map_stream: kernel (too_many) takes more arrays than 4; "
-                                   "join some in one");
-    tml_close(tml);
+}
+
+static void on_every_device(void (*test)(tml_context *tml))
+{
+    tml_context *tml;
+    for (uint32_t d = 0; (tml = open_device(d)); d++) {
+        test(tml);
+        tml_close(tml);
+    }
+}
+
+TEST(words_are_read_at_any_place)
+{
+    on_every_device(read_words);
+}
+
+TEST(trees_are_walked_level_by_level)
+{
+    on_every_device(walk_and_look);
+}
+
+TEST(trees_are_walked_without_looking)
+{
+    on_every_device(walk_blindly);
+}
+
+TEST(wrong_words_are_refused)
+{
+    on_every_device(refuse);
 }
 
 int main(int argc, char **argv)

@@ -281,6 +281,32 @@ TML_KERNEL(double, map_mix, (float a, double b, int c, uint d),
            { return b * 2.0 + (a - F(c)) * F(d); })
 TML_KERNEL(int64, map_shift, (int64 x), { return x >> 3; })
 
+/* Whole arrays have GATHER_WORDS words here, as the kernels' params say. */
+/* clang-format off */
+TML_LIBRARY(reads,
+    TABLE_BEGIN(uint, reads_steps, 4) 1u, 7u, 61u, 0u TABLE_END
+
+    FUNCTION(uint) reads_word(tml_words words, uint i, uint count) {
+        return tml_word(words, (i + reads_steps[i & 3u]) % count);
+    }
+)
+/* clang-format on */
+TML_KERNEL(float, map_gather, (uint x, tml_words w, tml_params p),
+           { return tml_word_float(w, x % p.u[2]); })
+TML_KERNEL(vec2, map_gather_first, (tml_words w, vec3 v, tml_index i, tml_params p),
+           { return VEC2(tml_word_float(w, U(i) % p.u[2]), v.z); })
+TML_KERNEL(uvec3, map_uvec, (uvec3 a, uvec2 b, uvec4 c),
+           { return UVEC3(a.z + b.y, a.x * c.w, a.y ^ b.x); })
+TML_KERNEL(uvec2, map_pair, (uvec2 a), { return UVEC2(a.y, a.x); })
+TML_KERNEL_WITH(reads, uvec4, map_six,
+                (uint x, tml_words w, tml_words v, tml_index i, tml_params p, uvec2 q), {
+                    return UVEC4(reads_word(w, x, p.u[2]), reads_word(v, U(i), p.u[2]), q.x + q.y,
+                                 p.u[1]);
+                })
+
+TML_KERNEL(bool, keep_gathered, (uint at, tml_words bits),
+           { return (tml_word(bits, at >> 5) >> (at & 31u) & 1u) == 1u; })
+TML_KERNEL(bool, keep_ordered, (uvec2 v), { return v.x < v.y; })
 TML_KERNEL(bool, keep_positive, (float x), { return x > 0.0f; })
 TML_KERNEL(bool, keep_odd, (uint x), { return (x & 1u) == 1u; })
 TML_KERNEL(bool, keep_negative, (int x), { return x < 0; })
@@ -291,6 +317,9 @@ TML_KERNEL(bool, keep_by_index, (uint x, tml_index i, tml_params p),
            { return ((x + U(i)) & p.u[2]) == 1u; })
 
 TML_KERNEL(uint, count_itself, (uint x), { return x; })
+TML_KERNEL(uint, count_gathered, (uint x, tml_words w), { return tml_word(w, x); })
+TML_KERNEL(uvec2, emit_gathered, (uint x, tml_words w, tml_index s, tml_rank k),
+           { return UVEC2(tml_word(w, (x + k) & 1023u), U(s) * 3u + k); })
 TML_KERNEL(uint, emit_code, (uint x, tml_rank k), { return x * 4096u + k; })
 /* Nothing to fuse into a multiply-add, which GPUs may do. */
 TML_KERNEL(float, emit_mixed, (uint x, float y, tml_index s, tml_rank k),
@@ -369,6 +398,39 @@ MAP_REFERENCE(ref_shift)
     STORE(int64_t, map_shift((int64_t)INTEGER(0, TML_I64)));
 }
 
+MAP_REFERENCE(ref_gather)
+{
+    STORE(float, map_gather((uint32_t)INTEGER(0, TML_U16), in[1], *params));
+}
+MAP_REFERENCE(ref_gather_first)
+{
+    tml_vec3 v;
+    memcpy(&v, (const uint8_t *)in[1] + i * sizeof v, sizeof v);
+    STORE(tml_vec2, map_gather_first(in[0], v, i, *params));
+}
+MAP_REFERENCE(ref_uvec)
+{
+    tml_uvec3 a;
+    tml_uvec2 b;
+    tml_uvec4 v;
+    memcpy(&a, (const uint8_t *)in[0] + i * sizeof a, sizeof a);
+    memcpy(&b, (const uint8_t *)in[1] + i * sizeof b, sizeof b);
+    memcpy(&v, (const uint8_t *)in[2] + i * sizeof v, sizeof v);
+    STORE(tml_uvec3, map_uvec(a, b, v));
+}
+MAP_REFERENCE(ref_pair)
+{
+    tml_uvec2 a;
+    memcpy(&a, (const uint8_t *)in[0] + i * sizeof a, sizeof a);
+    STORE(tml_uvec2, map_pair(a));
+}
+MAP_REFERENCE(ref_six)
+{
+    tml_uvec2 q;
+    memcpy(&q, (const uint8_t *)in[3] + i * sizeof q, sizeof q);
+    STORE(tml_uvec4, map_six((uint32_t)INTEGER(0, TML_U8), in[1], in[2], i, *params, q));
+}
+
 static const map_row map_rows[] = {
     {"square_f32", TML_USE(map_square), {TML_F32}, ref_square_f32},
     {"square_f16", TML_USE(map_square), {TML_F16}, ref_square_f16},
@@ -382,10 +444,24 @@ static const map_row map_rows[] = {
     {"position", TML_USE(map_position), {0}, ref_position},
     {"mix", TML_USE(map_mix), {TML_F16, TML_F64, TML_I8, TML_U16}, ref_mix},
     {"shift", TML_USE(map_shift), {TML_I64}, ref_shift},
+    {"gather", TML_USE(map_gather), {TML_U16, TML_F32}, ref_gather},
+    {"gather_first",
+     TML_USE(map_gather_first),
+     {TML_VEC(TML_F32, 3), TML_VEC(TML_F32, 3)},
+     ref_gather_first},
+    {"uvec",
+     TML_USE(map_uvec),
+     {TML_VEC(TML_U32, 3), TML_VEC(TML_U32, 2), TML_VEC(TML_U32, 4)},
+     ref_uvec},
+    {"pair", TML_USE(map_pair), {TML_VEC(TML_U32, 2)}, ref_pair},
+    {"six",
+     TML_USE(map_six),
+     {TML_U8, TML_VEC(TML_U16, 2), TML_RECORD(12), TML_VEC(TML_U32, 2)},
+     ref_six},
 };
 #define MAP_KERNELS                                                                                \
     "square_f32 square_f16 bump_u8 bump_u16 bump_u32 negate_i8 negate_i16 is_big scale position "  \
-    "mix shift"
+    "mix shift gather gather_first uvec pair six"
 
 static const map_row *map_row_of(const case_run *c)
 {
@@ -395,35 +471,53 @@ static const map_row *map_row_of(const case_run *c)
     abort();
 }
 
+/* The words of whole arrays: as many as elements of 12 bytes fill. */
+enum { GATHER_WORDS = 3 * 337 };
+
+static bool map_input_is_words(const map_row *row, uint32_t input)
+{
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < row->kernel->param_count; p++)
+        if (tml_param_is_array(row->kernel->params[p]) && next++ == input)
+            return row->kernel->params[p] == TML_PARAM_WORDS;
+    return false;
+}
+
 static bool map_is_sensible(const case_run *c)
 {
     const map_row *row = map_row_of(c);
     return case_is(c, "in_place", "no") ||
-           (row->in[0] && tml_type_size(row->in[0]) == tml_type_size(row->kernel->result));
+           (row->in[0] && !map_input_is_words(row, 0) &&
+            tml_type_size(row->in[0]) == tml_type_size(row->kernel->result));
 }
 
 static void fill_by_type(case_run *c, tml_type type, void *out, uint64_t n)
 {
     tml_type scalar = tml_type_scalar(type);
-    fill_numbers(c, scalar, out, n * tml_type_components(type));
+    if (!scalar)
+        fill_random(c, out, n * tml_type_size(type));
+    else
+        fill_numbers(c, scalar, out, n * tml_type_components(type));
 }
 
 static void map_test(case_run *c)
 {
     const map_row *row = map_row_of(c);
     uint64_t bound = choose_count(c);
-    tml_map_desc desc = {.kernel = row->kernel, .params = {.u = {0, 17, 0, 0}}};
+    tml_map_desc desc = {.kernel = row->kernel, .params = {.u = {0, 17, GATHER_WORDS, 0}}};
     uint64_t n = choose_length(c, bound, &desc.length);
     case_array *in[4] = {0};
     const void *saved[4] = {0};
     for (int i = 0; i < 4 && row->in[i]; i++) {
-        in[i] = case_array_new(c, row->in[i], bound);
-        fill_by_type(c, row->in[i], in[i]->data, bound);
+        bool is_words = map_input_is_words(row, (uint32_t)i);
+        uint64_t count = is_words ? GATHER_WORDS * 4 / tml_type_size(row->in[i]) : bound;
+        in[i] = case_array_new(c, row->in[i], count);
+        fill_by_type(c, row->in[i], in[i]->data, count);
         void *copy = malloc(in[i]->size + 1);
         if (!copy)
             abort();
         saved[i] = memcpy(copy, in[i]->data, in[i]->size);
-        desc.in[i] = case_input(c, in[i], row->in[i], bound);
+        desc.in[i] = case_input(c, in[i], row->in[i], count);
     }
     tml_type type = row->kernel->result;
     size_t size = tml_type_size(type);
@@ -760,7 +854,7 @@ static const case_op scan_op = {
  * payload: at the first payload, because keep.in is zeroed. */
 #define KEEP_SOURCES                                                                               \
     "flags mask kernel_f32 kernel_f16 kernel_u8 kernel_u16 kernel_u32 kernel_i8 kernel_i16 "       \
-    "kernel_i32 kernel_f64 kernel_i64 kernel_vec3 kernel_index payload"
+    "kernel_i32 kernel_f64 kernel_i64 kernel_vec3 kernel_uvec2 kernel_words kernel_index payload"
 
 static const tml_kernel *keep_kernel_of(tml_type type)
 {
@@ -778,6 +872,8 @@ static const tml_kernel *keep_kernel_of(tml_type type)
         return TML_USE(keep_int64);
     case TML_VEC(TML_F32, 3):
         return TML_USE(keep_uphill);
+    case TML_VEC(TML_U32, 2):
+        return TML_USE(keep_ordered);
     default:
         return TML_USE(keep_negative);
     }
@@ -795,6 +891,9 @@ static void fill_keys(case_run *c, tml_type type, const uint8_t *flags, void *ou
             float f[3] = {(float)value, (float)value, -(float)value};
             f[type == TML_F32 ? 0 : 1] *= flags[i] ? 1.0f : -1.0f;
             memcpy(p, f, size);
+        } else if (type == TML_VEC(TML_U32, 2)) {
+            uint32_t low = (uint32_t)(x >> 33), high = low + 1 + (uint32_t)(x & 0xff);
+            memcpy(p, flags[i] ? (uint32_t[]){low, high} : (uint32_t[]){high, low}, size);
         } else if (type == TML_F64) {
             value = flags[i] ? value : -value;
             memcpy(p, &value, size);
@@ -830,6 +929,19 @@ static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep 
                 (uint8_t)(flags[i] ? array->data[i / 8] | bit : array->data[i / 8] & ~bit);
         }
         keep->mask = case_input(c, array, TML_U32, words);
+    } else if (strcmp(src, "kernel_words") == 0) {
+        /* Element i looks at bit n - 1 - i. */
+        case_array *array = case_array_new(c, TML_U32, n);
+        case_array *words = case_array_new(c, TML_U32, (n + 31) / 32);
+        memset(words->data, 0, words->size);
+        for (uint64_t i = 0; i < n; i++) {
+            uint32_t at = (uint32_t)(n - 1 - i);
+            memcpy(array->data + 4 * i, &at, sizeof at);
+            words->data[at / 8] |= (uint8_t)(flags[i] << at % 8); /* little-endian words */
+        }
+        keep->kernel = TML_USE(keep_gathered);
+        keep->in[0] = case_input(c, array, TML_U32, n);
+        keep->in[1] = case_input(c, words, TML_U32, (n + 31) / 32);
     } else if (strcmp(src, "kernel_index") == 0) {
         case_array *array = case_array_new(c, TML_U8, n);
         for (uint64_t i = 0; i < n; i++)
@@ -841,7 +953,9 @@ static void choose_keep(case_run *c, const uint8_t *flags, uint64_t n, tml_keep 
         keep->kernel = TML_USE(keep_positive);
     } else {
         const char *name = src + strlen("kernel_");
-        tml_type type = strcmp(name, "vec3") == 0 ? TML_VEC(TML_F32, 3) : tml_type_from_name(name);
+        tml_type type = strcmp(name, "vec3") == 0    ? TML_VEC(TML_F32, 3)
+                        : strcmp(name, "uvec2") == 0 ? TML_VEC(TML_U32, 2)
+                                                     : tml_type_from_name(name);
         case_array *array = case_array_new(c, type, n);
         fill_keys(c, type, flags, array->data, n);
         keep->kernel = keep_kernel_of(type);
@@ -1027,13 +1141,30 @@ static uint64_t choose_source_count(case_run *c, uint64_t i, uint64_t n, uint64_
 
 static bool expand_is_sensible(const case_run *c)
 {
+    /* What looks its counts up knows those below 1024, and shares its inputs with the emit kernel. */
+    if (case_is(c, "counts", "gathered") &&
+        (case_is(c, "dist", "giant") ||
+         !(case_is(c, "emit", "none") || case_is(c, "emit", "gathered"))))
+        return false;
     return choose_count(c) < 100000 || !case_is(c, "dist", "tens");
+}
+
+/* Word x is x ^ LOOKED_UP, so that a count is looked up at itself ^ LOOKED_UP. */
+enum { LOOKED_UP = 0x155 };
+static tml_buffer lookup_table(case_run *c, uint32_t words[1024])
+{
+    case_array *table = case_array_new(c, TML_U32, 1024);
+    for (uint32_t x = 0; x < 1024; x++)
+        words[x] = x ^ LOOKED_UP;
+    memcpy(table->data, words, table->size);
+    return case_input(c, table, TML_U32, 1024);
 }
 
 static void expand_test(case_run *c)
 {
     uint64_t bound = choose_count(c);
-    bool by_kernel = case_is(c, "counts", "kernel");
+    bool by_gather = case_is(c, "counts", "gathered");
+    bool by_kernel = case_is(c, "counts", "kernel") || by_gather;
     tml_type count_type = by_kernel ? TML_U32 : tml_type_from_name(case_text(c, "counts"));
     size_t count_size = tml_type_size(count_type);
     tml_expand_desc desc = {.method = method_of(c), .params = {.f = {0, 0, 0, 0.5f}}};
@@ -1043,30 +1174,36 @@ static void expand_test(case_run *c)
     uint64_t total = 0;
     for (uint64_t i = 0; i < bound; i++) {
         uint64_t x = choose_source_count(c, i, n, UINT64_MAX >> (64 - 8 * count_size));
-        memcpy(counts->data + i * count_size, &x, count_size);
         total += i < n ? x : 0;
+        x ^= by_gather ? LOOKED_UP : 0;
+        memcpy(counts->data + i * count_size, &x, count_size);
     }
     tml_buffer counts_buffer = case_input(c, counts, count_type, bound);
     if (by_kernel)
-        desc.count_kernel = TML_USE(count_itself);
+        desc.count_kernel = by_gather ? TML_USE(count_gathered) : TML_USE(count_itself);
     else
         desc.counts = counts_buffer;
 
     bool has_emit = !case_is(c, "emit", "none");
     bool is_code = case_is(c, "emit", "code"), is_mixed = case_is(c, "emit", "mixed");
+    bool is_gathered = case_is(c, "emit", "gathered");
+    uint32_t table[1024];
     case_array *second = NULL;
     if (has_emit || by_kernel)
         desc.in[0] = counts_buffer;
-    if (has_emit && !is_code) {
+    if (by_gather || is_gathered)
+        desc.in[1] = lookup_table(c, table);
+    else if (has_emit && !is_code) {
         tml_type type = is_mixed ? TML_F16 : TML_VEC(TML_F32, 3);
         second = case_array_new(c, type, bound);
         fill_by_type(c, type, second->data, bound);
         desc.in[1] = case_input(c, second, type, bound);
     }
-    desc.emit_kernel = !has_emit  ? NULL
-                       : is_code  ? TML_USE(emit_code)
-                       : is_mixed ? TML_USE(emit_mixed)
-                                  : TML_USE(emit_vec3);
+    desc.emit_kernel = !has_emit     ? NULL
+                       : is_code     ? TML_USE(emit_code)
+                       : is_mixed    ? TML_USE(emit_mixed)
+                       : is_gathered ? TML_USE(emit_gathered)
+                                     : TML_USE(emit_vec3);
 
     uint64_t room = case_is(c, "room", "exact")   ? total
                     : case_is(c, "room", "short") ? total / 2 + 1
@@ -1103,7 +1240,8 @@ static void expand_test(case_run *c)
     uint64_t j = 0;
     for (uint64_t s = 0; s < n; s++) {
         uint64_t x = load(count_type, counts->data, s).integer;
-        for (uint64_t k = 0; k < x && j < written; k++, j++) {
+        uint64_t outputs = x ^ (by_gather ? LOOKED_UP : 0);
+        for (uint64_t k = 0; k < outputs && j < written; k++, j++) {
             sources[j] = s;
             ranks[j] = k;
             uint8_t *p = emitted + j * out_size;
@@ -1113,6 +1251,9 @@ static void expand_test(case_run *c)
             } else if (is_mixed) {
                 float y = (float)load(TML_F16, second->data, s).real;
                 float value = emit_mixed((uint32_t)x, y, s, (uint32_t)k);
+                memcpy(p, &value, sizeof value);
+            } else if (is_gathered) {
+                tml_uvec2 value = emit_gathered((uint32_t)x, table, s, (uint32_t)k);
                 memcpy(p, &value, sizeof value);
             } else if (has_emit) {
                 tml_vec3 v;
@@ -1147,11 +1288,11 @@ static const char *const expand_perf[] = {
 static const case_op expand_op = {
     "expand",
     {{"count", SEAMS, true},
-     {"counts", "u8 u16 u32 kernel", false},
+     {"counts", "u8 u16 u32 kernel gathered", false},
      {"dist", COUNT_DATA, false},
      {"source", "u32 none u64", false},
      {"rank", "u32 none", false},
-     {"emit", "none code mixed vec3", false},
+     {"emit", "none code mixed vec3 gathered", false},
      {"room", "exact short more", false},
      {"total", "u64 none u32", false},
      {"length", LENGTHS, false},

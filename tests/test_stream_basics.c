@@ -11,6 +11,10 @@
 #include <trommel/kernel_begin.h>
 TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
 TML_KERNEL(bool, is_small_at, (float x, uint y, tml_index i), { return x < F(y) && i % 3u != 1u; })
+TML_KERNEL(float, of_five, (tml_words a, tml_words b, tml_words c, tml_words d, tml_words e), {
+    return tml_word_float(a, 0u) + tml_word_float(b, 0u) + tml_word_float(c, 0u) +
+           tml_word_float(d, 0u) + tml_word_float(e, 0u);
+})
 #include <trommel/kernel_end.h>
 
 static const uint64_t seams[] = {0,    1,    7,    8,    63,   64,    65,    1023,  1024,
@@ -762,6 +766,20 @@ TEST(bad_descs_are_refused)
     CHECK(tml_compact(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, out}}}) ==
           TML_CANCELLED);
     tml_cancel_clear(tml);
+    tml_close(tml);
+}
+
+TEST(five_arrays_are_too_many)
+{
+    tml_context *tml = open_threads(1);
+    tml_buffer in = make(tml, TML_F32, 4, NULL), out = make(tml, TML_F32, 4, NULL);
+    CHECK_STATUS(tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(of_five),
+                                                     .in = {in, in, in, in},
+                                                     .length = {.count = 4},
+                                                     .out = out}),
+                 TML_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml), "tml_map_stream: kernel (of_five) takes more arrays than 4; "
+                                   "join some in one");
     tml_close(tml);
 }
 

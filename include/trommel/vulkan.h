@@ -33,12 +33,13 @@ extern "C" {
 /* ---- kernels built with the program ---------------------------------------------------------- */
 
 /* The forms of one TML_KERNEL in SPIR-V, as the CMake function trommel_add_kernels() makes them.
- * The library finds a kernel by the text of its GLSL. */
+ * The library finds a kernel by the text of its GLSL and of its function library. */
 enum { TML_VULKAN_KERNEL_FORMS = 3 };
 typedef struct tml_vulkan_kernel {
     const char *glsl;                              /* tml_kernel.glsl; NULL ends a list */
     const uint32_t *code[TML_VULKAN_KERNEL_FORMS]; /* map, keep, compact; NULL: form not built */
     size_t size[TML_VULKAN_KERNEL_FORMS];          /* bytes */
+    const char *library;                           /* tml_kernel.library */
 } tml_vulkan_kernel;
 
 /* ---- opening --------------------------------------------------------------------------------- */

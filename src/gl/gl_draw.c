@@ -316,5 +316,5 @@ tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, ui
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel)
 {
     (void)tml;
-    return !kernel_is_too_new(kernel) && !kernel_uses_float64(kernel) && !kernel_uses_int64(kernel);
+    return !kernel_uses_float64(kernel) && !kernel_uses_int64(kernel);
 }

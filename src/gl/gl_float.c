@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gl_shaders.h"
+#include "kernels/kernel_glue.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -211,6 +212,16 @@ static bool inputs_supported(tml_context *tml, const gl_kernel_use *use)
     if (!gl_kernel_supported(tml, use->kernel)) {
         (void)tml_error(tml, TML_UNSUPPORTED, "kernel %s uses numbers of 64 bits",
                         use->kernel->name);
+        return false;
+    }
+    if (kernel_uses_words(use->kernel) || kernel_uses_uvec(use->kernel)) {
+        (void)tml_error(tml, TML_UNSUPPORTED,
+                        "kernel %s has %s, which path %s has not; use the integer path or another "
+                        "engine",
+                        use->kernel->name,
+                        kernel_uses_words(use->kernel) ? "a tml_words parameter"
+                                                       : "vectors of unsigned integers",
+                        tml_gl_path_name(gl_device_of(tml)->path));
         return false;
     }
     for (uint32_t a = 0; a < TML_MAX_INPUTS; a++) {

@@ -288,7 +288,7 @@ tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_
         if (p->hash == hash && p->shader == info->shader && strcmp(p->head, head) == 0 &&
             (p->kernel == info->kernel.kernel ||
              (p->kernel && info->kernel.kernel &&
-              strcmp(p->kernel->glsl, info->kernel.kernel->glsl) == 0))) {
+              kernel_is_same(info->kernel.kernel, p->kernel->glsl, p->kernel->library)))) {
             *out = p;
             return TML_OK;
         }

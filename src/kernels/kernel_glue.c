@@ -22,6 +22,9 @@ static const glsl_type glsl_types[] = {
     {TML_VEC(TML_F32, 2), "vec2", "uvec2", 8},
     {TML_VEC(TML_F32, 3), "vec3", "uvec3", 12},
     {TML_VEC(TML_F32, 4), "vec4", "uvec4", 16},
+    {TML_VEC(TML_U32, 2), "uvec2", "uvec2", 8},
+    {TML_VEC(TML_U32, 3), "uvec3", "uvec3", 12},
+    {TML_VEC(TML_U32, 4), "uvec4", "uvec4", 16},
     {TML_F64, "double", "uvec2", 8},
     {TML_I64, "int64", "uvec2", 8},
     {TML_U64, "uint64", "uvec2", 8},
@@ -63,9 +66,8 @@ static void put(text_out *t, const char *format, ...)
         put_bytes(t, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-bool kernel_has_word(const tml_kernel *kernel, const char *word)
+static bool has_word(const char *text, const char *word)
 {
-    const char *text = kernel->glsl;
     size_t length = strlen(word);
     for (const char *at = text; (at = strstr(at, word)); at += length) {
         bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
@@ -74,6 +76,11 @@ bool kernel_has_word(const tml_kernel *kernel, const char *word)
             return true;
     }
     return false;
+}
+
+bool kernel_has_word(const tml_kernel *kernel, const char *word)
+{
+    return has_word(kernel->glsl, word) || (kernel->library && has_word(kernel->library, word));
 }
 
 bool kernel_uses_float64(const tml_kernel *kernel)
@@ -91,14 +98,33 @@ bool kernel_uses_int64(const tml_kernel *kernel)
     return false;
 }
 
-bool kernel_is_too_new(const tml_kernel *kernel)
+bool kernel_uses_words(const tml_kernel *kernel)
 {
-    bool is_new =
-        kernel->library || (kernel->result != TML_U32 && (kernel->result & 0xffu) == TML_U32);
     for (uint32_t p = 0; p < kernel->param_count; p++)
-        is_new |= kernel->params[p] == TML_PARAM_WORDS ||
-                  (kernel->params[p] != TML_U32 && (kernel->params[p] & 0xffu) == TML_U32);
-    return is_new;
+        if (kernel->params[p] == TML_PARAM_WORDS)
+            return true;
+    return false;
+}
+
+static bool is_uvec(uint32_t param)
+{
+    return param == TML_VEC(TML_U32, 2) || param == TML_VEC(TML_U32, 3) ||
+           param == TML_VEC(TML_U32, 4);
+}
+
+bool kernel_uses_uvec(const tml_kernel *kernel)
+{
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        if (is_uvec(kernel->params[p]))
+            return true;
+    return is_uvec(kernel->result);
+}
+
+bool kernel_is_same(const tml_kernel *kernel, const char *glsl, const char *library)
+{
+    if (!kernel->library != !library || strcmp(kernel->glsl, glsl) != 0)
+        return false;
+    return kernel->library == library || strcmp(kernel->library, library) == 0;
 }
 
 /* One of the two functions that templates call. */
@@ -117,6 +143,8 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
             put(t, "%srank", comma);
         else if (kernel->params[p] == TML_PARAM_PARAMS)
             put(t, "%skernel_params()", comma);
+        else if (kernel->params[p] == TML_PARAM_WORDS)
+            put(t, "%sKERNEL_ARRAY_%u", comma, array++);
         else if (by_word && array++ == 0)
             put(t, "%skernel_%s_of(word)", comma, type);
         else if (by_word)
@@ -132,8 +160,9 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
 static bool first_array_is_words(const tml_kernel *kernel)
 {
     for (uint32_t p = 0; p < kernel->param_count; p++)
-        if (kernel->params[p] < TML_PARAM_INDEX)
-            return glsl_type_of(kernel->params[p])->size == 4;
+        if (tml_param_is_array(kernel->params[p]))
+            return tml_param_is_elements(kernel->params[p]) &&
+                   glsl_type_of(kernel->params[p])->size == 4;
     return false;
 }
 
@@ -149,12 +178,19 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
     put_bytes(&t, head, strlen(head));
     put_bytes(&t, text, (size_t)(cut - text));
 
-    /* The kernel's name may be one that GLSL keeps or that the template uses. C's own names of the
-     * types appear where a macro of the user's wrote the kernel. */
+    /* C's own names of the types appear where a macro of the user's wrote the kernel. The kernel's
+     * name may be one that GLSL keeps or that the template uses. */
+    put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
+            "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n"
+            "#define tml_uvec2 uvec2\n#define tml_uvec3 uvec3\n#define tml_uvec4 uvec4\n");
+    if (kernel->library) {
+        if (place.file)
+            put(&t, "#line 1 \"library of %s\"\n", kernel->name);
+        put_bytes(&t, kernel->library, strlen(kernel->library));
+        put(&t, "\n");
+    }
     if (!strstr(kernel->name, "__"))
         put(&t, "#define %s tml_kernel_%s\n", kernel->name, kernel->name);
-    put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
-            "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n");
     put(&t, "#define KERNEL_RESULT %s\n#define KERNEL_SIZE %u\n#define KERNEL_WORDS %s\n",
         result->name, result->size, result->words);
     if (place.file)

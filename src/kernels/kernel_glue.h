@@ -11,12 +11,14 @@
  *   KERNEL_RESULT kernel_of_word(uint word, uint i, uint index, uint rank)
  *       The same with element i of array 0 already loaded, as its bits. Only where the constant
  *       KERNEL_BY_WORD is true: array 0 has elements of 4 bytes.
- *   KERNEL_RESULT   the type: bool, float, int, uint, vec2 ... vec4, double, int64, uint64
+ *   KERNEL_RESULT   the type: bool, float, int, uint, vec2 ... vec4, uvec2 ... uvec4, double, int64,
+ *                   uint64
  *   KERNEL_SIZE     bytes of a result in memory: 1 (bool), 4, 8, 12, 16
  *   KERNEL_WORDS    uint, uvec2, uvec3 or uvec4, as kernel_words(KERNEL_RESULT) gives; not for bool
  *
  * Before it, a template includes kernel_values.glsl, and has KERNEL_TYPE_0 ... 3 (how arrays 0 ... 3
- * are read: their tml_type), kernel_params(), and for each type kernel_load_TYPE(type, array, i). */
+ * are read: their tml_type), kernel_params(), for each type kernel_load_TYPE(type, array, i), and
+ * KERNEL_ARRAY_0 ... 3, the arrays as tml_words. */
 #ifndef TML_KERNEL_GLUE_H
 #define TML_KERNEL_GLUE_H
 
@@ -34,12 +36,17 @@ typedef struct kernel_place {
 size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array,
                    kernel_place place, const char *text, char *out, size_t capacity);
 
-/* Is this a word of the kernel's text? */
+/* Is this a word of the kernel's text or of its library's? */
 bool kernel_has_word(const tml_kernel *kernel, const char *word);
 /* Does the kernel's text use double, or integers of 64 bits? */
 bool kernel_uses_float64(const tml_kernel *kernel);
 bool kernel_uses_int64(const tml_kernel *kernel);
-/* Has the kernel a library, whole arrays or vectors of integers, which GPU engines do not take yet? */
-bool kernel_is_too_new(const tml_kernel *kernel);
+/* Does it read whole arrays (tml_words)? */
+bool kernel_uses_words(const tml_kernel *kernel);
+/* Are parameters or the result vectors of integers? */
+bool kernel_uses_uvec(const tml_kernel *kernel);
+
+/* Are they the same in GLSL: text and library? */
+bool kernel_is_same(const tml_kernel *kernel, const char *glsl, const char *library);
 
 #endif

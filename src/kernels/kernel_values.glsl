@@ -51,6 +51,18 @@ uint kernel_words(uint x)
 {
     return x;
 }
+uvec2 kernel_words(uvec2 x)
+{
+    return x;
+}
+uvec3 kernel_words(uvec3 x)
+{
+    return x;
+}
+uvec4 kernel_words(uvec4 x)
+{
+    return x;
+}
 uvec2 kernel_words(vec2 x)
 {
     return floatBitsToUint(x);

@@ -17,6 +17,8 @@
     ARG_FLOAT(f1)                                                                                  \
     ARG_FLOAT(f2)                                                                                  \
     ARG_FLOAT(f3) ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3) ARG_UINT(first_index)
+/* After those, where kernels read whole arrays: their words, at most 2^32 - 1. */
+#define KERNEL_COUNTS ARG_UINT(count0) ARG_UINT(count1) ARG_UINT(count2) ARG_UINT(count3)
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements a workgroup. With source: of element
  * source[i], and rank[i] if any. Constant 4 set to 1 promises that there is neither. */
@@ -28,6 +30,7 @@ ARG_ADDRESS(length_at)
 ARG_ADDRESS(source) /* optional: u32 */
 ARG_ADDRESS(rank)   /* optional: u32 */
 KERNEL_VALUES
+KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(map_args)
 
@@ -39,6 +42,7 @@ ARG_ADDRESS(bits)
 ARG_ADDRESS(counts)
 ARG_ADDRESS(length_at)
 KERNEL_VALUES
+KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(keep_args)
 

@@ -5,9 +5,13 @@
  * The inputs are C sources as the preprocessor leaves them when TML_KERNEL_EXTRACT is defined: with
  * that, TML_KERNEL (<trommel/kernel.h>) leaves behind
  *
- *     tml_kernel_extract(name, result, params, text, file, line)
+ *     tml_kernel_extract(name, result, params, text, file, line, library)
  *
- * where the first five are string literals: the text is the very one that tml_kernel.glsl holds.
+ * where all but the line are string literals: the text is the very one that tml_kernel.glsl holds, and
+ * library the name of one, or "". TML_LIBRARY leaves, before the kernels that name it,
+ *
+ *     tml_library_extract(name, text, file, line)
+ *
  * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT, which
  * defines const tml_vulkan_kernel SYMBOL[]. */
 #include <ctype.h>
@@ -21,7 +25,8 @@
 
 #include "vulkan/vulkan_kernel_glue.h"
 
-#define MARK "tml_kernel_extract("
+#define MARK         "tml_kernel_extract("
+#define LIBRARY_MARK "tml_library_extract("
 
 static const char *const form_names[VK_KERNEL_FORMS] = {"map", "keep", "compact"};
 
@@ -29,6 +34,14 @@ typedef struct parsed_kernel {
     tml_kernel kernel;
     kernel_place place;
 } parsed_kernel;
+
+/* The text of a library; names are a source file's own. */
+typedef struct parsed_library {
+    struct parsed_library *next;
+    const char *name, *text;
+    size_t number; /* in the output; 0: not yet there */
+} parsed_library;
+static parsed_library *libraries;
 
 typedef struct kernel_list {
     parsed_kernel *items;
@@ -95,7 +108,7 @@ static const char *skip_space(const char *at)
 }
 
 /* String literals that stand side by side, as one string; the preprocessor escapes nothing but
- * quotes and backslashes when it makes them. */
+ * quotes and backslashes when it makes them, and make_shader line ends. */
 static char *parse_string(const char **at, const char *what)
 {
     const char *c = skip_space(*at);
@@ -105,8 +118,9 @@ static char *parse_string(const char **at, const char *what)
     for (; *c == '"'; c = skip_space(c + 1)) {
         for (c++; *c && *c != '"'; c++) {
             if (*c == '\\' && c[1])
-                c++;
-            *end++ = *c;
+                *end++ = *++c == 'n' ? '\n' : *c;
+            else
+                *end++ = *c;
         }
         if (!*c)
             fail(what, "a string does not end");
@@ -139,6 +153,13 @@ static uint32_t parse_type(const char *word, size_t length, const char *kernel)
         {"tml_vec3", TML_VEC(TML_F32, 3)},
         {"vec4", TML_VEC(TML_F32, 4)},
         {"tml_vec4", TML_VEC(TML_F32, 4)},
+        {"uvec2", TML_VEC(TML_U32, 2)},
+        {"tml_uvec2", TML_VEC(TML_U32, 2)},
+        {"uvec3", TML_VEC(TML_U32, 3)},
+        {"tml_uvec3", TML_VEC(TML_U32, 3)},
+        {"uvec4", TML_VEC(TML_U32, 4)},
+        {"tml_uvec4", TML_VEC(TML_U32, 4)},
+        {"tml_words", TML_PARAM_WORDS},
         {"tml_index", TML_PARAM_INDEX},
         {"tml_rank", TML_PARAM_RANK},
         {"tml_params", TML_PARAM_PARAMS},
@@ -156,27 +177,79 @@ static void parse_params(const char *text, tml_kernel *kernel)
     const char *at = skip_space(text + strspn(text, "("));
     while (*at && *at != ')') {
         size_t length = strcspn(at, " \t,)");
-        if (kernel->param_count == 4)
-            fail(kernel->name, "has more than four parameters");
+        if (kernel->param_count == TML_MAX_PARAMS)
+            fail(kernel->name, "has more than six parameters");
         kernel->params[kernel->param_count++] = parse_type(at, length, kernel->name);
         at += strcspn(at, ",)");
         at = skip_space(*at == ',' ? at + 1 : at);
     }
+    int arrays = 0;
+    for (uint32_t p = 0; p < kernel->param_count; p++)
+        arrays += tml_param_is_array(kernel->params[p]);
+    if (arrays > TML_MAX_INPUTS)
+        fail(kernel->name, "takes more than four arrays");
 }
 
 /* A kernel in a header that several sources include counts once. */
-static bool is_known(const kernel_list *list, const char *glsl)
+static bool is_known(const kernel_list *list, const tml_kernel *kernel)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i].kernel.glsl, glsl))
+        if (kernel_is_same(kernel, list->items[i].kernel.glsl, list->items[i].kernel.library))
             return true;
     return false;
+}
+
+/* ---- libraries ------------------------------------------------------------------------------- */
+
+/* Takes in what a source says in TML_LIBRARY. */
+static void parse_libraries(const char *path, const char *text)
+{
+    for (const char *at = text; (at = strstr(at, LIBRARY_MARK));) {
+        at += strlen(LIBRARY_MARK);
+        parsed_library *library = allocate(sizeof *library);
+        library->name = parse_string(&at, path);
+        library->text = parse_string(&at, path);
+        library->next = libraries;
+        libraries = library;
+    }
+}
+
+/* The text that the source of this name has, the same for equal texts; NULL for the name "". */
+static const char *library_text(const char *name, const char *kernel)
+{
+    const parsed_library *found = libraries;
+    if (!*name)
+        return NULL;
+    while (found && strcmp(found->name, name) != 0)
+        found = found->next;
+    if (!found)
+        fail(kernel, "names a library that stands nowhere before it");
+    return found->text;
+}
+
+/* The number of an equal text in the output, written there at first use. */
+static size_t library_number(FILE *out, const char *text)
+{
+    static size_t count;
+    parsed_library *found = NULL;
+    for (parsed_library *l = libraries; l; l = l->next)
+        if (!strcmp(l->text, text) && (!found || l->number > found->number))
+            found = l;
+    if (found->number == 0) {
+        found->number = ++count;
+        fprintf(out, "static const char library_%zu[] = {", count);
+        for (const char *c = text; *c; c++)
+            fprintf(out, "%s%d,", (c - text) % 24 == 0 ? "\n" : "", *c);
+        fputs("0};\n", out);
+    }
+    return found->number;
 }
 
 static void parse_source(const char *path, kernel_list *list)
 {
     size_t size;
     const char *text = read_file(path, &size);
+    parse_libraries(path, text);
     for (const char *at = text; (at = strstr(at, MARK));) {
         at += strlen(MARK);
         parsed_kernel parsed = {.kernel.name = parse_string(&at, path)};
@@ -184,10 +257,13 @@ static void parse_source(const char *path, kernel_list *list)
         const char *params = parse_string(&at, path);
         parsed.kernel.glsl = parse_string(&at, path);
         parsed.place.file = parse_string(&at, path);
-        parsed.place.line = (unsigned)strtoul(at, NULL, 10);
+        char *end;
+        parsed.place.line = (unsigned)strtoul(at, &end, 10);
+        at = end + strspn(end, " \t\n,");
+        parsed.kernel.library = library_text(parse_string(&at, path), parsed.kernel.name);
         parsed.kernel.result = parse_type(result, strlen(result), parsed.kernel.name);
         parse_params(params, &parsed.kernel);
-        if (is_known(list, parsed.kernel.glsl))
+        if (is_known(list, &parsed.kernel))
             continue;
         if (list->count == list->capacity) {
             parsed_kernel *old = list->items;
@@ -260,10 +336,11 @@ static void write_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Kernels that give bool decide what is kept; the others are only mapped. */
+/* Kernels that give bool decide what is kept; the others are only mapped. In one pass (form 2) go
+ * kernels of one array. */
 static bool has_form(const tml_kernel *kernel, int form)
 {
-    return form == 0 || kernel->result == TML_U8;
+    return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
 }
 
 static void write_entry(FILE *out, const tml_kernel *kernel, size_t number)
@@ -278,7 +355,10 @@ static void write_entry(FILE *out, const tml_kernel *kernel, size_t number)
     for (int form = 0; form < VK_KERNEL_FORMS; form++)
         if (has_form(kernel, form))
             fprintf(out, "sizeof code_%zu_%s, ", number, form_names[form]);
-    fputs("}},\n", out);
+    if (kernel->library)
+        fprintf(out, "},\n     library_%zu},\n", library_number(out, kernel->library));
+    else
+        fputs("},\n     NULL},\n", out);
 }
 
 int main(int argc, char **argv)
@@ -301,11 +381,14 @@ int main(int argc, char **argv)
         for (int form = 0; form < VK_KERNEL_FORMS; form++)
             if (has_form(&list.items[i].kernel, form))
                 write_form(out, &list.items[i], i, form, symbol, folder, glslc);
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].kernel.library)
+            library_number(out, list.items[i].kernel.library);
     fprintf(out, "\nextern const tml_vulkan_kernel %s[];\nconst tml_vulkan_kernel %s[] = {\n",
             symbol, symbol);
     for (size_t i = 0; i < list.count; i++)
         write_entry(out, &list.items[i].kernel, i);
-    fputs("    {0, {0}, {0}},\n};\n", out);
+    fputs("    {0, {0}, {0}, 0},\n};\n", out);
     bool is_written = !ferror(out);
     if (fclose(out) != 0 || !is_written)
         fail(output, "cannot be written");

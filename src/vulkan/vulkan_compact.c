@@ -72,8 +72,8 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
             return status;
         info.spec_count = VK_KERNEL_SPECS;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
-        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, &args.in0,
-                       &args.f0);
+        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, &args.in0, &args.f0,
+                       &args.count0);
     } else if (!tml_is_none(keep->flags)) {
         info.module = &vk_shader_flags_keep;
         args.in0 = vk_address_of(tml, keep->flags) + pass->first;
@@ -237,7 +237,7 @@ static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
     const tml_kernel *kernel = keep->kernel;
     uint32_t arrays = 0, type = TML_TYPE_NONE;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
-        if (kernel->params[p] < TML_PARAM_INDEX) {
+        if (tml_param_is_array(kernel->params[p])) {
             type = kernel->params[p];
             arrays++;
         }
@@ -346,7 +346,8 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
         uint64_t first = vk_pass_at(&job->passes, p).first;
         compact_args args = {.in0 = in ? in + first * sizeof(uint32_t) : 0};
         if (keep->kernel)
-            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, &args.in0, &args.f0);
+            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, &args.in0, &args.f0,
+                           NULL);
         else if (!tml_is_none(keep->flags))
             args.in1 = vk_address_of(tml, keep->flags) + first;
         else

@@ -175,11 +175,12 @@ enum { VK_KERNEL_SPECS = 4 };
 void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
                      const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS]);
 /* Fills the kernel's own share of an argument struct (vulkan_args.k.h): the addresses in0 ... in3,
- * one for each parameter that is an array and moved on by first elements, and the nine words from f0
- * to first_index. */
+ * one for each parameter that is an array and, but for tml_words, moved on by first elements; the nine
+ * words from f0 to first_index; and from count0 on how many words each array has, unless count0 is
+ * NULL: only for kernels without tml_words. */
 void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first, vk_address *in0,
-                    float *f0);
+                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first, vk_address *in0, float *f0,
+                    uint32_t *count0);
 
 /* ---- shared steps of the operations ---------------------------------------------------------- */
 

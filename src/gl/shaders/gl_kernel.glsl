@@ -10,20 +10,37 @@ uint kernel_word(highp usampler2D address, uint i)
 }
 #include "kernels/kernel_values.glsl"
 
+uvec2 kernel_load_uvec2(uint type, highp usampler2D address, uint i)
+{
+    return uvec2(LOAD_U32(address, 2u * i), LOAD_U32(address, 2u * i + 1u));
+}
+uvec3 kernel_load_uvec3(uint type, highp usampler2D address, uint i)
+{
+    return uvec3(LOAD_U32(address, 3u * i), LOAD_U32(address, 3u * i + 1u),
+                 LOAD_U32(address, 3u * i + 2u));
+}
+uvec4 kernel_load_uvec4(uint type, highp usampler2D address, uint i)
+{
+    return uvec4(LOAD_U32(address, 4u * i), LOAD_U32(address, 4u * i + 1u),
+                 LOAD_U32(address, 4u * i + 2u), LOAD_U32(address, 4u * i + 3u));
+}
 vec2 kernel_load_vec2(uint type, highp usampler2D address, uint i)
 {
-    return vec2(LOAD_F32(address, 2u * i), LOAD_F32(address, 2u * i + 1u));
+    return uintBitsToFloat(kernel_load_uvec2(type, address, i));
 }
 vec3 kernel_load_vec3(uint type, highp usampler2D address, uint i)
 {
-    return vec3(LOAD_F32(address, 3u * i), LOAD_F32(address, 3u * i + 1u),
-                LOAD_F32(address, 3u * i + 2u));
+    return uintBitsToFloat(kernel_load_uvec3(type, address, i));
 }
 vec4 kernel_load_vec4(uint type, highp usampler2D address, uint i)
 {
-    return vec4(LOAD_F32(address, 4u * i), LOAD_F32(address, 4u * i + 1u),
-                LOAD_F32(address, 4u * i + 2u), LOAD_F32(address, 4u * i + 3u));
+    return uintBitsToFloat(kernel_load_uvec4(type, address, i));
 }
+
+#define KERNEL_ARRAY_0 kernel_in0
+#define KERNEL_ARRAY_1 kernel_in1
+#define KERNEL_ARRAY_2 kernel_in2
+#define KERNEL_ARRAY_3 kernel_in3
 
 tml_params kernel_params()
 {

@@ -31,22 +31,40 @@ uvec2 kernel_pair(uint type, uvec2 address, uint i)
 }
 
 #include "kernels/kernel_values.glsl"
-vec2 kernel_load_vec2(uint type, uvec2 address, uint i)
+uvec2 kernel_load_uvec2(uint type, uvec2 address, uint i)
 {
-    return uintBitsToFloat(kernel_pair(type, address, i));
+    return kernel_pair(type, address, i);
 }
-vec3 kernel_load_vec3(uint type, uvec2 address, uint i)
+uvec3 kernel_load_uvec3(uint type, uvec2 address, uint i)
 {
     uvec2 at = address_of(address, i, 12u);
-    return vec3(LOAD_F32(at, 0u), LOAD_F32(at, 1u), LOAD_F32(at, 2u));
+    return uvec3(LOAD_U32(at, 0u), LOAD_U32(at, 1u), LOAD_U32(at, 2u));
 }
-vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
+uvec4 kernel_load_uvec4(uint type, uvec2 address, uint i)
 {
     uvec2 at = address_of(address, i, 16u);
     if ((type & KERNEL_ALIGNED) != 0u)
-        return uintBitsToFloat(kernel_quad_at(at).v);
-    return vec4(LOAD_F32(at, 0u), LOAD_F32(at, 1u), LOAD_F32(at, 2u), LOAD_F32(at, 3u));
+        return kernel_quad_at(at).v;
+    return uvec4(LOAD_U32(at, 0u), LOAD_U32(at, 1u), LOAD_U32(at, 2u), LOAD_U32(at, 3u));
 }
+vec2 kernel_load_vec2(uint type, uvec2 address, uint i)
+{
+    return uintBitsToFloat(kernel_load_uvec2(type, address, i));
+}
+vec3 kernel_load_vec3(uint type, uvec2 address, uint i)
+{
+    return uintBitsToFloat(kernel_load_uvec3(type, address, i));
+}
+vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
+{
+    return uintBitsToFloat(kernel_load_uvec4(type, address, i));
+}
+
+/* Whole arrays; only templates whose arguments have KERNEL_COUNTS get kernels that take such. */
+#define KERNEL_ARRAY_0 tml_words(args.in0, args.count0)
+#define KERNEL_ARRAY_1 tml_words(args.in1, args.count1)
+#define KERNEL_ARRAY_2 tml_words(args.in2, args.count2)
+#define KERNEL_ARRAY_3 tml_words(args.in3, args.count3)
 
 #ifdef KERNEL_FLOAT64
 double kernel_load_double(uint type, uvec2 address, uint i)
