@@ -200,8 +200,8 @@ typedef struct tml_collide_distance_result {
 } tml_collide_distance_result;
 
 /* The smallest distance between two meshes, for each pose (as in tml_collide_desc; NULL: the identity).
- * distance is 0 exactly when tml_collide finds a pair, and otherwise within the bound that
- * src/kernels/collide_distance.k.h derives for one pair of triangles; the points are rounded to float. Of
+ * distance is 0 exactly when tml_collide finds a pair, and otherwise off by less than 2^-46
+ * of the largest difference of coordinates in that pair of triangles; the points are rounded to float. Of
  * several nearest pairs one is taken, the same for any number of threads. On the host, whatever the
  * engine: branch and bound, both trees descended nearest boxes first. out: one a pose, at least one.
  * Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED.
