@@ -1,0 +1,449 @@
+/* The collide program: checks, poses, the choice of a descent, and the order of what it found.
+ *
+ * After: Gottschalk, Lin, Manocha: OBBTree: A Hierarchical Structure for Rapid Interference Detection.
+ * 1996; Lauterbach, Mo, Manocha: gProximity: Hierarchical GPU-based Operations for Collision and Distance
+ * Queries. 2010. */
+#include <math.h>
+#include <string.h>
+
+#include "collide/collide_internal.h"
+#include "collide/exact.h"
+#include "kernels/kernel.h"
+/* The kernels' vocabulary begins here. */
+#include "kernels/collide.k.h"
+
+const char *tml_collide_class_name(tml_collide_class kind)
+{
+    static const char *const names[TML_COLLIDE_CLASS_COUNT] = {"none", "crossing", "touching",
+                                                               "coplanar", "degenerate"};
+    return (unsigned)kind < TML_COLLIDE_CLASS_COUNT ? names[kind] : "unknown";
+}
+
+uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
+                          collide_step steps[COLLIDE_STEPS_MAX])
+{
+    uint32_t a_level = a->levels, b_level = b->levels, count = 0;
+    if (a_level == 0 || b_level == 0)
+        return 0;
+    while (a_level + b_level > 0) {
+        bool splits_b = b_level >= a_level;
+        steps[count++] = (collide_step){splits_b, a_level, b_level};
+        if (splits_b)
+            b_level--;
+        else
+            a_level--;
+    }
+    return count;
+}
+
+/* ---- poses ----------------------------------------------------------------------------------- */
+
+static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
+static vec4 row_of(const float matrix[12], int r)
+{
+    return VEC4(matrix[4 * r], matrix[4 * r + 1], matrix[4 * r + 2], matrix[4 * r + 3]);
+}
+
+void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,
+                            float out[9])
+{
+    float own[9];
+    collide_triangle(b, slot, own);
+    if (pose->is_identity) {
+        memcpy(out, own, sizeof own);
+        return;
+    }
+    for (int k = 0; k < 9; k++)
+        out[k] = collide_pose_row(row_of(pose->matrix, k % 3),
+                                  VEC3(own[k - k % 3], own[k - k % 3 + 1], own[k - k % 3 + 2]));
+}
+
+/* Inverse of the 3 x 3 part by cofactors; false when there is none to speak of. */
+static bool invert(const float m[12], double out[3][4])
+{
+    double determinant = 0, largest = 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int a = (r + 1) % 3, b = (r + 2) % 3, p = (c + 1) % 3, q = (c + 2) % 3;
+            out[c][r] = (double)m[4 * a + p] * m[4 * b + q] - (double)m[4 * a + q] * m[4 * b + p];
+        }
+    for (int c = 0; c < 3; c++)
+        determinant += (double)m[c] * out[c][0];
+    if (determinant == 0 || !isfinite(determinant))
+        return false;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            out[r][c] /= determinant;
+        out[r][3] = 0;
+        for (int c = 0; c < 3; c++)
+            out[r][3] -= out[r][c] * (double)m[4 * c + 3];
+        for (int c = 0; c < 4; c++)
+            largest = fmax(largest, fabs(out[r][c]));
+    }
+    return largest < 0x1p60;
+}
+
+/* The largest magnitude of a tree's coordinates on each axis. */
+static void reach_of(const tml_tree *tree, double out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = fmax(fabs((double)tree->lower[k]), fabs((double)tree->upper[k]));
+}
+
+/* How far inverse, evaluated in float, may take a posed vertex of b from where it was: what the two
+ * matrices' product differs from the identity by, then 4 roundings of the pose and 4 of the inverse (2^-24
+ * of the sum of terms each, 2^-21 in all with room for what is left out here, the rounding of the widened
+ * box among it). */
+static void pose_margin(const tml_tree *b, collide_pose *pose)
+{
+    double reach[3], posed[3], error[3];
+    reach_of(b, reach);
+    for (int r = 0; r < 3; r++) {
+        const float *m = pose->matrix + 4 * r;
+        posed[r] = fabs((double)m[3]);
+        for (int c = 0; c < 3; c++)
+            posed[r] += fabs((double)m[c]) * reach[c];
+        error[r] = 0x1p-21 * posed[r];
+    }
+    for (int r = 0; r < 3; r++) {
+        const float *inverse = pose->inverse + 4 * r;
+        double margin = 0x1p-21 * (fabs((double)inverse[3]) + reach[r]);
+        double shift = inverse[3];
+        for (int c = 0; c < 3; c++) {
+            double product = c == r ? -1.0 : 0.0;
+            for (int k = 0; k < 3; k++)
+                product += (double)inverse[k] * (double)pose->matrix[4 * k + c];
+            margin += fabs(product) * reach[c];
+            shift += (double)inverse[c] * (double)pose->matrix[4 * c + 3];
+            margin += fabs((double)inverse[c]) * (error[c] + 0x1p-21 * posed[c]);
+        }
+        margin += fabs(shift);
+        pose->margin[r] = (float)(margin * 1.0001) + 0x1p-120f;
+    }
+}
+
+tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,
+                             const tml_tree *b, const float *matrix, uint32_t number,
+                             collide_pose *out)
+{
+    *out = (collide_pose){.is_identity = 0};
+    memcpy(out->matrix, matrix ? matrix : identity, sizeof out->matrix);
+    out->is_identity = memcmp(out->matrix, identity, sizeof identity) == 0;
+    double reach[3], inverse[3][4];
+    reach_of(b, reach);
+    for (int r = 0; r < 3; r++) {
+        const float *m = out->matrix + 4 * r;
+        double posed = fabs((double)m[3]);
+        for (int c = 0; c < 3; c++)
+            posed += fabs((double)m[c]) * reach[c];
+        for (int c = 0; c < 4; c++)
+            if (!isfinite(m[c]))
+                return tml_error(tml, TML_INVALID_ARGUMENT,
+                                 "%s: poses: element %d of matrix %u is %g, needs a finite number",
+                                 call, 4 * r + c, number, (double)m[c]);
+        if (!(posed <= (double)COLLIDE_COORDINATE_MAX))
+            return tml_error(
+                tml, TML_INVALID_ARGUMENT,
+                "%s: poses: matrix %u takes b to coordinates of up to %g, needs less than "
+                "2^100",
+                call, number, posed);
+    }
+    double a_reach[3], farthest = 0;
+    reach_of(a, a_reach);
+    for (int k = 0; k < 3; k++)
+        farthest = fmax(farthest, fmax(a_reach[k], reach[k]));
+    out->margin[0] = out->margin[1] = out->margin[2] = 0x1p120f;
+    if (!out->is_identity && farthest < 0x1p60 && invert(out->matrix, inverse)) {
+        for (int i = 0; i < 12; i++)
+            out->inverse[i] = (float)inverse[i / 4][i % 4];
+        pose_margin(b, out);
+    }
+    return TML_OK;
+}
+
+tml_collide_class collide_settle(const collide_job *job, const collide_pose *pose, uint32_t a_slot,
+                                 uint32_t b_slot)
+{
+    float a[9], b[9];
+    collide_triangle(job->a, a_slot, a);
+    collide_posed_triangle(job->b, pose, b_slot, b);
+    return job->is_self ? collide_exact_neighbours(a, b, NULL) : collide_exact(a, b, NULL);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+/* 0: b, 1: a, 2: pose. */
+static uint32_t key_of(const tml_collide_pair *pair, int key)
+{
+    return key == 0 ? pair->b : key == 1 ? pair->a : pair->pose;
+}
+
+static bool comes_before(const tml_collide_pair *x, const tml_collide_pair *y)
+{
+    if (x->pose != y->pose)
+        return x->pose < y->pose;
+    return x->a != y->a ? x->a < y->a : x->b < y->b;
+}
+
+/* Radix sort, least digit first, of the digits that differ. room: count more pairs. The sorted ones end in
+ * pairs. */
+static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *room, uint64_t count)
+{
+    uint64_t first[DIGITS];
+    tml_collide_pair *from = pairs, *to = room;
+    if (count <= 32) {
+        for (uint64_t i = 1; i < count; i++) {
+            tml_collide_pair moving = pairs[i];
+            uint64_t j = i;
+            for (; j > 0 && comes_before(&moving, &pairs[j - 1]); j--)
+                pairs[j] = pairs[j - 1];
+            pairs[j] = moving;
+        }
+        return;
+    }
+    for (int key = 0; key < 3; key++) {
+        uint32_t differing = 0;
+        for (uint64_t i = 1; i < count; i++)
+            differing |= key_of(&pairs[0], key) ^ key_of(&pairs[i], key);
+        for (uint32_t shift = 0; shift < 32 && differing >> shift; shift += DIGIT_BITS) {
+            if (!(differing >> shift & (DIGITS - 1)))
+                continue;
+            memset(first, 0, sizeof first);
+            for (uint64_t i = 0; i < count; i++)
+                first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++;
+            uint64_t total = 0;
+            for (uint32_t d = 0; d < DIGITS; d++) {
+                uint64_t here = first[d];
+                first[d] = total;
+                total += here;
+            }
+            for (uint64_t i = 0; i < count; i++)
+                to[first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++] = from[i];
+            tml_collide_pair *other = from;
+            from = to;
+            to = other;
+        }
+    }
+    if (from != pairs)
+        memcpy(pairs, from, (size_t)count * sizeof *pairs);
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+typedef struct segment_job {
+    const collide_job *job;
+    const uint32_t *a_slots, *b_slots; /* of each triangle */
+    tml_collide_segment *out;
+} segment_job;
+
+enum { SEGMENTS_A_TASK = 256 };
+
+static void segment_task(void *argument, uint32_t task)
+{
+    const segment_job *work = argument;
+    const collide_job *job = work->job;
+    uint64_t first = (uint64_t)task * SEGMENTS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + SEGMENTS_A_TASK, job->pair_count);
+    for (uint64_t i = first; i < end; i++) {
+        const tml_collide_pair *pair = &job->pairs[i];
+        float a[9], b[9];
+        collide_triangle(job->a, work->a_slots[pair->a], a);
+        collide_posed_triangle(job->b, &job->poses[pair->pose], work->b_slots[pair->b], b);
+        float *ends = work->out[i].ends;
+        if (job->is_self)
+            (void)collide_exact_neighbours(a, b, ends);
+        else
+            (void)collide_exact(a, b, ends);
+    }
+}
+
+/* Where each triangle stands; NULL when memory is short. */
+static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
+{
+    uint32_t *slots = tml_alloc(tml, (size_t)tree->triangle_count * sizeof *slots);
+    for (uint32_t slot = 0; slots && slot < tree->level_count[0]; slot++)
+        if (tree->ids[slot] != COLLIDE_NO_TRIANGLE)
+            slots[tree->ids[slot]] = slot;
+    return slots;
+}
+
+/* The segments of the job's pairs, as they are ordered. */
+static tml_status make_segments(collide_job *job, tml_collide_segment *out)
+{
+    uint32_t *a = slots_of(job->tml, job->a);
+    uint32_t *b = job->is_self ? a : slots_of(job->tml, job->b);
+    tml_status status = TML_OK;
+    if (a && b) {
+        segment_job work = {.job = job, .a_slots = a, .b_slots = b, .out = out};
+        uint64_t tasks = (job->pair_count + SEGMENTS_A_TASK - 1) / SEGMENTS_A_TASK;
+        for (uint64_t task = 0; task < tasks; task += UINT32_MAX)
+            tml_parallel_for(job->tml, (uint32_t)TML_MIN_OF(tasks - task, (uint64_t)UINT32_MAX),
+                             segment_task, &work);
+    } else {
+        status =
+            tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_collide: no memory to make segments in");
+    }
+    if (!job->is_self)
+        tml_free(job->tml, b, (size_t)job->b->triangle_count * sizeof *b);
+    tml_free(job->tml, a, (size_t)job->a->triangle_count * sizeof *a);
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
+{
+    const char *wrong = NULL;
+    if (!desc->a)
+        wrong = "desc.a is NULL, needs a tree";
+    else if ((unsigned)desc->want > TML_COLLIDE_FIRST)
+        wrong = "desc.want is none of TML_COLLIDE_ALL, _COUNT and _FIRST";
+    else if ((unsigned)desc->method > TML_COLLIDE_BREADTH_FIRST)
+        wrong = "desc.method is none of TML_COLLIDE_AUTO, _DEPTH_FIRST and _BREADTH_FIRST";
+    else if (!desc->b && desc->poses)
+        wrong = "desc.poses is given without desc.b; a mesh and itself have no pose";
+    else if (desc->poses && desc->pose_count == 0)
+        wrong = "desc.pose_count is 0 though desc.poses is given";
+    else if (!desc->poses && desc->pose_count > 1)
+        wrong = "desc.pose_count is more than 1 though desc.poses is NULL";
+    else if (desc->classes >> TML_COLLIDE_CLASS_COUNT || desc->classes & 1)
+        wrong = "desc.classes has bits that are no class; they are 1u << TML_COLLIDE_CROSSING and "
+                "so on";
+    else if (desc->want == TML_COLLIDE_COUNT && (desc->pairs || desc->segments))
+        wrong = "desc.pairs or desc.segments is given though desc.want is TML_COLLIDE_COUNT";
+    else if (desc->pairs && desc->segments && !desc->segments_out)
+        wrong = "desc.segments_out is NULL though desc.pairs is given and desc.segments asked for";
+    else if (desc->segments_out && !(desc->pairs && desc->segments))
+        wrong = "desc.segments_out is given without desc.pairs and desc.segments";
+    return wrong ? tml_error(tml, TML_INVALID_ARGUMENT, "tml_collide: %s", wrong) : TML_OK;
+}
+
+/* Sorts, and puts pairs and segments where the desc wants them. */
+static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_collide_result *out)
+{
+    tml_context *tml = job->tml;
+    out->count = 0;
+    for (uint32_t p = 0; p < job->pose_count; p++) {
+        out->first[p] = out->count;
+        out->count += job->pose_counts[p];
+    }
+    out->first[job->pose_count] = out->count;
+    if (desc->want == TML_COLLIDE_COUNT)
+        return TML_OK;
+    if (desc->pairs && out->count > desc->capacity)
+        return tml_error(
+            tml, TML_CAPACITY,
+            "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_COUNT tells "
+            "beforehand",
+            (unsigned long long)desc->capacity, (unsigned long long)out->count);
+    size_t size = (size_t)out->count * sizeof *job->pairs;
+    tml_collide_pair *room = tml_alloc(tml, size);
+    if (!room && size)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes to sort in",
+                         size);
+    sort_pairs(job->pairs, room, out->count);
+    tml_status status = TML_OK;
+    if (desc->segments && size) {
+        size_t segments_size = (size_t)out->count * sizeof *out->segments;
+        tml_collide_segment *segments =
+            desc->pairs ? desc->segments_out : tml_alloc(tml, segments_size);
+        if (!segments)
+            status = tml_error(tml, TML_OUT_OF_MEMORY,
+                               "tml_collide: no memory for %zu bytes of segments", segments_size);
+        else
+            status = make_segments(job, segments);
+        if (status != TML_OK && !desc->pairs)
+            tml_free(tml, segments, segments_size);
+        else
+            out->segments = segments;
+    }
+    if (status != TML_OK || desc->pairs) {
+        if (status == TML_OK && size)
+            memcpy(desc->pairs, job->pairs, size);
+        out->pairs = desc->pairs;
+        tml_free(tml, room, size);
+    } else if (size) {
+        memcpy(room, job->pairs, size); /* exactly as large as it must be */
+        out->pairs = room;
+    }
+    out->owned = !desc->pairs;
+    return status;
+}
+
+static tml_status collide(collide_job *job, const tml_collide_desc *desc, const tml_tree *b,
+                          collide_pose *poses)
+{
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++)
+        status = collide_pose_make(job->tml, "tml_collide", job->a, b,
+                                   desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);
+    if (status != TML_OK)
+        return status;
+    bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST;
+    return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
+}
+
+tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_collide_result *out)
+{
+    *out = (tml_collide_result){.count = 0};
+    tml_status status = check_desc(tml, desc);
+    if (status != TML_OK)
+        return status;
+    uint32_t pose_count = TML_MAX_OF(desc->pose_count, 1u);
+    tml_tree *b = desc->b ? desc->b : desc->a;
+    collide_job job = {.tml = tml,
+                       .a = desc->a,
+                       .b = b,
+                       .is_self = !desc->b,
+                       .pose_count = pose_count,
+                       .want = desc->want,
+                       .classes = desc->classes ? desc->classes : ~1u,
+                       .memory_limit = desc->memory_limit};
+    size_t poses_size = pose_count * sizeof(collide_pose);
+    size_t counts_size = pose_count * sizeof(uint64_t);
+    size_t first_size = ((size_t)pose_count + 1) * sizeof(uint64_t);
+    collide_pose *poses = tml_alloc(tml, poses_size);
+    job.poses = poses;
+    job.pose_counts = tml_alloc(tml, counts_size);
+    tml_collide_result result = {.pose_count = pose_count, .first = tml_alloc(tml, first_size)};
+    if (!poses || !job.pose_counts || !result.first) {
+        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes of poses",
+                           poses_size + counts_size + first_size);
+    } else {
+        memset(job.pose_counts, 0, counts_size);
+        status = collide(&job, desc, b, poses);
+    }
+    if (status == TML_OK)
+        status = deliver(&job, desc, &result);
+    memcpy(result.class_counts, job.class_counts, sizeof result.class_counts);
+    result.node_pairs = job.node_pairs;
+    result.tested = job.tested;
+    result.unsure = job.unsure;
+    result.parts = job.parts;
+    tml_free(tml, job.pairs, (size_t)job.pair_capacity * sizeof *job.pairs);
+    tml_free(tml, job.pose_counts, counts_size);
+    tml_free(tml, poses, poses_size);
+    if (status == TML_OK) {
+        *out = result;
+    } else {
+        tml_free(tml, result.first, first_size);
+        out->count = status == TML_CAPACITY ? result.count : 0;
+    }
+    return status;
+}
+
+void tml_collide_free(tml_context *tml, tml_collide_result *result)
+{
+    if (result->owned) {
+        tml_free(tml, result->pairs, (size_t)result->count * sizeof *result->pairs);
+        tml_free(tml, result->segments, (size_t)result->count * sizeof *result->segments);
+    }
+    if (result->first)
+        tml_free(tml, result->first, ((size_t)result->pose_count + 1) * sizeof *result->first);
+    *result = (tml_collide_result){.count = 0};
+}
+
+#include "kernels/kernel_end.h"

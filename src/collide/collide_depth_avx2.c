@@ -1,0 +1,7 @@
+/* The depth-first descent for AVX2; the build gives this file that flag. */
+#if defined(__x86_64__)
+#    define DEPTH_SET depth_loops_avx2
+#    include "collide/collide_depth_loops.h"
+#else
+typedef int depth_avx2_is_for_x86_64;
+#endif

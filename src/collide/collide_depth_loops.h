@@ -1,0 +1,349 @@
+/* The depth-first descent, compiled once for each instruction set: the including file defines DEPTH_SET,
+ * the table's name. The formulas are those of collide.k.h, run over the eight lanes of a group in loops
+ * that compilers vectorise. */
+#include <float.h>
+#ifdef __AVX2__
+#    include <immintrin.h>
+#endif
+
+#include "collide/collide_depth.h"
+#include "kernels/kernel.h"
+/* The kernels' vocabulary begins here. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_triangles.k.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* A loop over a group's lanes, i, for the compiler to vectorise rather than to unroll. */
+#define LANES _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+
+/* Eight boxes: low x y z, high x y z, in each frame. */
+typedef struct lanes {
+    float here[COLLIDE_BOX_WORDS];
+    float there[COLLIDE_BOX_WORDS];
+} lanes;
+
+/* A bit for each lane whose gap is not above 0. */
+INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
+{
+#ifdef __AVX2__
+    return (uint32_t)_mm256_movemask_ps(
+        _mm256_cmp_ps(_mm256_loadu_ps(gap), _mm256_setzero_ps(), _CMP_LE_OQ));
+#else
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+        met |= (uint32_t)(gap[i] <= 0.0f) << i;
+    return met;
+#endif
+}
+
+/* Three numbers of a lane, from the number-th on. */
+INLINE vec3 lane3(const float *at, uint32_t number, uint32_t lane)
+{
+    at += COLLIDE_WIDTH * number;
+    return VEC3(at[lane], at[COLLIDE_WIDTH + lane], at[2 * COLLIDE_WIDTH + lane]);
+}
+
+INLINE vec4 row_of(const float matrix[12], uint32_t row)
+{
+    const float *m = matrix + 4 * row;
+    return VEC4(m[0], m[1], m[2], m[3]);
+}
+
+/* Boxes through a matrix. */
+INLINE void lanes_move(const float matrix[12], const float *in, float *out)
+{
+    for (uint32_t r = 0; r < 3; r++) {
+        vec4 row = row_of(matrix, r);
+        LANES
+        {
+            out[COLLIDE_WIDTH * r + i] = collide_pose_low(row, lane3(in, 0, i), lane3(in, 3, i));
+            out[COLLIDE_WIDTH * (3 + r) + i] =
+                collide_pose_high(row, lane3(in, 0, i), lane3(in, 3, i));
+        }
+    }
+}
+
+/* A group of a's or b's boxes in both frames; without a pose there is one. */
+INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed, bool is_b,
+                       lanes *out)
+{
+    float *own = is_b && is_posed ? out->there : out->here;
+    memcpy(own, group, sizeof out->here);
+    if (!is_posed)
+        return;
+    if (!is_b) {
+        lanes_move(pose->inverse, out->here, out->there);
+        return;
+    }
+    lanes_move(pose->matrix, out->there, out->here);
+    for (uint32_t k = 0; k < 3; k++)
+        LANES
+        {
+            out->there[COLLIDE_WIDTH * k + i] -= pose->margin[k];
+            out->there[COLLIDE_WIDTH * (3 + k) + i] += pose->margin[k];
+        }
+}
+
+INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH])
+{
+    vec3 low = VEC3(box[0], box[1], box[2]), high = VEC3(box[3], box[4], box[5]);
+    LANES
+    gap[i] = collide_gap(low, high, lane3(boxes, 0, i), lane3(boxes, 3, i));
+}
+
+/* Which of the lanes meet the box. */
+INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_posed)
+{
+    float here[COLLIDE_WIDTH], there[COLLIDE_WIDTH];
+    gaps(node->here, others->here, here);
+    if (is_posed) {
+        gaps(node->there, others->there, there);
+        LANES
+        here[i] = max(here[i], there[i]);
+    }
+    return lanes_met(here);
+}
+
+INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, bool is_posed,
+                      depth_node *out)
+{
+    out->index = index;
+    for (uint32_t k = 0; k < 6; k++)
+        out->here[k] = from->here[COLLIDE_WIDTH * k + lane];
+    for (uint32_t k = 0; k < 6 && is_posed; k++)
+        out->there[k] = from->there[COLLIDE_WIDTH * k + lane];
+}
+
+/* 0 when two points are one. */
+INLINE float collide_between(vec3 p, vec3 q)
+{
+    return max(max(abs(p.x - q.x), abs(p.y - q.y)), abs(p.z - q.z));
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+/* The boxes of eight triangles. */
+INLINE void triangle_boxes(const float *at, float *box)
+{
+    enum { HALF = COLLIDE_BOX_WORDS / 2 }; /* three coordinates of eight */
+    for (uint32_t i = 0; i < HALF; i++) {
+        box[i] = min(min(at[i], at[HALF + i]), at[2 * HALF + i]);
+        box[HALF + i] = max(max(at[i], at[HALF + i]), at[2 * HALF + i]);
+    }
+}
+
+INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
+{
+    depth_leaf *leaf = &run->leaf;
+    const tml_tree *b = run->call->job->b;
+    if (leaf->index == index)
+        return;
+    leaf->index = index;
+    memcpy(leaf->at, b->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * index, sizeof leaf->at);
+    if (is_posed)
+        for (uint32_t corner = 0; corner < 9; corner += 3) {
+            float own[3 * COLLIDE_WIDTH];
+            memcpy(own, leaf->at + COLLIDE_WIDTH * corner, sizeof own);
+            for (uint32_t r = 0; r < 3; r++) {
+                vec4 row = row_of(run->pose->matrix, r);
+                LANES
+                leaf->at[COLLIDE_WIDTH * (corner + r) + i] =
+                    collide_pose_row(row, lane3(own, 0, i));
+            }
+        }
+    triangle_boxes(leaf->at, leaf->box);
+}
+
+/* For three corners of eight triangles: not 0 where the corner counts. Of one mesh, one that a triangle shares
+ * with another (corners) does not: with the others on one side of a plane they have nothing else in
+ * common. */
+INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
+{
+    for (uint32_t corner = 0; corner < 3; corner++)
+        LANES
+        {
+            vec3 p = lane3(at, 3 * corner, i);
+            counted[COLLIDE_WIDTH * corner + i] =
+                min(min(collide_between(corners[0], p), collide_between(corners[1], p)),
+                    collide_between(corners[2], p));
+        }
+}
+
+/* Of eight triangles, those that are not for certain on one side of a plane. */
+INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
+{
+    float apart[COLLIDE_WIDTH];
+    LANES
+    {
+        vec3 p = collide_sides(plane, lane3(at, 0, i));
+        vec3 q = collide_sides(plane, lane3(at, 3, i));
+        vec3 r = collide_sides(plane, lane3(at, 6, i));
+        float bound = p.z + q.z + r.z;
+        float any = 1.0f;
+        if (counted) {
+            float x = counted[i], y = counted[COLLIDE_WIDTH + i],
+                  z = counted[2 * COLLIDE_WIDTH + i];
+            any = max(max(x, y), z);
+            p.x = x > 0.0f ? p.x : FLT_MAX;
+            p.y = x > 0.0f ? p.y : FLT_MAX;
+            q.x = y > 0.0f ? q.x : FLT_MAX;
+            q.y = y > 0.0f ? q.y : FLT_MAX;
+            r.x = z > 0.0f ? r.x : FLT_MAX;
+            r.y = z > 0.0f ? r.y : FLT_MAX;
+        }
+        float above = min(min(p.x, q.x), r.x);
+        float below = min(min(p.y, q.y), r.y);
+        float most = max(above, below);
+        most = any > 0.0f ? most : 0.0f;
+        apart[i] = bound < 0x1p100f ? most : 0.0f;
+    }
+    return lanes_met(apart);
+}
+
+INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, bool is_self)
+{
+    const collide_job *job = run->call->job;
+    const tml_tree *a = job->a;
+    const float *a_at = a->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * pair->a.index;
+    float gap[COLLIDE_WIDTH], a_box[COLLIDE_BOX_WORDS];
+    leaf_load(run, pair->b.index, is_posed);
+    const depth_leaf *leaf = &run->leaf;
+
+    gaps(pair->a.here, leaf->box, gap);
+    uint32_t b_met = lanes_met(gap) & ((1u << job->b->lanes) - 1);
+    triangle_boxes(a_at, a_box);
+    gaps(pair->b.here, a_box, gap);
+    uint32_t a_met = lanes_met(gap) & ((1u << a->lanes) - 1);
+    if (!a_met)
+        return;
+    for (; b_met; b_met &= b_met - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(b_met);
+        uint32_t b_slot = COLLIDE_WIDTH * pair->b.index + lane;
+        float b_box[6];
+        for (uint32_t k = 0; k < 6; k++)
+            b_box[k] = leaf->box[COLLIDE_WIDTH * k + lane];
+        gaps(b_box, a_box, gap);
+        uint32_t met = lanes_met(gap) & a_met;
+        if (is_self && pair->a.index == pair->b.index)
+            met &= (1u << lane) - 1;
+        if (!met)
+            continue;
+        vec3 corners[3] = {lane3(leaf->at, 0, lane), lane3(leaf->at, 3, lane),
+                           lane3(leaf->at, 6, lane)};
+        run->tested += (uint32_t)__builtin_popcount(met);
+        float counted[3 * COLLIDE_WIDTH];
+        if (is_self)
+            lanes_counted(a_at, corners, counted);
+        met &= lanes_across(collide_plane_of(corners[0], corners[1], corners[2]), a_at,
+                            is_self ? counted : NULL);
+        for (; met; met &= met - 1) {
+            uint32_t i = (uint32_t)__builtin_ctz(met);
+            vec3 p = lane3(a_at, 0, i), q = lane3(a_at, 3, i), r = lane3(a_at, 6, i);
+            uint32_t answer = is_self
+                                  ? collide_neighbours(p, q, r, corners[0], corners[1], corners[2])
+                                  : collide_triangles(p, q, r, corners[0], corners[1], corners[2]);
+            if (answer == 0)
+                continue;
+            depth_take(run, COLLIDE_WIDTH * pair->a.index + i, b_slot, answer == 1);
+            if (run->is_over)
+                return;
+        }
+    }
+}
+
+/* ---- descent --------------------------------------------------------------------------------- */
+
+/* Of one mesh, each pair of nodes is followed once: that with the first slot of a's not past the last slot
+ * of b's. Masks the lanes of a split accordingly. */
+INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
+{
+    uint32_t met = 0;
+    uint32_t a_shift = COLLIDE_WIDTH_LOG2 * (step->a_level - !step->splits_b);
+    uint32_t b_shift = COLLIDE_WIDTH_LOG2 * (step->b_level - step->splits_b);
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        uint64_t first = (uint64_t)(step->splits_b ? a : COLLIDE_WIDTH * a + i) << a_shift;
+        uint64_t end = (uint64_t)((step->splits_b ? COLLIDE_WIDTH * b + i : b) + 1) << b_shift;
+        met |= (uint32_t)(first < end) << i;
+    }
+    return met;
+}
+
+/* At most two calls deep for each level of a tree. */
+static void descend(depth_run *run, const depth_pair *pair, uint32_t number, bool is_posed,
+                    bool is_self)
+{
+    const depth_call *call = run->call;
+    const collide_job *job = call->job;
+    const collide_step *step = &call->steps[number];
+    if (number == run->stop_step) {
+        if (run->stopped_count < run->stopped_capacity)
+            run->stopped[run->stopped_count] = *pair;
+        run->stopped_count++;
+        return;
+    }
+    run->node_pairs++;
+    if (step->a_level == 1 && step->b_level == 1) {
+        /* Each a loop of its own: with the choice in the loop it would read what is not there, masked. */
+        if (is_self)
+            leaf_pair(run, pair, false, true);
+        else if (is_posed)
+            leaf_pair(run, pair, true, false);
+        else
+            leaf_pair(run, pair, false, false);
+        return;
+    }
+    if (tml_is_cancelled(job->tml) ||
+        (run->first_only && atomic_load_explicit(run->found, memory_order_relaxed) < run->number)) {
+        run->is_over = true;
+        return;
+    }
+    const tml_tree *tree = step->splits_b ? job->b : job->a;
+    const depth_node *split = step->splits_b ? &pair->b : &pair->a;
+    const depth_node *other = step->splits_b ? &pair->a : &pair->b;
+    uint32_t level = (step->splits_b ? step->b_level : step->a_level) - 1;
+    lanes children;
+    lanes_make(collide_group(tree, level, split->index), run->pose, is_posed, step->splits_b,
+               &children);
+    uint32_t met = lanes_meet(other, &children, is_posed);
+    uint32_t left = tree->level_count[level] - COLLIDE_WIDTH * split->index;
+    if (left < COLLIDE_WIDTH)
+        met &= (1u << left) - 1;
+    if (is_self)
+        met &= lanes_in_order(step, pair->a.index, pair->b.index);
+    depth_pair next = *pair;
+    depth_node *child = step->splits_b ? &next.b : &next.a;
+    for (; met && !run->is_over; met &= met - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(met);
+        lane_node(&children, lane, COLLIDE_WIDTH * split->index + lane, is_posed, child);
+        descend(run, &next, number + 1, is_posed, is_self);
+    }
+}
+
+static void run_descend(depth_run *run, const depth_pair *pair, uint32_t step)
+{
+    run->leaf.index = COLLIDE_NO_TRIANGLE;
+    if (run->call->job->is_self)
+        descend(run, pair, step, false, true);
+    else if (run->pose->is_identity)
+        descend(run, pair, step, false, false);
+    else
+        descend(run, pair, step, true, false);
+}
+
+static bool run_root(depth_run *run, depth_pair *out)
+{
+    const collide_job *job = run->call->job;
+    bool is_posed = !run->pose->is_identity;
+    lanes a, b;
+    lanes_make(collide_group(job->a, job->a->levels, 0), run->pose, is_posed, false, &a);
+    lanes_make(collide_group(job->b, job->b->levels, 0), run->pose, is_posed, true, &b);
+    lane_node(&a, 0, 0, is_posed, &out->a);
+    lane_node(&b, 0, 0, is_posed, &out->b);
+    out->pose = run->pose_number;
+    return lanes_meet(&out->a, &b, is_posed) & 1;
+}
+
+const depth_loops DEPTH_SET = {run_root, run_descend};
+
+#include "kernels/kernel_end.h"

@@ -1,0 +1,701 @@
+/* Trees: build, refit, save, load.
+ *
+ * Split at the median, so the shape depends on the number of triangles alone and needs no links: the file
+ * holds which triangle stands in which slot, and the corners; boxes are fitted again when it is loaded.
+ * The halves of a split are chosen by quickselect with pivots that no input can foresee, so that equal or
+ * sorted centroids cost no more than others. After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach,
+ * Komura: Binary Ostensibly-Implicit Trees for Fast Collision Detection. 2020. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "collide/collide_internal.h"
+
+/* Leaves in a task of a parallel loop. */
+enum { LEAVES_A_TASK = 512 };
+
+static uint64_t slot_count(const tml_tree *tree)
+{
+    return (uint64_t)COLLIDE_WIDTH * (tree->levels ? tree->level_count[1] : 0);
+}
+
+static size_t ids_size(const tml_tree *tree)
+{
+    return (size_t)slot_count(tree) * sizeof *tree->ids;
+}
+
+static size_t triangles_size(const tml_tree *tree)
+{
+    return (size_t)slot_count(tree) * 9 * sizeof *tree->triangles;
+}
+
+static size_t boxes_size(const tml_tree *tree)
+{
+    return (size_t)tree->group_count * COLLIDE_BOX_WORDS * sizeof *tree->boxes;
+}
+
+/* ---- shape ----------------------------------------------------------------------------------- */
+
+/* Levels and their sizes, from the number of triangles. */
+static void shape(tml_tree *tree)
+{
+    uint32_t leaves = 1, level = 1;
+    if (tree->count == 0)
+        return;
+    while (((uint64_t)tree->count + leaves - 1) / leaves > COLLIDE_WIDTH)
+        leaves *= 2;
+    tree->lanes = (uint32_t)(((uint64_t)tree->count + leaves - 1) / leaves);
+    tree->level_count[0] = COLLIDE_WIDTH * leaves;
+    for (uint32_t count = leaves;; count = (count + COLLIDE_WIDTH - 1) / COLLIDE_WIDTH, level++) {
+        tree->level_count[level] = count;
+        tree->level_group[level] = tree->group_count;
+        tree->group_count += (count + COLLIDE_WIDTH - 1) / COLLIDE_WIDTH;
+        if (count == 1)
+            break;
+    }
+    tree->levels = level;
+}
+
+static tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
+{
+    tree->ids = tml_alloc(tml, ids_size(tree));
+    tree->corners = tml_alloc(tml, 3 * ids_size(tree));
+    tree->triangles = tml_alloc(tml, triangles_size(tree));
+    tree->boxes = tml_alloc(tml, boxes_size(tree));
+    if (tree->count > 0 && (!tree->ids || !tree->corners || !tree->triangles || !tree->boxes))
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree", call,
+                         4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
+    return TML_OK;
+}
+
+void tml_tree_destroy(tml_context *tml, tml_tree *tree)
+{
+    if (!tree)
+        return;
+    collide_stream_destroy(tml, tree);
+    tml_free(tml, tree->ids, ids_size(tree));
+    tml_free(tml, tree->corners, 3 * ids_size(tree));
+    tml_free(tml, tree->triangles, triangles_size(tree));
+    tml_free(tml, tree->boxes, boxes_size(tree));
+    tml_free(tml, tree, sizeof *tree);
+}
+
+/* A zeroed tree. */
+static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
+{
+    *out = tml_alloc(tml, sizeof **out);
+    if (!*out)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for a tree", call);
+    memset(*out, 0, sizeof **out);
+    return TML_OK;
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+typedef struct fit_job {
+    tml_tree *tree;
+    const float *vertices; /* NULL: triangles stand already */
+    uint32_t level;
+} fit_job;
+
+static void empty_lane(float *group, uint32_t lane)
+{
+    for (int k = 0; k < 3; k++) {
+        group[COLLIDE_WIDTH * k + lane] = INFINITY;
+        group[COLLIDE_WIDTH * (3 + k) + lane] = -INFINITY;
+    }
+}
+
+static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
+{
+    return tree->boxes +
+           (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + box / COLLIDE_WIDTH) +
+           box % COLLIDE_WIDTH;
+}
+
+static void fit_leaf(const fit_job *job, uint32_t leaf)
+{
+    tml_tree *tree = job->tree;
+    float *triangles = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
+    if (job->vertices)
+        for (uint32_t i = 0; i < 3 * COLLIDE_WIDTH; i++) {
+            const float *vertex =
+                job->vertices + 3 * (size_t)tree->corners[3 * (size_t)COLLIDE_WIDTH * leaf + i];
+            for (uint32_t k = 0; k < 3; k++)
+                triangles[COLLIDE_WIDTH * (3 * (i % 3) + k) + i / 3] = vertex[k];
+        }
+    float *box = box_lane(tree, 1, leaf);
+    for (uint32_t k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t corner = 0; corner < 3; corner++)
+            for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+                float at = triangles[COLLIDE_WIDTH * (3 * corner + k) + lane];
+                low = TML_MIN_OF(low, at);
+                high = TML_MAX_OF(high, at);
+            }
+        box[COLLIDE_WIDTH * k] = low;
+        box[COLLIDE_WIDTH * (3 + k)] = high;
+    }
+}
+
+static void fit_node(const fit_job *job, uint32_t node)
+{
+    tml_tree *tree = job->tree;
+    const float *children = collide_group(tree, job->level - 1, node);
+    float *box = box_lane(tree, job->level, node);
+    for (uint32_t k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+            low = TML_MIN_OF(low, children[COLLIDE_WIDTH * k + lane]);
+            high = TML_MAX_OF(high, children[COLLIDE_WIDTH * (3 + k) + lane]);
+        }
+        box[COLLIDE_WIDTH * k] = low;
+        box[COLLIDE_WIDTH * (3 + k)] = high;
+    }
+}
+
+static void fit_task(void *argument, uint32_t task)
+{
+    const fit_job *job = argument;
+    uint32_t count = job->tree->level_count[job->level];
+    uint32_t first = task * LEAVES_A_TASK, end = TML_MIN_OF(first + LEAVES_A_TASK, count);
+    for (uint32_t i = first; i < end; i++)
+        if (job->level == 1)
+            fit_leaf(job, i);
+        else
+            fit_node(job, i);
+}
+
+/* Fits all boxes, to new vertices if there are any. */
+static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
+{
+    fit_job job = {.tree = tree, .vertices = vertices};
+    for (job.level = 1; job.level <= tree->levels; job.level++) {
+        uint32_t count = tree->level_count[job.level];
+        float *last = box_lane(tree, job.level, count - 1) - (count - 1) % COLLIDE_WIDTH;
+        for (uint32_t lane = count % COLLIDE_WIDTH; lane % COLLIDE_WIDTH > 0; lane++)
+            empty_lane(last, lane);
+        tml_parallel_for(tml, (count + LEAVES_A_TASK - 1) / LEAVES_A_TASK, fit_task, &job);
+    }
+    for (uint32_t k = 0; k < 3 && tree->levels; k++) {
+        const float *root = collide_group(tree, tree->levels, 0);
+        tree->lower[k] = root[COLLIDE_WIDTH * k];
+        tree->upper[k] = root[COLLIDE_WIDTH * (3 + k)];
+    }
+}
+
+/* ---- the mesh -------------------------------------------------------------------------------- */
+
+/* A mesh as a build sees it. */
+typedef struct mesh_view {
+    const char *call;
+    const float *vertices;
+    const void *indices; /* NULL: 0, 1, 2, 3 ... */
+    bool indices64;
+    uint64_t vertex_count, triangle_count;
+} mesh_view;
+
+static uint64_t mesh_corner(const mesh_view *mesh, uint64_t corner)
+{
+    if (!mesh->indices)
+        return corner;
+    return mesh->indices64 ? ((const uint64_t *)mesh->indices)[corner]
+                           : ((const uint32_t *)mesh->indices)[corner];
+}
+
+static bool is_usable(const float vertex[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (!(fabsf(vertex[k]) <= COLLIDE_COORDINATE_MAX)) /* NaN is not, either */
+            return false;
+    return true;
+}
+
+/* Is the triangle as it should be? If not, corner and vertex say where. */
+static bool triangle_is_sound(const mesh_view *mesh, uint64_t triangle, uint32_t *corner,
+                              uint64_t *vertex)
+{
+    for (*corner = 0; *corner < 3; ++*corner) {
+        *vertex = mesh_corner(mesh, 3 * triangle + *corner);
+        if (*vertex >= mesh->vertex_count || !is_usable(mesh->vertices + 3 * *vertex))
+            return false;
+    }
+    return true;
+}
+
+static tml_status broken_triangle(tml_context *tml, const mesh_view *mesh, uint64_t triangle,
+                                  uint32_t corner, uint64_t vertex)
+{
+    if (vertex >= mesh->vertex_count)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: indices: corner %u of triangle %" PRIu64 " is vertex %" PRIu64
+                         ", needs less than %" PRIu64
+                         ", the count of vertices; skip_broken leaves such triangles out",
+                         mesh->call, corner, triangle, vertex, mesh->vertex_count);
+    const float *p = mesh->vertices + 3 * vertex;
+    return tml_error(tml, TML_INVALID_ARGUMENT,
+                     "%s: vertex %" PRIu64 ", corner %u of triangle %" PRIu64
+                     ", is (%g, %g, %g), needs finite coordinates within 2^100; skip_broken leaves "
+                     "such triangles out",
+                     mesh->call, vertex, corner, triangle, (double)p[0], (double)p[1],
+                     (double)p[2]);
+}
+
+/* ---- build ----------------------------------------------------------------------------------- */
+
+/* A triangle while it is sorted: twice the middle of its box, and its number. */
+typedef struct item {
+    float middle[3];
+    uint32_t id;
+} item;
+
+/* Gathers the triangles that take part. */
+static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
+                             tml_tree *tree)
+{
+    enum { REPORT = 1 << 20 };
+    uint64_t count = 0;
+    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
+        if (t % REPORT == 0 &&
+            !tml_progress(tml, "triangles", 0.1 * (double)t / (double)mesh->triangle_count))
+            return tml_error(tml, TML_CANCELLED, "%s: cancelled", mesh->call);
+        uint32_t corner;
+        uint64_t vertex;
+        if (!triangle_is_sound(mesh, t, &corner, &vertex)) {
+            if (!skip_broken)
+                return broken_triangle(tml, mesh, t, corner, vertex);
+            tree->broken_count++;
+            continue;
+        }
+        const float *p[3];
+        for (uint32_t c = 0; c < 3; c++)
+            p[c] = mesh->vertices + 3 * mesh_corner(mesh, 3 * t + c);
+        for (int k = 0; k < 3; k++) {
+            float low = TML_MIN_OF(TML_MIN_OF(p[0][k], p[1][k]), p[2][k]);
+            float high = TML_MAX_OF(TML_MAX_OF(p[0][k], p[1][k]), p[2][k]);
+            items[count].middle[k] = low + high;
+        }
+        items[count++].id = (uint32_t)t;
+    }
+    tree->count = (uint32_t)count;
+    return TML_OK;
+}
+
+static uint32_t random_next(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* Orders items so that none of the first `kept` is greater along the axis than any of the others. */
+static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *random)
+{
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        float pivot = items[low + random_next(random) % (high - low + 1)].middle[axis];
+        int64_t i = low, j = high;
+        do {
+            while (items[i].middle[axis] < pivot)
+                i++;
+            while (items[j].middle[axis] > pivot)
+                j--;
+            if (i <= j) {
+                item moving = items[i];
+                items[i++] = items[j];
+                items[j--] = moving;
+            }
+        } while (i <= j);
+        if (j < kept)
+            low = i;
+        if (kept < i)
+            high = j;
+    }
+}
+
+static int longest_axis(const item *items, uint64_t count)
+{
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (uint64_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = TML_MIN_OF(low[k], items[i].middle[k]);
+            high[k] = TML_MAX_OF(high[k], items[i].middle[k]);
+        }
+    int axis = 0;
+    for (int k = 1; k < 3; k++)
+        if (high[k] - low[k] > high[axis] - low[axis])
+            axis = k;
+    return axis;
+}
+
+typedef struct build_job {
+    tml_tree *tree;
+    const mesh_view *mesh;
+    item *items;
+    uint32_t depth; /* 2^depth ranges are there already */
+    bool to_leaves; /* split each down to leaves, else once */
+} build_job;
+
+/* The items, and the leaves, of a range: halved once for each bit of its number. */
+typedef struct build_range {
+    uint64_t first, count;
+    uint32_t leaf, leaves;
+} build_range;
+
+static build_range left_half(build_range r)
+{
+    return (build_range){r.first, (r.count + 1) / 2, r.leaf, r.leaves / 2};
+}
+
+static build_range right_half(build_range r)
+{
+    build_range left = left_half(r);
+    return (build_range){r.first + left.count, r.count - left.count, r.leaf + left.leaves,
+                         left.leaves};
+}
+
+static void split_range(const build_job *job, build_range range)
+{
+    item *items = job->items + range.first;
+    uint32_t random = (uint32_t)(range.first * 2654435769u) | 1u;
+    int axis = longest_axis(items, range.count);
+    halve(items, (int64_t)range.count, (int64_t)left_half(range).count, axis, &random);
+}
+
+static void fill_leaf(const build_job *job, build_range range)
+{
+    tml_tree *tree = job->tree;
+    for (uint64_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+        uint64_t slot = COLLIDE_WIDTH * (uint64_t)range.leaf + lane;
+        uint32_t id = job->items[range.first + TML_MIN_OF(lane, range.count - 1)].id;
+        tree->ids[slot] = lane < range.count ? id : COLLIDE_NO_TRIANGLE;
+        for (uint32_t c = 0; c < 3; c++)
+            tree->corners[3 * slot + c] = (uint32_t)mesh_corner(job->mesh, 3 * (uint64_t)id + c);
+    }
+}
+
+/* At most 26 deep: a level for each halving of the leaves. */
+static void split_to_leaves(const build_job *job, build_range range)
+{
+    if (range.leaves == 1) {
+        fill_leaf(job, range);
+        return;
+    }
+    split_range(job, range);
+    split_to_leaves(job, left_half(range));
+    split_to_leaves(job, right_half(range));
+}
+
+static void build_task(void *argument, uint32_t task)
+{
+    const build_job *job = argument;
+    build_range range = {0, job->tree->count, 0, job->tree->level_count[1]};
+    for (uint32_t bit = job->depth; bit-- > 0;)
+        range = task >> bit & 1 ? right_half(range) : left_half(range);
+    if (job->to_leaves)
+        split_to_leaves(job, range);
+    else
+        split_range(job, range);
+}
+
+static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broken, tml_tree *tree)
+{
+    size_t size = (size_t)mesh->triangle_count * sizeof(item);
+    item *items = tml_alloc(tml, size);
+    if (!items && size > 0)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort triangles in",
+                         mesh->call, size);
+    tml_status status = items_make(tml, mesh, skip_broken, items, tree);
+    if (status == TML_OK) {
+        shape(tree);
+        status = tree_allocate(tml, mesh->call, tree);
+    }
+    if (status == TML_OK && tree->count > 0) {
+        /* One by one while there are fewer ranges than threads, then each to its end. */
+        build_job job = {.tree = tree, .mesh = mesh, .items = items};
+        uint32_t ranges = 1;
+        while (ranges < tree->level_count[1] && ranges < 8 * tml_concurrency(tml)) {
+            tml_parallel_for(tml, ranges, build_task, &job);
+            ranges *= 2;
+            job.depth++;
+        }
+        job.to_leaves = true;
+        tml_parallel_for(tml, ranges, build_task, &job);
+        fit(tml, tree, mesh->vertices);
+    }
+    if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
+        status = tml_error(tml, TML_CANCELLED, "%s: cancelled", mesh->call);
+    tml_free(tml, items, size);
+    return status;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
+
+/* Checks the desc, maps its buffers and describes the mesh. */
+static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
+{
+    bool indexed = !tml_is_none(desc->indices);
+    tml_type type = TML_TYPE_NONE;
+    tml_status status = tml_check_buffer_anywhere(tml, mesh->call, "desc.vertices", desc->vertices,
+                                                  vertex_types, 0);
+    if (status == TML_OK && indexed)
+        status = tml_check_buffer_anywhere(tml, mesh->call, "desc.indices", desc->indices,
+                                           index_types, 0);
+    if (status != TML_OK)
+        return status;
+    tml_buffer_info(tml, desc->vertices, NULL, &mesh->vertex_count);
+    mesh->triangle_count = mesh->vertex_count / 3;
+    if (indexed)
+        tml_buffer_info(tml, desc->indices, &type, &mesh->triangle_count);
+    else if (mesh->vertex_count % 3)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: desc.vertices has %" PRIu64
+                         " elements, needs a multiple of 3 when there are no indices",
+                         mesh->call, mesh->vertex_count);
+    mesh->indices64 = tml_type_scalar(type) == TML_U64;
+    if (mesh->triangle_count > COLLIDE_TRIANGLES_MAX || mesh->vertex_count > UINT32_MAX)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "%s: %" PRIu64 " triangles over %" PRIu64
+            " vertices; a tree takes 2^28 and 2^32 - 1; build one for each part of the "
+            "mesh",
+            mesh->call, mesh->triangle_count, mesh->vertex_count);
+    void *vertices = NULL, *indices = NULL;
+    status = tml_map(tml, desc->vertices, &vertices);
+    if (status != TML_OK)
+        return status;
+    if (indexed)
+        status = tml_map(tml, desc->indices, &indices);
+    if (status != TML_OK)
+        tml_unmap(tml, desc->vertices);
+    mesh->vertices = vertices;
+    mesh->indices = indices;
+    return status;
+}
+
+tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
+{
+    mesh_view mesh = {.call = "tml_tree_create"};
+    tml_tree *tree;
+    *out = NULL;
+    tml_status status = mesh_open(tml, desc, &mesh);
+    if (status != TML_OK)
+        return status;
+    status = tree_begin(tml, mesh.call, &tree);
+    if (status == TML_OK) {
+        tree->vertex_count = mesh.vertex_count;
+        tree->triangle_count = mesh.triangle_count;
+        status = build(tml, &mesh, desc->skip_broken, tree);
+        if (status == TML_OK)
+            *out = tree;
+        else
+            tml_tree_destroy(tml, tree);
+    }
+    if (mesh.indices)
+        tml_unmap(tml, desc->indices);
+    tml_unmap(tml, desc->vertices);
+    return status;
+}
+
+tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+{
+    const char *call = "tml_tree_refit";
+    void *memory;
+    tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
+                                                  tree->vertex_count);
+    if (status == TML_OK)
+        status = tml_map(tml, vertices, &memory);
+    if (status != TML_OK)
+        return status;
+    mesh_view mesh = {.call = call, .vertices = memory, .vertex_count = tree->vertex_count};
+    for (uint64_t i = 0; i < 3 * slot_count(tree) && status == TML_OK; i++)
+        if (!is_usable(mesh.vertices + 3 * (size_t)tree->corners[i])) {
+            uint64_t slot = i / 3 / COLLIDE_WIDTH * COLLIDE_WIDTH, same = i / 3;
+            while (tree->ids[same] == COLLIDE_NO_TRIANGLE && same > slot)
+                same--; /* what the slot repeats */
+            status =
+                broken_triangle(tml, &mesh, tree->ids[same], (uint32_t)(i % 3), tree->corners[i]);
+        }
+    if (status == TML_OK && tree->levels) {
+        collide_stream_destroy(tml, tree);
+        fit(tml, tree, memory);
+    }
+    tml_unmap(tml, vertices);
+    return status;
+}
+
+void tml_tree_examine(const tml_tree *tree, tml_tree_info *out)
+{
+    *out = (tml_tree_info){.vertex_count = tree->vertex_count,
+                           .triangle_count = tree->triangle_count,
+                           .broken_count = tree->broken_count,
+                           .depth = tree->levels,
+                           .memory = sizeof *tree + 4 * ids_size(tree) + triangles_size(tree) +
+                                     boxes_size(tree)};
+    memcpy(out->lower, tree->lower, sizeof out->lower);
+    memcpy(out->upper, tree->upper, sizeof out->upper);
+}
+
+/* ---- save and load --------------------------------------------------------------------------- */
+
+/* A file: this header, then for each triangle in the order of the slots its number, its corners and their
+ * coordinates. Words are little-endian, as everywhere that this library runs. */
+typedef struct tree_header {
+    char magic[8];
+    uint64_t checksum; /* of everything after it */
+    uint64_t vertex_count, triangle_count, broken_count;
+    uint64_t count;
+} tree_header;
+
+typedef struct tree_record {
+    uint32_t id;
+    uint32_t corners[3];
+    float at[9];
+} tree_record;
+
+static const char tree_magic[8] = {'T', 'M', 'L', 'T', 'R', 'E', 'E', '1'};
+
+/* After: Fowler, Noll, Vo: FNV-1a. 1991; here over 32-bit words. */
+static uint64_t checksum_of(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i + 4 <= size; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        sum = (sum ^ word) * 1099511628211u;
+    }
+    return sum;
+}
+
+static const size_t summed_from = offsetof(tree_header, vertex_count);
+
+size_t tml_tree_save_size(const tml_tree *tree)
+{
+    return sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record);
+}
+
+tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+{
+    size_t size = tml_tree_save_size(tree);
+    if (capacity < size)
+        return tml_error(tml, TML_CAPACITY,
+                         "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
+                         capacity, size);
+    tree_header header = {.vertex_count = tree->vertex_count,
+                          .triangle_count = tree->triangle_count,
+                          .broken_count = tree->broken_count,
+                          .count = tree->count};
+    memcpy(header.magic, tree_magic, sizeof header.magic);
+    unsigned char *bytes = out, *next = bytes + sizeof header;
+    for (uint64_t slot = 0; slot < slot_count(tree); slot++) {
+        tree_record record = {.id = tree->ids[slot]};
+        if (record.id == COLLIDE_NO_TRIANGLE)
+            continue;
+        memcpy(record.corners, tree->corners + 3 * slot, sizeof record.corners);
+        collide_triangle(tree, (uint32_t)slot, record.at);
+        memcpy(next, &record, sizeof record);
+        next += sizeof record;
+    }
+    memcpy(bytes, &header, sizeof header);
+    header.checksum = checksum_of(bytes + summed_from, size - summed_from);
+    memcpy(bytes, &header, sizeof header);
+    return TML_OK;
+}
+
+static tml_status damaged(tml_context *tml, const char *what)
+{
+    return tml_error(tml, TML_FILE_FORMAT, "tml_tree_load: %s; build the tree from its mesh again",
+                     what);
+}
+
+/* Fills the slots of a tree whose shape is known from the records, in their order. */
+static tml_status records_read(tml_context *tml, const unsigned char *next, tml_tree *tree,
+                               unsigned char *seen)
+{
+    uint32_t leaves = tree->level_count[1];
+    uint64_t bits = 0;
+    while ((uint64_t)1 << bits < leaves)
+        bits++;
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        build_range range = {0, tree->count, 0, leaves};
+        for (uint64_t bit = bits; bit-- > 0;)
+            range = leaf >> bit & 1 ? right_half(range) : left_half(range);
+        for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+            tree_record record;
+            uint64_t from = range.first + TML_MIN_OF(lane, range.count - 1);
+            uint64_t slot = (uint64_t)COLLIDE_WIDTH * leaf + lane;
+            memcpy(&record, next + from * sizeof record, sizeof record);
+            if (record.id >= tree->triangle_count)
+                return damaged(tml, "a triangle's number is out of range");
+            if (lane < range.count && seen[record.id / 8] & 1 << record.id % 8)
+                return damaged(tml, "a triangle occurs twice");
+            seen[record.id / 8] |= (unsigned char)(1 << record.id % 8);
+            tree->ids[slot] = lane < range.count ? record.id : COLLIDE_NO_TRIANGLE;
+            memcpy(tree->corners + 3 * slot, record.corners, sizeof record.corners);
+            for (uint32_t c = 0; c < 3; c++) {
+                if (record.corners[c] >= tree->vertex_count)
+                    return damaged(tml, "a corner is out of range");
+                if (!is_usable(record.at + 3 * c))
+                    return damaged(tml, "a coordinate is not finite or beyond 2^100");
+            }
+            for (uint32_t k = 0; k < 9; k++)
+                tree->triangles[(size_t)COLLIDE_TRIANGLE_WORDS * leaf + COLLIDE_WIDTH * k + lane] =
+                    record.at[k];
+        }
+    }
+    return TML_OK;
+}
+
+tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
+{
+    tree_header header;
+    tml_tree *tree;
+    *out = NULL;
+    if (size < sizeof header)
+        return damaged(tml, "too few bytes for a tree's header");
+    memcpy(&header, data, sizeof header);
+    if (memcmp(header.magic, tree_magic, sizeof header.magic) != 0)
+        return damaged(tml, "these bytes are no tree, or of another version");
+    if (header.triangle_count > COLLIDE_TRIANGLES_MAX || header.vertex_count > UINT32_MAX ||
+        header.count > header.triangle_count ||
+        header.broken_count != header.triangle_count - header.count ||
+        (size - sizeof header) / sizeof(tree_record) != header.count ||
+        (size - sizeof header) % sizeof(tree_record) != 0)
+        return damaged(tml, "its counts contradict each other or the number of bytes");
+    if (checksum_of((const unsigned char *)data + summed_from, size - summed_from) !=
+        header.checksum)
+        return damaged(tml, "the checksum is wrong");
+    tml_status status = tree_begin(tml, "tml_tree_load", &tree);
+    if (status != TML_OK)
+        return status;
+    tree->vertex_count = header.vertex_count;
+    tree->triangle_count = header.triangle_count;
+    tree->broken_count = header.broken_count;
+    tree->count = (uint32_t)header.count;
+    shape(tree);
+    status = tree_allocate(tml, "tml_tree_load", tree);
+    size_t seen_size = ((size_t)header.triangle_count + 7) / 8;
+    unsigned char *seen = NULL;
+    if (status == TML_OK && tree->count > 0) {
+        seen = tml_alloc(tml, seen_size);
+        if (!seen)
+            status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_tree_load: no memory for %zu bytes",
+                               seen_size);
+    }
+    if (seen) {
+        memset(seen, 0, seen_size);
+        status = records_read(tml, (const unsigned char *)data + sizeof header, tree, seen);
+        tml_free(tml, seen, seen_size);
+    }
+    if (status == TML_OK)
+        fit(tml, tree, NULL);
+    if (status == TML_OK)
+        *out = tree;
+    else
+        tml_tree_destroy(tml, tree);
+    return status;
+}

@@ -1,0 +1,688 @@
+/* Collide: the pairs against every pair tried, closed forms, invariances, parts, files, errors. */
+#include <trommel/trommel.h>
+
+#include "collide/exact.h"
+#include "test.h"
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+typedef struct mesh {
+    float *vertices; /* 3 each */
+    uint32_t *indices;
+    uint32_t vertex_count, triangle_count;
+} mesh;
+
+static mesh mesh_make(uint32_t vertex_count, uint32_t triangle_count)
+{
+    return (mesh){calloc(3 * (size_t)vertex_count + 1, sizeof(float)),
+                  calloc(3 * (size_t)triangle_count + 1, sizeof(uint32_t)), vertex_count,
+                  triangle_count};
+}
+
+static void mesh_free(mesh *m)
+{
+    free(m->vertices);
+    free(m->indices);
+}
+
+static uint32_t random_state = 1;
+static uint32_t random_u32(void)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return random_state >> 8 ^ random_state << 11;
+}
+static float random_float(float low, float high)
+{
+    return low + (high - low) * (float)(random_u32() >> 8) * 0x1p-24f;
+}
+
+/* Triangles of that size in a cube of side 1, no vertex shared; on a grid of 1 / grid if that is not 0, so
+ * that many touch, coincide or have no area. */
+static mesh soup(uint32_t count, float size, float grid)
+{
+    mesh m = mesh_make(3 * count, count);
+    for (uint32_t t = 0; t < count; t++) {
+        float middle[3] = {random_float(0, 1), random_float(0, 1), random_float(0, 1)};
+        for (uint32_t i = 0; i < 9; i++) {
+            float at = middle[i % 3] + random_float(-size, size);
+            m.vertices[9 * t + i] = grid > 0 ? floorf(at * grid) / grid : at;
+        }
+        for (uint32_t c = 0; c < 3; c++)
+            m.indices[3 * t + c] = 3 * t + c;
+    }
+    return m;
+}
+
+/* A torus of u by v quads, around the axis (0: x, 1: y, 2: z), its middle at (x, 0, 0). */
+static mesh torus(uint32_t u, uint32_t v, int axis, float x)
+{
+    mesh m = mesh_make(u * v, 2 * u * v);
+    for (uint32_t i = 0; i < u; i++)
+        for (uint32_t j = 0; j < v; j++) {
+            double p = 6.283185307179586 * i / u, q = 6.283185307179586 * j / v;
+            double ring = 1 + 0.4 * cos(q);
+            float at[3] = {(float)(ring * cos(p)), (float)(ring * sin(p)), (float)(0.4 * sin(q))};
+            float *out = m.vertices + 3 * (i * v + j);
+            for (int k = 0; k < 3; k++)
+                out[(k + axis + 1) % 3] = at[k];
+            out[0] += x;
+            uint32_t a = i * v + j, b = (i + 1) % u * v + j, d = i * v + (j + 1) % v;
+            uint32_t c = (i + 1) % u * v + (j + 1) % v;
+            uint32_t quad[6] = {a, b, c, a, c, d};
+            memcpy(m.indices + 6 * (i * v + j), quad, sizeof quad);
+        }
+    return m;
+}
+
+/* A box with corners low and high: 12 triangles. */
+static mesh box(float low, float high)
+{
+    static const uint32_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                                       2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    mesh m = mesh_make(8, 12);
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t k = 0; k < 3; k++)
+            m.vertices[3 * i + k] = i >> k & 1 ? high : low;
+    memcpy(m.indices, faces, sizeof faces);
+    return m;
+}
+
+static mesh tetrahedron(const float at[12])
+{
+    static const uint32_t faces[12] = {0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0};
+    mesh m = mesh_make(4, 4);
+    memcpy(m.vertices, at, 12 * sizeof *at);
+    memcpy(m.indices, faces, sizeof faces);
+    return m;
+}
+
+static void move(mesh *m, float x, float y, float z)
+{
+    for (uint32_t i = 0; i < m->vertex_count; i++) {
+        m->vertices[3 * i] += x;
+        m->vertices[3 * i + 1] += y;
+        m->vertices[3 * i + 2] += z;
+    }
+}
+
+static void scale(mesh *m, float by)
+{
+    for (uint32_t i = 0; i < 3 * m->vertex_count; i++)
+        m->vertices[i] *= by;
+}
+
+/* A turn about a random axis, and a shift. */
+static void random_pose(float shift, float out[12])
+{
+    double q[4], length = 0;
+    for (int i = 0; i < 4; i++) {
+        q[i] = (double)random_float(-1, 1);
+        length += q[i] * q[i];
+    }
+    for (int i = 0; i < 4; i++)
+        q[i] /= sqrt(length);
+    double w = q[0], x = q[1], y = q[2], z = q[3];
+    double m[12] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),     0,
+                    2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),     0,
+                    2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y), 0};
+    for (int i = 0; i < 12; i++)
+        out[i] = i % 4 == 3 ? random_float(-shift, shift) : (float)m[i];
+}
+
+/* ---- contexts and trees ---------------------------------------------------------------------- */
+
+static tml_context *open_engine(tml_engine_kind engine, uint32_t threads)
+{
+    tml_context *tml = NULL;
+    tml_status status = tml_open(&(tml_open_desc){.engine = engine, .threads = threads}, &tml);
+    return status == TML_OK ? tml : NULL;
+}
+
+static tml_tree *tree_of(tml_context *tml, const mesh *m)
+{
+    tml_buffer vertices, indices;
+    tml_tree *tree = NULL;
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                       .count = m->vertex_count,
+                                                       .data = m->vertices},
+                                    &vertices));
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
+                                                       .count = m->triangle_count,
+                                                       .data = m->indices},
+                                    &indices));
+    CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices, .indices = indices},
+                                  &tree));
+    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, indices);
+    return tree;
+}
+
+/* ---- every pair ------------------------------------------------------------------------------ */
+
+typedef struct pair_list {
+    tml_collide_pair *pairs;
+    uint64_t count, capacity;
+} pair_list;
+
+static void pair_add(pair_list *list, uint32_t a, uint32_t b, uint32_t pose, tml_collide_class kind)
+{
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 64;
+        list->pairs = realloc(list->pairs, list->capacity * sizeof *list->pairs);
+    }
+    list->pairs[list->count++] = (tml_collide_pair){a, b, pose, (uint32_t)kind};
+}
+
+static void corners_of(const mesh *m, uint32_t triangle, const float *pose, float out[9])
+{
+    for (uint32_t i = 0; i < 9; i++) {
+        const float *p = m->vertices + 3 * m->indices[3 * triangle + i / 3];
+        if (!pose) {
+            out[i] = p[i % 3];
+            continue;
+        }
+        const float *row = pose + 4 * (i % 3);
+        volatile float x = row[0] * p[0], y = row[1] * p[1], z = row[2] * p[2];
+        volatile float xy = x + y;
+        volatile float xyz = xy + z;
+        out[i] = xyz + row[3];
+    }
+}
+
+/* The answer by trying every pair; b NULL: of one mesh. */
+static pair_list every_pair(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
+{
+    pair_list list = {NULL, 0, 0};
+    const mesh *other = b ? b : a;
+    float *moved = malloc(other->triangle_count * 9 * sizeof(float) + 1);
+    for (uint32_t pose = 0; pose < (poses ? pose_count : 1); pose++) {
+        for (uint32_t j = 0; j < other->triangle_count; j++)
+            corners_of(other, j, poses ? poses + 12 * pose : NULL, moved + 9 * j);
+        for (uint32_t i = 0; i < a->triangle_count; i++) {
+            float p[9];
+            corners_of(a, i, NULL, p);
+            for (uint32_t j = b ? 0 : i + 1; j < other->triangle_count; j++) {
+                tml_collide_class kind = b ? collide_exact(p, moved + 9 * j, NULL)
+                                           : collide_exact_neighbours(p, moved + 9 * j, NULL);
+                if (kind != TML_COLLIDE_NONE)
+                    pair_add(&list, i, j, pose, kind);
+            }
+        }
+    }
+    free(moved);
+    return list;
+}
+
+static bool same_pairs(const tml_collide_result *result, const pair_list *list)
+{
+    if (!CHECK_EQ_U64(result->count, list->count))
+        return false;
+    for (uint64_t i = 0; i < list->count; i++)
+        if (memcmp(&result->pairs[i], &list->pairs[i], sizeof *list->pairs) != 0)
+            return test_fail(
+                __FILE__, __LINE__, "pair %" PRIu64 ": %u %u pose %u %s, expected %u %u pose %u %s",
+                i, result->pairs[i].a, result->pairs[i].b, result->pairs[i].pose,
+                tml_collide_class_name(result->pairs[i].kind), list->pairs[i].a, list->pairs[i].b,
+                list->pairs[i].pose, tml_collide_class_name(list->pairs[i].kind));
+    return true;
+}
+
+/* Both descents on the engine against the list. */
+static void check_against(tml_context *tml, const mesh *a, const mesh *b, const float *poses,
+                          uint32_t pose_count, const pair_list *list)
+{
+    tml_tree *tree_a = tree_of(tml, a), *tree_b = b ? tree_of(tml, b) : NULL;
+    static const tml_collide_method methods[] = {TML_COLLIDE_DEPTH_FIRST};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && tree_a; i++) {
+        tml_collide_desc desc = {.a = tree_a,
+                                 .b = tree_b,
+                                 .poses = poses,
+                                 .pose_count = pose_count,
+                                 .method = methods[i]};
+        tml_collide_result result;
+        if (!CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+            continue;
+        same_pairs(&result, list);
+        tml_collide_free(tml, &result);
+
+        desc.want = TML_COLLIDE_COUNT;
+        if (CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+            CHECK_EQ_U64(result.count, list->count);
+        CHECK(result.pairs == NULL);
+        for (uint32_t p = 0, at = 0; p <= result.pose_count; p++) {
+            while (at < list->count && list->pairs[at].pose < p)
+                at++;
+            CHECK_EQ_U64(result.first[p], at);
+        }
+        tml_collide_free(tml, &result);
+
+        desc.want = TML_COLLIDE_FIRST;
+        if (CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+            for (uint32_t p = 0, at = 0; p < result.pose_count; p++) {
+                uint32_t first = at;
+                while (at < list->count && list->pairs[at].pose == p)
+                    at++;
+                uint64_t found = result.first[p + 1] - result.first[p];
+                CHECK_EQ_U64(found, at > first);
+                bool is_one = found == 0;
+                for (uint32_t j = first; j < at && !is_one; j++)
+                    is_one = memcmp(&list->pairs[j], &result.pairs[result.first[p]],
+                                    sizeof *list->pairs) == 0;
+                CHECK(is_one);
+            }
+        tml_collide_free(tml, &result);
+    }
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+}
+
+static void check_meshes(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
+{
+    pair_list list = every_pair(a, b, poses, pose_count);
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        tml_context *tml = open_engine(TML_ENGINE_CPU, threads);
+        check_against(tml, a, b, poses, pose_count, &list);
+        tml_close(tml);
+    }
+    free(list.pairs);
+}
+
+TEST(random_triangles_of_all_sizes)
+{
+    static const uint32_t counts[] = {1, 7, 8, 9, 64, 65, 300};
+    for (uint32_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        mesh a = soup(counts[i], 0.2f, 0), b = soup(301 - counts[i], 0.1f, 0);
+        float poses[3 * 12];
+        for (uint32_t p = 0; p < 3; p++)
+            random_pose(0.5f, poses + 12 * p);
+        check_meshes(&a, &b, NULL, 0);
+        check_meshes(&a, &b, poses, 3);
+        check_meshes(&a, NULL, NULL, 0);
+        mesh_free(&a);
+        mesh_free(&b);
+    }
+}
+
+TEST(triangles_on_a_grid)
+{
+    for (uint32_t grid = 2; grid <= 16; grid *= 2) {
+        mesh a = soup(200, 0.3f, (float)grid), b = soup(150, 0.4f, (float)grid);
+        float poses[24] = {1, 0,  0, 0, 0, 1, 0, 0, 0, 0, 1, 0.5f,
+                           0, -1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0};
+        check_meshes(&a, &b, NULL, 0);
+        check_meshes(&a, &b, poses, 2);
+        check_meshes(&a, NULL, NULL, 0);
+        mesh_free(&a);
+        mesh_free(&b);
+    }
+}
+
+/* ---- closed forms ---------------------------------------------------------------------------- */
+
+/* Pairs of a and b, with none beside the classes given. */
+static void check_counts(const mesh *a, const mesh *b, uint64_t crossing, uint64_t touching,
+                         uint64_t coplanar, uint64_t degenerate)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    tml_tree *tree_a = tree_of(tml, a), *tree_b = b ? tree_of(tml, b) : NULL;
+    tml_collide_result result;
+    if (CHECK_OK(tml, tml_collide(tml, &(tml_collide_desc){.a = tree_a, .b = tree_b}, &result))) {
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CROSSING], crossing);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_TOUCHING], touching);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_COPLANAR], coplanar);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_DEGENERATE], degenerate);
+        tml_collide_free(tml, &result);
+    }
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+    tml_close(tml);
+}
+
+TEST(a_box_in_a_box_meets_nothing)
+{
+    mesh outer = box(-1, 1), inner = box(-0.5f, 0.5f);
+    check_counts(&outer, &inner, 0, 0, 0, 0);
+    check_counts(&outer, NULL, 0, 0, 0, 0);
+    mesh_free(&outer);
+    mesh_free(&inner);
+}
+
+/* Two tetrahedra that have a face, an edge or a corner in common and nothing else. */
+TEST(tetrahedra_that_touch)
+{
+    static const float at[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const float by_face[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, -1};
+    static const float by_edge[12] = {0, 0, 0, 1, 0, 0, 0, -1, 0, 0, 0, -1};
+    static const float by_corner[12] = {0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1};
+    mesh t = tetrahedron(at), f = tetrahedron(by_face), e = tetrahedron(by_edge),
+         c = tetrahedron(by_corner);
+    /* The faces that coincide; all others of the 16 share an edge or a corner of that face. */
+    check_counts(&t, &f, 0, 15, 1, 0);
+    /* All but a face with one end of the edge alone and one with the other, of either mesh. */
+    check_counts(&t, &e, 0, 14, 0, 0);
+    /* Three faces of each meet in the corner. */
+    check_counts(&t, &c, 0, 9, 0, 0);
+    mesh_free(&t);
+    mesh_free(&f);
+    mesh_free(&e);
+    mesh_free(&c);
+}
+
+TEST(linked_tori_meet_where_they_must)
+{
+    /* Tubes of 0.4 around rings of 1: linked without touching when the rings' middles are 1 apart. */
+    mesh a = torus(48, 24, 2, 0), b = torus(48, 24, 1, 1);
+    check_counts(&a, &b, 0, 0, 0, 0);
+    check_counts(&a, NULL, 0, 0, 0, 0);
+    move(&b, 0.5f, 0.013f, 0.007f);
+    check_meshes(&a, &b, NULL, 0);
+    mesh_free(&a);
+    mesh_free(&b);
+}
+
+TEST(a_mesh_upon_itself)
+{
+    mesh a = torus(24, 16, 2, 0);
+    check_meshes(&a, &a, NULL, 0);
+    mesh_free(&a);
+}
+
+/* Every tooth of one comb crosses every tooth of the other: as many pairs as there can be. */
+TEST(a_comb_against_a_comb)
+{
+    enum { TEETH = 150 };
+    mesh a = mesh_make(3 * TEETH, TEETH), b = mesh_make(3 * TEETH, TEETH);
+    for (uint32_t t = 0; t < TEETH; t++) {
+        float at = (float)t / TEETH;
+        float tooth_a[9] = {at, -1, -1, at, 3, -1, at, -1, 3}, tooth_b[9];
+        for (uint32_t i = 0; i < 9; i++)
+            tooth_b[i] = tooth_a[i / 3 * 3 + (i % 3 + 1) % 3];
+        memcpy(a.vertices + 9 * t, tooth_a, sizeof tooth_a);
+        memcpy(b.vertices + 9 * t, tooth_b, sizeof tooth_b);
+        for (uint32_t c = 0; c < 3; c++)
+            a.indices[3 * t + c] = b.indices[3 * t + c] = 3 * t + c;
+    }
+    check_counts(&a, &b, TEETH * TEETH, 0, 0, 0);
+    check_meshes(&a, &b, NULL, 0);
+    mesh_free(&a);
+    mesh_free(&b);
+}
+
+TEST(all_triangles_in_one_place)
+{
+    enum { COUNT = 100 };
+    mesh a = mesh_make(3, COUNT), points = mesh_make(1, COUNT);
+    float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    memcpy(a.vertices, corners, sizeof corners);
+    for (uint32_t t = 0; t < COUNT; t++)
+        for (uint32_t c = 0; c < 3; c++)
+            a.indices[3 * t + c] = c;
+    check_counts(&a, NULL, 0, 0, COUNT * (COUNT - 1) / 2, 0);
+    check_counts(&points, NULL, 0, 0, 0, 0); /* nothing but the corner that they share */
+    check_counts(&points, &points, 0, 0, 0, COUNT * COUNT);
+    check_counts(&a, &points, 0, 0, 0, COUNT * COUNT);
+    mesh_free(&a);
+    mesh_free(&points);
+}
+
+/* ---- invariances ----------------------------------------------------------------------------- */
+
+static pair_list collide_list(const mesh *a, const mesh *b)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
+    tml_tree *tree_a = tree_of(tml, a), *tree_b = tree_of(tml, b);
+    tml_collide_result result;
+    pair_list list = {NULL, 0, 0};
+    if (CHECK_OK(tml, tml_collide(tml, &(tml_collide_desc){.a = tree_a, .b = tree_b}, &result))) {
+        for (uint64_t i = 0; i < result.count; i++)
+            pair_add(&list, result.pairs[i].a, result.pairs[i].b, 0, result.pairs[i].kind);
+        tml_collide_free(tml, &result);
+    }
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+    tml_close(tml);
+    return list;
+}
+
+static int compare_pairs(const void *x, const void *y)
+{
+    const tml_collide_pair *p = x, *q = y;
+    if (p->a != q->a)
+        return p->a < q->a ? -1 : 1;
+    return (p->b > q->b) - (p->b < q->b);
+}
+
+TEST(scaling_swapping_and_permuting_change_nothing)
+{
+    mesh a = soup(400, 0.1f, 32), b = soup(300, 0.15f, 32);
+    pair_list expected = collide_list(&a, &b);
+    CHECK(expected.count > 100);
+
+    static const int powers[] = {-60, -1, 20, 60};
+    for (uint32_t i = 0; i < sizeof powers / sizeof *powers; i++) {
+        scale(&a, ldexpf(1.0f, powers[i]));
+        scale(&b, ldexpf(1.0f, powers[i]));
+        pair_list scaled = collide_list(&a, &b);
+        CHECK(scaled.count == expected.count &&
+              memcmp(scaled.pairs, expected.pairs, scaled.count * sizeof *scaled.pairs) == 0);
+        free(scaled.pairs);
+        scale(&a, ldexpf(1.0f, -powers[i]));
+        scale(&b, ldexpf(1.0f, -powers[i]));
+    }
+
+    pair_list swapped = collide_list(&b, &a);
+    for (uint64_t i = 0; i < swapped.count; i++) {
+        uint32_t kept = swapped.pairs[i].a;
+        swapped.pairs[i].a = swapped.pairs[i].b;
+        swapped.pairs[i].b = kept;
+    }
+    qsort(swapped.pairs, swapped.count, sizeof *swapped.pairs, compare_pairs);
+    CHECK(swapped.count == expected.count &&
+          memcmp(swapped.pairs, expected.pairs, swapped.count * sizeof *swapped.pairs) == 0);
+    free(swapped.pairs);
+
+    /* Triangle t of a becomes t * 7 modulo 400, with its corners turned. */
+    mesh turned = mesh_make(a.vertex_count, a.triangle_count);
+    memcpy(turned.vertices, a.vertices, 3 * sizeof(float) * a.vertex_count);
+    for (uint32_t t = 0; t < 400; t++)
+        for (uint32_t c = 0; c < 3; c++)
+            turned.indices[3 * (t * 7 % 400) + c] = a.indices[3 * t + (c + 1) % 3];
+    pair_list permuted = collide_list(&turned, &b);
+    for (uint64_t i = 0; i < permuted.count; i++)
+        permuted.pairs[i].a = permuted.pairs[i].a * 343 % 400; /* 7 * 343 = 1 modulo 400 */
+    qsort(permuted.pairs, permuted.count, sizeof *permuted.pairs, compare_pairs);
+    CHECK(permuted.count == expected.count &&
+          memcmp(permuted.pairs, expected.pairs, permuted.count * sizeof *permuted.pairs) == 0);
+    free(permuted.pairs);
+    free(expected.pairs);
+    mesh_free(&turned);
+    mesh_free(&a);
+    mesh_free(&b);
+}
+
+/* ---- what the call offers -------------------------------------------------------------------- */
+
+TEST(capacity_classes_and_segments)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
+    mesh a = soup(200, 0.2f, 8), b = soup(200, 0.2f, 8);
+    tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
+    pair_list list = every_pair(&a, &b, NULL, 0);
+    tml_collide_pair *room = calloc(list.count + 1, sizeof *room);
+    tml_collide_segment *ends = calloc(list.count + 1, sizeof *ends);
+    tml_collide_desc desc = {.a = tree_a,
+                             .b = tree_b,
+                             .segments = true,
+                             .pairs = room,
+                             .segments_out = ends,
+                             .capacity = list.count - 1};
+    tml_collide_result result;
+    CHECK_STATUS(tml_collide(tml, &desc, &result), TML_CAPACITY);
+    CHECK_EQ_U64(result.count, list.count);
+    CHECK_EQ_U64(room[0].kind, 0);
+    desc.capacity = list.count;
+    if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+        CHECK(result.pairs == room && result.segments == ends);
+        same_pairs(&result, &list);
+        for (uint64_t i = 0; i < list.count; i++) {
+            float p[9], q[9], expected[6];
+            corners_of(&a, list.pairs[i].a, NULL, p);
+            corners_of(&b, list.pairs[i].b, NULL, q);
+            collide_exact(p, q, expected);
+            CHECK(memcmp(expected, ends[i].ends, sizeof expected) == 0);
+        }
+        tml_collide_free(tml, &result);
+    }
+    uint64_t total = 0;
+    for (uint32_t kind = 1; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
+        desc = (tml_collide_desc){.a = tree_a, .b = tree_b, .classes = 1u << kind};
+        if (!CHECK_OK(tml, tml_collide(tml, &desc, &result)))
+            continue;
+        total += result.count;
+        CHECK_EQ_U64(result.count, result.class_counts[kind]);
+        for (uint64_t i = 0; i < result.count; i++)
+            CHECK_EQ_U64(result.pairs[i].kind, kind);
+        tml_collide_free(tml, &result);
+    }
+    CHECK_EQ_U64(total, list.count);
+    free(room);
+    free(ends);
+    free(list.pairs);
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+    mesh_free(&a);
+    mesh_free(&b);
+    tml_close(tml);
+}
+
+TEST(refitted_saved_and_loaded_trees_answer_alike)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
+    mesh a = soup(333, 0.2f, 0), b = soup(222, 0.2f, 0);
+    tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
+    for (uint32_t i = 0; i < 3 * a.vertex_count; i++)
+        a.vertices[i] = random_float(0, 1);
+    tml_buffer moved;
+    CHECK_OK(tml, tml_buffer_create(tml,
+                                    &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                       .count = a.vertex_count,
+                                                       .data = a.vertices},
+                                    &moved));
+    CHECK_OK(tml, tml_tree_refit(tml, tree_a, moved));
+    tml_buffer_destroy(tml, moved);
+    size_t size = tml_tree_save_size(tree_a);
+    unsigned char *bytes = malloc(size);
+    CHECK_STATUS(tml_tree_save(tml, tree_a, bytes, size - 1), TML_CAPACITY);
+    CHECK_OK(tml, tml_tree_save(tml, tree_a, bytes, size));
+    tml_tree *loaded = NULL;
+    CHECK_OK(tml, tml_tree_load(tml, bytes, size, &loaded));
+    pair_list list = every_pair(&a, &b, NULL, 0);
+    tml_collide_result result;
+    for (int i = 0; i < 2 && loaded; i++)
+        if (CHECK_OK(tml,
+                     tml_collide(tml, &(tml_collide_desc){.a = i ? loaded : tree_a, .b = tree_b},
+                                 &result))) {
+            same_pairs(&result, &list);
+            tml_collide_free(tml, &result);
+        }
+    tml_tree_destroy(tml, loaded);
+
+    /* Every byte matters, and every length but the right one is wrong. Each trial is a block of its own
+     * size, so that a read past it is seen. */
+    for (size_t i = 0; i < size; i += i < 64 ? 1 : 211) {
+        bytes[i] ^= 0x10;
+        CHECK_STATUS(tml_tree_load(tml, bytes, size, &loaded), TML_FILE_FORMAT);
+        CHECK(loaded == NULL);
+        bytes[i] ^= 0x10;
+        unsigned char *less = malloc(i + 1);
+        memcpy(less, bytes, i);
+        CHECK_STATUS(tml_tree_load(tml, less, i, &loaded), TML_FILE_FORMAT);
+        free(less);
+    }
+    free(bytes);
+    free(list.pairs);
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
+    mesh_free(&a);
+    mesh_free(&b);
+    tml_close(tml);
+}
+
+TEST(broken_meshes_are_refused_or_left_out)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    float vertices[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, NAN, 0, 0};
+    uint32_t indices[9] = {0, 1, 2, 0, 1, 3, 0, 1, 4};
+    tml_buffer v, i;
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3), .count = 4, .host = vertices},
+                 &v));
+    CHECK_OK(
+        tml,
+        tml_buffer_create(
+            tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3), .count = 3, .host = indices}, &i));
+    tml_tree *tree;
+    CHECK_STATUS(tml_tree_create(tml, &(tml_tree_desc){.vertices = v, .indices = i}, &tree),
+                 TML_INVALID_ARGUMENT);
+    CHECK(tree == NULL);
+    CHECK(strstr(tml_last_error(tml), "vertex 3, corner 2 of triangle 1") != NULL);
+    vertices[9] = 0;
+    CHECK_STATUS(tml_tree_create(tml, &(tml_tree_desc){.vertices = v, .indices = i}, &tree),
+                 TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "corner 2 of triangle 2 is vertex 4") != NULL);
+    vertices[9] = INFINITY;
+    tml_tree_info info;
+    if (CHECK_OK(tml, tml_tree_create(
+                          tml, &(tml_tree_desc){.vertices = v, .indices = i, .skip_broken = true},
+                          &tree))) {
+        tml_tree_examine(tree, &info);
+        CHECK_EQ_U64(info.triangle_count, 3);
+        CHECK_EQ_U64(info.broken_count, 2);
+        float pose[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, NAN};
+        tml_collide_desc desc = {.a = tree, .b = tree, .poses = pose, .pose_count = 1};
+        tml_collide_result result;
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        pose[11] = 0x1p101f;
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        desc.b = NULL;
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        desc = (tml_collide_desc){.a = NULL};
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        tml_tree_destroy(tml, tree);
+    }
+    tml_buffer_destroy(tml, v);
+    tml_buffer_destroy(tml, i);
+    tml_close(tml);
+}
+
+TEST(meshes_without_triangles)
+{
+    mesh none = mesh_make(0, 0), some = box(0, 1);
+    check_counts(&none, &some, 0, 0, 0, 0);
+    check_counts(&some, &none, 0, 0, 0, 0);
+    check_counts(&none, NULL, 0, 0, 0, 0);
+    mesh_free(&none);
+    mesh_free(&some);
+}
+
+TEST(singular_and_skewed_poses)
+{
+    mesh a = soup(100, 0.3f, 0), b = soup(100, 0.3f, 0);
+    float poses[4 * 12] = {
+        1,    0, 0, 0,     0, 1,   0, 0,     0, 0, 0,     0.5f,  /* flat */
+        0,    0, 0, 0.5f,  0, 0,   0, 0.5f,  0, 0, 0,     0.25f, /* a point */
+        2,    1, 0, -0.5f, 0, 0.5, 0, 0.25f, 0, 1, -1,    0.5f,  /* skewed and mirrored */
+        1e9f, 0, 0, -5e8f, 0, 1,   0, 0,     0, 0, 1e-9f, 0.5f,
+    };
+    check_meshes(&a, &b, poses, 4);
+    mesh_free(&a);
+    mesh_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
