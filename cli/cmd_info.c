@@ -8,6 +8,7 @@
 #include "histogram.h"
 #include "input.h"
 #include "json.h"
+#include "mesh_input.h"
 #include "picture_buffer.h"
 #include "progress.h"
 #include "text.h"
@@ -348,6 +349,132 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     return cli_fail("info", tml, status);
 }
 
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+static void print_mesh(const mesh_input *in, const tml_mesh_stats *stats)
+{
+    const tml_mesh_file *f = &in->file;
+    char text[TEXT_SIZE];
+    bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
+    printf("%s: mesh, %s\n", text_file_name(in->path), f->format);
+    text_label("vertices");
+    printf("%s", text_count(text, f->mesh.vertex_count));
+    if (f->welded_count)
+        printf(" (%s more lay at the same places)", text_count(text, f->welded_count));
+    putchar('\n');
+    text_label("faces");
+    printf("%s", text_count(text, f->face_count));
+    if (f->polygon_count) {
+        printf(", %s of them with more than three corners", text_count(text, f->polygon_count));
+        printf("; as triangles %s", text_count(text, f->mesh.triangle_count));
+    }
+    putchar('\n');
+    text_label("bounds");
+    for (int axis = 0; axis < 3; axis++)
+        printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
+               f -> mesh.origin[axis] + stats->lower[axis],
+               f->mesh.origin[axis] + stats->upper[axis]);
+    putchar('\n');
+    text_label("components");
+    printf("%s\n", text_count(text, stats->components));
+    text_label("boundary");
+    if (stats->boundary_edges)
+        printf("%s edges with one triangle", text_count(text, stats->boundary_edges));
+    else
+        printf("none");
+    if (stats->nonmanifold_edges)
+        printf("; %s edges with more than two, or with two wound against each other",
+               text_count(text, stats->nonmanifold_edges));
+    putchar('\n');
+    text_label("Euler");
+    printf("characteristic %" PRId64, stats->euler);
+    if (is_closed && stats->components == 1)
+        printf(": closed, %" PRId64 " handle%s", (2 - stats->euler) / 2,
+               stats->euler == 0 ? "" : "s");
+    putchar('\n');
+    text_label("area");
+    printf("%.9g", stats->area);
+    if (is_closed)
+        printf(", enclosing %.9g", stats->volume);
+    putchar('\n');
+    text_label("has");
+    printf("normals: %s, texture coordinates: %s", f->mesh.normals ? "yes" : "no",
+           f->mesh.uvs ? "yes" : "no");
+    if (f->mesh.values)
+        printf(", values: %s", f->value_name);
+    if (f->crease_count + f->corner_count)
+        printf(", sharp edges: %" PRIu64 ", sharp vertices: %" PRIu64, f->crease_count,
+               f->corner_count);
+    putchar('\n');
+}
+
+static void json_mesh(const mesh_input *in, const tml_mesh_stats *stats)
+{
+    const tml_mesh_file *f = &in->file;
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", in->path);
+    json_text(&j, "kind", "mesh");
+    json_text(&j, "format", f->format);
+    json_count(&j, "vertices", f->mesh.vertex_count);
+    json_count(&j, "welded_vertices", f->welded_count);
+    json_count(&j, "faces", f->face_count);
+    json_count(&j, "polygons", f->polygon_count);
+    json_count(&j, "concave_polygons", f->concave_count);
+    json_count(&j, "crossed_polygons", f->crossed_count);
+    json_count(&j, "skipped", f->skipped_count);
+    json_count(&j, "triangles", f->mesh.triangle_count);
+    json_numbers(&j, "origin", f->mesh.origin, 3);
+    json_numbers(&j, "lower", stats->lower, 3);
+    json_numbers(&j, "upper", stats->upper, 3);
+    json_count(&j, "components", stats->components);
+    json_count(&j, "boundary_edges", stats->boundary_edges);
+    json_count(&j, "nonmanifold_edges", stats->nonmanifold_edges);
+    json_integer(&j, "euler", stats->euler);
+    json_number(&j, "area", stats->area);
+    json_number(&j, "volume", stats->volume);
+    json_flag(&j, "has_normals", f->mesh.normals != NULL);
+    json_count(&j, "texture_coordinates", f->mesh.uv_count);
+    json_text(&j, "value_name", f->mesh.values ? f->value_name : NULL);
+    json_count(&j, "creases", f->crease_count);
+    json_count(&j, "corners", f->corner_count);
+    json_text(&j, "comment", f->comment);
+    json_close(&j, '{');
+}
+
+static int describe_mesh(tml_context *tml, const char *path, const info_args *args)
+{
+    mesh_input in;
+    tml_mesh_stats stats;
+    cli_common quiet = args->common; /* what the warnings say stands in the description */
+    quiet.quiet = true;
+    int code = mesh_input_load("info", tml, path, TML_WELD_AUTO, &quiet, NULL, &in);
+    if (code == CLI_OK)
+        code =
+            cli_fail("info", tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
+    progress_clear();
+    if (code == CLI_OK && args->common.json)
+        json_mesh(&in, &stats);
+    else if (code == CLI_OK)
+        print_mesh(&in, &stats);
+    mesh_input_free(tml, &in);
+    return code;
+}
+
+/* A mesh, and not a volume or points: PLY may be either, and samples without a header anything. */
+static bool is_mesh(tml_context *tml, const char *path)
+{
+    mesh_input in = {0};
+    const char *format = tml_mesh_format(tml, path);
+    if (!format || strcmp(format, "PLY") != 0)
+        return format != NULL && (strcmp(format, "OBJ") != 0 ||
+                                  path_ends_with(path, (const char *const[]){".obj", NULL}));
+    tml_status status = tml_mesh_load(tml, path, NULL, &in.file);
+    bool has_faces = status == TML_OK && in.file.face_count > 0;
+    tml_mesh_file_free(tml, &in.file);
+    return has_faces;
+}
+
 static int info_run(void *args, char **operands, uint32_t operand_count)
 {
     const info_args *a = args;
@@ -362,6 +489,11 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
         cli_close(tml);
         return code;
     }
+    if (!a->input.dims[0] && is_mesh(tml, operands[0])) {
+        int code = describe_mesh(tml, operands[0], a);
+        cli_close(tml);
+        return code;
+    }
     int code = input_load("info", tml, operands[0], &a->input, &a->common, &in);
     if (code == CLI_OK)
         code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
@@ -373,11 +505,12 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
 const cli_command cmd_info = {
     .options = {.name = "info",
                 .operands = "FILE",
-                .summary = "Tells what is in a volume, point or picture file",
+                .summary = "Tells what is in a volume, point, mesh or picture file",
                 .about =
                     "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
-                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Pictures: "
-                    "Radiance, PFM, PNG, JPEG, OpenEXR. The format is found by content. The "
+                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
+                    "PLY, STL, OFF, glTF. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. The format "
+                    "is found by content. The "
                     "histogram's height is logarithmic.",
                 .options = info_options,
                 .shared = cli_shared_options,

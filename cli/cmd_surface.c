@@ -11,8 +11,8 @@
 #include "histogram.h"
 #include "input.h"
 #include "picture_buffer.h"
+#include "picture_options.h"
 #include "progress.h"
-#include "render.h"
 #include "stream_kernels.h"
 #include "summary.h"
 
@@ -23,10 +23,6 @@ typedef struct label_list {
     uint32_t count;
     uint64_t labels[OPT_MAX_NUMBERS];
 } label_list;
-
-typedef struct picture_size {
-    uint32_t width, height;
-} picture_size;
 
 typedef struct surface_args {
     cli_common common;
@@ -42,9 +38,7 @@ typedef struct surface_args {
     uint32_t kernel;      /* tml_field_kernel */
     double radius;
     uint64_t resolution;
-    picture_size size;
-    opt_numbers view;
-    uint32_t up; /* render_up */
+    picture_options picture;
     float color[3];
 } surface_args;
 
@@ -74,20 +68,6 @@ static const char *parse_region(const char *text, void *member)
         region->first[axis] = first[axis];
         region->count[axis] = last[axis] == UINT64_MAX ? 0 : last[axis] - first[axis];
     }
-    return NULL;
-}
-
-static const char *parse_size(const char *text, void *member)
-{
-    static const char expected[] = "width x height, each from 16 to 8192, such as 1200x900";
-    picture_size *size = member;
-    double sides[2];
-    if (opt_numbers_split(text, 'x', sides, 2) != 2)
-        return expected;
-    for (int i = 0; i < 2; i++)
-        if (!(sides[i] >= 16 && sides[i] <= RENDER_MAX_SIDE) || sides[i] != floor(sides[i]))
-            return expected;
-    *size = (picture_size){(uint32_t)sides[0], (uint32_t)sides[1]};
     return NULL;
 }
 
@@ -158,14 +138,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, resolution),
      .help = "samples along the field's longest side"},
 
-    {OPT_SECTION, .help = "Picture"},
-    {OPT_CUSTOM, "size", .argument = "WxH", .parse = parse_size, .fallback = "1200x900",
-     .offset = offsetof(surface_args, size), .help = "in pixels"},
-    {OPT_NUMBERS, "view", .argument = "AZ,EL", .least = -360, .most = 360, .fallback = "30,20",
-     .count_least = 2, .count_most = 2, .offset = offsetof(surface_args, view),
-     .help = "turn about the vertical and height of the viewer, in degrees"},
-    {OPT_CHOICE, "up", .choices = "z|y|x|-z|-y|-x", .fallback = "z",
-     .offset = offsetof(surface_args, up), .help = "the axis that points up"},
+    PICTURE_OPTIONS(surface_args),
     {OPT_CUSTOM, "color", .argument = "RRGGBB", .parse = parse_color, .fallback = "d9c7a8",
      .offset = offsetof(surface_args, color),
      .help = "of the surface; several parts and attributes bring their own"},
@@ -277,7 +250,7 @@ static int choose_isovalues(run *r)
             return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
                              r->in.path);
         r->summary.origin = "Otsu's method";
-        summary_add_stage(&r->summary, "isovalue", cli_now() - start);
+        report_add_stage(&r->summary.report, "isovalue", cli_now() - start);
     }
     for (uint32_t i = 0; i < iso->count; i++)
         r->isovalues[i] = (iso->values[i] - v->intercept) / v->slope;
@@ -353,7 +326,7 @@ static int prepare_points(run *r)
         status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
     if (status != TML_OK)
         return fail(r, status);
-    summary_add_stage(&r->summary, "spacing", cli_now() - start);
+    report_add_stage(&r->summary.report, "spacing", cli_now() - start);
     r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
     if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
         r->summary.origin = "the spheres' surface";
@@ -375,7 +348,7 @@ static int load_input(run *r, const char *path)
     double start = cli_now();
     int code = input_load("surface", r->tml, path, &r->args->input, &r->args->common, &r->in);
     r->summary.in = &r->in;
-    summary_add_stage(&r->summary, "load", cli_now() - start);
+    report_add_stage(&r->summary.report, "load", cli_now() - start);
     if (code != CLI_OK)
         return code;
     return r->in.is_points ? prepare_points(r) : prepare_volume(r);
@@ -440,10 +413,10 @@ static int extract(run *r)
         return fail(r, status);
     double known = 0;
     for (uint32_t i = 0; i < r->result.stage_count; i++) {
-        summary_add_stage(&r->summary, r->result.stages[i].name, r->result.stages[i].seconds);
+        report_add_stage(&r->summary.report, r->result.stages[i].name, r->result.stages[i].seconds);
         known += r->result.stages[i].seconds;
     }
-    summary_add_stage(&r->summary, "other", fmax(r->summary.surface_seconds - known, 0));
+    report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
     return r->result.triangle_count ? CLI_OK : explain_empty(r);
 }
 
@@ -455,7 +428,7 @@ static int count_components(run *r)
     double start = cli_now();
     tml_status status =
         tml_mesh_examine(r->tml, r->result.vertices, r->result.indices, true, &stats);
-    summary_add_stage(&r->summary, "components", cli_now() - start);
+    report_add_stage(&r->summary.report, "components", cli_now() - start);
     r->summary.has_components = status == TML_OK;
     r->summary.components = stats.components;
     return fail(r, status);
@@ -514,8 +487,8 @@ static int save_mesh(run *r)
         return CLI_OK;
     double start = cli_now();
     tml_status status = tml_mesh_save(r->tml, r->args->output, &r->mesh);
-    summary_add_stage(&r->summary, "save", cli_now() - start);
-    r->summary.outputs[r->summary.output_count++] = r->args->output;
+    report_add_stage(&r->summary.report, "save", cli_now() - start);
+    report_add_output(&r->summary.report, r->args->output);
     return fail(r, status);
 }
 
@@ -525,26 +498,13 @@ static int save_picture(run *r)
     if (!a->png)
         return CLI_OK;
     double start = cli_now();
-    render_desc desc = {.width = a->size.width,
-                        .height = a->size.height,
-                        .azimuth = a->view.values[0],
-                        .elevation = a->view.values[1],
-                        .up = (render_up)a->up,
-                        .parts = r->result.parts,
+    render_desc desc = {.parts = r->result.parts,
                         .part_count = r->result.part_count,
                         .color_by_value = r->mesh.values != NULL};
     memcpy(desc.color, a->color, sizeof desc.color);
-    size_t size = (size_t)4 * desc.width * desc.height;
-    uint8_t *rgba = tml_alloc(r->tml, size);
-    if (!rgba)
-        return cli_error("surface", "no memory for a picture of %" PRIu32 " x %" PRIu32 " pixels",
-                         desc.width, desc.height);
-    tml_status status = render_mesh(r->tml, &r->mesh, &desc, rgba);
-    if (status == TML_OK)
-        status = tml_png_save(r->tml, a->png, rgba, desc.width, desc.height);
-    tml_free(r->tml, rgba, size);
-    summary_add_stage(&r->summary, "picture", cli_now() - start);
-    r->summary.outputs[r->summary.output_count++] = a->png;
+    tml_status status = picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
+    report_add_stage(&r->summary.report, "picture", cli_now() - start);
+    report_add_output(&r->summary.report, a->png);
     return fail(r, status);
 }
 
@@ -558,7 +518,7 @@ static int save_cells(run *r)
     uint64_t triangles;
     desc.iso = r->isovalues[0];
     tml_status status = cells_save(r->tml, r->args->debug_cells, &desc, &triangles);
-    r->summary.outputs[r->summary.output_count++] = r->args->debug_cells;
+    report_add_output(&r->summary.report, r->args->debug_cells);
     bool is_whole = !desc.caps && !desc.drop_degenerate && !desc.largest_component;
     if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
         status = tml_error(r->tml, TML_INTERNAL,

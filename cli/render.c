@@ -166,6 +166,35 @@ static void aim_light(const double camera[3][3], double axes[3][3])
     cross(axes[1], axes[2], axes[0]);
 }
 
+/* Narrows the lens and moves the eye sideways until the frame fills the picture. Eye and mesh keep their distance, so
+ * that nothing comes to lie behind the eye. */
+static void zoom_to_frame(scene *s, double tan_x, double tan_y)
+{
+    const double most = 64; /* what is outside of the picture stays within raster_fixed's range */
+    const double *lower = s->desc->frame_lower, *upper = s->desc->frame_upper;
+    view *camera = &s->camera;
+    s->detail = s->extent;
+    if (!(lower[0] < upper[0] || lower[1] < upper[1] || lower[2] < upper[2]))
+        return;
+    double corners[8][3], middle[3], zoom = most;
+    for (int i = 0; i < 3; i++)
+        middle[i] = (lower[i] + upper[i]) / 2;
+    for (int c = 0; c < 8; c++)
+        for (int i = 0; i < 3; i++)
+            corners[c][i] = c >> i & 1 ? upper[i] : lower[i];
+    for (int axis = 0; axis < 2; axis++)
+        camera->offset[axis] = dot(camera->axes[axis], middle);
+    for (int c = 0; c < 8; c++) {
+        double distance = camera->offset[2] - dot(camera->axes[2], corners[c]);
+        double x = fabs(dot(camera->axes[0], corners[c]) - camera->offset[0]);
+        double y = fabs(dot(camera->axes[1], corners[c]) - camera->offset[1]);
+        zoom = x > 0 ? fmin(zoom, tan_x * distance / x) : zoom;
+        zoom = y > 0 ? fmin(zoom, tan_y * distance / y) : zoom;
+    }
+    camera->scale *= fmax(zoom, 1);
+    s->detail = s->extent / fmax(zoom, 1);
+}
+
 /* Chooses both views so that they take in every vertex; false when there is none. */
 static bool fit_views(scene *s)
 {
@@ -233,6 +262,7 @@ static bool fit_views(scene *s)
                              (upper[TOP] + upper[BOTTOM]) / (2 * tan_y));
     camera->offset[2] = fmax(camera->offset[2], upper[NEAR] + 0.1 * s->extent);
     camera->depth_unit = camera->offset[2] - upper[NEAR];
+    zoom_to_frame(s, tan_x, tan_y);
 
     view *light = &s->light;
     double width = fmax(upper[LIGHT_X] - lower[LIGHT_X], upper[LIGHT_Y] - lower[LIGHT_Y]);
@@ -297,6 +327,22 @@ static void draw_view(scene *s, const view *v, raster_target *target)
     raster_draw(s->tml, target, s->mesh, s->vertices);
 }
 
+/* The lit triangles, over the vertices that the camera's view has just projected. */
+static void draw_lit(scene *s)
+{
+    tml_mesh lit = *s->mesh;
+    lit.indices = s->lit_indices;
+    lit.indices64 = true;
+    lit.triangle_count = s->desc->lit_count;
+    for (uint64_t i = 0; i < s->desc->lit_count; i++) {
+        uint64_t *corners = s->lit_indices + 3 * i;
+        if (s->desc->lit[i] >= s->mesh->triangle_count ||
+            !raster_corners(s->mesh, s->desc->lit[i], corners))
+            corners[0] = corners[1] = corners[2] = 0;
+    }
+    raster_draw(s->tml, &s->glow, &lit, s->vertices);
+}
+
 /* Sums each triangle's normal, as long as its area, at its corners. In one thread: the sum's order
  * would otherwise show in its last bits. */
 static void sum_normals(const tml_mesh *mesh, float *normals)
@@ -327,17 +373,20 @@ typedef struct hit {
     uint64_t triangle;
     uint64_t corners[3];
     float weights[3];
+    float edge;   /* pixels on the screen to the nearest edge of the triangle */
+    float height; /* the triangle's least, in pixels */
 } hit;
 
 static hit find_hit(const scene *s, uint64_t key, float x, float y)
 {
-    hit h = {.triangle = raster_triangle(key)};
+    hit h = {.triangle = raster_triangle(key), .edge = INFINITY};
     raster_corners(s->mesh, h.triangle, h.corners);
     h.position = render_point(&s->camera, x, y, raster_depth(key));
 
     /* Areas on the screen times depth give weights in space. */
     const raster_vertex *v[3];
     float sum = 0;
+    double total = 0, longest = 0;
     for (int c = 0; c < 3; c++)
         v[c] = &s->vertices[h.corners[c]];
     for (int c = 0; c < 3; c++) {
@@ -346,7 +395,14 @@ static hit find_hit(const scene *s, uint64_t key, float x, float y)
         double area = (b->x - a->x) * (py - a->y) - (b->y - a->y) * (px - a->x);
         h.weights[c] = (float)fabs(area) * v[c]->depth;
         sum += h.weights[c];
+        double length = hypot(b->x - a->x, b->y - a->y);
+        h.edge = fminf(h.edge, length > 0 ? (float)(fabs(area) / length) : 0);
+        total += fabs(area);
+        longest = fmax(longest, length);
     }
+    const float unit_size = 1.0f / (RASTER_SUBPIXEL * RENDER_SAMPLES); /* of a pixel */
+    h.edge *= unit_size;
+    h.height = longest > 0 ? (float)(total / longest) * unit_size : 0;
     for (int c = 0; c < 3; c++)
         h.weights[c] = sum > 0 ? h.weights[c] / sum : 1.0f / 3;
 
@@ -389,6 +445,11 @@ static uint32_t part_of(const render_desc *desc, uint64_t triangle)
     return first;
 }
 
+static tml_vec3 srgb(float red, float green, float blue)
+{
+    return (tml_vec3){color_to_linear(red), color_to_linear(green), color_to_linear(blue)};
+}
+
 static tml_vec3 albedo_of(const scene *s, const hit *h)
 {
     const render_desc *desc = s->desc;
@@ -401,10 +462,23 @@ static tml_vec3 albedo_of(const scene *s, const hit *h)
         bool differ = range > 1e-4f * fmaxf(fabsf(s->value_upper), fabsf(s->value_lower));
         return color_of_value(differ && isfinite(value) ? (value - s->value_lower) / range : 0.5f);
     }
+    if (desc->triangle_colors) {
+        const uint8_t *color = desc->triangle_colors + 3 * h->triangle;
+        return srgb(color[0] / 255.0f, color[1] / 255.0f, color[2] / 255.0f);
+    }
     if (desc->part_count > 1)
         return color_of_part(part_of(desc, h->triangle));
-    return (tml_vec3){color_to_linear(desc->color[0]), color_to_linear(desc->color[1]),
-                      color_to_linear(desc->color[2])};
+    return srgb(desc->color[0], desc->color[1], desc->color[2]);
+}
+
+/* How much of the line along the triangle's edges lies here. Where triangles become as small as lines are wide, the
+ * lines fade: the surface would be all line. */
+static float line_at(const scene *s, const hit *h)
+{
+    float wire = s->desc->wire;
+    if (!(wire > 0) || h->edge > 0.5f * wire)
+        return 0;
+    return fminf(fmaxf(h->height / (3 * wire) - 0.5f, 0), 1);
 }
 
 /* Blinn's highlight, faded out with the light's cosine so that it ends where the light does. */
@@ -419,7 +493,7 @@ static tml_vec3 shade(const scene *s, uint64_t key, float x, float y, visibility
 {
     hit h = find_hit(s, key, x, y);
     tml_vec3 to_viewer = unit(tml_scale3(h.position, -1), (tml_vec3){0, 0, 1});
-    tml_vec3 albedo = albedo_of(s, &h);
+    tml_vec3 albedo = tml_scale3(albedo_of(s, &h), 1 - 0.72f * line_at(s, &h));
     if (h.inner) /* the inside is told from the outside by a duller, darker shade */
         albedo = tml_scale3(mix(albedo, (tml_vec3){0.3f, 0.28f, 0.26f}, 0.35f), 0.75f);
 
@@ -550,6 +624,16 @@ static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, u
     return s->visible[best];
 }
 
+/* What glows behind a surface shines through it; on the surface it adds to the light that is there. */
+static tml_vec3 add_glow(const scene *s, uint64_t key, uint64_t glow, tml_vec3 color)
+{
+    if (raster_is_empty(glow))
+        return color;
+    const float *lit = s->desc->lit_color;
+    float hidden = raster_depth(glow) < raster_depth(key) * (1 - 1e-5f) ? 0.5f : 0.35f;
+    return mix(color, srgb(lit[0], lit[1], lit[2]), hidden);
+}
+
 static void color_pixels(scene *s, uint32_t first, uint32_t last)
 {
     const float weight = 1.0f / (RENDER_SAMPLES * RENDER_SAMPLES);
@@ -566,6 +650,9 @@ static void color_pixels(scene *s, uint32_t first, uint32_t last)
                     color = shade(s, key, (float)sx + 0.5f, (float)sy + 0.5f,
                                   visibility_at(s, column, row, key));
                     color = (tml_vec3){tone(color.x), tone(color.y), tone(color.z)};
+                    if (s->glow.keys)
+                        color =
+                            add_glow(s, key, s->glow.keys[(size_t)sy * s->glow.width + sx], color);
                 }
                 sum = tml_add3(sum, color);
             }
@@ -601,6 +688,8 @@ static tml_status render_scene(scene *s)
         if (!tml_progress(s->tml, "triangles", 0.15))
             return TML_CANCELLED;
         draw_view(s, &s->camera, &s->target);
+        if (s->glow.keys)
+            draw_lit(s);
         if (!render_rows(s, find_pixels, "pixels", 0.3, 0.35) || !render_visibility(s, 0.35, 0.75))
             return TML_CANCELLED;
     }
@@ -628,6 +717,8 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
     bool sums_normals = !mesh->normals && mesh->indices && mesh->vertex_count > 0;
     s.target = (raster_target){desc->width * RENDER_SAMPLES, desc->height * RENDER_SAMPLES, NULL};
     s.shadow = (raster_target){RENDER_SHADOW_SIDE, RENDER_SHADOW_SIDE, NULL};
+    bool has_lit = desc->lit && desc->lit_count > 0;
+    s.glow = s.target;
 
     struct {
         void **memory;
@@ -637,6 +728,9 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
         {(void **)&s.vertices, mesh->vertex_count * sizeof *s.vertices, false},
         {(void **)&s.target.keys, pixel_count * RENDER_SAMPLES * RENDER_SAMPLES * 8, true},
         {(void **)&s.shadow.keys, sizeof(uint64_t) * RENDER_SHADOW_SIDE * RENDER_SHADOW_SIDE, true},
+        {(void **)&s.glow.keys, has_lit ? pixel_count * RENDER_SAMPLES * RENDER_SAMPLES * 8 : 0,
+         true},
+        {(void **)&s.lit_indices, has_lit ? desc->lit_count * 3 * sizeof *s.lit_indices : 0, false},
         {(void **)&s.pixels, pixel_count * sizeof *s.pixels, true},
         {(void **)&s.visible, pixel_count * sizeof *s.visible, true},
         {(void **)&s.unsmoothed, pixel_count * sizeof *s.unsmoothed, false},

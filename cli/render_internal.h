@@ -42,12 +42,15 @@ typedef struct scene {
     view camera;          /* on the grid of samples */
     view light;
     double extent; /* of the mesh, in world units */
+    double detail; /* of what the picture shows of it */
     double floor;  /* lowest height */
     tml_vec3 up;   /* the world's up and the key light's direction, in camera coordinates */
     tml_vec3 key;
     raster_vertex *vertices;
     raster_target target;
     raster_target shadow;
+    raster_target glow; /* the lit triangles alone, as the camera sees them; keys NULL: none */
+    uint64_t *lit_indices;
     pixel *pixels;
     visibility *visible;
     visibility *unsmoothed;

@@ -12,7 +12,7 @@
 #include "render_internal.h"
 
 enum { SLICES = 3, STEPS = 6, SHADOW_TAPS = 16, FLOOR_TAPS = 12, SMOOTH_RADIUS = 2 };
-static const float occlusion_reach = 0.16f; /* of the mesh's extent */
+static const float occlusion_reach = 0.16f; /* of the extent that is seen */
 static const float shadow_blur = 0.010f;    /* radius of the light's disc, of the extent */
 static const float floor_blur = 0.022f;
 static const float half_pi = 1.57079632679f;
@@ -70,7 +70,7 @@ static float find_ambient(const scene *s, uint32_t column, uint32_t row, const p
 {
     tml_vec3 point = pixel_point(s, column, row, p->depth);
     tml_vec3 to_viewer = tml_scale3(point, -1 / tml_length3(point));
-    float reach = occlusion_reach * (float)s->extent;
+    float reach = occlusion_reach * (float)s->detail;
     float pixels = reach * (float)s->camera.scale / RENDER_SAMPLES / p->depth;
     float start = noise_at(column + 37, row + 17); /* not in step with the angle's noise */
     float sum = 0;
@@ -190,7 +190,7 @@ static void find_visibility(scene *s, uint32_t first, uint32_t last)
 static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
 {
     const int32_t width = (int32_t)s->desc->width, height = (int32_t)s->desc->height;
-    const float depth_scale = 1 / (0.01f * (float)s->extent);
+    const float depth_scale = 1 / (0.01f * (float)s->detail);
     for (int32_t row = (int32_t)first; row < (int32_t)last; row++) {
         for (int32_t column = 0; column < width; column++) {
             const pixel *p = &s->pixels[(size_t)row * (size_t)width + (size_t)column];

@@ -2,32 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "json.h"
 #include "summary.h"
 #include "text.h"
 
 enum { PARTS_SHOWN = 8 };
-
-void summary_add_stage(summary *s, const char *name, double seconds)
-{
-    if (s->stage_count < SUMMARY_MAX_STAGES)
-        s->stages[s->stage_count++] = (summary_stage){name, seconds};
-}
-
-static uint64_t peak_memory(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
-
-static uint64_t size_of_file(const char *path)
-{
-    struct stat file;
-    return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
-}
 
 static double rate(const summary *s)
 {
@@ -37,14 +17,6 @@ static double rate(const summary *s)
 static double part_value(const summary *s, uint32_t part)
 {
     return s->slope * s->result->parts[part].value + s->intercept;
-}
-
-static double total_seconds(const summary *s)
-{
-    double total = 0;
-    for (uint32_t i = 0; i < s->stage_count; i++)
-        total += s->stages[i].seconds;
-    return total;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -103,29 +75,20 @@ static void print_mesh(const summary *s)
 static void print_time(const summary *s)
 {
     char text[TEXT_SIZE];
-    text_label("time");
-    printf("%s:", text_seconds(text, total_seconds(s)));
-    for (uint32_t i = 0; i < s->stage_count; i++)
-        printf("%s %s %s", i ? "," : "", s->stages[i].name,
-               text_seconds(text, s->stages[i].seconds));
-    putchar('\n');
+    report_print_time(&s->report);
     text_label("speed");
     printf("%.0f MB/s in, ", rate(s) / 1e6);
-    printf("peak memory %s\n", text_bytes(text, peak_memory()));
+    printf("peak memory %s\n", text_bytes(text, report_peak_memory()));
 }
 
 void summary_print(const summary *s)
 {
-    char text[TEXT_SIZE];
     printf("%s\n", text_file_name(s->in->path));
     print_input(s);
     print_values(s);
     print_mesh(s);
     print_time(s);
-    for (uint32_t i = 0; i < s->output_count; i++) {
-        text_label("output");
-        printf("%s, %s\n", s->outputs[i], text_bytes(text, size_of_file(s->outputs[i])));
-    }
+    report_print_outputs(&s->report);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -184,25 +147,11 @@ void summary_print_json(const summary *s)
     if (s->has_components)
         json_count(&j, "components", s->components);
     json_parts(&j, s);
-    json_open(&j, "stages", '[');
-    for (uint32_t i = 0; i < s->stage_count; i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "name", s->stages[i].name);
-        json_number(&j, "seconds", s->stages[i].seconds);
-        json_close(&j, '{');
-    }
-    json_close(&j, '[');
+    report_json_stages(&j, &s->report);
     json_number(&j, "surface_seconds", s->surface_seconds);
     json_number(&j, "input_bytes_per_second", rate(s));
     json_count(&j, "scratch_bytes", s->result->scratch_size);
-    json_count(&j, "peak_memory_bytes", peak_memory());
-    json_open(&j, "outputs", '[');
-    for (uint32_t i = 0; i < s->output_count; i++) {
-        json_open(&j, NULL, '{');
-        json_text(&j, "file", s->outputs[i]);
-        json_count(&j, "bytes", size_of_file(s->outputs[i]));
-        json_close(&j, '{');
-    }
-    json_close(&j, '[');
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &s->report);
     json_close(&j, '{');
 }

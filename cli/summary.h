@@ -5,13 +5,7 @@
 #include <trommel/surface.h>
 
 #include "input.h"
-
-enum { SUMMARY_MAX_STAGES = 24, SUMMARY_MAX_OUTPUTS = 3 };
-
-typedef struct summary_stage {
-    const char *name;
-    double seconds;
-} summary_stage;
+#include "report.h"
 
 typedef struct summary {
     const input *in;
@@ -25,13 +19,9 @@ typedef struct summary {
     uint64_t components;
     uint64_t bytes_in; /* of samples or points that the extraction read */
     double surface_seconds;
-    summary_stage stages[SUMMARY_MAX_STAGES];
-    uint32_t stage_count;
-    const char *outputs[SUMMARY_MAX_OUTPUTS];
-    uint32_t output_count;
+    report report;
 } summary;
 
-void summary_add_stage(summary *s, const char *name, double seconds);
 void summary_print(const summary *s);
 void summary_print_json(const summary *s);
 

@@ -1,0 +1,39 @@
+/* Options of the pictures of meshes, and the drawing. */
+#include <math.h>
+
+#include "picture_options.h"
+
+const char *picture_parse_size(const char *text, void *member)
+{
+    static const char expected[] = "width x height, each from 16 to 8192, such as 1200x900";
+    uint32_t *size = member;
+    double sides[2];
+    if (opt_numbers_split(text, 'x', sides, 2) != 2)
+        return expected;
+    for (int i = 0; i < 2; i++)
+        if (!(sides[i] >= 16 && sides[i] <= RENDER_MAX_SIDE) || sides[i] != floor(sides[i]))
+            return expected;
+    size[0] = (uint32_t)sides[0];
+    size[1] = (uint32_t)sides[1];
+    return NULL;
+}
+
+tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                        const picture_options *options, const char *path)
+{
+    desc->width = options->size[0];
+    desc->height = options->size[1];
+    desc->azimuth = options->view.values[0];
+    desc->elevation = options->view.values[1];
+    desc->up = (render_up)options->up;
+    size_t size = (size_t)4 * desc->width * desc->height;
+    uint8_t *rgba = tml_alloc(tml, size);
+    if (!rgba)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "picture: no memory for %u x %u pixels",
+                         desc->width, desc->height);
+    tml_status status = render_mesh(tml, mesh, desc, rgba);
+    if (status == TML_OK)
+        status = tml_png_save(tml, path, rgba, desc->width, desc->height);
+    tml_free(tml, rgba, size);
+    return status;
+}

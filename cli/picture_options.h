@@ -1,0 +1,45 @@
+/* Options of the pictures that the commands which make meshes draw of them, and the drawing. */
+#ifndef CLI_PICTURE_OPTIONS_H
+#define CLI_PICTURE_OPTIONS_H
+
+#include "options.h"
+#include "render.h"
+
+typedef struct picture_options {
+    uint32_t size[2];
+    opt_numbers view;
+    uint32_t up; /* render_up */
+} picture_options;
+
+/* The rows of an option table for the member picture of args. */
+#define PICTURE_OPTIONS(args)                                                                      \
+    {OPT_SECTION, .help = "Picture"},                                                              \
+        {OPT_CUSTOM,                                                                               \
+         "size",                                                                                   \
+         .argument = "WxH",                                                                        \
+         .parse = picture_parse_size,                                                              \
+         .fallback = "1200x900",                                                                   \
+         .help = "in pixels",                                                                      \
+         .offset = offsetof(args, picture.size)},                                                  \
+        {OPT_NUMBERS,                                                                              \
+         "view",                                                                                   \
+         .argument = "AZ,EL",                                                                      \
+         .least = -360,                                                                            \
+         .most = 360,                                                                              \
+         .fallback = "30,20",                                                                      \
+         .count_least = 2,                                                                         \
+         .count_most = 2,                                                                          \
+         .help = "turn about the vertical and height of the viewer, in degrees",                   \
+         .offset = offsetof(args, picture.view)},                                                  \
+    {                                                                                              \
+        OPT_CHOICE, "up", .choices = "z|y|x|-z|-y|-x", .fallback = "z",                            \
+                          .help = "the axis that points up", .offset = offsetof(args, picture.up)  \
+    }
+
+const char *picture_parse_size(const char *text, void *member);
+
+/* Draws mesh as desc and options say (they give desc's size, direction and up), into a PNG at path. */
+TML_MUST_CHECK tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
+                                       const picture_options *options, const char *path);
+
+#endif
