@@ -56,6 +56,27 @@ TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 
+/* A volume that is read layer by layer (a layer: dims[0] * dims[1] samples), of any size. Opening reads the
+ * header and looks whether the data files hold what it promises. info: everything but the samples. One stream
+ * at a time may be used on a context by another thread than the context's own, while that does nothing
+ * else. Text, and files whose slowest axis is not z, are UNSUPPORTED: they are loaded whole. Errors: as
+ * tml_volume_load. desc.memory_limit is not looked at. */
+typedef struct tml_volume_stream tml_volume_stream;
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const char *path,
+                                                         const tml_volume_load_desc *desc,
+                                                         tml_volume *info, tml_volume_stream **out);
+/* Reads layers [first, first + count) to out, in the machine's byte order. Layers are read in ascending
+ * order; those between are skipped. After the last one compressed data's checksum is looked at. Errors:
+ * INVALID_ARGUMENT (a layer that is past), FILE_ACCESS, FILE_FORMAT, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
+                                                         uint64_t count, void *out);
+/* All samples as memory that the system reads when it is looked at: good until the stream is closed, and
+ * only while nobody shortens the file (the process would be ended). For raw samples in one file, in the
+ * machine's byte order and type's alignment; others UNSUPPORTED. Errors: FILE_ACCESS, UNSUPPORTED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
+                                                        const void **out);
+TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
+
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 /* A flat array (NPY of any shape, C order), for the stream commands. */
@@ -191,6 +212,32 @@ TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
 /* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY may hold points
  * alone. */
 TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
+
+/* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that tml_mesh_save
+ * makes of the whole. Until the end, pieces lie in a nameless file beside the target: formats want counts
+ * first, or arrays one after another. So the disk needs room for the mesh twice; memory is some
+ * megabytes, whatever the mesh. */
+typedef struct tml_mesh_stream tml_mesh_stream;
+typedef struct tml_mesh_stream_desc {
+    bool normals, values; /* each piece has them */
+    bool soup;            /* pieces have no indices. STL: required */
+    bool indices64;       /* of each piece's indices */
+    double origin[3];
+    const char *value_name; /* as in tml_mesh; copied, like comment */
+    const char *comment;
+} tml_mesh_stream_desc;
+/* Errors: as tml_mesh_save. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
+                                                       const tml_mesh_stream_desc *desc,
+                                                       tml_mesh_stream **out);
+/* Appends to a part (0, 1 ...; any order): in the file, parts follow one another. Of piece, the arrays and
+ * counts are used. Indices are numbers within the part, and may be those of later pieces. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part,
+                                                      const tml_mesh *piece);
+/* Writes the file where status is OK, else leaves what was there; frees the stream in either case.
+ * Returns the first failure, status included. Errors: as tml_mesh_save. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
+                                                         tml_status status);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 

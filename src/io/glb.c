@@ -188,13 +188,16 @@ static void add_buffer(glb_file *file, const float lower[3], const float upper[3
     add_text(file, "],\"buffers\":[{\"byteLength\":%" PRIu64 "}]", size);
 }
 
-static bool find_box(const tml_mesh *mesh, float lower[3], float upper[3])
+static bool find_box(const tml_mesh *mesh, const mesh_relief *relief, float lower[3],
+                     float upper[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         lower[axis] = FLT_MAX;
         upper[axis] = -FLT_MAX;
     }
     for (uint64_t i = 0; i < mesh->vertex_count; i++) {
+        if (i % (MESH_RELIEF / (3 * sizeof(float))) == 0)
+            mesh_let_go(relief);
         for (int axis = 0; axis < 3; axis++) {
             float x = mesh->positions[3 * i + (uint64_t)axis];
             if (!isfinite(x))
@@ -213,7 +216,8 @@ static void write_u32(io_writer *writer, uint64_t value)
     tml_io_write(writer, bytes, sizeof bytes);
 }
 
-tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
 {
     glb_file file = {0};
     float lower[3], upper[3];
@@ -225,7 +229,7 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
                                    " bytes, GLB holds less than 4 GiB; "
                                    "use PLY or VTP",
                          path, size + overhead);
-    if (!find_box(mesh, lower, upper))
+    if (!find_box(mesh, relief, lower, upper))
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids",
                          path);
@@ -258,7 +262,7 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
     }
     for (uint32_t i = 0; i < file.view_count && status == TML_OK; i++) {
         const glb_view *view = &file.views[i];
-        status = tml_mesh_write_rows(&writer, mesh, view->rows, view->row_size, view->fill);
+        status = tml_mesh_write_rows(&writer, relief, mesh, view->rows, view->row_size, view->fill);
     }
     return tml_io_finish(&writer, status);
 }

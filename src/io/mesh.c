@@ -14,8 +14,8 @@ static const struct {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-tml_status tml_mesh_write_rows(io_writer *writer, const tml_mesh *mesh, uint64_t count,
-                               size_t row_size, mesh_fill fill)
+tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,
+                               uint64_t count, size_t row_size, mesh_fill fill)
 {
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
@@ -32,6 +32,8 @@ tml_status tml_mesh_write_rows(io_writer *writer, const tml_mesh *mesh, uint64_t
                  !tml_progress(writer->tml, "write", (double)(first + n) / (double)count))
             status =
                 tml_error(writer->tml, TML_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
+        if (first / rows % (MESH_RELIEF / IO_WRITER_BUFFER) == 0)
+            mesh_let_go(relief);
     }
     tml_free(writer->tml, buffer, IO_WRITER_BUFFER);
     return status;
@@ -98,7 +100,7 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
     return TML_OK;
 }
 
-static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
+tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
 {
     if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
         return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -121,6 +123,8 @@ static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
     for (uint64_t i = 0; mesh->indices && i < 3 * mesh->triangle_count; i++) {
         uint64_t vertex = mesh_corner(mesh, i);
         largest = vertex > largest ? vertex : largest;
+        if (i % (MESH_RELIEF / sizeof(uint64_t)) == 0)
+            mesh_let_go(relief);
     }
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
         return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -129,17 +133,26 @@ static tml_status check_mesh(tml_context *tml, const tml_mesh *mesh)
     return check_uvs(tml, mesh);
 }
 
-tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out)
 {
     const char *ending = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; ending && i < sizeof formats / sizeof formats[0]; i++) {
         if (strcasecmp(ending, formats[i].ending) == 0) {
-            tml_status status = check_mesh(tml, mesh);
-            return status == TML_OK ? formats[i].write(tml, path, mesh) : status;
+            *out = formats[i].write;
+            return TML_OK;
         }
     }
     return tml_error(tml, TML_UNSUPPORTED,
                      MESH_CALL
                      ": path is %s, needs one that ends in .ply, .stl, .obj, .glb or .vtp",
                      path ? path : "NULL");
+}
+
+tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    mesh_writer write = NULL;
+    tml_status status = tml_mesh_writer_of(tml, path, &write);
+    if (status == TML_OK)
+        status = tml_mesh_check(tml, mesh, NULL);
+    return status == TML_OK ? write(tml, path, mesh, NULL) : status;
 }

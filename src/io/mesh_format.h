@@ -5,13 +5,39 @@
 
 #include "io/io_internal.h"
 
+/* Of a mesh in mapped files: forgets what lies in memory of its arrays. Called now and then by whoever goes
+ * through them; a NULL relief or a NULL function is none. */
+typedef struct mesh_relief {
+    void (*let_go)(void *user);
+    void *user;
+} mesh_relief;
+static inline void mesh_let_go(const mesh_relief *relief)
+{
+    if (relief && relief->let_go)
+        relief->let_go(relief->user);
+}
+/* Bytes of an array between two calls. */
+enum { MESH_RELIEF = 32 << 20 };
+
 /* The writers, one file each. The mesh is checked. */
-typedef tml_status (*mesh_writer)(tml_context *tml, const char *path, const tml_mesh *mesh);
-tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh);
-tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh);
-tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh);
-tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh);
-tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh);
+typedef tml_status (*mesh_writer)(tml_context *tml, const char *path, const tml_mesh *mesh,
+                                  const mesh_relief *relief);
+tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief);
+
+/* The writer for a name's ending. Errors: UNSUPPORTED. */
+TML_MUST_CHECK tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out);
+/* Are counts, pointers and indices those of a mesh? Errors: INVALID_ARGUMENT. */
+TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
+                                         const mesh_relief *relief);
 
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
@@ -20,8 +46,9 @@ tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh
 typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
 /* Writes count rows of at most row_size bytes, a buffer at a time. */
-TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const tml_mesh *mesh,
-                                              uint64_t count, size_t row_size, mesh_fill fill);
+TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
+                                              const tml_mesh *mesh, uint64_t count, size_t row_size,
+                                              mesh_fill fill);
 
 /* Fills that several formats need; little-endian. */
 size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);

@@ -121,7 +121,8 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
     return (size_t)(at - out);
 }
 
-tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
 {
     io_writer writer;
     tml_status status = tml_io_create(tml, MESH_CALL, path, 0, &writer);
@@ -130,15 +131,17 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     char comment[256];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
     tml_io_print(&writer, "# Trommel %s\n", comment);
-    status = tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
+    status = tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
                                  mesh_has_origin(mesh) ? fill_placed_vertices : fill_vertices);
     if (status == TML_OK && mesh->uvs)
-        status = tml_mesh_write_rows(&writer, mesh, mesh->uv_count, OBJ_VERTEX_MAX, fill_uvs);
-    if (status == TML_OK && mesh->normals)
         status =
-            tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, OBJ_VERTEX_MAX, fill_normals);
+            tml_mesh_write_rows(&writer, relief, mesh, mesh->uv_count, OBJ_VERTEX_MAX, fill_uvs);
+    if (status == TML_OK && mesh->normals)
+        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
+                                     fill_normals);
     if (status == TML_OK)
-        status = tml_mesh_write_rows(&writer, mesh, mesh->triangle_count, OBJ_FACE_MAX, fill_faces);
+        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, OBJ_FACE_MAX,
+                                     fill_faces);
     return tml_io_finish(&writer, status);
 }
 

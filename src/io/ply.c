@@ -610,7 +610,8 @@ static size_t format_header(const tml_mesh *mesh, char *out, size_t size)
     return (size_t)length;
 }
 
-tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
 {
     if (mesh->vertex_count > (uint64_t)UINT32_MAX + 1)
         return tml_error(tml, TML_UNSUPPORTED,
@@ -627,9 +628,10 @@ tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh
     if (status != TML_OK)
         return status;
     tml_io_write(&writer, header, header_size);
-    status = tml_mesh_write_rows(&writer, mesh, mesh->vertex_count, row_size, fill_vertices);
+    status =
+        tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, row_size, fill_vertices);
     if (status == TML_OK)
-        status =
-            tml_mesh_write_rows(&writer, mesh, mesh->triangle_count, PLY_FACE_SIZE, fill_faces);
+        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, PLY_FACE_SIZE,
+                                     fill_faces);
     return tml_io_finish(&writer, status);
 }

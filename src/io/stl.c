@@ -34,7 +34,8 @@ static size_t fill_triangles(const tml_mesh *mesh, uint64_t first, uint64_t coun
     return STL_TRIANGLE * count;
 }
 
-tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
 {
     if (mesh->triangle_count > UINT32_MAX)
         return tml_error(tml, TML_UNSUPPORTED,
@@ -53,7 +54,8 @@ tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh
     snprintf((char *)header, STL_TEXT, "Trommel %s", comment);
     io_store_u32le(header + STL_TEXT, (uint32_t)mesh->triangle_count);
     tml_io_write(&writer, header, sizeof header);
-    status = tml_mesh_write_rows(&writer, mesh, mesh->triangle_count, STL_TRIANGLE, fill_triangles);
+    status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, STL_TRIANGLE,
+                                 fill_triangles);
     return tml_io_finish(&writer, status);
 }
 

@@ -121,8 +121,10 @@ static const volume_format *find_format(io_span head, const char *path)
     return NULL;
 }
 
-/* Loads an open file. */
-static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tml_volume *out)
+/* What a file says about its volume; head is then the memory that the header points into. wrapped: all of
+ * the file is gzip. On failure there is nothing to free. */
+static tml_status describe(const io_file *file, const tml_volume_load_desc *desc, bool *wrapped,
+                           io_block *block, volume_header *header)
 {
     for (int i = 0; i < 3; i++)
         if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
@@ -131,18 +133,17 @@ static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tm
                                 "file's own",
                                 i, desc->spacing[i]);
     uint8_t magic[3] = {0};
-    io_block block;
     size_t magic_size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
     tml_status status = tml_io_read(file, 0, magic, magic_size);
     if (status != TML_OK)
         return status;
-    bool wrapped = tml_io_is_gzip(magic, magic_size);
-    status = tml_io_read_head(file, VOLUME_HEAD_SIZE, &block);
+    *wrapped = tml_io_is_gzip(magic, magic_size);
+    status = tml_io_read_head(file, VOLUME_HEAD_SIZE, block);
     if (status != TML_OK)
         return status;
 
-    io_span head = {(const char *)block.data, block.size};
-    volume_header header = {
+    io_span head = {(const char *)block->data, block->size};
+    *header = (volume_header){
         .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
     const volume_format *format = find_format(head, file->path);
     tml_volume_load_desc named = *desc;
@@ -152,21 +153,49 @@ static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tm
                               "says its own; leave them 0",
                               format->name);
     else if (format)
-        status = format->parse(file, head, desc, &header);
+        status = format->parse(file, head, desc, header);
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
-        status = tml_volume_raw_parse(file, wrapped, &named, &header);
+        status = tml_volume_raw_parse(file, *wrapped, &named, header);
     else
         status = tml_io_error(file, TML_FILE_FORMAT,
                               "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
                               "MRC, NPY); for headerless samples give dims and type");
-    if (status == TML_OK && header.volume.format[0] == '\0')
-        snprintf(header.volume.format, sizeof header.volume.format, "%s",
+    if (status == TML_OK && header->volume.format[0] == '\0')
+        snprintf(header->volume.format, sizeof header->volume.format, "%s",
                  format ? format->name : "raw");
-    if (status == TML_OK)
-        status = tml_volume_read(file, wrapped, desc, &header);
+    if (status != TML_OK)
+        tml_io_block_free(file, block);
+    return status;
+}
+
+/* Loads an open file. */
+static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tml_volume *out)
+{
+    bool wrapped = false;
+    io_block block;
+    volume_header header;
+    tml_status status = describe(file, desc, &wrapped, &block, &header);
+    if (status != TML_OK)
+        return status;
+    status = tml_volume_read(file, wrapped, desc, &header);
     tml_io_block_free(file, &block);
     if (status == TML_OK)
         *out = header.volume;
+    return status;
+}
+
+/* Opens the file that tells about a volume: of a pair, the header, whichever was named. */
+static tml_status open_volume(tml_context *tml, const char *call, const char *path, io_file *out)
+{
+    tml_status status = tml_io_open(tml, call, path, out);
+    char header_name[VOLUME_NAME_SIZE];
+    io_file header;
+    if (status != TML_OK || !tml_nifti_header_beside(out, header_name))
+        return status;
+    status = tml_io_open_beside(out, header_name, &header);
+    tml_io_close(out);
+    if (status == TML_OK)
+        *out = header;
     return status;
 }
 
@@ -178,19 +207,39 @@ tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_
     static const tml_volume_load_desc defaults;
     memset(out, 0, sizeof *out);
     io_file file;
-    tml_status status = tml_io_open(tml, load_call, path, &file);
+    tml_status status = open_volume(tml, load_call, path, &file);
     if (status != TML_OK)
         return status;
-    char header_name[VOLUME_NAME_SIZE];
-    io_file header;
-    if (tml_nifti_header_beside(&file, header_name)) {
-        status = tml_io_open_beside(&file, header_name, &header);
-        tml_io_close(&file);
-        if (status != TML_OK)
-            return status;
-        file = header;
-    }
     status = load(&file, desc ? desc : &defaults, out);
+    tml_io_close(&file);
+    return status;
+}
+
+tml_status tml_volume_stream_open(tml_context *tml, const char *path,
+                                  const tml_volume_load_desc *desc, tml_volume *info,
+                                  tml_volume_stream **out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(info, 0, sizeof *info);
+    *out = NULL;
+    io_file file;
+    bool wrapped = false;
+    io_block block;
+    volume_header header;
+    tml_status status = open_volume(tml, "tml_volume_stream_open", path, &file);
+    if (status != TML_OK)
+        return status;
+    status = describe(&file, desc ? desc : &defaults, &wrapped, &block, &header);
+    if (status != TML_OK) {
+        tml_io_close(&file);
+        return status;
+    }
+    status = tml_volume_stream_begin(&file, wrapped, &block, &header, out);
+    if (status == TML_OK) {
+        *info = header.volume;
+        return TML_OK;
+    }
+    tml_io_block_free(&file, &block);
     tml_io_close(&file);
     return status;
 }

@@ -1,7 +1,10 @@
 /* Reads a volume's samples, whatever format described them: from one file or from many slices, raw,
  * inflated or written as text; picks one frame or component; brings byte order and axis order to
  * the volume's. */
+#include <errno.h>
 #include <inttypes.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "io/volume_internal.h"
 
@@ -285,52 +288,64 @@ static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size
     return status;
 }
 
-/* Reads runs that lie close together: many strides at once, of which the runs are then copied. */
-static tml_status read_interleaved(samples_reader *reader, uint64_t sample_size, uint8_t *out)
+/* Runs [first, first + count): what lies between two of them is read along where it is little. */
+static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t count, uint8_t *out)
 {
     const volume_header *header = reader->header;
     const io_file *file = reader->header_file;
-    uint64_t stride = header->stride * sample_size, run = header->run * sample_size;
-    uint64_t batch = GATHER_SIZE / stride, runs = header->runs;
-    uint8_t *strides = tml_io_alloc(file, batch * stride);
-    tml_status status = strides ? TML_OK : TML_OUT_OF_MEMORY;
-    while (status == TML_OK && runs) {
-        uint64_t count = runs < batch ? runs : batch;
-        /* Behind the last run its stride may be cut off: nothing lies there. */
-        uint64_t size = count == runs ? (count - 1) * stride + run : count * stride;
-        status = read_bytes(reader, strides, size);
-        if (status != TML_OK)
-            break;
-        for (uint64_t i = 0; i < count; i++, out += run)
-            memcpy(out, strides + i * stride, (size_t)run);
-        runs -= count;
+    uint64_t sample_size = tml_type_size(header->volume.type);
+    uint64_t run = header->run * sample_size, gap = header->stride * sample_size - run;
+    bool is_close = header->runs > 1 && gap + run <= GATHER_SIZE;
+    uint64_t batch = is_close ? GATHER_SIZE / (gap + run) : 1;
+    tml_status status = TML_OK;
+    if (first == 0 && count) { /* nothing lies before it that was not skipped */
+        status = read_bytes(reader, out, run);
+        out += run;
+        first++;
+        count--;
     }
-    tml_free(file->tml, strides, (size_t)(batch * stride));
+    if (!is_close) {
+        for (; count && status == TML_OK; count--, out += run) {
+            status = read_bytes(reader, NULL, gap);
+            if (status == TML_OK)
+                status = read_bytes(reader, out, run);
+        }
+        return status;
+    }
+    uint8_t *strides = tml_io_alloc(file, batch * (gap + run));
+    if (!strides)
+        return TML_OUT_OF_MEMORY;
+    while (status == TML_OK && count) {
+        uint64_t n = count < batch ? count : batch;
+        status = read_bytes(reader, strides, n * (gap + run));
+        for (uint64_t i = 0; i < n && status == TML_OK; i++, out += run)
+            memcpy(out, strides + i * (gap + run) + gap, (size_t)run);
+        count -= n;
+    }
+    tml_free(file->tml, strides, (size_t)(batch * (gap + run)));
     return status;
+}
+
+static tml_status skip_to_samples(samples_reader *reader)
+{
+    return read_bytes(reader, NULL,
+                      reader->header->first * tml_type_size(reader->header->volume.type));
+}
+
+/* To the end of the last file, so that a checksum is looked at. */
+static tml_status skip_to_end(samples_reader *reader)
+{
+    const volume_header *header = reader->header;
+    uint64_t end = header->first + (header->runs - 1) * header->stride + header->run;
+    return read_bytes(reader, NULL, (header->samples - end) * tml_type_size(header->volume.type));
 }
 
 static tml_status read_samples(samples_reader *reader, uint8_t *out)
 {
-    const volume_header *header = reader->header;
-    uint64_t sample_size = tml_type_size(header->volume.type);
-    uint64_t end = header->first + (header->runs - 1) * header->stride + header->run;
-    tml_status status = read_bytes(reader, NULL, header->first * sample_size);
-    if (status != TML_OK)
-        return status;
-    if (header->runs > 1 && header->stride * sample_size <= GATHER_SIZE) {
-        status = read_interleaved(reader, sample_size, out);
-    } else {
-        uint64_t run = header->run * sample_size, gap = header->stride * sample_size - run;
-        for (uint64_t i = 0; i < header->runs && status == TML_OK; i++, out += run) {
-            if (i)
-                status = read_bytes(reader, NULL, gap);
-            if (status == TML_OK)
-                status = read_bytes(reader, out, run);
-        }
-    }
-    /* To the end of the last file, so that a checksum is looked at. */
-    return status == TML_OK ? read_bytes(reader, NULL, (header->samples - end) * sample_size)
-                            : status;
+    tml_status status = skip_to_samples(reader);
+    if (status == TML_OK)
+        status = read_runs(reader, 0, reader->header->runs, out);
+    return status == TML_OK ? skip_to_end(reader) : status;
 }
 
 /* ---- axis order ------------------------------------------------------------------------------ */
@@ -345,10 +360,10 @@ static tml_status read_samples(samples_reader *reader, uint8_t *out)
                     *to_row++ = from_row[x * step[0] + y * step[1] + z * step[2]];                 \
     } while (0)
 
-/* Copies samples from the file's axis order to x fastest. */
-static void permute(const volume_header *header, const void *from, void *to)
+/* Copies samples from the file's axis order to x fastest; layers: along z. */
+static void permute(const volume_header *header, uint64_t layers, const void *from, void *to)
 {
-    const uint64_t *dims = header->volume.grid.dims;
+    const uint64_t dims[3] = {header->volume.grid.dims[0], header->volume.grid.dims[1], layers};
     uint64_t step[3], product = 1; /* in from, of the volume's axes */
     for (int k = 0; k < 3; k++) {
         step[header->axis[k]] = product;
@@ -372,17 +387,17 @@ static void permute(const volume_header *header, const void *from, void *to)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_load_desc *desc,
-                           volume_header *header)
+static bool is_permuted(const volume_header *header)
 {
-    tml_volume *volume = &header->volume;
-    uint64_t sample_size = tml_type_size(volume->type);
-    uint64_t size = header->run * header->runs * sample_size;
-    uint64_t all = header->samples * sample_size;
-    if (desc->memory_limit && size > desc->memory_limit)
-        return tml_io_error(file, TML_OUT_OF_MEMORY,
-                            "needs %" PRIu64 " bytes, desc.memory_limit is %" PRIu64, size,
-                            desc->memory_limit);
+    return header->axis[0] != 0 || header->axis[1] != 1;
+}
+
+/* Makes a reader that stands before the first data file, once all of them are seen to be there and to hold
+ * their share. */
+static tml_status reader_open(const io_file *file, bool wrapped, const volume_header *header,
+                              samples_reader *out)
+{
+    uint64_t all = header->samples * tml_type_size(header->volume.type);
     if (wrapped && (header->source != VOLUME_ATTACHED || header->encoding != VOLUME_RAW ||
                     header->line_skip || header->at_end))
         return tml_io_error(file, TML_UNSUPPORTED,
@@ -393,19 +408,34 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
                             "names %" PRIu64 " data files, among which %" PRIu64
                             " samples cannot be divided",
                             header->file_count, header->samples);
-
-    samples_reader reader = {.header_file = file,
-                             .header = header,
-                             .wrapped = wrapped,
-                             .file_size = all / header->file_count};
-    tml_io_progress_start(&reader.progress, file->tml, "read", all);
-    rewind_files(&reader);
+    *out = (samples_reader){.header_file = file,
+                            .header = header,
+                            .wrapped = wrapped,
+                            .file_size = all / header->file_count};
+    tml_io_progress_start(&out->progress, file->tml, "read", all);
+    rewind_files(out);
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < header->file_count && status == TML_OK; i++) {
-        status = open_next(&reader, true);
-        close_file(&reader);
+        status = open_next(out, true);
+        close_file(out);
     }
-    bool permuted = header->axis[0] != 0 || header->axis[1] != 1;
+    rewind_files(out);
+    return status;
+}
+
+tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_load_desc *desc,
+                           volume_header *header)
+{
+    tml_volume *volume = &header->volume;
+    uint64_t sample_size = tml_type_size(volume->type);
+    uint64_t size = header->run * header->runs * sample_size;
+    if (desc->memory_limit && size > desc->memory_limit)
+        return tml_io_error(file, TML_OUT_OF_MEMORY,
+                            "needs %" PRIu64 " bytes, desc.memory_limit is %" PRIu64, size,
+                            desc->memory_limit);
+    samples_reader reader;
+    tml_status status = reader_open(file, wrapped, header, &reader);
+    bool permuted = is_permuted(header);
     void *samples = NULL, *ordered = NULL;
     if (status == TML_OK)
         samples = tml_io_alloc(file, size);
@@ -414,10 +444,9 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
     if (status == TML_OK && (!samples || (permuted && !ordered)))
         status = TML_OUT_OF_MEMORY;
     if (status == TML_OK) {
-        rewind_files(&reader);
         status = read_samples(&reader, samples);
+        close_file(&reader);
     }
-    close_file(&reader);
     if (status != TML_OK) {
         tml_free(file->tml, samples, (size_t)size);
         tml_free(file->tml, ordered, (size_t)size);
@@ -426,11 +455,159 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
     if (header->encoding != VOLUME_TEXT)
         tml_io_to_host(samples, sample_size, size / sample_size, header->big_endian);
     if (permuted) {
-        permute(header, samples, ordered);
+        permute(header, volume->grid.dims[2], samples, ordered);
         tml_free(file->tml, samples, (size_t)size);
         samples = ordered;
     }
     volume->data = samples;
     volume->size = (size_t)size;
     return TML_OK;
+}
+
+/* ---- layer by layer -------------------------------------------------------------------------- */
+
+struct tml_volume_stream {
+    io_file file;
+    io_block head; /* names of data files lie in it */
+    volume_header header;
+    samples_reader reader;
+    uint64_t next;      /* layer */
+    uint64_t layer;     /* bytes */
+    uint8_t *unordered; /* a layer in the file's axis order, or NULL */
+    void *mapped;
+    size_t mapped_size;
+};
+
+tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_block *head,
+                                   const volume_header *header, tml_volume_stream **out)
+{
+    const uint64_t *dims = header->volume.grid.dims;
+    uint64_t layer_samples = dims[0] * dims[1];
+    if (header->encoding == VOLUME_TEXT || header->axis[2] != 2)
+        return tml_io_error(
+            file, TML_UNSUPPORTED,
+            "%s, so that it cannot be read layer by layer; load it whole, or convert "
+            "it (\"unu save -e raw\", \"unu permute\")",
+            header->encoding == VOLUME_TEXT ? "is text" : "has another slowest axis than z");
+    tml_volume_stream *stream = tml_io_alloc(file, sizeof *stream);
+    if (!stream)
+        return TML_OUT_OF_MEMORY;
+    *stream = (tml_volume_stream){.file = *file, .head = *head, .header = *header};
+    if (header->names.text == header->made_name) /* the copy's own */
+        stream->header.names.text = stream->header.made_name;
+    stream->layer = layer_samples * tml_type_size(header->volume.type);
+    tml_status status = reader_open(&stream->file, wrapped, &stream->header, &stream->reader);
+    if (status == TML_OK && is_permuted(header)) {
+        stream->unordered = tml_io_alloc(file, stream->layer);
+        status = stream->unordered ? TML_OK : TML_OUT_OF_MEMORY;
+    }
+    if (status == TML_OK)
+        *out = stream;
+    else
+        tml_free(file->tml, stream, sizeof *stream); /* file and head stay the caller's */
+    return status;
+}
+
+/* The next layers; out NULL: skips them. */
+static tml_status read_layers(tml_volume_stream *stream, uint64_t count, uint8_t *out)
+{
+    const volume_header *header = &stream->header;
+    uint64_t sample_size = tml_type_size(header->volume.type);
+    uint64_t run = header->run * sample_size, gap = header->stride * sample_size - run;
+    if (header->runs == 1)
+        return read_bytes(&stream->reader, out, count * stream->layer);
+    uint64_t first = stream->next * (stream->layer / run), runs = count * (stream->layer / run);
+    if (out)
+        return read_runs(&stream->reader, first, runs, out);
+    return read_bytes(&stream->reader, NULL, runs * (run + gap) - (first ? 0 : gap));
+}
+
+tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uint64_t count,
+                                  void *out)
+{
+    const volume_header *header = &stream->header;
+    uint64_t layers = header->volume.grid.dims[2];
+    if (first < stream->next || first > layers || count > layers - first)
+        return tml_io_error(&stream->file, TML_INVALID_ARGUMENT,
+                            "layers [%" PRIu64 ", +%" PRIu64 ") are asked for, layer %" PRIu64
+                            " of %" PRIu64 " is next; a stream goes forward",
+                            first, count, stream->next, layers);
+    tml_status status =
+        stream->next == 0 && !stream->reader.is_open ? skip_to_samples(&stream->reader) : TML_OK;
+    if (status == TML_OK && first > stream->next)
+        status = read_layers(stream, first - stream->next, NULL);
+    stream->next = first;
+    uint8_t *to = out;
+    for (uint64_t left = count; left && status == TML_OK;) {
+        uint64_t n = stream->unordered ? 1 : left;
+        uint8_t *samples = stream->unordered ? stream->unordered : to;
+        status = read_layers(stream, n, samples);
+        if (status != TML_OK)
+            break;
+        tml_io_to_host(samples, tml_type_size(header->volume.type),
+                       n * stream->layer / tml_type_size(header->volume.type), header->big_endian);
+        if (stream->unordered)
+            permute(header, 1, samples, to);
+        to += n * stream->layer;
+        stream->next += n;
+        left -= n;
+    }
+    if (status == TML_OK && stream->next == layers)
+        status = skip_to_end(&stream->reader);
+    return status;
+}
+
+tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
+{
+    const volume_header *header = &stream->header;
+    uint64_t sample_size = tml_type_size(header->volume.type);
+    uint64_t size = stream->layer * header->volume.grid.dims[2];
+    samples_reader reader = stream->reader;
+    bool is_plain = header->encoding == VOLUME_RAW && !reader.wrapped && header->file_count == 1 &&
+                    header->runs == 1 && !stream->unordered && !stream->file.memory &&
+                    (sample_size == 1 || header->big_endian == IO_HOST_IS_BIG_ENDIAN);
+    *out = NULL;
+    if (!is_plain)
+        return tml_io_error(&stream->file, TML_UNSUPPORTED,
+                            "cannot be mapped: its samples are not raw, in one file and in this "
+                            "machine's byte order");
+    reader.is_open = false;
+    rewind_files(&reader);
+    tml_status status = open_next(&reader, false);
+    uint64_t offset = reader.stream.offset + header->first * sample_size;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skipped = offset % page;
+    if (status == TML_OK && offset % sample_size)
+        status = tml_io_error(&stream->file, TML_UNSUPPORTED,
+                              "cannot be mapped: its samples begin at byte %" PRIu64
+                              ", needs a multiple of %" PRIu64,
+                              offset, sample_size);
+    if (status == TML_OK && !stream->mapped) {
+        void *memory = mmap(NULL, (size_t)(size + skipped), PROT_READ, MAP_SHARED, reader.file.fd,
+                            (off_t)(offset - skipped));
+        if (memory == MAP_FAILED) {
+            status = tml_io_error(&stream->file, TML_FILE_ACCESS, "cannot be mapped: %s",
+                                  strerror(errno));
+        } else {
+            stream->mapped = memory;
+            stream->mapped_size = (size_t)(size + skipped);
+        }
+    }
+    close_file(&reader);
+    if (status == TML_OK)
+        *out = (const uint8_t *)stream->mapped + skipped;
+    return status;
+}
+
+void tml_volume_stream_close(tml_volume_stream *stream)
+{
+    if (!stream)
+        return;
+    tml_context *tml = stream->file.tml;
+    if (stream->mapped)
+        munmap(stream->mapped, stream->mapped_size);
+    close_file(&stream->reader);
+    tml_free(tml, stream->unordered, (size_t)stream->layer);
+    tml_io_block_free(&stream->file, &stream->head);
+    tml_io_close(&stream->file);
+    tml_free(tml, stream, sizeof *stream);
 }

@@ -118,6 +118,11 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
 TML_MUST_CHECK tml_status tml_volume_read(const io_file *file, bool wrapped,
                                           const tml_volume_load_desc *desc, volume_header *header);
 
+/* Opens tml_volume_stream over a file and its head, both of which it owns from then on if it succeeds. */
+TML_MUST_CHECK tml_status tml_volume_stream_begin(const io_file *file, bool wrapped,
+                                                  const io_block *head, const volume_header *header,
+                                                  tml_volume_stream **out);
+
 /* ---- for arrays and fuzzing ------------------------------------------------------------------ */
 
 /* What an NPY file says about itself. */

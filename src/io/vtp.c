@@ -116,7 +116,8 @@ static void describe(vtp_file *file, const tml_mesh *mesh)
     add_text(file, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
 }
 
-tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh)
+tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
 {
     static const char end[] = "\n</AppendedData>\n</VTKFile>\n";
     vtp_file file = {0};
@@ -132,7 +133,8 @@ tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh
         uint8_t size[8];
         io_store_u64le(size, array->rows * array->row_size);
         tml_io_write(&writer, size, sizeof size);
-        status = tml_mesh_write_rows(&writer, mesh, array->rows, array->row_size, array->fill);
+        status =
+            tml_mesh_write_rows(&writer, relief, mesh, array->rows, array->row_size, array->fill);
     }
     io_write_text(&writer, end);
     return tml_io_finish(&writer, status);

@@ -1,0 +1,392 @@
+/* Meshes that are written as they are made. Formats want counts before arrays, and arrays one after
+ * another, so pieces go first into nameless files beside the target, one for each array. Mapped at the end
+ * they are a mesh like any other, for the same writers; what the writers have passed is let go of, so that
+ * the process keeps little of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/mesh_format.h"
+
+enum { POSITIONS, NORMALS, VALUES, INDICES, ARRAYS };
+enum { NAME_TRIES = 100, NAME_SHOWN = 200, COPY_SIZE = 1 << 20, SEGMENTS_FIRST = 64 };
+
+static const char call[] = "tml_mesh_stream";
+
+typedef struct spool {
+    int fd;          /* -1: none */
+    size_t row_size; /* bytes a vertex or triangle */
+    uint64_t size;
+    void *mapped;
+} spool;
+
+/* One piece: rows of the spools. */
+typedef struct segment {
+    uint32_t part;
+    uint64_t vertex_first, vertex_count; /* in the spools */
+    uint64_t triangle_first, triangle_count;
+} segment;
+
+struct tml_mesh_stream {
+    tml_context *tml;
+    char path[IO_PATH_SIZE];
+    char folder[IO_PATH_SIZE]; /* with the target's name, which the nameless files' begin with */
+    mesh_writer write;
+    tml_mesh mesh; /* what it is at last */
+    bool soup;
+    char value_name[64], comment[256];
+    spool spools[ARRAYS];
+    segment *segments;
+    uint64_t segment_count, segment_room;
+    tml_status status; /* of the first failure */
+};
+
+/* ---- nameless files -------------------------------------------------------------------------- */
+
+static tml_status fail(tml_mesh_stream *stream, const char *what)
+{
+    uint64_t size = 0;
+    for (int i = 0; i < ARRAYS; i++)
+        size += stream->spools[i].size;
+    if (errno == ENOSPC || errno == EDQUOT)
+        return tml_error(stream->tml, TML_FILE_ACCESS,
+                         "%s: %s: the disk is full (%s): the mesh is %" PRIu64
+                         " bytes so far, and needs twice what it will be; free some room or write "
+                         "elsewhere",
+                         call, stream->path, strerror(errno), size);
+    return tml_error(stream->tml, TML_FILE_ACCESS, "%s: %s: a file beside it %s: %s", call,
+                     stream->path, what, strerror(errno));
+}
+
+/* Its name is taken away at once: however the process ends, nothing is left. */
+static tml_status spool_open(tml_mesh_stream *stream, spool *out)
+{
+    char name[2 * IO_PATH_SIZE];
+    for (int i = 0; i < NAME_TRIES && out->fd < 0; i++) {
+        snprintf(name, sizeof name, "%s.%ld-%d.tmp", stream->folder, (long)getpid(), i);
+        out->fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (out->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (out->fd < 0)
+        return fail(stream, "cannot be made");
+    unlink(name);
+    return TML_OK;
+}
+
+static tml_status spool_append(tml_mesh_stream *stream, spool *to, const void *data, uint64_t size)
+{
+    const uint8_t *from = data;
+    while (size) {
+        size_t most = size < COPY_SIZE ? (size_t)size : COPY_SIZE;
+        ssize_t wrote = pwrite(to->fd, from, most, (off_t)to->size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return fail(stream, "cannot be written");
+        from += wrote;
+        size -= (uint64_t)wrote;
+        to->size += (uint64_t)wrote;
+    }
+    return TML_OK;
+}
+
+static tml_status spool_read(tml_mesh_stream *stream, const spool *from, uint64_t offset, void *out,
+                             size_t size)
+{
+    for (uint8_t *to = out; size;) {
+        ssize_t got = pread(from->fd, to, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return fail(stream, "cannot be read");
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return TML_OK;
+}
+
+static void spool_close(spool *s)
+{
+    if (s->mapped)
+        munmap(s->mapped, (size_t)s->size);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+    s->mapped = NULL;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void stream_free(tml_mesh_stream *stream)
+{
+    for (int i = 0; i < ARRAYS; i++)
+        spool_close(&stream->spools[i]);
+    tml_free(stream->tml, stream->segments, stream->segment_room * sizeof *stream->segments);
+    tml_free(stream->tml, stream, sizeof *stream);
+}
+
+tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
+                                const tml_mesh_stream_desc *desc, tml_mesh_stream **out)
+{
+    *out = NULL;
+    mesh_writer write = NULL;
+    tml_status status = tml_mesh_writer_of(tml, path, &write);
+    if (status != TML_OK)
+        return status;
+    if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
+        return tml_error(tml, TML_FILE_ACCESS, "%s: path is longer than %d bytes", call,
+                         IO_PATH_SIZE - NAME_SHOWN - 1);
+    if (write == tml_mesh_write_stl && !desc->soup)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: %s: STL repeats positions in triangles, whose vertices later pieces "
+                         "may have; needs desc.soup",
+                         call, path);
+    tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
+    if (!stream)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
+                         sizeof *stream);
+    *stream = (tml_mesh_stream){.tml = tml, .write = write, .soup = desc->soup};
+    snprintf(stream->path, sizeof stream->path, "%s", path);
+    char target[PATH_MAX];
+    const char *real = realpath(path, target) ? target : path;
+    const char *slash = strrchr(real, '/');
+    int folder = slash ? (int)(slash + 1 - real) : 0;
+    snprintf(stream->folder, sizeof stream->folder, "%.*s%.*s", folder, real, NAME_SHOWN,
+             real + folder);
+    tml_mesh *mesh = &stream->mesh;
+    mesh->indices64 = desc->indices64;
+    memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
+    snprintf(stream->value_name, sizeof stream->value_name, "%s",
+             desc->value_name ? desc->value_name : "");
+    snprintf(stream->comment, sizeof stream->comment, "%s", desc->comment ? desc->comment : "");
+    mesh->value_name = desc->value_name ? stream->value_name : NULL;
+    mesh->comment = desc->comment ? stream->comment : NULL;
+
+    const size_t sizes[ARRAYS] = {3 * sizeof(float), desc->normals ? 3 * sizeof(float) : 0,
+                                  desc->values ? sizeof(float) : 0,
+                                  desc->soup        ? 0
+                                  : desc->indices64 ? 3 * sizeof(uint64_t)
+                                                    : 3 * sizeof(uint32_t)};
+    for (int i = 0; i < ARRAYS; i++)
+        stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
+    for (int i = 0; i < ARRAYS && status == TML_OK; i++)
+        if (sizes[i])
+            status = spool_open(stream, &stream->spools[i]);
+    if (status == TML_OK)
+        *out = stream;
+    else
+        stream_free(stream);
+    return status;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static tml_status add_segment(tml_mesh_stream *stream, const segment *piece)
+{
+    if (stream->segment_count == stream->segment_room) {
+        uint64_t room = stream->segment_room ? 2 * stream->segment_room : SEGMENTS_FIRST;
+        segment *more = tml_alloc(stream->tml, room * sizeof *more);
+        if (!more)
+            return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " pieces",
+                             call, room);
+        if (stream->segment_count)
+            memcpy(more, stream->segments, stream->segment_count * sizeof *more);
+        tml_free(stream->tml, stream->segments, stream->segment_room * sizeof *more);
+        stream->segments = more;
+        stream->segment_room = room;
+    }
+    stream->segments[stream->segment_count++] = *piece;
+    return TML_OK;
+}
+
+static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
+{
+    const struct {
+        const char *name;
+        const void *array;
+        uint64_t count;
+    } arrays[ARRAYS] = {{"positions", piece->positions, piece->vertex_count},
+                        {"normals", piece->normals, piece->vertex_count},
+                        {"values", piece->values, piece->vertex_count},
+                        {"indices", piece->indices, piece->triangle_count}};
+    for (int i = 0; i < ARRAYS; i++)
+        if (stream->spools[i].row_size && arrays[i].count && !arrays[i].array)
+            return tml_error(stream->tml, TML_INVALID_ARGUMENT,
+                             "%s: piece.%s is NULL, which the stream's desc promised", call,
+                             arrays[i].name);
+    if (stream->soup && piece->vertex_count != 3 * piece->triangle_count)
+        return tml_error(stream->tml, TML_INVALID_ARGUMENT,
+                         "%s: piece.vertex_count is %" PRIu64 ", a soup of %" PRIu64
+                         " triangles needs three times as many",
+                         call, piece->vertex_count, piece->triangle_count);
+    if (!stream->soup && piece->triangle_count && piece->indices64 != stream->mesh.indices64)
+        return tml_error(stream->tml, TML_INVALID_ARGUMENT, "%s: piece.indices64 is not the desc's",
+                         call);
+    return TML_OK;
+}
+
+tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
+{
+    tml_mesh *mesh = &stream->mesh;
+    const void *arrays[ARRAYS] = {piece->positions, piece->normals, piece->values, piece->indices};
+    const segment added = {part, mesh->vertex_count, piece->vertex_count, mesh->triangle_count,
+                           piece->triangle_count};
+    tml_status status = stream->status;
+    if (status == TML_OK)
+        status = check_piece(stream, piece);
+    if (status == TML_OK)
+        status = add_segment(stream, &added);
+    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
+        spool *to = &stream->spools[i];
+        uint64_t rows = i == INDICES ? piece->triangle_count : piece->vertex_count;
+        if (to->row_size)
+            status = spool_append(stream, to, arrays[i], rows * to->row_size);
+    }
+    mesh->vertex_count += piece->vertex_count;
+    mesh->triangle_count += piece->triangle_count;
+    stream->status = status;
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int compare_segments(const void *a, const void *b)
+{
+    const segment *s = a, *t = b;
+    if (s->part != t->part)
+        return s->part < t->part ? -1 : 1;
+    return (s->vertex_first > t->vertex_first) - (s->vertex_first < t->vertex_first);
+}
+
+/* Copies one segment's rows of a spool, indices raised by base. */
+static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t offset,
+                            uint64_t size, uint64_t base, uint8_t *buffer, spool *to)
+{
+    bool is_index = from == &stream->spools[INDICES];
+    tml_status status = TML_OK;
+    while (size && status == TML_OK) {
+        size_t n = size < COPY_SIZE ? (size_t)size : COPY_SIZE;
+        status = spool_read(stream, from, offset, buffer, n);
+        for (size_t i = 0; is_index && base && i < n;) {
+            uint64_t wide;
+            uint32_t narrow;
+            if (stream->mesh.indices64) {
+                memcpy(&wide, buffer + i, sizeof wide);
+                wide += base;
+                memcpy(buffer + i, &wide, sizeof wide);
+                i += sizeof wide;
+            } else {
+                memcpy(&narrow, buffer + i, sizeof narrow);
+                narrow += (uint32_t)base;
+                memcpy(buffer + i, &narrow, sizeof narrow);
+                i += sizeof narrow;
+            }
+        }
+        if (status == TML_OK)
+            status = spool_append(stream, to, buffer, n);
+        offset += n;
+        size -= n;
+    }
+    return status;
+}
+
+/* Of several parts: brings the segments into the parts' order, and indices to count through all. */
+static tml_status order_parts(tml_mesh_stream *stream)
+{
+    bool in_order = true;
+    for (uint64_t i = 0; i < stream->segment_count; i++)
+        in_order = in_order && stream->segments[i].part == stream->segments[0].part;
+    if (in_order || stream->segment_count == 0)
+        return TML_OK;
+    if (!stream->mesh.indices64 && !stream->soup &&
+        stream->mesh.vertex_count > (uint64_t)UINT32_MAX + 1)
+        return tml_error(stream->tml, TML_UNSUPPORTED,
+                         "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
+                         call, stream->path, stream->mesh.vertex_count);
+    qsort(stream->segments, stream->segment_count, sizeof *stream->segments, compare_segments);
+    uint8_t *buffer = tml_alloc(stream->tml, COPY_SIZE);
+    if (!buffer)
+        return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %d bytes", call,
+                         COPY_SIZE);
+    tml_status status = TML_OK;
+    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
+        spool *from = &stream->spools[i], to = {.fd = -1, .row_size = from->row_size};
+        if (!from->row_size)
+            continue;
+        status = spool_open(stream, &to);
+        uint64_t before = 0, base = 0; /* vertices up to here; of the parts before this one */
+        for (uint64_t k = 0; k < stream->segment_count && status == TML_OK; k++) {
+            const segment *s = &stream->segments[k];
+            if (k && s->part != s[-1].part)
+                base = before;
+            before += s->vertex_count;
+            uint64_t first = i == INDICES ? s->triangle_first : s->vertex_first;
+            uint64_t rows = i == INDICES ? s->triangle_count : s->vertex_count;
+            status = copy_rows(stream, from, first * from->row_size, rows * from->row_size, base,
+                               buffer, &to);
+        }
+        spool_close(from);
+        *from = to;
+    }
+    tml_free(stream->tml, buffer, COPY_SIZE);
+    return status;
+}
+
+static tml_status map_arrays(tml_mesh_stream *stream)
+{
+    const float **const reals[] = {&stream->mesh.positions, &stream->mesh.normals,
+                                   &stream->mesh.values};
+    static const float nothing[3];
+    for (int i = 0; i < ARRAYS; i++) {
+        spool *s = &stream->spools[i];
+        if (!s->row_size)
+            continue;
+        const void *memory = nothing; /* an array without elements is one nevertheless */
+        if (s->size) {
+            s->mapped = mmap(NULL, (size_t)s->size, PROT_READ, MAP_SHARED, s->fd, 0);
+            if (s->mapped == MAP_FAILED) {
+                s->mapped = NULL;
+                return fail(stream, "cannot be mapped");
+            }
+            (void)madvise(s->mapped, (size_t)s->size, MADV_SEQUENTIAL);
+            memory = s->mapped;
+        }
+        if (i == INDICES)
+            stream->mesh.indices = memory;
+        else
+            *reals[i] = memory;
+    }
+    return TML_OK;
+}
+
+/* Forgets what the process has in memory of the mapped arrays; the system's cache still has it. */
+static void let_go(void *user)
+{
+    tml_mesh_stream *stream = user;
+    for (int i = 0; i < ARRAYS; i++)
+        if (stream->spools[i].mapped)
+            (void)madvise(stream->spools[i].mapped, (size_t)stream->spools[i].size, MADV_DONTNEED);
+}
+
+tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
+{
+    status = status != TML_OK ? status : stream->status;
+    if (status == TML_OK)
+        status = order_parts(stream);
+    if (status == TML_OK)
+        status = map_arrays(stream);
+    const mesh_relief relief = {let_go, stream};
+    if (status == TML_OK)
+        status = tml_mesh_check(stream->tml, &stream->mesh, &relief);
+    if (status == TML_OK)
+        status = stream->write(stream->tml, stream->path, &stream->mesh, &relief);
+    stream_free(stream);
+    return status;
+}

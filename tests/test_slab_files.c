@@ -1,0 +1,608 @@
+/* Files that are larger than memory: volumes read layer by layer against volumes loaded, meshes written
+ * piece by piece against meshes saved, and both with surfaces in slabs between them: the same file, bit for
+ * bit. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <trommel/io.h>
+#include <trommel/surface.h>
+
+#include "test.h"
+
+#include "memory_watch.h"
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static char folder[512];
+
+static const char *in_folder(const char *name)
+{
+    static char paths[8][1024];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const void *data, size_t size)
+{
+    FILE *file = fopen(in_folder(name), "wb");
+    CHECK(file && fwrite(data, 1, size, file) == size);
+    if (file)
+        fclose(file);
+}
+
+static void remove_files(void)
+{
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.')
+            unlink(in_folder(entry->d_name));
+    if (directory)
+        closedir(directory);
+}
+
+static size_t file_count(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+static bool same_files(const char *a, const char *b)
+{
+    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
+    static char x[65536], y[65536];
+    bool same = f && g;
+    for (size_t n = 1; same && n;) {
+        n = fread(x, 1, sizeof x, f);
+        same = fread(y, 1, sizeof y, g) == n && memcmp(x, y, n) == 0;
+    }
+    if (f)
+        fclose(f);
+    if (g)
+        fclose(g);
+    return same;
+}
+
+static tml_context *open_cpu(void)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
+    return tml;
+}
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+/* Reads a file layers at a time and compares with loading it. */
+static bool streams_alike(tml_context *tml, const char *path, const tml_volume_load_desc *desc,
+                          uint64_t layers, uint64_t skipped)
+{
+    tml_volume volume, info;
+    tml_volume_stream *stream = NULL;
+    if (!CHECK_OK(tml, tml_volume_load(tml, path, desc, &volume)))
+        return false;
+    bool good = CHECK_OK(tml, tml_volume_stream_open(tml, path, desc, &info, &stream));
+    uint64_t count = volume.grid.dims[2], layer = volume.size / count;
+    char *read = malloc(volume.size);
+    memcpy(read, volume.data, skipped * layer);
+    for (uint64_t z = skipped; z < count && good; z += layers) {
+        uint64_t n = count - z < layers ? count - z : layers;
+        good = CHECK_OK(tml, tml_volume_stream_read(stream, z, n, read + z * layer));
+    }
+    good = good && CHECK(memcmp(read, volume.data, volume.size) == 0) &&
+           CHECK(memcmp(&info.grid, &volume.grid, sizeof info.grid) == 0) &&
+           CHECK(info.type == volume.type && info.slope == volume.slope && !info.data) &&
+           CHECK_STR(info.format, volume.format);
+    if (stream && count)
+        CHECK_STATUS(tml_volume_stream_read(stream, 0, 1, read), TML_INVALID_ARGUMENT);
+    const void *mapped;
+    if (stream && tml_volume_stream_map(stream, &mapped) == TML_OK)
+        good = CHECK(memcmp(mapped, volume.data, volume.size) == 0) && good;
+    if (!good)
+        printf("  (%s, %" PRIu64 " layers, %" PRIu64 " skipped)\n", path, layers, skipped);
+    tml_volume_stream_close(stream);
+    tml_volume_free(tml, &volume);
+    free(read);
+    return good;
+}
+
+static void all_ways(tml_context *tml, const char *path, const tml_volume_load_desc *desc)
+{
+    static const uint64_t ways[][2] = {{1, 0}, {3, 0}, {1000, 0}, {2, 1}, {5, 4}};
+    tml_volume volume;
+    if (!CHECK_OK(tml, tml_volume_load(tml, path, desc, &volume)))
+        return;
+    uint64_t count = volume.grid.dims[2];
+    tml_volume_free(tml, &volume);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i][1] < count && !streams_alike(tml, path, desc, ways[i][0], ways[i][1]))
+            return;
+}
+
+static const char *const shipped[] = {
+    "volumes/fuel_crop.nii.gz",  "volumes/ball30_gz.nrrd",          "volumes/brain1_label.nrrd",
+    "volumes/ct_lung_small.mha", "volumes/anatomical_be_int16.nii", "volumes/EMD-3197.map"};
+enum { SHIPPED = sizeof shipped / sizeof *shipped };
+
+/* The volumes of the collection that can be streamed, one after another; false at the end. */
+static bool next_collected(DIR *directory, char path[1024])
+{
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        struct stat info;
+        char relative[300];
+        snprintf(relative, sizeof relative, "volumes/%s", entry->d_name);
+        const char *full = test_full_data(relative);
+        if (entry->d_name[0] == '.' || !full || stat(full, &info) || !S_ISREG(info.st_mode))
+            continue;
+        snprintf(path, 1024, "%s", full);
+        return true;
+    }
+    return false;
+}
+
+TEST(layers_are_those_of_the_loaded_volume)
+{
+    tml_context *tml = open_cpu();
+    for (int i = 0; i < SHIPPED; i++)
+        all_ways(tml, test_data(shipped[i]), NULL);
+    DIR *directory = test_full_data("volumes") ? opendir(test_full_data("volumes")) : NULL;
+    for (char path[1024]; next_collected(directory, path);) {
+        tml_volume info;
+        tml_volume_stream *stream = NULL;
+        tml_status status = tml_volume_stream_open(tml, path, NULL, &info, &stream);
+        tml_volume_stream_close(stream);
+        if (status == TML_OK)
+            all_ways(tml, path, NULL);
+    }
+    if (directory)
+        closedir(directory);
+    tml_close(tml);
+}
+
+enum { NX = 5, NY = 4, NZ = 6, SAMPLES = NX * NY * NZ };
+
+static void fill(uint16_t *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        samples[i] = (uint16_t)(i * 2654435761u >> 7);
+}
+
+/* Every way in which files hold samples that is not one run. */
+TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
+{
+    static uint16_t samples[3 * SAMPLES];
+    static char file[sizeof samples + 512];
+    tml_context *tml = open_cpu();
+    fill(samples, 3 * SAMPLES);
+    for (int z = 0; z < NZ;
+         z++) { /* a slice a file, and two slices a file, by pattern and by list */
+        char name[32];
+        snprintf(name, sizeof name, "slice%02d.raw", z);
+        write_file(name, samples + z * NX * NY, 2 * NX * NY);
+        if (z % 2)
+            continue;
+        snprintf(name, sizeof name, "slab%d.raw", z / 2);
+        write_file(name, samples + z * NX * NY, 4 * NX * NY);
+    }
+    static const char start[] = "NRRD0004\ntype: uint16\nendian: little\ndimension: 3\n"
+                                "sizes: 5 4 6\nencoding: raw\n";
+    static const char *const sources[] = {
+        "data file: slice%02d.raw 0 5 1\n\n", "data file: slab%d.raw 0 2 1 3\n\n",
+        "data file: LIST\nslice05.raw\nslice04.raw\nslice03.raw\nslice02.raw\nslice01.raw\n"
+        "slice00.raw\n",
+        "data file: LIST 3\nslab2.raw\nslab0.raw\nslab1.raw\n"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        int size = snprintf(file, sizeof file, "%s%s", start, sources[i]);
+        write_file("pieces.nhdr", file, (size_t)size);
+        all_ways(tml, in_folder("pieces.nhdr"), NULL);
+    }
+    /* A file that is missing, and one that is cut short, are told before anything is read. */
+    unlink(in_folder("slice03.raw"));
+    int size = snprintf(file, sizeof file, "%s%s", start, sources[0]);
+    write_file("pieces.nhdr", file, (size_t)size);
+    tml_volume info;
+    tml_volume_stream *stream;
+    CHECK_STATUS(tml_volume_stream_open(tml, in_folder("pieces.nhdr"), NULL, &info, &stream),
+                 TML_FILE_ACCESS);
+    CHECK(strstr(tml_last_error(tml), "slice03.raw") != NULL && !stream);
+    write_file("slice03.raw", samples, 7);
+    CHECK_STATUS(tml_volume_stream_open(tml, in_folder("pieces.nhdr"), NULL, &info, &stream),
+                 TML_FILE_FORMAT);
+
+    /* Components beside one another, of a slice, of all; frames; big-endian; bytes at the end. */
+    static const char *const layouts[] = {
+        "dimension: 4\nsizes: 3 5 4 6\nkinds: vector domain domain domain\n",
+        "dimension: 4\nsizes: 5 3 4 6\nkinds: domain vector domain domain\n",
+        "dimension: 4\nsizes: 5 4 3 6\nkinds: domain domain vector domain\n",
+        "dimension: 4\nsizes: 5 4 6 3\nkinds: domain domain domain list\n"};
+    for (size_t i = 0; i < 2 * sizeof layouts / sizeof *layouts; i++) {
+        size =
+            snprintf(file, sizeof file, "NRRD0004\ntype: uint16\nendian: %s\n%sencoding: raw\n\n",
+                     i % 2 ? "big" : "little", layouts[i / 2]);
+        memcpy(file + size, samples, sizeof samples);
+        write_file("vectors.nrrd", file, (size_t)size + sizeof samples);
+        for (uint32_t frame = 0; frame < 3; frame++)
+            all_ways(tml, in_folder("vectors.nrrd"), &(tml_volume_load_desc){.frame = frame});
+    }
+    const tml_volume_load_desc raw = {.dims = {NX, NY, NZ}, .type = TML_U16};
+    write_file("plain.raw", samples, 2 * SAMPLES);
+    all_ways(tml, in_folder("plain.raw"), &raw);
+    gzFile zipped = gzopen(in_folder("zipped.raw.gz"), "wb");
+    CHECK(gzwrite(zipped, samples, 2 * SAMPLES) == 2 * SAMPLES && gzclose(zipped) == Z_OK);
+    all_ways(tml, in_folder("zipped.raw.gz"), &raw);
+
+    /* Text is loaded whole. */
+    size = snprintf(file, sizeof file,
+                    "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 2 2 2\n"
+                    "encoding: ascii\n\n1 2 3 4 5 6 7 8\n");
+    write_file("text.nrrd", file, (size_t)size);
+    CHECK_STATUS(tml_volume_stream_open(tml, in_folder("text.nrrd"), NULL, &info, &stream),
+                 TML_UNSUPPORTED);
+    remove_files();
+    tml_close(tml);
+}
+
+/* A gzip file whose end is missing is found out when it is reached, not before. */
+TEST(a_stream_that_breaks_off)
+{
+    enum { SIDE = 128, LAYER = SIDE * SIDE };
+    static uint16_t samples[LAYER * SIDE], out[LAYER * SIDE];
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    fill(samples, LAYER * SIDE);
+    gzFile zipped = gzopen(in_folder("cut.raw.gz"), "wb");
+    CHECK(gzwrite(zipped, samples, sizeof samples) > 0 && gzclose(zipped) == Z_OK);
+    struct stat file;
+    CHECK(stat(in_folder("cut.raw.gz"), &file) == 0 &&
+          truncate(in_folder("cut.raw.gz"), file.st_size - 20) == 0);
+    const tml_volume_load_desc raw = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16};
+    tml_volume info;
+    tml_volume_stream *stream;
+    if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("cut.raw.gz"), &raw, &info, &stream))) {
+        CHECK_OK(tml, tml_volume_stream_read(stream, 0, 2, out));
+        CHECK(memcmp(out, samples, 4 * LAYER) == 0);
+        CHECK_STATUS(tml_volume_stream_read(stream, 2, SIDE - 2, out), TML_FILE_FORMAT);
+        CHECK(strstr(tml_last_error(tml), "cut.raw.gz") != NULL);
+        tml_volume_stream_close(stream);
+    }
+    remove_files();
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+enum { VERTICES = 1000, TRIANGLES = 1700, PIECE = 137 };
+
+typedef struct mesh_data {
+    float positions[3 * VERTICES], normals[3 * VERTICES], values[VERTICES];
+    uint32_t narrow[3 * TRIANGLES];
+    uint64_t wide[3 * TRIANGLES];
+} mesh_data;
+
+/* Two parts of the mesh, vertices and triangles up to here the first's. */
+enum { PART_VERTICES = 400, PART_TRIANGLES = 600 };
+
+static void mesh_make(mesh_data *m)
+{
+    for (uint64_t i = 0; i < VERTICES; i++) {
+        for (int k = 0; k < 3; k++) {
+            m->positions[3 * i + (uint64_t)k] = (float)((i * 7919 + (uint64_t)k * 31) % 977) / 7;
+            m->normals[3 * i + (uint64_t)k] = k == 2 ? 1.0f : 0.0f;
+        }
+        m->values[i] = (float)i;
+    }
+    for (uint64_t i = 0; i < 3 * TRIANGLES; i++) {
+        bool first = i < 3 * PART_TRIANGLES;
+        m->wide[i] =
+            first ? i * 13 % PART_VERTICES : PART_VERTICES + i * 17 % (VERTICES - PART_VERTICES);
+        m->narrow[i] = (uint32_t)m->wide[i];
+    }
+}
+
+/* Pieces of both parts in turn, numbered within the parts. */
+static tml_status add_pieces(tml_mesh_stream *stream, const tml_mesh *whole, bool parts)
+{
+    uint64_t v[2] = {0, PART_VERTICES}, t[2] = {0, PART_TRIANGLES};
+    const uint64_t v_end[2] = {PART_VERTICES, VERTICES}, t_end[2] = {PART_TRIANGLES, TRIANGLES};
+    tml_status status = TML_OK;
+    while (status == TML_OK &&
+           (v[0] < v_end[0] || v[1] < v_end[1] || t[0] < t_end[0] || t[1] < t_end[1]))
+        for (uint32_t p = 0; p < 2 && status == TML_OK; p++) {
+            if (!parts && p == 1 && (v[0] < v_end[0] || t[0] < t_end[0]))
+                continue; /* one part: the second half follows the first */
+            uint64_t nv = v_end[p] - v[p] < PIECE ? v_end[p] - v[p] : PIECE;
+            uint64_t nt = t_end[p] - t[p] < 2 * PIECE ? t_end[p] - t[p] : 2 * PIECE;
+            uint64_t wide[6 * PIECE], base = parts && p ? PART_VERTICES : 0;
+            uint32_t narrow[6 * PIECE];
+            for (uint64_t i = 0; i < 3 * nt; i++) {
+                wide[i] = (whole->indices64 ? ((const uint64_t *)whole->indices)[3 * t[p] + i]
+                                            : ((const uint32_t *)whole->indices)[3 * t[p] + i]) -
+                          base;
+                narrow[i] = (uint32_t)wide[i];
+            }
+            tml_mesh piece = *whole;
+            piece.positions += 3 * v[p];
+            piece.normals = whole->normals ? whole->normals + 3 * v[p] : NULL;
+            piece.values = whole->values ? whole->values + v[p] : NULL;
+            piece.indices = whole->indices64 ? (const void *)wide : narrow;
+            piece.vertex_count = nv;
+            piece.triangle_count = nt;
+            status = tml_mesh_stream_add(stream, parts ? p : 0, &piece);
+            v[p] += nv;
+            t[p] += nt;
+        }
+    return status;
+}
+
+TEST(pieces_make_the_file_that_the_whole_makes)
+{
+    static mesh_data m;
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    static const char *const endings[] = {"ply", "obj", "glb", "vtp"};
+    mesh_make(&m);
+    for (int i = 0; i < 4 * 16; i++) {
+        bool has_normals = i & 4, has_values = i & 8, wide = i & 16, parts = i & 32;
+        tml_mesh mesh = {.positions = m.positions,
+                         .normals = has_normals ? m.normals : NULL,
+                         .values = has_values ? m.values : NULL,
+                         .indices = wide ? (const void *)m.wide : m.narrow,
+                         .indices64 = wide,
+                         .vertex_count = VERTICES,
+                         .triangle_count = TRIANGLES,
+                         .origin = {wide ? 1e6 : 0, 0, 0.1 * wide},
+                         .value_name = "density",
+                         .comment = "made by a test"};
+        const tml_mesh_stream_desc desc = {.normals = has_normals,
+                                           .values = has_values,
+                                           .indices64 = wide,
+                                           .origin = {mesh.origin[0], 0, mesh.origin[2]},
+                                           .value_name = "density",
+                                           .comment = "made by a test"};
+        char whole[64], pieces[64];
+        snprintf(whole, sizeof whole, "whole.%s", endings[i % 4]);
+        snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 4]);
+        tml_mesh_stream *stream;
+        CHECK_OK(tml, tml_mesh_save(tml, in_folder(whole), &mesh));
+        if (!CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream)))
+            break;
+        CHECK_EQ_U64(file_count(), 1); /* nothing has a name before it is complete */
+        CHECK_OK(tml, tml_mesh_stream_finish(stream, add_pieces(stream, &mesh, parts)));
+        CHECK(same_files(in_folder(whole), in_folder(pieces)));
+        CHECK_EQ_U64(file_count(), 2);
+        remove_files();
+    }
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
+TEST(meshes_that_fail_leave_nothing)
+{
+    static mesh_data m;
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    tml_mesh_stream *stream;
+    mesh_make(&m);
+    tml_mesh mesh = {.positions = m.positions, .indices = m.narrow, .vertex_count = 100};
+    mesh.triangle_count = 10; /* some of which name vertices that never come */
+    const tml_mesh_stream_desc desc = {0}, with_normals = {.normals = true};
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.xyz"), &desc, &stream), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.stl"), &desc, &stream),
+                 TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("no/a.ply"), &desc, &stream), TML_FILE_ACCESS);
+    if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream))) {
+        CHECK_OK(tml, tml_mesh_stream_add(stream, 0, &mesh));
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_INVALID_ARGUMENT);
+    }
+    if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &with_normals, &stream))) {
+        CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_INVALID_ARGUMENT);
+    }
+    if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_CANCELLED), TML_CANCELLED);
+    CHECK_EQ_U64(file_count(), 0);
+    static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"}; /* no piece at all */
+    for (int i = 0; i < 5; i++) {
+        char name[2][32];
+        const tml_mesh none = {.indices = i == 4 ? NULL : m.narrow};
+        snprintf(name[0], sizeof name[0], "none.%s", endings[i]);
+        snprintf(name[1], sizeof name[1], "no_pieces.%s", endings[i]);
+        CHECK_OK(tml, tml_mesh_save(tml, in_folder(name[0]), &none));
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(name[1]),
+                                               &(tml_mesh_stream_desc){.soup = i == 4}, &stream)))
+            CHECK_OK(tml, tml_mesh_stream_finish(stream, TML_OK));
+        CHECK(same_files(in_folder(name[0]), in_folder(name[1])));
+    }
+    remove_files();
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+typedef struct pipeline {
+    tml_volume_stream *in;
+    tml_mesh_stream *out;
+} pipeline;
+
+static tml_status pipe_read(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                            void *out)
+{
+    (void)source;
+    return tml_volume_stream_read(((pipeline *)user)->in, first, count, out);
+}
+
+static tml_status pipe_write(void *user, const tml_surface_piece *piece)
+{
+    const tml_mesh mesh = {.positions = piece->positions,
+                           .normals = piece->normals,
+                           .indices = piece->indices,
+                           .indices64 = piece->indices64,
+                           .vertex_count = piece->vertex_count,
+                           .triangle_count = piece->triangle_count};
+    return tml_mesh_stream_add(((pipeline *)user)->out, piece->part, &mesh);
+}
+
+/* From file to file in slabs; the reader has a context of its own. */
+static bool stream_surface(tml_context *tml, tml_context *reader, const char *from, const char *to,
+                           const tml_surface_desc *surface, uint64_t layers)
+{
+    tml_volume info;
+    pipeline pipe = {NULL, NULL};
+    const tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
+                                       .soup = surface->soup};
+    if (!CHECK_OK(reader, tml_volume_stream_open(reader, from, NULL, &info, &pipe.in)))
+        return false;
+    bool good = CHECK_OK(tml, tml_mesh_stream_open(tml, to, &mesh, &pipe.out));
+    tml_surface_stream_desc desc = {.surface = *surface,
+                                    .type = info.type,
+                                    .read = pipe_read,
+                                    .write = pipe_write,
+                                    .user = &pipe,
+                                    .slab_layers = layers};
+    tml_surface_result result = {0};
+    desc.surface.volume = (tml_buffer){0, 0};
+    if (good)
+        good = CHECK_OK(tml,
+                        tml_mesh_stream_finish(pipe.out, tml_surface_stream(tml, &desc, &result)));
+    tml_surface_free(tml, &result);
+    tml_volume_stream_close(pipe.in);
+    return good;
+}
+
+static bool save_whole(tml_context *tml, const char *path, tml_surface_result *result, bool soup)
+{
+    void *arrays[3] = {NULL, NULL, NULL};
+    const tml_buffer buffers[3] = {result->vertices, result->vertex_normals, result->indices};
+    for (int i = 0; i < 3; i++)
+        if (!tml_is_none(buffers[i]))
+            CHECK_OK(tml, tml_map(tml, buffers[i], &arrays[i]));
+    const tml_mesh mesh = {.positions = arrays[0],
+                           .normals = arrays[1],
+                           .indices = soup ? NULL : arrays[2],
+                           .vertex_count = result->vertex_count,
+                           .triangle_count = result->triangle_count};
+    return CHECK_OK(tml, tml_mesh_save(tml, path, &mesh));
+}
+
+/* Two values that samples have, one of them often. */
+static void choose_isovalues(const tml_volume *volume, tml_context *tml, double isovalues[2])
+{
+    tml_buffer buffer, found;
+    float range[2];
+    const tml_buffer_desc lent = {.type = volume->type,
+                                  .count = volume->size / tml_type_size(volume->type),
+                                  .host = volume->data};
+    const tml_surface_index_desc index = {.grid = volume->grid};
+    tml_surface_index_desc desc = index;
+    isovalues[0] = isovalues[1] = 0;
+    CHECK_OK(tml, tml_buffer_create(tml, &lent, &buffer));
+    desc.volume = buffer;
+    if (CHECK_OK(tml, tml_surface_index(tml, &desc, &found))) {
+        uint64_t bricks;
+        double low = INFINITY, high = -INFINITY;
+        tml_buffer_info(tml, found, NULL, &bricks);
+        for (uint64_t i = 0; i < bricks; i++) {
+            CHECK_OK(tml, tml_read_range(tml, found, i, 1, range));
+            low = fmin(low, isfinite(range[0]) ? (double)range[0] : low);
+            high = fmax(high, isfinite(range[1]) ? (double)range[1] : high);
+        }
+        isovalues[0] = low + 0.3 * (high - low);
+        isovalues[1] = low + 0.55 * (high - low);
+        tml_buffer_destroy(tml, found);
+    }
+    tml_buffer_destroy(tml, buffer);
+}
+
+/* every: all thicknesses, else some. */
+static void compare_surfaces(tml_context *tml, tml_context *reader, const char *path, bool every)
+{
+    tml_volume volume;
+    double isovalues[2];
+    if (!CHECK_OK(tml, tml_volume_load(tml, path, NULL, &volume)))
+        return;
+    choose_isovalues(&volume, tml, isovalues);
+    for (int way = 0; way < 3; way++) { /* PLY of one surface; VTP of two, capped; STL */
+        static const char *const names[][2] = {
+            {"whole.ply", "slabs.ply"}, {"whole.vtp", "slabs.vtp"}, {"whole.stl", "slabs.stl"}};
+        tml_surface_desc desc = {.grid = volume.grid,
+                                 .iso = isovalues[0],
+                                 .normals = way == 0   ? TML_NORMALS_SOBEL
+                                            : way == 1 ? TML_NORMALS_CENTRAL
+                                                       : TML_NORMALS_NONE,
+                                 .isovalues = way == 1 ? isovalues : NULL,
+                                 .isovalue_count = way == 1 ? 2 : 0,
+                                 .caps = way == 1,
+                                 .soup = way == 2};
+        const tml_buffer_desc lent = {.type = volume.type,
+                                      .count = volume.size / tml_type_size(volume.type),
+                                      .host = volume.data};
+        tml_surface_result result;
+        CHECK_OK(tml, tml_buffer_create(tml, &lent, &desc.volume));
+        bool go_on = CHECK_OK(tml, tml_surface(tml, &desc, &result)) &&
+                     save_whole(tml, in_folder(names[way][0]), &result, desc.soup);
+        uint64_t layers = volume.grid.dims[2];
+        for (uint64_t n = 1; n <= layers && go_on; n += every || n < 3 ? 1
+                                                        : n < layers   ? (layers - n + 1) / 2
+                                                                       : 1) {
+            go_on = stream_surface(tml, reader, path, in_folder(names[way][1]), &desc, n) &&
+                    CHECK(same_files(in_folder(names[way][0]), in_folder(names[way][1])));
+            if (!go_on)
+                printf("  (%s, slabs of %" PRIu64 " layers)\n", path, n);
+        }
+        tml_surface_free(tml, &result);
+        tml_buffer_destroy(tml, desc.volume);
+    }
+    tml_volume_free(tml, &volume);
+    remove_files();
+}
+
+TEST(files_in_slabs_are_files_at_once)
+{
+    tml_context *tml = open_cpu(), *reader = open_plain();
+    for (int i = 0; i < SHIPPED; i++)
+        compare_surfaces(tml, reader, test_data(shipped[i]), false);
+    tml_close(reader);
+    tml_close(tml);
+}
+
+/* Each real volume there is, every thickness: minutes. */
+TEST(every_collected_volume_in_slabs)
+{
+    DIR *directory = test_full_data("volumes") ? opendir(test_full_data("volumes")) : NULL;
+    if (!directory || !getenv("TML_EVERY_SLAB"))
+        SKIP("TML_DATA names no collection, or TML_EVERY_SLAB is not set");
+    tml_context *tml = open_cpu(), *reader = open_plain();
+    for (char path[1024]; next_collected(directory, path);) {
+        tml_volume info;
+        tml_volume_stream *stream = NULL;
+        tml_status status = tml_volume_stream_open(tml, path, NULL, &info, &stream);
+        tml_volume_stream_close(stream);
+        if (status == TML_OK)
+            compare_surfaces(tml, reader, path, true);
+    }
+    closedir(directory);
+    tml_close(reader);
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    snprintf(folder, sizeof folder, "%s/trommel-slabs-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return 1;
+    }
+    int status = test_main(argc, argv);
+    remove_files();
+    rmdir(folder);
+    return status;
+}
