@@ -17,6 +17,8 @@ TML_KERNEL(int, turned, (int a, tml_params p), { return max(-a, -500) - I(p.u[1]
 TML_KERNEL(bool, is_odd, (uint x), { return mod(F(x), 2.0f) == 1.0f; })
 TML_KERNEL(uint, sparse, (float x), { return x > 20.0f ? 3u : 0u; })
 TML_KERNEL(float, spread, (float x, tml_index i, tml_rank k), { return x + F(i) + 0.25f * F(k); })
+TML_KERNEL(float, looked_up, (uint x, tml_words w), { return tml_word_float(w, x); })
+TML_KERNEL(float, of_pair, (uvec2 v), { return F(v.x) - F(v.y); })
 TML_KERNEL(uint, needs_bits, (uint x), { return x >> 1 & 3u; })
 #include <trommel/kernel_end.h>
 
@@ -534,6 +536,26 @@ static void check_refusals(const pair *p)
         CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
         CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
     }
+    /* Whole arrays and vectors of integers are the integer path's. */
+    tml_buffer pairs;
+    CHECK_OK(p->gl,
+             tml_buffer_create(p->gl, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 2), .count = 3},
+                               &pairs));
+    twins floats = make_output(p, TML_F32, 3);
+    CHECK_STATUS(tml_map_stream(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
+                                                       .in = {u16.gl, floats.gl},
+                                                       .out = floats.gl}),
+                 TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_map_stream(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
+                                                       .in = {u16.gl, u32.gl},
+                                                       .out = floats.gl}),
+                 TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(p->gl), "a tml_words parameter") != NULL);
+    CHECK_STATUS(
+        tml_map_stream(
+            p->gl, &(tml_map_desc){.kernel = TML_USE(of_pair), .in = {pairs}, .out = floats.gl}),
+        TML_UNSUPPORTED);
+    tml_buffer_destroy(p->gl, pairs);
     map.in[0] = u32.gl;
     CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
     CHECK_STATUS(tml_scan(p->gl, &(tml_scan_desc){.in = u32.gl, .out = out.gl}), TML_UNSUPPORTED);
@@ -542,7 +564,7 @@ static void check_refusals(const pair *p)
     CHECK_STATUS(tml_buffer_create(
                      p->gl, &(tml_buffer_desc){.type = TML_U32, .count = (1 << 24) + 1}, &huge),
                  TML_OUT_OF_DEVICE_MEMORY);
-    twins all[] = {source, large, exact, total, u32, u16, out};
+    twins all[] = {source, large, exact, total, u32, u16, out, floats};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         destroy(p, all[i]);
 }

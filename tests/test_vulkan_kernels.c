@@ -25,6 +25,10 @@ TML_KERNEL(double, average, (double a, double b), { return a < b ? (a + b) * 0.5
 TML_KERNEL(uint64, wide, (uint64 a, int64 b), { return b > 0 ? max(a, a + 1u) : a; })
 TML_KERNEL(int64, shifted, (int64 a, uint n), { return (a >> 3) * 2 - I(n); })
 TML_KERNEL(bool, is_wide, (uint64 a), { return (a >> 40) != 0u; })
+TML_LIBRARY(
+    look, FUNCTION(uint) look_up(tml_words w, uint i) { return tml_word(w, i) ^ i; })
+TML_KERNEL_WITH(look, uvec2, looked_up, (uint x, tml_words w, tml_words v),
+                { return UVEC2(look_up(w, x % 15000u), look_up(v, x % 61u)); })
 #define DEFINE_BIGGER(T) TML_KERNEL(bool, T##_is_big, (T x), { return x > U(99); })
 DEFINE_BIGGER(uint)
 
@@ -78,19 +82,33 @@ typedef struct map_case {
 #define V4 TML_VEC(TML_F32, 4)
 
 static const map_case map_cases[] = {
-    {TML_USE(is_positive), {TML_F32}, false},   {TML_USE(is_positive), {TML_F16}, false},
-    {TML_USE(filter), {TML_U32}, false},        {TML_USE(filter), {TML_U16}, false},
-    {TML_USE(filter), {TML_U8}, true},          {TML_USE(is_odd_place), {0}, false},
-    {TML_USE(above), {TML_I8, TML_F16}, false}, {TML_USE(above), {TML_I32, TML_F32}, false},
-    {TML_USE(to_int), {TML_I32}, true},         {TML_USE(to_int), {TML_I16}, false},
-    {TML_USE(to_int), {TML_I8}, false},         {TML_USE(to_uint), {TML_U32}, true},
-    {TML_USE(to_uint), {TML_U16}, false},       {TML_USE(to_uint), {TML_U8}, false},
-    {TML_USE(to_float), {TML_F32}, true},       {TML_USE(to_float), {TML_F16}, false},
-    {TML_USE(pair), {TML_F32, V2}, false},      {TML_USE(pair), {TML_F16, V2}, false},
-    {TML_USE(triple), {V3, TML_U8}, true},      {TML_USE(quadruple), {V4, V3, V2, TML_I16}, true},
-    {TML_USE(from_vec4), {V4}, false},          {TML_USE(average), {TML_F64, TML_F64}, true},
-    {TML_USE(wide), {TML_U64, TML_I64}, false}, {TML_USE(shifted), {TML_I64, TML_U32}, true},
-    {TML_USE(is_wide), {TML_U64}, false},       {TML_USE(uint_is_big), {TML_U8}, false},
+    {TML_USE(is_positive), {TML_F32}, false},
+    {TML_USE(is_positive), {TML_F16}, false},
+    {TML_USE(filter), {TML_U32}, false},
+    {TML_USE(filter), {TML_U16}, false},
+    {TML_USE(filter), {TML_U8}, true},
+    {TML_USE(is_odd_place), {0}, false},
+    {TML_USE(above), {TML_I8, TML_F16}, false},
+    {TML_USE(above), {TML_I32, TML_F32}, false},
+    {TML_USE(to_int), {TML_I32}, true},
+    {TML_USE(to_int), {TML_I16}, false},
+    {TML_USE(to_int), {TML_I8}, false},
+    {TML_USE(to_uint), {TML_U32}, true},
+    {TML_USE(to_uint), {TML_U16}, false},
+    {TML_USE(to_uint), {TML_U8}, false},
+    {TML_USE(to_float), {TML_F32}, true},
+    {TML_USE(to_float), {TML_F16}, false},
+    {TML_USE(pair), {TML_F32, V2}, false},
+    {TML_USE(pair), {TML_F16, V2}, false},
+    {TML_USE(triple), {V3, TML_U8}, true},
+    {TML_USE(quadruple), {V4, V3, V2, TML_I16}, true},
+    {TML_USE(from_vec4), {V4}, false},
+    {TML_USE(average), {TML_F64, TML_F64}, true},
+    {TML_USE(wide), {TML_U64, TML_I64}, false},
+    {TML_USE(shifted), {TML_I64, TML_U32}, true},
+    {TML_USE(is_wide), {TML_U64}, false},
+    {TML_USE(uint_is_big), {TML_U8}, false},
+    {TML_USE(looked_up), {TML_U32, V3, TML_F32}, false},
 };
 enum { MAP_CASES = sizeof map_cases / sizeof map_cases[0] };
 
@@ -323,6 +341,26 @@ TEST(built_kernels_are_used)
         CHECK_OK(cpu, run_map(cpu, &used, MOST, false, expected)))
         CHECK(!memcmp(out, expected, sizeof out));
     tml_close(cpu);
+    tml_close(tml);
+}
+
+/* A text that was built with one library is not taken for the same text with another. */
+TEST(libraries_tell_kernels_apart)
+{
+    tml_context *tml = open_vulkan(0, test_vulkan_kernels_kernels);
+    if (!tml)
+        SKIP("no Vulkan device");
+    tml_kernel other = *TML_USE(looked_up);
+    other.library = "uint look_up(tml_words w, uint i) { return i + 5u; }";
+    const map_case plain = {TML_USE(looked_up), {TML_U32, V3, TML_F32}, false};
+    const map_case changed = {&other, {TML_U32, V3, TML_F32}, false};
+    static uint32_t before[2 * (MOST + GUARD)], after[2 * (MOST + GUARD)];
+    CHECK_OK(tml, run_map(tml, &plain, MOST, false, before));
+    tml_status status = run_map(tml, &changed, MOST, false, after);
+    if (has_shaderc() && CHECK_OK(tml, status))
+        CHECK(after[1] < 61 + 5 && memcmp(before, after, sizeof before) != 0);
+    else
+        CHECK_EQ_U64(status, TML_UNSUPPORTED);
     tml_close(tml);
 }
 
