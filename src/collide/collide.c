@@ -171,6 +171,25 @@ tml_collide_class collide_settle(const collide_job *job, const collide_pose *pos
     return job->is_self ? collide_exact_neighbours(a, b, NULL) : collide_exact(a, b, NULL);
 }
 
+tml_status collide_pairs_grow(collide_job *job, uint64_t count)
+{
+    if (job->pair_count + count <= job->pair_capacity)
+        return TML_OK;
+    uint64_t capacity = TML_MAX_OF(job->pair_count + count, job->pair_capacity * 2);
+    tml_collide_pair *pairs = tml_alloc(job->tml, (size_t)capacity * sizeof *pairs);
+    if (!pairs)
+        return tml_error(job->tml, TML_OUT_OF_MEMORY,
+                         "tml_collide: no memory for %llu pairs; ask for TML_COLLIDE_COUNT, fewer "
+                         "classes or fewer poses",
+                         (unsigned long long)capacity);
+    if (job->pair_count)
+        memcpy(pairs, job->pairs, (size_t)job->pair_count * sizeof *pairs);
+    tml_free(job->tml, job->pairs, (size_t)job->pair_capacity * sizeof *pairs);
+    job->pairs = pairs;
+    job->pair_capacity = capacity;
+    return TML_OK;
+}
+
 /* ---- order ----------------------------------------------------------------------------------- */
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -382,7 +401,8 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);
     if (status != TML_OK)
         return status;
-    bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST;
+    bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST ||
+                    (desc->method == TML_COLLIDE_AUTO && job->tml->engine->kind != TML_ENGINE_CPU);
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
 

@@ -1,14 +1,560 @@
-/* The descent on the device: a stream of pairs, expanded level by level. */
-#include "collide/collide_internal.h"
+/* The descent on the device: a stream of pairs (node of a, node of b, pose), expanded level by level.
+ *
+ * A step splits one side of every pair: a map tells which of the eight children meet the other side, a bit
+ * each, and an expansion makes a pair of each bit. The last two steps split a leaf of b and then a leaf
+ * of a into triangles; the very last one makes of each pair of triangles no, yes or unsure. All steps are
+ * enqueued at once, their lengths stay on the device, and one element is read back at the end: how many
+ * pairs there are, and whether any step had more than there was room for. If so, there is more room made, or,
+ * where memory is short, the pairs that went into that step are read, cut up and followed one part after
+ * the other; a part that is small enough for its next step cannot fail there, so it ends.
+ *
+ * After: Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device); Ziegler, Tevs,
+ * Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006 (expansion without
+ * overflow). */
+#include <inttypes.h>
+#include <string.h>
 
-tml_status collide_breadth_first(collide_job *job)
+#include "collide/collide_internal.h"
+#include "kernels/kernel.h"
+/* The kernels' vocabulary begins here. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_triangles.k.h"
+/* Follows them. */
+#include "kernels/collide_stream.k.h"
+
+#include "collide_library.h"
+
+/* What split kernels find in params.u. */
+enum { SPLIT_GROUP, SPLIT_OTHER_GROUP, SPLIT_CHILD_COUNT, SPLIT_LEVELS };
+/* Bits of u[SPLIT_LEVELS]: the levels of a's and b's nodes that come out, in slots' bits; and flags. */
+enum { LEVELS_A_SHIFT = 0, LEVELS_B_SHIFT = 8, LEVELS_IS_SELF = 16 };
+
+#define UNSURE_POSE 0x80000000u /* in a pair of triangles: its pose's highest bit */
+
+TML_KERNEL_WITH(collide, uint, collide_split_b,
+                (uvec3 pair, tml_words a_boxes, tml_words b_boxes, tml_words poses, tml_params p), {
+                    uint met = collide_split_node(pair, b_boxes, p.u[0], p.u[2], a_boxes, p.u[1],
+                                                  poses, true);
+                    if ((p.u[3] & 0x10000u) != 0u)
+                        for (uint i = 0u; i < 8u; i++)
+                            if (!collide_in_order(pair.x, p.u[3] & 0xffu, 8u * pair.y + i,
+                                                  (p.u[3] >> 8u) & 0xffu))
+                                met &= ~(1u << i);
+                    return met;
+                })
+
+TML_KERNEL_WITH(collide, uint, collide_split_a,
+                (uvec3 pair, tml_words a_boxes, tml_words b_boxes, tml_words poses, tml_params p), {
+                    uint met = collide_split_node(pair, a_boxes, p.u[0], p.u[2], b_boxes, p.u[1],
+                                                  poses, false);
+                    if ((p.u[3] & 0x10000u) != 0u)
+                        for (uint i = 0u; i < 8u; i++)
+                            if (!collide_in_order(8u * pair.x + i, p.u[3] & 0xffu, pair.y,
+                                                  (p.u[3] >> 8u) & 0xffu))
+                                met &= ~(1u << i);
+                    return met;
+                })
+
+/* A leaf of b into triangles: u[0] lanes of a leaf, u[1] where a's leaves begin. */
+TML_KERNEL_WITH(collide, uint, collide_split_leaf,
+                (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
+                 tml_params p),
+                {
+                    collide_rows rows = collide_rows_at(poses, 28u * pair.z);
+                    collide_box leaf = collide_box_at(a_boxes, p.u[1], pair.x);
+                    uint met = 0u;
+                    for (uint i = 0u; i < p.u[0]; i++) {
+                        uint slot = 8u * pair.y + i;
+                        vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, slot, 0u));
+                        vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, slot, 1u));
+                        vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, slot, 2u));
+                        if (collide_box_gap(collide_box_of(b0, b1, b2), leaf) <= 0.0f)
+                            met |= 1u << i;
+                    }
+                    return met;
+                })
+
+/* A triangle of b against a leaf of a: u[0] lanes of a leaf, u[1] not 0 for one mesh. Bits 0 to 7: they cross
+ * for certain; 8 to 15: unsure. */
+TML_KERNEL_WITH(collide, uint, collide_test_leaf,
+                (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
+                 tml_params p),
+                {
+                    collide_rows rows = collide_rows_at(poses, 28u * pair.z);
+                    vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 0u));
+                    vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 1u));
+                    vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 2u));
+                    collide_box box = collide_box_of(b0, b1, b2);
+                    uint met = 0u;
+                    for (uint i = 0u; i < p.u[0]; i++) {
+                        uint slot = 8u * pair.x + i;
+                        vec3 a0 = collide_corner_at(a_triangles, slot, 0u);
+                        vec3 a1 = collide_corner_at(a_triangles, slot, 1u);
+                        vec3 a2 = collide_corner_at(a_triangles, slot, 2u);
+                        bool is_near = collide_box_gap(collide_box_of(a0, a1, a2), box) <= 0.0f;
+                        if (is_near && (p.u[1] == 0u || slot < pair.y)) {
+                            uint answer = p.u[1] == 0u ? collide_triangles(a0, a1, a2, b0, b1, b2)
+                                                       : collide_neighbours(a0, a1, a2, b0, b1, b2);
+                            if (answer == 1u)
+                                met |= 1u << i;
+                            if (answer == 2u)
+                                met |= 256u << i;
+                        }
+                    }
+                    return met;
+                })
+
+TML_KERNEL(uint, collide_child_count, (uint met), { return popcount32((met | met >> 8u) & 0xffu); })
+
+/* The k-th child of a pair; u[0] is 1 where b is split. The unsure among pairs of triangles are marked. */
+TML_KERNEL(uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
+    uint left = (met | met >> 8u) & 0xffu;
+    for (uint i = 0u; i < k; i++)
+        left &= left - 1u;
+    uint lane = lowest_bit32(left);
+    uint pose = ((met >> 8u) & (1u << lane)) != 0u ? pair.z | 0x80000000u : pair.z;
+    return p.u[0] == 1u ? UVEC3(pair.x, 8u * pair.y + lane, pose)
+                        : UVEC3(8u * pair.x + lane, pair.y, pose);
+})
+
+/* What a run of steps reports: x the step (plus 1) that had no room, y how many pairs it makes, z all pairs of
+ * nodes, w the pairs that came out last. u[0] the step, u[1] the room. */
+TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p), {
+    uint count = tml_word(total, 0u);
+    bool is_first = report.x == 0u && count > p.u[1];
+    uint most = 0xffffffffu - report.z;
+    return UVEC4(is_first ? p.u[0] + 1u : report.x, is_first ? count : report.y,
+                 report.z + min(count, most), count);
+})
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+enum {
+    ROOM_AT_FIRST = 1 << 16,
+    ROOM_LEAST = 64, /* what one pair makes in a step fits eight times */
+    PAIR_BYTES = 2 * 12 + 4,
+};
+
+/* On the device, and kept with a tree: the tree, and as a's, room for a stream. */
+struct collide_stream {
+    tml_buffer boxes, triangles;
+    tml_buffer pairs[2], met; /* room pairs each */
+    uint64_t room;
+    tml_buffer poses;
+    uint64_t pose_room;
+    tml_buffer totals[2], report; /* how many pairs there are in pairs[i] */
+};
+
+static void room_destroy(tml_context *tml, struct collide_stream *stream)
 {
-    return tml_error(job->tml, TML_UNSUPPORTED,
-                     "tml_collide: BREADTH_FIRST is not there; use DEPTH_FIRST");
+    tml_buffer_destroy(tml, stream->pairs[0]);
+    tml_buffer_destroy(tml, stream->pairs[1]);
+    tml_buffer_destroy(tml, stream->met);
+    stream->pairs[0] = stream->pairs[1] = stream->met = (tml_buffer){0, 0};
+    stream->room = 0;
 }
 
 void collide_stream_destroy(tml_context *tml, tml_tree *tree)
 {
-    (void)tml;
-    (void)tree;
+    struct collide_stream *stream = tree->stream;
+    if (!stream)
+        return;
+    room_destroy(tml, stream);
+    tml_buffer_destroy(tml, stream->boxes);
+    tml_buffer_destroy(tml, stream->triangles);
+    tml_buffer_destroy(tml, stream->poses);
+    tml_buffer_destroy(tml, stream->totals[0]);
+    tml_buffer_destroy(tml, stream->totals[1]);
+    tml_buffer_destroy(tml, stream->report);
+    tml_free(tml, stream, sizeof *stream);
+    tree->stream = NULL;
 }
+
+static tml_status buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                              const char *label, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
+}
+
+/* The tree on the device. */
+static tml_status tree_upload(tml_context *tml, tml_tree *tree)
+{
+    if (tree->stream)
+        return TML_OK;
+    uint64_t words = (uint64_t)9 * tree->level_count[0];
+    if (words > UINT32_MAX)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "tml_collide: %u triangles are more than a device counts the words of; use "
+            "DEPTH_FIRST",
+            tree->count);
+    tree->stream = tml_alloc(tml, sizeof *tree->stream);
+    if (!tree->stream)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for a tree's handles");
+    memset(tree->stream, 0, sizeof *tree->stream);
+    struct collide_stream *stream = tree->stream;
+    tml_status status = buffer_make(tml, TML_F32, (uint64_t)COLLIDE_BOX_WORDS * tree->group_count,
+                                    tree->boxes, "tree boxes", &stream->boxes);
+    if (status == TML_OK)
+        status =
+            buffer_make(tml, TML_F32, words, tree->triangles, "tree triangles", &stream->triangles);
+    for (int i = 0; i < 2 && status == TML_OK; i++)
+        status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
+    if (status == TML_OK)
+        status = buffer_make(tml, TML_VEC(TML_U32, 4), 1, NULL, "pair report", &stream->report);
+    if (status != TML_OK)
+        collide_stream_destroy(tml, tree);
+    return status;
+}
+
+static tml_status room_make(tml_context *tml, struct collide_stream *stream, uint64_t room)
+{
+    room_destroy(tml, stream);
+    tml_status status =
+        buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[0]);
+    if (status == TML_OK)
+        status = buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[1]);
+    if (status == TML_OK)
+        status = buffer_make(tml, TML_U32, room, NULL, "children that meet", &stream->met);
+    if (status == TML_OK)
+        stream->room = room;
+    else
+        room_destroy(tml, stream);
+    return status;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+typedef struct breadth_run {
+    collide_job *job;
+    struct collide_stream *stream; /* a's */
+    collide_step steps[COLLIDE_STEPS_MAX];
+    uint32_t step_count;
+    uint64_t most_room; /* that the memory limit allows */
+    tml_uvec3 *found;   /* pairs of triangles on the host */
+    uint64_t found_room;
+} breadth_run;
+
+/* Enqueues step, from pairs[from] to the other. count: pairs that go in, or of those on the device if that
+ * is 0. */
+static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t count, int from)
+{
+    const collide_job *job = run->job;
+    const collide_step *step = &run->steps[number];
+    struct collide_stream *stream = run->stream;
+    const tml_tree *a = job->a, *b = job->b;
+    tml_length length = {.count = count ? count : stream->room};
+    if (!count)
+        length.device = stream->totals[from];
+    tml_map_desc map = {.in = {stream->pairs[from], stream->boxes, b->stream->boxes, stream->poses},
+                        .length = length,
+                        .out = stream->met};
+    uint32_t *u = map.params.u;
+    if (step->a_level == 1 && step->b_level == 1) {
+        map.kernel = TML_USE(collide_split_leaf);
+        map.in[2] = b->stream->triangles;
+        u[0] = b->lanes;
+        u[1] = a->level_group[1];
+    } else if (step->b_level == 0) {
+        map.kernel = TML_USE(collide_test_leaf);
+        map.in[1] = stream->triangles;
+        map.in[2] = b->stream->triangles;
+        u[0] = a->lanes;
+        u[1] = job->is_self;
+    } else {
+        uint32_t a_level = step->a_level - !step->splits_b,
+                 b_level = step->b_level - step->splits_b;
+        map.kernel = step->splits_b ? TML_USE(collide_split_b) : TML_USE(collide_split_a);
+        u[SPLIT_GROUP] = step->splits_b ? b->level_group[b_level] : a->level_group[a_level];
+        u[SPLIT_OTHER_GROUP] = step->splits_b ? a->level_group[a_level] : b->level_group[b_level];
+        u[SPLIT_CHILD_COUNT] = step->splits_b ? b->level_count[b_level] : a->level_count[a_level];
+        u[SPLIT_LEVELS] = COLLIDE_WIDTH_LOG2 * a_level << LEVELS_A_SHIFT |
+                          COLLIDE_WIDTH_LOG2 * b_level << LEVELS_B_SHIFT |
+                          (uint32_t)job->is_self << LEVELS_IS_SELF;
+    }
+    tml_status status = tml_map_stream(job->tml, &map);
+    if (status != TML_OK)
+        return status;
+    tml_expand_desc expand = {.count_kernel = TML_USE(collide_child_count),
+                              .emit_kernel = TML_USE(collide_child),
+                              .params = {.u = {step->splits_b}},
+                              .in = {stream->met, stream->pairs[from]},
+                              .length = length,
+                              .out = stream->pairs[!from],
+                              .total = stream->totals[!from]};
+    status = tml_expand(job->tml, &expand);
+    if (status != TML_OK)
+        return status;
+    return tml_map_stream(job->tml,
+                          &(tml_map_desc){.kernel = TML_USE(collide_report),
+                                          .params = {.u = {number, (uint32_t)stream->room}},
+                                          .in = {stream->report, stream->totals[!from]},
+                                          .length = {.count = 1},
+                                          .out = stream->report});
+}
+
+/* Runs steps [first, end) over count pairs and reads the report; *last is where the pairs are then. */
+static tml_status steps_run(const breadth_run *run, uint32_t first, uint32_t end,
+                            const tml_uvec3 *pairs, uint64_t count, tml_uvec4 *report, int *last)
+{
+    tml_context *tml = run->job->tml;
+    static const tml_uvec4 nothing;
+    tml_status status = tml_write(tml, run->stream->report, 0, 1, &nothing);
+    if (status == TML_OK)
+        status = tml_write(tml, run->stream->pairs[0], 0, count, pairs);
+    *last = 0;
+    for (uint32_t step = first; step < end && status == TML_OK; step++, *last = !*last)
+        status = step_enqueue(run, step, step == first ? count : 0, *last);
+    return status == TML_OK ? tml_read(tml, run->stream->report, report) : status;
+}
+
+/* ---- what is found --------------------------------------------------------------------------- */
+
+typedef struct settle_work {
+    const collide_job *job;
+    const tml_uvec3 *found; /* a's slot, b's slot, pose */
+    uint8_t *kinds;
+    uint64_t count;
+} settle_work;
+
+enum { SETTLE_A_TASK = 1024 };
+
+/* Slots without a triangle of their own repeat another one and find what that finds. */
+static void settle_task(void *argument, uint32_t task)
+{
+    const settle_work *work = argument;
+    const collide_job *job = work->job;
+    uint64_t first = (uint64_t)task * SETTLE_A_TASK;
+    uint64_t end = TML_MIN_OF(first + SETTLE_A_TASK, work->count);
+    for (uint64_t i = first; i < end; i++) {
+        const tml_uvec3 *pair = &work->found[i];
+        work->kinds[i] = TML_COLLIDE_NONE;
+        if (job->a->ids[pair->x] == COLLIDE_NO_TRIANGLE ||
+            job->b->ids[pair->y] == COLLIDE_NO_TRIANGLE || tml_is_cancelled(job->tml))
+            continue;
+        work->kinds[i] = TML_COLLIDE_CROSSING;
+        if (pair->z & UNSURE_POSE)
+            work->kinds[i] =
+                (uint8_t)collide_settle(job, &job->poses[pair->z & ~UNSURE_POSE], pair->x, pair->y);
+    }
+}
+
+/* Takes what stands in found into the job's counts and pairs. */
+static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
+{
+    collide_job *job = run->job;
+    settle_work work = {job, run->found, kinds, count};
+    tml_parallel_for(job->tml, (uint32_t)((count + SETTLE_A_TASK - 1) / SETTLE_A_TASK), settle_task,
+                     &work);
+    tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : collide_pairs_grow(job, count);
+    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+        const tml_uvec3 *pair = &run->found[i];
+        uint32_t pose = pair->z & ~UNSURE_POSE;
+        job->unsure += pair->z != pose;
+        if (!(job->classes >> kinds[i] & 1) ||
+            (job->want == TML_COLLIDE_FIRST && job->pose_counts[pose]))
+            continue;
+        job->pose_counts[pose]++;
+        job->class_counts[kinds[i]]++;
+        if (job->want == TML_COLLIDE_COUNT)
+            continue;
+        uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
+        bool is_turned = job->is_self && a > b;
+        job->pairs[job->pair_count++] =
+            (tml_collide_pair){is_turned ? b : a, is_turned ? a : b, pose, kinds[i]};
+    }
+    return status;
+}
+
+/* Reads count pairs of triangles from the device, and takes them. */
+static tml_status found_read(breadth_run *run, uint64_t count, int last)
+{
+    tml_context *tml = run->job->tml;
+    if (count == 0)
+        return TML_OK;
+    if (count > run->found_room) {
+        tml_free(tml, run->found, (size_t)run->found_room * sizeof *run->found);
+        run->found = tml_alloc(tml, (size_t)count * sizeof *run->found);
+        run->found_room = run->found ? count : 0;
+    }
+    uint8_t *kinds = tml_alloc(tml, (size_t)count);
+    tml_status status = TML_OK;
+    if (!run->found || !kinds)
+        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %" PRIu64 " pairs",
+                           count);
+    if (status == TML_OK)
+        status = tml_read_range(tml, run->stream->pairs[last], 0, count, run->found);
+    if (status == TML_OK)
+        status = found_take(run, count, kinds);
+    tml_free(tml, kinds, (size_t)count);
+    return status;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Pairs before a step that are followed a slice at a time. */
+typedef struct breadth_part {
+    uint32_t step;
+    tml_uvec3 *pairs;
+    uint64_t count, done, slice;
+} breadth_part;
+
+/* Reads the pairs that go into step, after count pairs before first, and makes a part of them. */
+static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, const tml_uvec3 *pairs,
+                            uint64_t count, breadth_part *out)
+{
+    tml_context *tml = run->job->tml;
+    tml_uvec4 report = {.w = (uint32_t)count};
+    int last = 0;
+    tml_status status = TML_OK;
+    if (step > first)
+        status = steps_run(run, first, step, pairs, count, &report, &last);
+    if (status != TML_OK)
+        return status;
+    *out =
+        (breadth_part){.step = step, .count = report.w, .slice = run->stream->room / COLLIDE_WIDTH};
+    out->pairs = tml_alloc(tml, (size_t)out->count * sizeof *out->pairs);
+    if (!out->pairs)
+        return tml_error(tml, TML_OUT_OF_MEMORY,
+                         "tml_collide: no memory for %" PRIu64 " pairs of nodes", out->count);
+    if (step > first)
+        return tml_read_range(tml, run->stream->pairs[last], 0, out->count, out->pairs);
+    memcpy(out->pairs, pairs, (size_t)count * sizeof *pairs);
+    return TML_OK;
+}
+
+/* More room, where the limit and the device allow; false where they do not. */
+static bool room_grow(breadth_run *run, uint64_t needed)
+{
+    tml_context *tml = run->job->tml;
+    uint64_t before = run->stream->room;
+    uint64_t room = TML_MIN_OF(TML_MAX_OF(needed + needed / 4, 2 * before), run->most_room);
+    if (room <= before)
+        return false;
+    if (room_make(tml, run->stream, room) == TML_OK)
+        return true;
+    run->most_room = before;
+    return false;
+}
+
+/* Follows the first part's pairs to the end, in order, each part that has no room cut into smaller ones. */
+static tml_status parts_run(breadth_run *run, breadth_part first)
+{
+    collide_job *job = run->job;
+    breadth_part parts[COLLIDE_STEPS_MAX + 1];
+    uint32_t depth = 1;
+    tml_status status = TML_OK;
+    parts[0] = first;
+    while (depth > 0) {
+        breadth_part *part = &parts[depth - 1];
+        if (part->done == part->count || status != TML_OK) {
+            if (depth > 1)
+                tml_free(job->tml, part->pairs, (size_t)part->count * sizeof *part->pairs);
+            depth--;
+            continue;
+        }
+        if (depth == 1 &&
+            !tml_progress(job->tml, "pairs", (double)part->done / (double)part->count)) {
+            status = tml_error(job->tml, TML_CANCELLED, "tml_collide: cancelled");
+            continue;
+        }
+        const tml_uvec3 *pairs = part->pairs + part->done;
+        uint64_t count = TML_MIN_OF(part->slice, part->count - part->done);
+        tml_uvec4 report;
+        int last;
+        status = steps_run(run, part->step, run->step_count, pairs, count, &report, &last);
+        if (status != TML_OK)
+            continue;
+        if (report.x == 0) {
+            job->node_pairs += report.z - report.w;
+            job->parts++;
+            status = found_read(run, report.w, last);
+            part->done += count;
+        } else if (!room_grow(run, report.y)) {
+            if (run->stream->room == 0) /* what there was is gone, too */
+                status = room_make(job->tml, run->stream, run->most_room);
+            if (status == TML_OK) {
+                status = part_make(run, part->step, report.x - 1, pairs, count, &parts[depth]);
+                depth++;
+                part->done += count;
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static tml_status poses_upload(const breadth_run *run)
+{
+    const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
+    uint64_t words = (uint64_t)COLLIDE_POSE_WORDS * job->pose_count;
+    if (stream->pose_room < words) {
+        tml_buffer_destroy(job->tml, stream->poses);
+        stream->poses = (tml_buffer){0, 0};
+        stream->pose_room = 0;
+        tml_status status =
+            buffer_make(job->tml, TML_F32, words, job->poses, "poses", &stream->poses);
+        stream->pose_room = status == TML_OK ? words : 0;
+        return status;
+    }
+    return tml_write(job->tml, stream->poses, 0, words, job->poses);
+}
+
+static tml_status run_prepare(breadth_run *run)
+{
+    collide_job *job = run->job;
+    tml_context *tml = job->tml;
+    uint64_t limit = job->memory_limit;
+    if (limit == 0) {
+        tml_device_info device;
+        tml_context_device(tml, &device);
+        limit = (uint64_t)1 << 30;
+        if (device.memory)
+            limit = TML_MIN_OF(limit, device.memory / 4);
+    }
+    run->most_room =
+        TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)1 << 30);
+    tml_status status = tree_upload(tml, job->a);
+    if (status == TML_OK)
+        status = tree_upload(tml, job->b);
+    if (status != TML_OK)
+        return status;
+    run->stream = job->a->stream;
+    if (run->stream->room == 0 || run->stream->room > run->most_room)
+        status = room_make(tml, run->stream, TML_MIN_OF((uint64_t)ROOM_AT_FIRST, run->most_room));
+    return status == TML_OK ? poses_upload(run) : status;
+}
+
+tml_status collide_breadth_first(collide_job *job)
+{
+    tml_context *tml = job->tml;
+    breadth_run run = {.job = job};
+    run.step_count = collide_schedule(job->a, job->b, run.steps);
+    if (run.step_count == 0) /* a mesh without triangles */
+        return TML_OK;
+    if (job->pose_count >= UNSURE_POSE)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_collide: BREADTH_FIRST takes less than 2^31 poses");
+    tml_status status = run_prepare(&run);
+    breadth_part roots = {.count = job->pose_count, .slice = run.stream ? run.stream->room : 0};
+    size_t size = (size_t)roots.count * sizeof *roots.pairs;
+    if (status == TML_OK) {
+        roots.pairs = tml_alloc(tml, size);
+        if (!roots.pairs)
+            status = tml_error(tml, TML_OUT_OF_MEMORY,
+                               "tml_collide: no memory for %zu bytes of roots", size);
+    }
+    if (status == TML_OK) {
+        for (uint32_t pose = 0; pose < job->pose_count; pose++)
+            roots.pairs[pose] = (tml_uvec3){0, 0, pose};
+        status = parts_run(&run, roots);
+    }
+    tml_free(tml, roots.pairs, size);
+    tml_free(tml, run.found, (size_t)run.found_room * sizeof *run.found);
+    return status;
+}
+
+#include "kernels/kernel_end.h"

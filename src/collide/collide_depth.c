@@ -137,33 +137,13 @@ static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count
     return TML_OK;
 }
 
-/* Room for count more of the job's pairs. */
-static tml_status pairs_grow(collide_job *job, uint64_t count)
-{
-    if (job->pair_count + count <= job->pair_capacity)
-        return TML_OK;
-    uint64_t capacity = TML_MAX_OF(job->pair_count + count, job->pair_capacity * 2);
-    tml_collide_pair *pairs = tml_alloc(job->tml, (size_t)capacity * sizeof *pairs);
-    if (!pairs)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY,
-                         "tml_collide: no memory for %llu pairs; ask for TML_COLLIDE_COUNT, fewer "
-                         "classes or fewer poses",
-                         (unsigned long long)capacity);
-    if (job->pair_count)
-        memcpy(pairs, job->pairs, (size_t)job->pair_count * sizeof *pairs);
-    tml_free(job->tml, job->pairs, (size_t)job->pair_capacity * sizeof *pairs);
-    job->pairs = pairs;
-    job->pair_capacity = capacity;
-    return TML_OK;
-}
-
 /* Adds the runs' counts to the job's, and their pairs but those of runs that fell short. */
 static tml_status runs_gather(collide_job *job, const depth_round *round)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < round->run_count; i++)
         total += round->runs[i].count;
-    tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : pairs_grow(job, total);
+    tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : collide_pairs_grow(job, total);
     if (status != TML_OK)
         return status;
     for (uint32_t i = 0; i < round->run_count; i++) {

@@ -113,6 +113,9 @@ typedef struct collide_job {
 tml_collide_class collide_settle(const collide_job *job, const collide_pose *pose, uint32_t a_slot,
                                  uint32_t b_slot);
 
+/* Room for count more of the job's pairs. */
+tml_status collide_pairs_grow(collide_job *job, uint64_t count);
+
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
 /* Frees what tree keeps on the device. */

@@ -1,0 +1,133 @@
+/* One element of a stream of pairs: two nodes, or triangles in slots, and a pose; and the arrays that it is
+ * looked up in. Groups are those of src/collide/collide_internal.h: eight siblings, coordinate by
+ * coordinate. */
+
+STRUCT_BEGIN(collide_box)
+vec3 low;
+vec3 high;
+STRUCT_END(collide_box)
+
+STRUCT_BEGIN(collide_rows)
+vec4 x;
+vec4 y;
+vec4 z;
+STRUCT_END(collide_rows)
+
+FUNCTION(vec3) collide_lane3(tml_words groups, uint at)
+{
+    return VEC3(tml_word_float(groups, at), tml_word_float(groups, at + 8u),
+                tml_word_float(groups, at + 16u));
+}
+
+/* Box number i of the level whose groups begin at group. */
+FUNCTION(collide_box) collide_box_at(tml_words groups, uint group, uint i)
+{
+    uint at = 48u * (group + (i >> 3u)) + (i & 7u);
+    collide_box box;
+    box.low = collide_lane3(groups, at);
+    box.high = collide_lane3(groups, at + 24u);
+    return box;
+}
+
+FUNCTION(vec4) collide_row_at(tml_words poses, uint at)
+{
+    return VEC4(tml_word_float(poses, at), tml_word_float(poses, at + 1u),
+                tml_word_float(poses, at + 2u), tml_word_float(poses, at + 3u));
+}
+
+/* A pose's matrix (or its inverse: 12 words on). */
+FUNCTION(collide_rows) collide_rows_at(tml_words poses, uint at)
+{
+    collide_rows rows;
+    rows.x = collide_row_at(poses, at);
+    rows.y = collide_row_at(poses, at + 4u);
+    rows.z = collide_row_at(poses, at + 8u);
+    return rows;
+}
+
+FUNCTION(vec3) collide_move(collide_rows rows, vec3 p)
+{
+    return VEC3(collide_pose_row(rows.x, p), collide_pose_row(rows.y, p),
+                collide_pose_row(rows.z, p));
+}
+
+FUNCTION(collide_box) collide_move_box(collide_rows rows, collide_box box)
+{
+    collide_box moved;
+    moved.low = VEC3(collide_pose_low(rows.x, box.low, box.high),
+                     collide_pose_low(rows.y, box.low, box.high),
+                     collide_pose_low(rows.z, box.low, box.high));
+    moved.high = VEC3(collide_pose_high(rows.x, box.low, box.high),
+                      collide_pose_high(rows.y, box.low, box.high),
+                      collide_pose_high(rows.z, box.low, box.high));
+    return moved;
+}
+
+FUNCTION(collide_box) collide_widen(collide_box box, vec3 margin)
+{
+    box.low = sub3(box.low, margin);
+    box.high = add3(box.high, margin);
+    return box;
+}
+
+FUNCTION(float) collide_box_gap(collide_box p, collide_box q)
+{
+    return collide_gap(p.low, p.high, q.low, q.high);
+}
+
+FUNCTION(collide_box) collide_box_of(vec3 p, vec3 q, vec3 r)
+{
+    collide_box box;
+    box.low = VEC3(min(min(p.x, q.x), r.x), min(min(p.y, q.y), r.y), min(min(p.z, q.z), r.z));
+    box.high = VEC3(max(max(p.x, q.x), r.x), max(max(p.y, q.y), r.y), max(max(p.z, q.z), r.z));
+    return box;
+}
+
+/* Of one mesh: does the first slot of a's node come before the end of b's? Levels are shifts of 3 bits. */
+FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
+{
+    if (a_shift >= b_shift)
+        return a << (a_shift - b_shift) <= b;
+    return a <= ((b + 1u) << (b_shift - a_shift)) - 1u;
+}
+
+/* Which of the eight children of one node of a pair meet the other: a bit each. The one that is split lies
+ * in the arrays split, its children from split_group on, child_count of them; the other in others, from
+ * other_group on. Each is moved into the other's frame: by the pose, or by its inverse, and where b's own
+ * boxes are compared they are widened. */
+FUNCTION(uint)
+collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_count,
+                   tml_words others, uint other_group, tml_words poses, bool splits_b)
+{
+    uint pose = 28u * pair.z;
+    uint parent = splits_b ? pair.y : pair.x;
+    uint other = splits_b ? pair.x : pair.y;
+    collide_rows child_rows = collide_rows_at(poses, splits_b ? pose : pose + 12u);
+    collide_rows other_rows = collide_rows_at(poses, splits_b ? pose + 12u : pose);
+    vec3 margin = VEC3(tml_word_float(poses, pose + 24u), tml_word_float(poses, pose + 25u),
+                       tml_word_float(poses, pose + 26u));
+    collide_box other_own = collide_box_at(others, other_group, other);
+    collide_box other_moved = collide_move_box(other_rows, other_own);
+    if (!splits_b)
+        other_own = collide_widen(other_own, margin);
+    uint met = 0u;
+    for (uint i = 0u; i < 8u; i++) {
+        uint child = 8u * parent + i;
+        if (child < child_count) {
+            collide_box own = collide_box_at(split, split_group, child);
+            collide_box moved = collide_move_box(child_rows, own);
+            if (splits_b)
+                own = collide_widen(own, margin);
+            float gap = max(collide_box_gap(moved, other_own), collide_box_gap(own, other_moved));
+            if (gap <= 0.0f)
+                met |= 1u << i;
+        }
+    }
+    return met;
+}
+
+/* A corner of a slot's triangle. */
+FUNCTION(vec3) collide_corner_at(tml_words triangles, uint slot, uint corner)
+{
+    return collide_lane3(triangles, 72u * (slot >> 3u) + 24u * corner + (slot & 7u));
+}
