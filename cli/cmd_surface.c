@@ -13,6 +13,7 @@
 #include "picture_buffer.h"
 #include "picture_options.h"
 #include "progress.h"
+#include "slabs.h"
 #include "stream_kernels.h"
 #include "summary.h"
 
@@ -40,6 +41,8 @@ typedef struct surface_args {
     uint64_t resolution;
     picture_options picture;
     float color[3];
+    uint64_t slab_layers;
+    const char *index;
 } surface_args;
 
 static const char *parse_labels(const char *text, void *member)
@@ -125,6 +128,16 @@ static const opt surface_options[] = {
 
     INPUT_OPTIONS(surface_args),
 
+    {OPT_SECTION, .help = "Volumes larger than memory"},
+    {OPT_COUNT, "slabs", .argument = "LAYERS", .least = 0, .most = 1e9, .fallback = "0",
+     .offset = offsetof(surface_args, slab_layers),
+     .help =
+         "read, work and write in slabs of so many layers, for the same mesh; 0: only where the "
+         "volume needs more than --memory, or half of what is free"},
+    {OPT_FILE, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
+     .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
+             "cross are not read, where samples are raw and in one file"},
+
     {OPT_SECTION, .help = "Points"},
     {OPT_CHOICE, "points-kind", .choices = "sum|distance", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
@@ -186,6 +199,8 @@ typedef struct run {
     tml_surface_result result;
     tml_mesh mesh;
     summary summary;
+    slabs slabs;
+    bool in_slabs;
 } run;
 
 static int fail(const run *r, tml_status status)
@@ -270,27 +285,19 @@ static bool is_far_from_origin(const tml_grid *grid)
     return false;
 }
 
-static int prepare_volume(run *r)
+/* What the file says of itself, and the isovalues or labels. */
+static int describe_volume(run *r)
 {
     const tml_volume *v = &r->in.volume;
     const label_list *labels = &r->args->labels;
     r->summary.grid = r->desc.grid = v->grid;
     r->summary.slope = v->slope;
     r->summary.intercept = v->intercept;
-    r->summary.bytes_in = v->size;
+    r->summary.bytes_in = input_sample_count(v) * tml_type_size(v->type);
     if (!(v->slope != 0))
         return cli_error("surface", "%s: its values have slope 0; there is no surface", r->in.path);
     if (is_far_from_origin(&v->grid))
         memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
-    tml_status status =
-        cli_lend_input(r->tml, v->type, input_sample_count(v), v->data, "volume", &r->desc.volume);
-    if (status != TML_OK)
-        return fail(r, status);
-    int code = make_mask(r);
-    if (code == CLI_OK)
-        code = make_attribute(r);
-    if (code != CLI_OK)
-        return code;
     if (!labels->all && !labels->count)
         return choose_isovalues(r);
     r->summary.slope = 1; /* labels are stored values */
@@ -299,6 +306,18 @@ static int prepare_volume(run *r)
     r->desc.label_count = labels->count;
     r->desc.all_labels = labels->all;
     return CLI_OK;
+}
+
+static int prepare_volume(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    int code = describe_volume(r);
+    if (code == CLI_OK)
+        code = fail(r, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data, "volume",
+                                      &r->desc.volume));
+    if (code == CLI_OK)
+        code = make_mask(r);
+    return code == CLI_OK ? make_attribute(r) : code;
 }
 
 static int prepare_points(run *r)
@@ -394,7 +413,7 @@ static int explain_empty(run *r)
                      hides ? ", where --mask and --region hide nothing" : "");
 }
 
-static int extract(run *r)
+static void choose_surface(run *r)
 {
     const surface_args *a = r->args;
     r->desc.region = a->region;
@@ -405,18 +424,28 @@ static int extract(run *r)
     r->desc.drop_degenerate = a->drop_degenerate;
     r->desc.largest_component = a->largest;
     count_cells(r);
-    double start = cli_now();
-    tml_status status = tml_surface(r->tml, &r->desc, &r->result);
-    r->summary.surface_seconds = cli_now() - start;
-    r->summary.result = &r->result;
-    if (status != TML_OK)
-        return fail(r, status);
+}
+
+static void add_stages(run *r)
+{
     double known = 0;
     for (uint32_t i = 0; i < r->result.stage_count; i++) {
         report_add_stage(&r->summary.report, r->result.stages[i].name, r->result.stages[i].seconds);
         known += r->result.stages[i].seconds;
     }
     report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
+}
+
+static int extract(run *r)
+{
+    choose_surface(r);
+    double start = cli_now();
+    tml_status status = tml_surface(r->tml, &r->desc, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    r->summary.result = &r->result;
+    if (status != TML_OK)
+        return fail(r, status);
+    add_stages(r);
     return r->result.triangle_count ? CLI_OK : explain_empty(r);
 }
 
@@ -538,8 +567,77 @@ static int write_outputs(run *r)
     return code == CLI_OK ? save_cells(r) : code;
 }
 
+/* ---- in slabs -------------------------------------------------------------------------------- */
+
+/* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are none. */
+static const char *what_needs_all(const run *r)
+{
+    const surface_args *a = r->args;
+    return !a->output                           ? "give --output"
+           : a->png                             ? "leave --png away"
+           : a->debug_cells                     ? "leave --debug-cells away"
+           : a->labels.all                      ? "name the labels"
+           : a->largest                         ? "leave --largest away"
+           : a->drop_degenerate                 ? "leave --drop-degenerate away"
+           : !a->iso.count && !a->labels.count  ? "give --iso"
+           : a->common.backend > TML_ENGINE_CPU ? "use --backend cpu"
+                                                : NULL;
+}
+
+/* Opens the volume for slabs where they are asked for, or where it needs more memory than it may take. */
+static int choose_slabs(run *r, const char *path)
+{
+    const surface_args *a = r->args;
+    const char *obstacle = what_needs_all(r);
+    bool is_asked = a->slab_layers || a->index;
+    uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
+    const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    if (obstacle && is_asked)
+        return cli_usage("surface", "--%s: in slabs there is never a whole volume or mesh; %s",
+                         a->index ? "index" : "slabs", obstacle);
+    if (obstacle || !desc.dims[0] != !desc.type || !slabs_open(path, &desc, &r->slabs))
+        return CLI_OK; /* loaded whole, with what there is to say about it */
+    int code = CLI_OK;
+    if (a->mask)
+        code = slabs_open_like(&r->slabs, TML_SURFACE_MASK, "mask", a->mask);
+    if (code == CLI_OK && a->attribute)
+        code = slabs_open_like(&r->slabs, TML_SURFACE_ATTRIBUTE, "attribute", a->attribute);
+    r->in_slabs = is_asked || (limit && slabs_size(&r->slabs) > limit);
+    if (!r->in_slabs)
+        slabs_close(&r->slabs);
+    return r->in_slabs ? code : CLI_OK;
+}
+
+static int run_slabs(run *r)
+{
+    const surface_args *a = r->args;
+    r->in.volume = r->slabs.info[0];
+    r->summary.in = &r->in;
+    r->summary.result = &r->result;
+    int code = describe_volume(r);
+    if (code != CLI_OK)
+        return code;
+    choose_surface(r);
+    if (r->summary.cells == 0 && !a->caps)
+        return explain_empty(r);
+    slabs_options options = {.memory =
+                                 a->common.memory - a->common.memory / 4, /* the rest: files */
+                             .layers = a->slab_layers,
+                             .index = a->index,
+                             .path = r->in.path,
+                             .output = a->output};
+    memcpy(options.origin, r->desc.position_origin, sizeof options.origin);
+    double start = cli_now();
+    code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    add_stages(r);
+    report_add_output(&r->summary.report, a->output);
+    return code;
+}
+
 static void release(run *r)
 {
+    slabs_close(&r->slabs);
     tml_surface_free(r->tml, &r->result);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
@@ -559,16 +657,28 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
     int code = check_args(a);
     if (code != CLI_OK)
         return code;
-    run r = {.args = a, .tml = cli_open("surface", &a->common)};
-    if (!r.tml)
-        return CLI_FAILED;
-    code = load_input(&r, operands[0]);
-    if (code == CLI_OK)
-        code = extract(&r);
-    if (code == CLI_OK)
-        code = count_components(&r);
-    if (code == CLI_OK)
-        code = write_outputs(&r);
+    run r = {.args = a};
+    code = choose_slabs(&r, operands[0]);
+    cli_common common = a->common;
+    if (r.in_slabs) /* the engine that takes them */
+        common.backend = TML_ENGINE_CPU;
+    r.tml = code == CLI_OK ? cli_open("surface", &common) : NULL;
+    if (!r.tml) {
+        slabs_close(&r.slabs);
+        return code == CLI_OK ? CLI_FAILED : code;
+    }
+    if (r.in_slabs) {
+        input_name(operands[0], &r.in);
+        code = run_slabs(&r);
+    } else {
+        code = load_input(&r, operands[0]);
+        if (code == CLI_OK)
+            code = extract(&r);
+        if (code == CLI_OK)
+            code = count_components(&r);
+        if (code == CLI_OK)
+            code = write_outputs(&r);
+    }
     progress_clear();
     if (code == CLI_OK && a->common.json)
         summary_print_json(&r.summary);

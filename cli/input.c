@@ -51,14 +51,16 @@ static bool is_named_like_points(const char *path)
     return false;
 }
 
-int input_load(const char *command, tml_context *tml, const char *path,
-               const input_options *options, const cli_common *common, input *out)
+void input_name(const char *path, input *out)
 {
     memset(out, 0, sizeof *out);
     out->path = path;
     struct stat file;
     out->file_size = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
 
+tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common)
+{
     tml_volume_load_desc desc = {
         .type = options->type ? tml_type_from_name(options->type) : TML_TYPE_NONE,
         .big_endian = options->big_endian,
@@ -68,6 +70,15 @@ int input_load(const char *command, tml_context *tml, const char *path,
     };
     memcpy(desc.dims, options->dims, sizeof desc.dims);
     memcpy(desc.spacing, options->spacing, sizeof desc.spacing);
+    return desc;
+}
+
+int input_load(const char *command, tml_context *tml, const char *path,
+               const input_options *options, const cli_common *common, input *out)
+{
+    input_name(path, out);
+
+    tml_volume_load_desc desc = input_volume_desc(options, common);
     if (!desc.dims[0] != !desc.type)
         return cli_usage(command, "--dims and --type belong together: %s is missing",
                          desc.type ? "--dims" : "--type");
@@ -88,19 +99,25 @@ int input_load(const char *command, tml_context *tml, const char *path,
     return cli_error(command, "%s; nor is it points (PLY, XYZ, PCD, LAS, legacy VTK)", complaint);
 }
 
-int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
-                    const tml_volume *of, tml_volume *out)
+int input_check_like(const char *command, const char *option, const char *path,
+                     const tml_volume *volume, const tml_volume *of)
 {
-    tml_status status = tml_volume_load(tml, path, NULL, out);
-    if (status != TML_OK)
-        return cli_fail(command, tml, status);
-    const uint64_t *a = out->grid.dims, *b = of->grid.dims;
+    const uint64_t *a = volume->grid.dims, *b = of->grid.dims;
     if (memcmp(a, b, sizeof of->grid.dims) == 0)
         return CLI_OK;
     return cli_error(command,
                      "--%s: %s has %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, needs %" PRIu64
                      " x %" PRIu64 " x %" PRIu64 " as the input",
                      option, path, a[0], a[1], a[2], b[0], b[1], b[2]);
+}
+
+int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
+                    const tml_volume *of, tml_volume *out)
+{
+    tml_status status = tml_volume_load(tml, path, NULL, out);
+    if (status != TML_OK)
+        return cli_fail(command, tml, status);
+    return input_check_like(command, option, path, out, of);
 }
 
 void input_free(tml_context *tml, input *in)

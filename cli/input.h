@@ -65,6 +65,13 @@ int input_load(const char *command, tml_context *tml, const char *path,
 /* Loads a volume of the same size as of, for a mask or an attribute. */
 int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
                     const tml_volume *of, tml_volume *out);
+/* Have they the same size? */
+int input_check_like(const char *command, const char *option, const char *path,
+                     const tml_volume *volume, const tml_volume *of);
+/* An input with a path and nothing loaded. */
+void input_name(const char *path, input *out);
+/* What the options say of a volume's file. */
+tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
 void input_free(tml_context *tml, input *in);
 
 uint64_t input_sample_count(const tml_volume *volume);

@@ -19,8 +19,8 @@ extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() *
 #endif
 
 static const cli_command *const commands[] = {
-    &cmd_surface, &cmd_exposure, &cmd_mips,   &cmd_info,  &cmd_devices,
-    &cmd_compact, &cmd_scan,     &cmd_reduce, &cmd_bench,
+    &cmd_surface, &cmd_index,   &cmd_exposure, &cmd_mips,   &cmd_info,
+    &cmd_devices, &cmd_compact, &cmd_scan,     &cmd_reduce, &cmd_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -38,7 +38,8 @@ const opt cli_shared_options[] = {
      .help = "worker threads of the CPU engine; 0: one for each processor",
      .offset = offsetof(cli_common, threads)},
     {OPT_BYTES, "memory", .argument = "SIZE",
-     .help = "refuse an input that needs more memory than this, such as 512M or 4G",
+     .help = "refuse an input that needs more memory than this, such as 512M or 4G; surface goes "
+             "through a volume that does in slabs",
      .offset = offsetof(cli_common, memory)},
     {OPT_BYTES, "device-memory", .argument = "SIZE",
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "

@@ -8,6 +8,7 @@
 typedef struct memory_watch {
     size_t largest;   /* request so far */
     size_t live;      /* bytes not given back */
+    size_t peak;      /* the most of them at once */
     uint64_t count;   /* requests so far */
     uint64_t fail_at; /* this request gets nothing; 0: none */
 } memory_watch;
@@ -21,6 +22,7 @@ static void *watched_alloc(void *user, size_t size, size_t alignment)
     if (watch->count == watch->fail_at || posix_memalign(&memory, alignment, size) != 0)
         return NULL;
     watch->live += size;
+    watch->peak = watch->live > watch->peak ? watch->live : watch->peak;
     return memory;
 }
 

@@ -322,8 +322,8 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface", "exposure", "mips",   "info", "devices",
-                                       "compact", "scan",     "reduce", "bench"};
+static const char *const commands[] = {"surface", "index",   "exposure", "mips",   "info",
+                                       "devices", "compact", "scan",     "reduce", "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -433,6 +433,9 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"surface a -o x.ply --threads -1", "\"-1\" is not accepted"},
         {"surface a -o x.ply --threads 2000", "0 to 1024"},
         {"surface a -o x.ply --memory 3X", "a size such as 512M or 4G"},
+        {"surface a -o x.ply --slabs 3 --iso 3 --png x.png", "leave --png away"},
+        {"surface a -o x.ply --slabs 3", "give --iso"},
+        {"surface a -o x.ply --index x.tmx --iso 3 --largest", "leave --largest away"},
         {"surface a --png x.png --size 1200", "width x height"},
         {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
         {"surface a --png x.png --color red", "six hexadecimal digits"},
@@ -769,6 +772,89 @@ TEST(an_interrupt_leaves_no_half_file)
     CHECK_EQ_I64(code, 130);
     CHECK(strstr(err, "cancelled") != NULL);
     CHECK_EQ_I64(count_entries(target), 0);
+}
+
+/* ---- volumes larger than memory -------------------------------------------------------------- */
+
+static bool same_files(const char *a, const char *b)
+{
+    char command[300];
+    snprintf(command, sizeof command, "cmp %s %s", in_folder(a), in_folder(b));
+    return CHECK(system(command) == 0);
+}
+
+TEST(slabs_make_the_same_file)
+{
+    static const char *const ways[] = {
+        "--iso 100 -o %s.ply", "--iso 60,100 --caps --normals sobel -o %s.vtp",
+        "--iso 100 --region 10:90,:,5:60 --flip -o %s.stl",
+        "--labels 0,255 --normals none -o %s.glb", "--iso 100 --soup --normals forward -o %s.obj"};
+    static const char *const endings[] = {"ply", "vtp", "stl", "glb", "obj"};
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char way[200], whole[40], slabs[40];
+        snprintf(whole, sizeof whole, "at_once.%s", endings[i]);
+        snprintf(slabs, sizeof slabs, "in_slabs.%s", endings[i]);
+        snprintf(way, sizeof way, ways[i], in_folder("at_once"));
+        EXPECT(0, "surface %s --backend cpu %s", engine, way);
+        snprintf(way, sizeof way, ways[i], in_folder("in_slabs"));
+        EXPECT(0, "surface %s --slabs %d %s", engine, (int)(5 + 30 * i), way);
+        same_files(whole, slabs);
+    }
+    /* Without being asked, where memory is short: with a mask and values, too. */
+    EXPECT(0, "surface %s --backend cpu --iso 100 --mask %s --attribute %s -o %s", engine, engine,
+           engine, in_folder("at_once.ply"));
+    EXPECT(0, "surface %s --memory 9M --iso 100 --mask %s --attribute %s -o %s --json", engine,
+           engine, engine, in_folder("in_slabs.ply"));
+    CHECK(strstr(out, "wait for samples") != NULL);
+    same_files("at_once.ply", "in_slabs.ply");
+}
+
+TEST(an_index_leaves_the_surface_as_it_is)
+{
+    make_ball();
+    const char *ball_file = in_folder("ball_32x32x32_uint8.raw"), *index = in_folder("ball.tmx");
+    EXPECT(0, "index %s -o %s --json", ball_file, index);
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("bricks"), 64, 0);
+    CHECK_NEAR(json_get("upper"), 255, 0);
+    EXPECT(0, "surface %s --iso 100 -o %s --backend cpu", ball_file, in_folder("at_once.ply"));
+    EXPECT(0, "surface %s --iso 100 -o %s --index %s", ball_file, in_folder("indexed.ply"), index);
+    same_files("at_once.ply", "indexed.ply");
+    /* Another volume's, an older one, a damaged one. */
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    EXPECT(1, "surface %s --iso 100 -o %s --index %s", engine, in_folder("x.ply"), index);
+    CHECK(strstr(err, "another volume") != NULL);
+    char command[300];
+    snprintf(command, sizeof command, "touch -d 2001-01-01 %s", index);
+    CHECK(system(command) == 0);
+    EXPECT(1, "surface %s --iso 100 -o %s --index %s", ball_file, in_folder("x.ply"), index);
+    CHECK(strstr(err, "older than") != NULL);
+    FILE *file = fopen(index, "r+b");
+    if (CHECK(file && fseek(file, 60, SEEK_SET) == 0 && fputc(0x55, file) != EOF))
+        fclose(file);
+    EXPECT(1, "surface %s --iso 100 -o %s --index %s", ball_file, in_folder("x.ply"), index);
+    CHECK(strstr(err, "checksum") != NULL && !exists("x.ply"));
+    ball_file = in_folder("ball_32x32x32_uint8.raw"); /* paths do not last for ever */
+    EXPECT(1, "surface %s --iso 100 -o %s --index %s", ball_file, in_folder("x.ply"), ball_file);
+    CHECK(strstr(err, "no index of bricks") != NULL);
+}
+
+/* What is found out half-way is told with its layers, and leaves nothing. */
+TEST(a_volume_that_breaks_off_names_its_layers)
+{
+    const char *engine = test_data("engine_256x256x128_uint8.raw.gz");
+    const char *cut = in_folder("cut_256x256x128_uint8.raw.gz");
+    char command[400];
+    snprintf(command, sizeof command, "head -c 3000000 %s > %s", engine, cut);
+    CHECK(system(command) == 0);
+    CHECK(mkdir(in_folder("empty"), 0700) == 0);
+    EXPECT(1, "surface %s --iso 100 --slabs 8 -o %s", cut, in_folder("empty/x.ply"));
+    CHECK(strstr(err, "layers ") != NULL && strstr(err, "cut short") != NULL);
+    CHECK_EQ_I64(count_entries(in_folder("empty")), 0);
+    EXPECT(1, "surface %s --iso 900 --slabs 8 -o %s", engine, in_folder("empty/x.ply"));
+    CHECK(strstr(err, "the surface is empty") != NULL);
+    CHECK_EQ_I64(count_entries(in_folder("empty")), 0);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * piece by piece against meshes saved, and both with surfaces in slabs between them: the same file, bit for
  * bit. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
@@ -591,6 +592,73 @@ TEST(every_collected_volume_in_slabs)
     closedir(directory);
     tml_close(reader);
     tml_close(tml);
+}
+
+/* ---- large ones ------------------------------------------------------------------------------ */
+
+/* Balls on a lattice, 0 between them: a file with holes, of which the disk holds a part. Not one layer of
+ * the volume is at hand as a whole. */
+static bool write_balls(const char *path, uint64_t side, uint64_t period)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    uint8_t *row = malloc(side);
+    int64_t half = (int64_t)period / 2, radius = half - 3;
+    bool good = file >= 0 && ftruncate(file, (off_t)(side * side * side)) == 0;
+    for (uint64_t z = 0; z < side && good; z++)
+        for (uint64_t y = 0; y < side && good; y++) {
+            int64_t dz = (int64_t)(z % period) - half, dy = (int64_t)(y % period) - half;
+            if (dz * dz + dy * dy >= radius * radius)
+                continue;
+            for (uint64_t x = 0; x < side; x++) {
+                int64_t dx = (int64_t)(x % period) - half;
+                int64_t left = radius * radius - dx * dx - dy * dy - dz * dz;
+                row[x] = (uint8_t)(left > 0 ? 255 * left / (radius * radius) : 0);
+            }
+            good = pwrite(file, row, side, (off_t)((z * side + y) * side)) == (ssize_t)side;
+        }
+    free(row);
+    return CHECK(good && close(file) == 0);
+}
+
+/* TML_BIG_SIDE=2048 makes a file of 8 GiB, TML_BIG_FILE says where, and it is kept. */
+TEST(a_large_volume_goes_through_little_memory)
+{
+    const char *wanted = getenv("TML_BIG_SIDE"), *kept = getenv("TML_BIG_FILE");
+    uint64_t side = wanted ? strtoull(wanted, NULL, 10) : 256, period = side / 8;
+    char path[1024];
+    snprintf(path, sizeof path, "%s", kept ? kept : in_folder("balls.raw"));
+    if (!write_balls(path, side, period))
+        return;
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch), *reader = open_plain();
+    const tml_volume_load_desc raw = {.dims = {side, side, side}, .type = TML_U8};
+    tml_volume info;
+    pipeline pipe = {NULL, NULL};
+    const tml_mesh_stream_desc mesh = {.normals = true};
+    const uint64_t memory = side * side * 24; /* of layers: a few, of the volume: a small part */
+    CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
+    CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("balls.ply"), &mesh, &pipe.out));
+    const tml_surface_stream_desc desc = {
+        .surface = {.grid = info.grid, .iso = 100, .normals = TML_NORMALS_CENTRAL},
+        .type = TML_U8,
+        .read = pipe_read,
+        .write = pipe_write,
+        .user = &pipe,
+        .memory = memory};
+    tml_surface_result result = {0};
+    tml_status status = tml_surface_stream(tml, &desc, &result);
+    CHECK_OK(tml, tml_mesh_stream_finish(pipe.out, status));
+    /* Every ball is closed, and all are alike: faces, edges and vertices of each add up to 2. */
+    uint64_t balls = 512;
+    CHECK_EQ_U64(result.triangle_count, 2 * (result.vertex_count - 2 * balls));
+    CHECK_EQ_U64(result.vertex_count % balls, 0);
+    CHECK(result.vertex_count > balls * 100);
+    CHECK(watch.peak <= memory + (4 << 20));
+    tml_surface_free(tml, &result);
+    tml_volume_stream_close(pipe.in);
+    tml_close(reader);
+    tml_close(tml);
+    remove_files();
 }
 
 int main(int argc, char **argv)

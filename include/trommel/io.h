@@ -77,6 +77,24 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *strea
                                                         const void **out);
 TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
 
+/* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x fastest), to be
+ * kept beside the volume. -inf and inf: of a brick with a NaN. */
+typedef struct tml_bricks {
+    uint64_t dims[3]; /* of the volume */
+    tml_type type;
+    float *ranges;  /* count x 2 */
+    uint64_t count; /* tml_bricks_count(dims) */
+} tml_bricks;
+TML_API uint64_t tml_bricks_count(const uint64_t dims[3]); /* 0 where there are more than 2^64 */
+/* Errors: FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_bricks_save(tml_context *tml, const char *path,
+                                                  const tml_bricks *bricks);
+/* Release with tml_bricks_free. Errors: FILE_ACCESS, FILE_FORMAT (also a checksum that is not the
+ * contents'), OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_bricks_load(tml_context *tml, const char *path,
+                                                  tml_bricks *out);
+TML_API void tml_bricks_free(tml_context *tml, tml_bricks *bricks);
+
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 /* A flat array (NPY of any shape, C order), for the stream commands. */

@@ -1,0 +1,218 @@
+/* trommel index: the least and largest sample of each brick of a volume, kept in a file, so that surfaces
+ * read only the bricks that they cross. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <trommel/surface.h>
+
+#include "input.h"
+#include "progress.h"
+#include "report.h"
+#include "text.h"
+
+enum { BRICK_LAYERS = 4, SLAB_SIZE = 64 << 20 };
+
+typedef struct index_args {
+    cli_common common;
+    input_options input;
+    const char *output;
+} index_args;
+
+static const opt index_options[] = {
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(index_args, output),
+     .help = "the index, for 'surface --index' (default: IN with .tmx after it)"},
+    INPUT_OPTIONS(index_args),
+    {0},
+};
+
+typedef struct run {
+    tml_context *tml;
+    const index_args *args;
+    input in;
+    tml_volume_stream *stream;
+    tml_bricks bricks;
+    void *layers; /* of a slab, layers_size bytes */
+    size_t layers_size;
+    double lower, upper; /* samples; lower > upper: there are none */
+    uint64_t open_count; /* bricks with a NaN */
+    double seconds;
+    report report;
+} run;
+
+static int fail(const run *r, tml_status status)
+{
+    return cli_fail("index", r->tml, status);
+}
+
+/* Bricks of layers [first, first + count), of which first is a brick's. */
+static tml_status index_slab(run *r, uint64_t first, uint64_t count)
+{
+    const uint64_t *dims = r->in.volume.grid.dims;
+    const uint64_t layer[3] = {dims[0], dims[1], 1};
+    tml_surface_index_desc desc = {.grid = {.dims = {dims[0], dims[1], count}}};
+    tml_buffer found = {0, 0};
+    tml_status status = tml_volume_stream_read(r->stream, first, count, r->layers);
+    if (status == TML_OK)
+        status = cli_lend(r->tml, r->in.volume.type, dims[0] * dims[1] * count, r->layers, "slab",
+                          &desc.volume);
+    if (status == TML_OK)
+        status = tml_surface_index(r->tml, &desc, &found);
+    if (status == TML_OK)
+        status = tml_read(r->tml, found,
+                          r->bricks.ranges + 2 * tml_bricks_count(layer) * (first / BRICK_LAYERS));
+    tml_buffer_destroy(r->tml, desc.volume);
+    tml_buffer_destroy(r->tml, found);
+    return status;
+}
+
+static int make_bricks(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    const uint64_t *dims = v->grid.dims;
+    uint64_t layer = dims[0] * dims[1] * tml_type_size(v->type);
+    uint64_t layers = SLAB_SIZE / layer / BRICK_LAYERS * BRICK_LAYERS;
+    layers = layers ? layers : BRICK_LAYERS;
+    layers = layers < dims[2] ? layers : dims[2];
+    r->bricks = (tml_bricks){.type = v->type, .count = tml_bricks_count(dims)};
+    memcpy(r->bricks.dims, dims, sizeof r->bricks.dims);
+    r->layers_size = layers * layer;
+    r->bricks.ranges = tml_alloc(r->tml, 2 * sizeof(float) * r->bricks.count);
+    r->layers = tml_alloc(r->tml, r->layers_size);
+    if (!r->bricks.ranges || !r->layers)
+        return cli_error("index", "no memory for %" PRIu64 " bricks and %" PRIu64 " layers",
+                         r->bricks.count, layers);
+    double start = cli_now();
+    tml_status status = TML_OK;
+    for (uint64_t z = 0; z < dims[2] && status == TML_OK; z += layers)
+        status = index_slab(r, z, dims[2] - z < layers ? dims[2] - z : layers);
+    r->seconds = cli_now() - start;
+    report_add_stage(&r->report, "bricks", r->seconds);
+    return fail(r, status);
+}
+
+static void find_range(run *r)
+{
+    r->lower = (double)INFINITY;
+    r->upper = -(double)INFINITY;
+    for (uint64_t i = 0; i < r->bricks.count; i++) {
+        double low = (double)r->bricks.ranges[2 * i], high = (double)r->bricks.ranges[2 * i + 1];
+        if (isinf(low) && low < 0 && isinf(high)) {
+            r->open_count++;
+            continue;
+        }
+        r->lower = fmin(r->lower, low);
+        r->upper = fmax(r->upper, high);
+    }
+}
+
+static double rate(const run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    double size = (double)input_sample_count(v) * (double)tml_type_size(v->type);
+    return r->seconds > 0 ? size / r->seconds : 0;
+}
+
+static void print_text(const run *r)
+{
+    char text[TEXT_SIZE];
+    const tml_volume *v = &r->in.volume;
+    const uint64_t *dims = v->grid.dims;
+    printf("%s\n", text_file_name(r->in.path));
+    text_label("input");
+    printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s\n", dims[0], dims[1], dims[2],
+           tml_type_name(v->type), v->format);
+    text_label("bricks");
+    printf("%s of 64 x 4 x 4 samples", text_count(text, r->bricks.count));
+    if (r->open_count)
+        printf(", %s with samples that are NaN", text_count(text, r->open_count));
+    putchar('\n');
+    if (r->lower <= r->upper) {
+        text_label("samples");
+        printf("%.9g to %.9g", r->lower, r->upper);
+        if (v->slope != 1 || v->intercept != 0)
+            printf(", physical values are %g times that plus %g", v->slope, v->intercept);
+        putchar('\n');
+    }
+    report_print_time(&r->report);
+    text_label("speed");
+    printf("%.0f MB/s in, peak memory %s\n", rate(r) / 1e6, text_bytes(text, report_peak_memory()));
+    report_print_outputs(&r->report);
+}
+
+static void print_json(const run *r)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "file", r->in.path);
+    json_count(&j, "bricks", r->bricks.count);
+    json_count(&j, "open_bricks", r->open_count);
+    if (r->lower <= r->upper) {
+        json_number(&j, "lower", r->lower);
+        json_number(&j, "upper", r->upper);
+    }
+    report_json_stages(&j, &r->report);
+    json_number(&j, "input_bytes_per_second", rate(r));
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &r->report);
+    json_close(&j, '{');
+}
+
+static int index_run(void *args, char **operands, uint32_t operand_count)
+{
+    const index_args *a = args;
+    (void)operand_count;
+    char beside[4096];
+    const char *output = a->output;
+    if (!output) {
+        int length = snprintf(beside, sizeof beside, "%s.tmx", operands[0]);
+        if (length < 0 || (size_t)length >= sizeof beside)
+            return cli_usage("index", "the name is too long; give --output");
+        output = beside;
+    }
+    run r = {.args = a, .tml = cli_open("index", &a->common)};
+    if (!r.tml)
+        return CLI_FAILED;
+    const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    input_name(operands[0], &r.in);
+    int code = fail(&r, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream));
+    if (code == CLI_OK)
+        code = make_bricks(&r);
+    if (code == CLI_OK) {
+        find_range(&r);
+        code = fail(&r, tml_bricks_save(r.tml, output, &r.bricks));
+        report_add_output(&r.report, output);
+    }
+    progress_clear();
+    if (code == CLI_OK && a->common.json)
+        print_json(&r);
+    else if (code == CLI_OK && !a->common.quiet)
+        print_text(&r);
+    tml_free(r.tml, r.layers, r.layers_size);
+    tml_bricks_free(r.tml, &r.bricks);
+    tml_volume_stream_close(r.stream);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_index = {
+    .options =
+        {.name = "index",
+         .operands = "IN",
+         .summary = "Finds the range of each brick of a volume, for surfaces of large files",
+         .about =
+             "IN is a volume. Its bricks' least and largest samples go into a file of 1/128 of its "
+             "samples' number in bytes. With it, '" CLI_PROGRAM
+             " surface --index' looks only at bricks that the surface crosses, and of raw "
+             "samples in one file reads no others.",
+         .examples = "  trommel index big.nhdr -o big.tmx\n"
+                     "  trommel surface big.nhdr --index big.tmx --iso 120 -o big.ply\n",
+         .options = index_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1},
+    .args_size = sizeof(index_args),
+    .run = index_run,
+};

@@ -1,0 +1,49 @@
+/* The files of a surface that goes through in slabs: up to three volumes in, a mesh out, none of them ever
+ * whole in memory. */
+#ifndef CLI_SLABS_H
+#define CLI_SLABS_H
+
+#include <trommel/io.h>
+#include <trommel/surface.h>
+
+#include "input.h"
+
+enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
+
+typedef struct slabs {
+    tml_context *reader; /* that of the thread which reads */
+    tml_volume info[SLABS_SOURCES];
+    tml_volume_stream *streams[SLABS_SOURCES]; /* NULL: not given */
+    double slope, intercept;                   /* of the attribute */
+    /* While it runs. */
+    tml_mesh_stream *out;
+    float *values;
+    size_t values_size;
+    tml_context *tml;
+} slabs;
+
+/* Opens the volume. False, without a message, where it is none that can be read layer by layer. */
+bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
+/* Opens a mask or attribute; prints what is wrong and returns an exit code. */
+int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
+/* Bytes that all of it would take in memory at once, mesh not counted. */
+uint64_t slabs_size(const slabs *s);
+
+typedef struct slabs_options {
+    uint64_t memory;   /* to keep to; 0: as the library chooses */
+    uint64_t layers;   /* of a slab; 0: as memory allows */
+    const char *index; /* a file that trommel index made; NULL: none */
+    const char *path, *output;
+    double origin[3];
+} slabs_options;
+
+/* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Prints what is wrong and
+ * returns an exit code. */
+int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+              const slabs_options *options, tml_surface_result *result);
+void slabs_close(slabs *s);
+
+/* Bytes of memory that programs may take without others being swapped out; 0: not known. */
+uint64_t slabs_free_memory(void);
+
+#endif

@@ -1,0 +1,121 @@
+/* The index of a volume's bricks as a file (.tmx), little-endian:
+ *   "TMLINDX1", dims (u64 x 3), type (u32), brick's samples along x, y, z and a 0 (u8 x 4), bricks (u64);
+ *   least and largest sample of each brick (f32 x 2), x fastest;
+ *   CRC-32 of all that (u32). */
+#include <inttypes.h>
+
+#include "io/io_internal.h"
+
+enum { HEADER_SIZE = 48, BRICK_X = 64, BRICK_Y = 4, BRICK_Z = 4, PIECE = 1 << 13 };
+
+static const char magic[8] = "TMLINDX1";
+static const char save_call[] = "tml_bricks_save", load_call[] = "tml_bricks_load";
+
+uint64_t tml_bricks_count(const uint64_t dims[3])
+{
+    uint64_t count = dims[0] / BRICK_X + (dims[0] % BRICK_X != 0);
+    const uint64_t more[2] = {dims[1] / BRICK_Y + (dims[1] % BRICK_Y != 0),
+                              dims[2] / BRICK_Z + (dims[2] % BRICK_Z != 0)};
+    for (int i = 0; i < 2; i++)
+        if (__builtin_mul_overflow(count, more[i], &count))
+            return 0;
+    return count;
+}
+
+tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks *bricks)
+{
+    if (bricks->count == 0 || bricks->count != tml_bricks_count(bricks->dims) || !bricks->ranges)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "%s: bricks.count is %" PRIu64 ", needs %" PRIu64 " for its dims",
+                         save_call, bricks->count, tml_bricks_count(bricks->dims));
+    io_writer writer;
+    tml_status status =
+        tml_io_create(tml, save_call, path, HEADER_SIZE + 8 * bricks->count + 4, &writer);
+    if (status != TML_OK)
+        return status;
+    uint8_t header[HEADER_SIZE] = {0};
+    memcpy(header, magic, sizeof magic);
+    for (int i = 0; i < 3; i++)
+        io_store_u64le(header + 8 + 8 * i, bricks->dims[i]);
+    io_store_u32le(header + 32, bricks->type);
+    header[36] = BRICK_X;
+    header[37] = BRICK_Y;
+    header[38] = BRICK_Z;
+    io_store_u64le(header + 40, bricks->count);
+    tml_io_write(&writer, header, sizeof header);
+    uLong crc = crc32_z(0, header, sizeof header);
+    for (uint64_t first = 0; first < bricks->count; first += PIECE) {
+        uint8_t piece[8 * PIECE];
+        uint64_t n = bricks->count - first < PIECE ? bricks->count - first : PIECE;
+        for (uint64_t i = 0; i < 2 * n; i++)
+            io_store_f32le(piece + 4 * i, bricks->ranges[2 * first + i]);
+        crc = crc32_z(crc, piece, 8 * n);
+        if (!tml_io_write(&writer, piece, 8 * n))
+            break;
+    }
+    uint8_t end[4];
+    io_store_u32le(end, (uint32_t)crc);
+    tml_io_write(&writer, end, sizeof end);
+    return tml_io_finish(&writer, TML_OK);
+}
+
+static tml_status parse(const io_file *file, const io_block *block, tml_bricks *out)
+{
+    const uint8_t *at = block->data;
+    if (block->size < HEADER_SIZE + 4 || memcmp(at, magic, sizeof magic) != 0)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "is no index of bricks; make one with \"trommel index\"");
+    for (int i = 0; i < 3; i++)
+        out->dims[i] = io_load_u64(at + 8 + 8 * i, false);
+    out->type = io_load_u32(at + 32, false);
+    out->count = io_load_u64(at + 40, false);
+    bool is_known = at[36] == BRICK_X && at[37] == BRICK_Y && at[38] == BRICK_Z && at[39] == 0 &&
+                    out->type > TML_TYPE_NONE && out->type < TML_SCALAR_END;
+    if (!is_known || out->count == 0 || out->count != tml_bricks_count(out->dims))
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "its header has %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                            " samples in %" PRIu64 " bricks of %d x %d x %d, needs %d x %d x %d",
+                            out->dims[0], out->dims[1], out->dims[2], out->count, at[36], at[37],
+                            at[38], BRICK_X, BRICK_Y, BRICK_Z);
+    if ((block->size - HEADER_SIZE - 4) / 8 != out->count || (block->size - HEADER_SIZE) % 8 != 4)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "has %zu bytes, needs %" PRIu64 " for its %" PRIu64
+                            " bricks; it was cut short",
+                            block->size, HEADER_SIZE + 8 * out->count + 4, out->count);
+    uLong crc = crc32_z(0, at, block->size - 4);
+    if (crc != io_load_u32(at + block->size - 4, false))
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "is damaged: its checksum is not that of its "
+                            "contents; make it again");
+    out->ranges = tml_io_alloc(file, 8 * out->count);
+    if (!out->ranges)
+        return TML_OUT_OF_MEMORY;
+    for (uint64_t i = 0; i < 2 * out->count; i++)
+        out->ranges[i] = io_load_f32(at + HEADER_SIZE + 4 * i, false);
+    return TML_OK;
+}
+
+tml_status tml_bricks_load(tml_context *tml, const char *path, tml_bricks *out)
+{
+    *out = (tml_bricks){0};
+    io_file file;
+    io_block block;
+    tml_status status = tml_io_open(tml, load_call, path, &file);
+    if (status != TML_OK)
+        return status;
+    status = tml_io_read_all(&file, &block);
+    if (status == TML_OK) {
+        status = parse(&file, &block, out);
+        tml_io_block_free(&file, &block);
+    }
+    tml_io_close(&file);
+    if (status != TML_OK)
+        *out = (tml_bricks){0};
+    return status;
+}
+
+void tml_bricks_free(tml_context *tml, tml_bricks *bricks)
+{
+    tml_free(tml, bricks->ranges, 8 * bricks->count);
+    *bricks = (tml_bricks){0};
+}
