@@ -195,8 +195,8 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
                                 "sizes: 5 4 6\nencoding: raw\n";
     static const char *const sources[] = {
         "data file: slice%02d.raw 0 5 1\n\n", "data file: slab%d.raw 0 2 1 3\n\n",
-        "data file: LIST\nslice05.raw\nslice04.raw\nslice03.raw\nslice02.raw\nslice01.raw\n"
-        "slice00.raw\n",
+        ("data file: LIST\nslice05.raw\nslice04.raw\nslice03.raw\nslice02.raw\n"
+         "slice01.raw\nslice00.raw\n"),
         "data file: LIST 3\nslab2.raw\nslab0.raw\nslab1.raw\n"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         int size = snprintf(file, sizeof file, "%s%s", start, sources[i]);
