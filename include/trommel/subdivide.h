@@ -189,7 +189,8 @@ TML_API TML_MUST_CHECK tml_status tml_subdivide_uniform(tml_subdivider *subdivid
 /* ---- adaptive ------------------------------------------------------------------------------- */
 
 /* What is measured on an edge from a to b, both on the limit surface, m the limit point between them.
- * The edge is split where it exceeds the threshold. */
+ * The edge is split where it exceeds the threshold. Edges inside green triangles are no longer than
+ * those around them, but for the surface's bend, and are not measured. */
 typedef enum tml_subdivide_criterion {
     TML_SPLIT_LENGTH, /* |b - a|, in the mesh's units */
     TML_SPLIT_PIXELS, /* the same on the camera's picture, in pixels */

@@ -1,0 +1,869 @@
+/* Loop subdivision: its masks, and the arithmetic of half-edges that makes a level's topology from the
+ * one before.
+ *
+ * Triangle f has half-edges 3f, 3f + 1 and 3f + 2, half-edge h from corner h % 3 to the next. Arrays, as
+ * words:
+ *   halves    4 a half-edge: the vertex it leaves; its twin; its edge, or the vertex in the edge's
+ *             middle; the edge's sharpness (a float's bits)
+ *   vertices  4 a vertex: a half-edge that leaves it, on a boundary the one from which a walk
+ *             counter-clockwise meets all others; its sharpness; Loop's beta and the limit's weight, for
+ *             its valence
+ *   firsts    1 an edge: the lower of its half-edges
+ *   values    1 to 4 floats a vertex: positions, or any attribute
+ * A twin is LOOP_NONE on a boundary and LOOP_OUTSIDE where the triangle on the other side is not at hand.
+ *
+ * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and 4f +
+ * 3 in the middle, beginning with the middle of half-edge 3f. Every sum is written as differences from
+ * one of its terms, so that equal values give just that value.
+ *
+ * After: Loop: Smooth Subdivision Surfaces Based on Triangles. 1987; Hoppe et al.: Piecewise Smooth
+ * Surface Reconstruction. 1994; DeRose, Kass, Truong: Subdivision Surfaces in Character Animation. 1998
+ * (semi-sharp creases); Biermann, Levin, Zorin: Piecewise Smooth Subdivision Surfaces with Normal
+ * Control. 2000 (tangents of boundaries); Vanhoey, Dupuy: A Halfedge Refinement Rule for Parallel Loop
+ * Subdivision. 2022. */
+#define LOOP_NONE     0xffffffffu
+#define LOOP_OUTSIDE  0xfffffffeu
+#define LOOP_INFINITE 10.0f /* sharpness that levels do not wear off */
+
+/* Bits of a call's flags. */
+#define LOOP_REFINED 1u /* neighbours are the middles of edges, not their other ends */
+#define LOOP_PINNED  2u /* new vertices of a boundary are corners */
+#define LOOP_LINEAR  4u /* no smoothing at all */
+
+/* ---- half-edges ------------------------------------------------------------------------------ */
+
+FUNCTION(bool) loop_is_half(uint h)
+{
+    return h < LOOP_OUTSIDE;
+}
+
+FUNCTION(uint) loop_next(uint h)
+{
+    return h % 3u == 2u ? h - 2u : h + 1u;
+}
+
+FUNCTION(uint) loop_prev(uint h)
+{
+    return h % 3u == 0u ? h + 2u : h - 1u;
+}
+
+/* Half-edge j of the child at the corner that h leaves. */
+FUNCTION(uint) loop_corner_child(uint h, uint j)
+{
+    return 3u * (h + h / 3u) + j;
+}
+
+FUNCTION(uint) loop_origin(tml_words halves, uint h)
+{
+    return tml_word(halves, 4u * h);
+}
+
+FUNCTION(uint) loop_twin(tml_words halves, uint h)
+{
+    return tml_word(halves, 4u * h + 1u);
+}
+
+FUNCTION(uint) loop_edge(tml_words halves, uint h)
+{
+    return tml_word(halves, 4u * h + 2u);
+}
+
+FUNCTION(float) loop_sharpness(tml_words halves, uint h)
+{
+    return tml_word_float(halves, 4u * h + 3u);
+}
+
+/* The lower half-edge is the first of its edge: what belongs to the edge is made from its side. */
+FUNCTION(bool) loop_is_first(tml_words halves, uint h)
+{
+    return h < loop_twin(halves, h);
+}
+
+FUNCTION(float) loop_worn(float sharpness)
+{
+    return sharpness >= LOOP_INFINITE ? sharpness : max(sharpness - 1.0f, 0.0f);
+}
+
+/* ---- topology of the next level -------------------------------------------------------------- */
+
+/* The twin of a child's half-edge that lies on half-edge h of its parent, by h's twin: on the half of h
+ * at its origin, where the twin's child ends, or on the other. */
+FUNCTION(uint) loop_child_twin(uint twin, bool at_origin)
+{
+    if (!loop_is_half(twin))
+        return twin;
+    return at_origin ? loop_corner_child(loop_next(twin), 2u) : loop_corner_child(twin, 0u);
+}
+
+/* The middle of the edge of h, as a vertex of the next level. */
+FUNCTION(uint) loop_middle(tml_words halves, uint h, uint vertex_count)
+{
+    return vertex_count + loop_edge(halves, h);
+}
+
+/* The half-edge of triangle f on which half-edge i of its children lies; or, of those inside, one of the
+ * triangle's. */
+FUNCTION(uint) loop_child_side(uint i, uint f)
+{
+    uint h = 3u * f + i % 12u / 3u;
+    if (i % 12u >= 9u)
+        return 3u * f + i % 3u;
+    return i % 3u == 0u ? h : loop_prev(h);
+}
+
+/* Record of half-edge i of the next level of a mesh with so many vertices and edges. It lies in a child of
+ * triangle f, which is the one of number i / 12 among those that are refined; twin is that of its side,
+ * numbered likewise. */
+FUNCTION(uvec4) loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count,
+                                uint edge_count)
+{
+    uint k = i % 12u / 3u;
+    uint j = i % 3u;
+    uint inside = 3u * (i / 12u); /* the refined triangle's first half-edge */
+    uint side = loop_child_side(i, f);
+    if (k == 3u)
+        return UVEC4(loop_middle(halves, side, vertex_count),
+                     loop_corner_child(loop_next(inside + j), 1u), 2u * edge_count + inside + j,
+                     0u);
+    uint h = 3u * f + k;
+    if (j == 1u)
+        return UVEC4(loop_middle(halves, h, vertex_count), 4u * inside + 9u + (side - 3u * f),
+                     2u * edge_count + inside + (side - 3u * f), 0u);
+    uint half_of_edge = loop_is_first(halves, side) == (j == 0u) ? 0u : 1u;
+    return UVEC4(j == 0u ? loop_origin(halves, h) : loop_middle(halves, side, vertex_count),
+                 loop_child_twin(twin, j == 0u), 2u * loop_edge(halves, side) + half_of_edge,
+                 floatBitsToUint(loop_worn(loop_sharpness(halves, side))));
+}
+
+/* The first half-edge of edge i of the next level. */
+FUNCTION(uint) loop_child_first(uint i, tml_words halves, tml_words firsts, uint edge_count)
+{
+    if (i >= 2u * edge_count) /* between a corner's child, which is the lower, and the middle */
+        return loop_corner_child(loop_next(i - 2u * edge_count), 1u);
+    uint h = tml_word(firsts, i / 2u);
+    uint twin = loop_twin(halves, h);
+    bool at_origin = i % 2u == 0u;
+    uint mine = at_origin ? loop_corner_child(h, 0u) : loop_corner_child(loop_next(h), 2u);
+    return min(mine, loop_child_twin(twin, at_origin)); /* a boundary's twin is the largest */
+}
+
+/* Record of a vertex in the next level, from its own. */
+FUNCTION(uvec4) loop_kept_vertex(uvec4 vertex)
+{
+    if (loop_is_half(vertex.x))
+        vertex.x = loop_corner_child(vertex.x, 0u);
+    vertex.y = floatBitsToUint(loop_worn(uintBitsToFloat(vertex.y)));
+    return vertex;
+}
+
+/* Record of the vertex in the middle of the edge whose first half-edge is h. */
+FUNCTION(uvec4) loop_new_vertex(uint h, tml_words halves, uint flags)
+{
+    bool is_corner = loop_twin(halves, h) == LOOP_NONE && (flags & LOOP_PINNED) != 0u;
+    return UVEC4(loop_corner_child(loop_next(h), 2u),
+                 floatBitsToUint(is_corner ? LOOP_INFINITE : 0.0f), floatBitsToUint(1.0f / 16.0f),
+                 floatBitsToUint(1.0f / 12.0f));
+}
+
+FUNCTION(uvec4) loop_child_vertex(uint i, tml_words vertices, tml_words halves, tml_words firsts,
+                                  uint vertex_count, uint flags)
+{
+    if (i >= vertex_count)
+        return loop_new_vertex(tml_word(firsts, i - vertex_count), halves, flags);
+    return loop_kept_vertex(UVEC4(tml_word(vertices, 4u * i), tml_word(vertices, 4u * i + 1u),
+                                  tml_word(vertices, 4u * i + 2u),
+                                  tml_word(vertices, 4u * i + 3u)));
+}
+
+/* Corners of triangle i of the next level. */
+FUNCTION(uvec3) loop_child_triangle(uint i, tml_words halves, uint vertex_count)
+{
+    uint f = i / 4u;
+    uint k = i % 4u;
+    if (k == 3u)
+        return UVEC3(loop_middle(halves, 3u * f, vertex_count),
+                     loop_middle(halves, 3u * f + 1u, vertex_count),
+                     loop_middle(halves, 3u * f + 2u, vertex_count));
+    uint h = 3u * f + k;
+    return UVEC3(loop_origin(halves, h), loop_middle(halves, h, vertex_count),
+                 loop_middle(halves, loop_prev(h), vertex_count));
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Value i of an array with n floats for each, n a constant: what is not there is 0. */
+FUNCTION(vec4) loop_value(tml_words values, uint n, uint i)
+{
+    uint at = n * i;
+    return VEC4(tml_word_float(values, at), n > 1u ? tml_word_float(values, at + 1u) : 0.0f,
+                n > 2u ? tml_word_float(values, at + 2u) : 0.0f,
+                n > 3u ? tml_word_float(values, at + 3u) : 0.0f);
+}
+
+FUNCTION(vec4) loop_mix(vec4 a, vec4 b, float t)
+{
+    return add4(a, scale4(sub4(b, a), t));
+}
+
+/* The vertex that refines the edge whose first half-edge is h. */
+FUNCTION(vec4) loop_edge_point(uint h, tml_words halves, tml_words values, uint n, uint flags)
+{
+    vec4 a = loop_value(values, n, loop_origin(halves, h));
+    vec4 to_b = sub4(loop_value(values, n, loop_origin(halves, loop_next(h))), a);
+    float sharp = loop_sharpness(halves, h);
+    uint twin = loop_twin(halves, h);
+    vec4 crease = add4(a, scale4(to_b, 0.5f));
+    if (sharp >= 1.0f || !loop_is_half(twin) || (flags & LOOP_LINEAR) != 0u)
+        return crease;
+    vec4 to_c = sub4(loop_value(values, n, loop_origin(halves, loop_prev(h))), a);
+    vec4 to_d = sub4(loop_value(values, n, loop_origin(halves, loop_prev(twin))), a);
+    vec4 smooth_point = add4(a, add4(scale4(to_b, 0.375f), scale4(add4(to_c, to_d), 0.125f)));
+    return sharp > 0.0f ? loop_mix(smooth_point, crease, sharp) : smooth_point;
+}
+
+/* What a walk around a vertex finds, its own value being v: sums of w - v over neighbours w. */
+STRUCT_BEGIN(loop_ring)
+    vec4 all;
+    vec4 sharp;            /* over edges that are sharp now */
+    vec4 worn;             /* over edges that are sharp in the next level */
+    uint sharp_count;
+    uint worn_count;
+    float fading;          /* sharpness that ends with this level, summed */
+    uint fading_count;
+    bool is_whole;         /* did the walk meet every neighbour? */
+STRUCT_END(loop_ring)
+
+FUNCTION(loop_ring) loop_ring_add(loop_ring ring, vec4 difference, float sharp)
+{
+    ring.all = add4(ring.all, difference);
+    if (sharp > 0.0f) {
+        ring.sharp = add4(ring.sharp, difference);
+        ring.sharp_count = ring.sharp_count + 1u;
+        if (loop_worn(sharp) > 0.0f) {
+            ring.worn = add4(ring.worn, difference);
+            ring.worn_count = ring.worn_count + 1u;
+        } else {
+            ring.fading = ring.fading + sharp;
+            ring.fading_count = ring.fading_count + 1u;
+        }
+    }
+    return ring;
+}
+
+/* The neighbour along h, seen from the vertex that h leaves; or, refined, the middle of its edge. */
+FUNCTION(uint) loop_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
+{
+    if ((flags & LOOP_REFINED) != 0u)
+        return loop_middle(halves, h, vertex_count);
+    return loop_origin(halves, loop_next(h));
+}
+
+/* The same along a boundary's half-edge h that ends at the vertex. */
+FUNCTION(uint) loop_last_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
+{
+    if ((flags & LOOP_REFINED) != 0u)
+        return loop_middle(halves, h, vertex_count);
+    return loop_origin(halves, h);
+}
+
+/* The sharpness of an edge at the level of its neighbours. */
+FUNCTION(float) loop_sharpness_at(tml_words halves, uint h, uint flags)
+{
+    float sharp = loop_sharpness(halves, h);
+    return (flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp;
+}
+
+FUNCTION(loop_ring) loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n,
+                              uint vertex_count, uint flags)
+{
+    loop_ring ring;
+    ring.all = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    ring.sharp = ring.all;
+    ring.worn = ring.all;
+    ring.sharp_count = 0u;
+    ring.worn_count = 0u;
+    ring.fading = 0.0f;
+    ring.fading_count = 0u;
+    uint h = start;
+    do {
+        uint w = loop_neighbour(halves, h, vertex_count, flags);
+        ring = loop_ring_add(ring, sub4(loop_value(values, n, w), v),
+                             loop_sharpness_at(halves, h, flags));
+        uint before = loop_prev(h);
+        h = loop_twin(halves, before);
+        if (h == LOOP_NONE) {
+            w = loop_last_neighbour(halves, before, vertex_count, flags);
+            ring = loop_ring_add(ring, sub4(loop_value(values, n, w), v), LOOP_INFINITE);
+        }
+    } while (loop_is_half(h) && h != start);
+    ring.is_whole = h != LOOP_OUTSIDE;
+    return ring;
+}
+
+/* Rules for a vertex, by its own sharpness and the sharp edges at it. A dart is smooth. */
+#define LOOP_SMOOTH 0u
+#define LOOP_CREASE 1u
+#define LOOP_CORNER 2u
+
+FUNCTION(uint) loop_rule(float sharp, uint sharp_count)
+{
+    if (sharp > 0.0f || sharp_count > 2u)
+        return LOOP_CORNER;
+    return sharp_count == 2u ? LOOP_CREASE : LOOP_SMOOTH;
+}
+
+/* Where vertex i goes. A rule that ends with this level is blended with the next one's. */
+FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values,
+                                 uint n, uint flags)
+{
+    vec4 v = loop_value(values, n, i);
+    uint start = tml_word(vertices, 4u * i);
+    if (!loop_is_half(start) || (flags & LOOP_LINEAR) != 0u)
+        return v;
+    float sharp = tml_word_float(vertices, 4u * i + 1u);
+    float beta = tml_word_float(vertices, 4u * i + 2u);
+    loop_ring ring = loop_walk(start, v, halves, values, n, 0u, 0u);
+    vec4 step_smooth = scale4(ring.all, beta);
+    uint rule = loop_rule(sharp, ring.sharp_count);
+    if (rule == LOOP_SMOOTH)
+        return add4(v, step_smooth);
+    vec4 zero = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    vec4 step_now = rule == LOOP_CREASE ? scale4(ring.sharp, 0.125f) : zero;
+    float sharp_worn = loop_worn(sharp);
+    uint rule_next = loop_rule(sharp_worn, ring.worn_count);
+    if (rule_next == rule)
+        return add4(v, step_now);
+    vec4 step_next = zero;
+    if (rule_next == LOOP_SMOOTH)
+        step_next = step_smooth;
+    else if (rule_next == LOOP_CREASE)
+        step_next = scale4(ring.worn, 0.125f);
+    bool fades = sharp > 0.0f && !(sharp_worn > 0.0f);
+    float fading = ring.fading + (fades ? sharp : 0.0f);
+    uint fading_count = ring.fading_count + (fades ? 1u : 0u);
+    return add4(v, loop_mix(step_next, step_now, min(fading / F(fading_count), 1.0f)));
+}
+
+/* Value i of the next level: kept vertices, then edges. */
+FUNCTION(vec4) loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts,
+                                tml_words values, uint n, uint vertex_count, uint flags)
+{
+    if (i >= vertex_count)
+        return loop_edge_point(tml_word(firsts, i - vertex_count), halves, values, n, flags);
+    return loop_vertex_point(i, halves, vertices, values, n, flags);
+}
+
+/* ---- the limit ------------------------------------------------------------------------------- */
+
+/* The limit of vertex i, whose values and neighbours' are of its own level or (flags) of the next. */
+FUNCTION(vec4) loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values,
+                                 uint n, uint vertex_count, uint flags)
+{
+    vec4 v = loop_value(values, n, i);
+    uint start = tml_word(vertices, 4u * i);
+    if (!loop_is_half(start) || (flags & LOOP_LINEAR) != 0u)
+        return v;
+    float sharp = tml_word_float(vertices, 4u * i + 1u);
+    loop_ring ring = loop_walk(start, v, halves, values, n, vertex_count, flags);
+    uint rule =
+        loop_rule((flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp, ring.sharp_count);
+    if (rule == LOOP_CORNER)
+        return v;
+    if (rule == LOOP_CREASE)
+        return add4(v, scale4(ring.sharp, 1.0f / 6.0f));
+    return add4(v, scale4(ring.all, tml_word_float(vertices, 4u * i + 3u)));
+}
+
+/* The middle v of an edge from a to b, and its neighbours in the next level, relative to v: left of
+ * the edge those near b and near a, and right of it. */
+STRUCT_BEGIN(loop_centre)
+    vec4 v;
+    vec4 a;
+    vec4 b;
+    vec4 left_b;
+    vec4 left_a;
+    vec4 right_a;
+    vec4 right_b;
+    bool is_edge; /* of the mesh: there is no right */
+    bool is_sharp;
+STRUCT_END(loop_centre)
+
+/* The lower half-edge of h's edge. */
+FUNCTION(uint) loop_first(tml_words halves, uint h)
+{
+    return min(h, loop_twin(halves, h));
+}
+
+/* Of the edge whose first half-edge is h; values are of the next level. */
+FUNCTION(loop_centre) loop_centre_of(uint h, tml_words halves, tml_words values, uint n,
+                                     uint vertex_count)
+{
+    uint twin = loop_twin(halves, h);
+    loop_centre c;
+    c.is_edge = !loop_is_half(twin);
+    c.is_sharp = loop_worn(loop_sharpness(halves, h)) > 0.0f;
+    c.v = loop_value(values, n, loop_middle(halves, h, vertex_count));
+    c.a = sub4(loop_value(values, n, loop_origin(halves, h)), c.v);
+    c.b = sub4(loop_value(values, n, loop_origin(halves, loop_next(h))), c.v);
+    c.left_b =
+        sub4(loop_value(values, n, loop_middle(halves, loop_next(h), vertex_count)), c.v);
+    c.left_a =
+        sub4(loop_value(values, n, loop_middle(halves, loop_prev(h), vertex_count)), c.v);
+    c.right_a = c.left_a;
+    c.right_b = c.left_b;
+    if (!c.is_edge) {
+        c.right_a =
+            sub4(loop_value(values, n, loop_middle(halves, loop_next(twin), vertex_count)), c.v);
+        c.right_b =
+            sub4(loop_value(values, n, loop_middle(halves, loop_prev(twin), vertex_count)), c.v);
+    }
+    return c;
+}
+
+/* The same where the next level has only the kept vertices' values, kept; values are of this level. */
+FUNCTION(loop_centre) loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept,
+                                        uint n, uint flags)
+{
+    uint twin = loop_twin(halves, h);
+    loop_centre c;
+    c.is_edge = !loop_is_half(twin);
+    c.is_sharp = loop_worn(loop_sharpness(halves, h)) > 0.0f;
+    c.v = loop_edge_point(h, halves, values, n, flags);
+    c.a = sub4(loop_value(kept, n, loop_origin(halves, h)), c.v);
+    c.b = sub4(loop_value(kept, n, loop_origin(halves, loop_next(h))), c.v);
+    c.left_b = sub4(
+        loop_edge_point(loop_first(halves, loop_next(h)), halves, values, n, flags), c.v);
+    c.left_a = sub4(
+        loop_edge_point(loop_first(halves, loop_prev(h)), halves, values, n, flags), c.v);
+    c.right_a = c.left_a;
+    c.right_b = c.left_b;
+    if (!c.is_edge) {
+        c.right_a = sub4(
+            loop_edge_point(loop_first(halves, loop_next(twin)), halves, values, n, flags), c.v);
+        c.right_b = sub4(
+            loop_edge_point(loop_first(halves, loop_prev(twin)), halves, values, n, flags), c.v);
+    }
+    return c;
+}
+
+FUNCTION(vec4) loop_centre_limit(loop_centre c, uint flags)
+{
+    if ((flags & LOOP_LINEAR) != 0u || (c.is_edge && (flags & LOOP_PINNED) != 0u))
+        return c.v;
+    vec4 ends = add4(c.a, c.b);
+    if (c.is_edge || c.is_sharp)
+        return add4(c.v, scale4(ends, 1.0f / 6.0f));
+    vec4 sides = add4(add4(c.left_b, c.left_a), add4(c.right_a, c.right_b));
+    return add4(c.v, scale4(add4(ends, sides), 1.0f / 12.0f));
+}
+
+/* Limit of value i of the next level, by the topology of this one. */
+FUNCTION(vec4) loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts,
+                                tml_words values, uint n, uint vertex_count, uint flags)
+{
+    if (i >= vertex_count)
+        return loop_centre_limit(loop_centre_of(tml_word(firsts, i - vertex_count), halves, values, n,
+                                                vertex_count),
+                                 flags);
+    return loop_vertex_limit(i, halves, vertices, values, n, vertex_count, flags | LOOP_REFINED);
+}
+
+/* ---- normals of the limit surface ------------------------------------------------------------ */
+
+FUNCTION(vec3) loop_point(tml_words positions, uint i)
+{
+    return VEC3(tml_word_float(positions, 3u * i), tml_word_float(positions, 3u * i + 1u),
+                tml_word_float(positions, 3u * i + 2u));
+}
+
+/* Of length 1; 0 0 0 of what is too short to have a direction. */
+FUNCTION(vec3) loop_unit(vec3 v)
+{
+    float size = max(abs(v.x), max(abs(v.y), abs(v.z)));
+    if (!(size > 0.0f))
+        return VEC3(0.0f, 0.0f, 0.0f);
+    vec3 scaled = VEC3(v.x / size, v.y / size, v.z / size); /* squares neither overflow nor vanish */
+    return scale3(scaled, 1.0f / length3(scaled));
+}
+
+/* The normal of one side of a crease, walking counter-clockwise from its half-edge first to its next
+ * sharp one, which is told (LOOP_NONE at the end of a boundary). */
+STRUCT_BEGIN(loop_side)
+    vec3 normal;
+    uint end;
+STRUCT_END(loop_side)
+
+/* Tangents across a side with so many edges inside, of the differences from v: weight is that of the
+ * ends. Valence 4 on a boundary is regular, of which v has a share. */
+FUNCTION(loop_side) loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions,
+                                     tml_words turns, uint vertex_count, uint flags)
+{
+    uint inside = 0u;
+    uint h = loop_twin(halves, loop_prev(first));
+    while (loop_is_half(h) && !(loop_sharpness_at(halves, h, flags) > 0.0f) && h != first) {
+        inside = inside + 1u;
+        h = loop_twin(halves, loop_prev(h));
+    }
+    float turn_cos = tml_word_float(turns, 4u * (inside + 1u)); /* a half turn's share */
+    float turn_sin = tml_word_float(turns, 4u * (inside + 1u) + 1u);
+    float weight_inside = 2.0f * (1.0f - turn_cos);
+    float weight_ends = turn_sin;
+    if (inside == 2u)
+        weight_ends = 0.5f;
+    else if (inside == 1u)
+        weight_ends = 0.0f;
+    else if (inside == 0u)
+        weight_ends = -1.0f;
+    vec3 a = sub3(loop_point(positions, loop_neighbour(halves, first, vertex_count, flags)), v);
+    vec3 b = a;
+    vec3 across = VEC3(0.0f, 0.0f, 0.0f);
+    float at_cos = turn_cos;
+    float at_sin = turn_sin;
+    uint before = loop_prev(first);
+    for (uint i = 0u; i < inside; i++) {
+        h = loop_twin(halves, before);
+        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
+        across = add3(across, scale3(w, inside > 2u ? weight_inside * at_sin : 1.0f));
+        float turned = at_cos * turn_cos - at_sin * turn_sin;
+        at_sin = at_sin * turn_cos + at_cos * turn_sin;
+        at_cos = turned;
+        before = loop_prev(h);
+    }
+    b = sub3(loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)), v);
+    loop_side side;
+    side.normal = loop_unit(cross3(sub3(a, b), sub3(across, scale3(add3(a, b), weight_ends))));
+    side.end = loop_twin(halves, before);
+    return side;
+}
+
+FUNCTION(vec3) loop_vertex_normal(uint i, tml_words halves, tml_words vertices,
+                                  tml_words positions, tml_words turns, uint vertex_count,
+                                  uint flags)
+{
+    uint start = tml_word(vertices, 4u * i);
+    vec3 zero = VEC3(0.0f, 0.0f, 0.0f);
+    if (!loop_is_half(start))
+        return zero;
+    float sharp = tml_word_float(vertices, 4u * i + 1u);
+    vec3 v = loop_point(positions, i);
+    uint valence = 0u;
+    uint sharp_count = 0u;
+    uint sharp_half = start;
+    vec3 fan = zero;
+    uint h = start;
+    do {
+        if (loop_sharpness_at(halves, h, flags) > 0.0f) {
+            sharp_half = h;
+            sharp_count = sharp_count + 1u;
+        }
+        valence = valence + 1u;
+        uint before = loop_prev(h);
+        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
+        vec3 w_next =
+            sub3(loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)),
+                 v);
+        fan = add3(fan, cross3(w, w_next));
+        h = loop_twin(halves, before);
+        if (h == LOOP_NONE)
+            sharp_count = sharp_count + 1u;
+    } while (loop_is_half(h) && h != start);
+    uint rule = loop_rule((flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp, sharp_count);
+    if (rule == LOOP_CORNER)
+        return loop_unit(fan);
+    if (rule == LOOP_CREASE) {
+        loop_side side = loop_side_normal(h == LOOP_NONE ? start : sharp_half, v, halves, positions,
+                                          turns, vertex_count, flags);
+        if (!loop_is_half(side.end))
+            return side.normal;
+        loop_side other = loop_side_normal(side.end, v, halves, positions, turns, vertex_count, flags);
+        return loop_unit(add3(side.normal, other.normal));
+    }
+    float turn_cos = tml_word_float(turns, 2u * valence);
+    float turn_sin = tml_word_float(turns, 2u * valence + 1u);
+    float at_cos = 1.0f;
+    float at_sin = 0.0f;
+    vec3 along = zero;
+    vec3 across = zero;
+    h = start;
+    for (uint k = 0u; k < valence; k++) {
+        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
+        along = add3(along, scale3(w, at_cos));
+        across = add3(across, scale3(w, at_sin));
+        float turned = at_cos * turn_cos - at_sin * turn_sin;
+        at_sin = at_sin * turn_cos + at_cos * turn_sin;
+        at_cos = turned;
+        h = loop_twin(halves, loop_prev(h));
+    }
+    return loop_unit(cross3(along, across));
+}
+
+/* A crease's side at the middle of an edge from a to b, on the left; all relative to that middle. */
+FUNCTION(vec3) loop_middle_side(vec3 a, vec3 b, vec3 near_b, vec3 near_a)
+{
+    return loop_unit(
+        cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));
+}
+
+FUNCTION(vec3) loop_xyz(vec4 v)
+{
+    return VEC3(v.x, v.y, v.z);
+}
+
+FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
+{
+    vec3 a = loop_xyz(c.a);
+    vec3 b = loop_xyz(c.b);
+    vec3 left_b = loop_xyz(c.left_b);
+    vec3 left_a = loop_xyz(c.left_a);
+    vec3 right_a = loop_xyz(c.right_a);
+    vec3 right_b = loop_xyz(c.right_b);
+    if (c.is_edge && (flags & LOOP_PINNED) != 0u)
+        return loop_unit(add3(add3(cross3(b, left_b), cross3(left_b, left_a)), cross3(left_a, a)));
+    if (c.is_edge)
+        return loop_middle_side(a, b, left_b, left_a);
+    if (c.is_sharp)
+        return loop_unit(add3(loop_middle_side(a, b, left_b, left_a),
+                              loop_middle_side(b, a, right_a, right_b)));
+    vec3 along = add3(sub3(b, a), scale3(sub3(add3(left_b, right_b), add3(left_a, right_a)), 0.5f));
+    vec3 across = sub3(add3(left_b, left_a), add3(right_a, right_b));
+    return loop_unit(cross3(along, across));
+}
+
+/* ---- adaptive -------------------------------------------------------------------------------- */
+
+/* A level that is refined in part. places: 1 a triangle, its number among those that are refined, LOOP_NONE
+ * for the others. Vertices keep their numbers in all levels; those of a level's new ones begin at
+ * vertex_count. Edges have no numbers: a half-edge's third word is the vertex in its middle, LOOP_NONE
+ * where there is none. What lies beyond the triangles at hand is LOOP_OUTSIDE. */
+
+/* Half-edge h as it is numbered among the refined triangles. */
+FUNCTION(uint) loop_placed(uint h, tml_words places)
+{
+    if (!loop_is_half(h))
+        return h;
+    uint place = tml_word(places, h / 3u);
+    return place == LOOP_NONE ? LOOP_OUTSIDE : 3u * place + h % 3u;
+}
+
+/* Is there a new vertex in the middle of h's edge, made from h rather than from its twin? There is where
+ * either triangle of the mesh's edge is refined, so on both sides of a seam. */
+FUNCTION(bool) loop_owns_middle(uint h, tml_words halves, tml_words mesh_halves, tml_words places)
+{
+    if (!loop_is_first(halves, h))
+        return false;
+    uint across = loop_twin(mesh_halves, h);
+    return tml_word(places, h / 3u) != LOOP_NONE ||
+           (loop_is_half(across) && tml_word(places, across / 3u) != LOOP_NONE);
+}
+
+/* Is a triangle at h's edge marked? */
+FUNCTION(bool) loop_edge_touches(uint h, tml_words mesh_halves, tml_words marks)
+{
+    uint across = loop_twin(mesh_halves, h);
+    return tml_word(marks, h / 3u) != 0u ||
+           (loop_is_half(across) && tml_word(marks, across / 3u) != 0u);
+}
+
+/* Is a triangle around vertex i marked? No, too, where some of them are not at hand. */
+FUNCTION(bool) loop_touches(uint i, tml_words halves, tml_words vertices, tml_words marks)
+{
+    uint start = tml_word(vertices, 4u * i);
+    bool is_marked = false;
+    uint h = start;
+    if (!loop_is_half(h))
+        return false;
+    do {
+        is_marked = is_marked || tml_word(marks, h / 3u) != 0u;
+        h = loop_twin(halves, loop_prev(h));
+    } while (loop_is_half(h) && h != start);
+    return is_marked && h != LOOP_OUTSIDE;
+}
+
+/* Records of vertices in the next level, without a half-edge where its triangle is not refined. */
+FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
+{
+    vertex.x = loop_placed(vertex.x, places);
+    return loop_kept_vertex(vertex);
+}
+
+FUNCTION(uvec4) loop_new_placed_vertex(uint h, tml_words halves, tml_words places, uint flags)
+{
+    uvec4 vertex = loop_new_vertex(h, halves, flags);
+    uint placed = loop_placed(h, places);
+    vertex.x = loop_is_half(placed) ? loop_corner_child(loop_next(placed), 2u) : LOOP_NONE;
+    return vertex;
+}
+
+/* Does a vertex have a crease or corner that the next level still wears off? */
+FUNCTION(bool) loop_is_wearing(uint i, tml_words halves, tml_words vertices)
+{
+    float sharp = tml_word_float(vertices, 4u * i + 1u);
+    bool wears = sharp > 0.0f && sharp < LOOP_INFINITE;
+    uint start = tml_word(vertices, 4u * i);
+    uint h = start;
+    if (!loop_is_half(h))
+        return false;
+    do {
+        sharp = loop_sharpness(halves, h);
+        wears = wears || (sharp > 0.0f && sharp < LOOP_INFINITE);
+        h = loop_twin(halves, loop_prev(h));
+    } while (loop_is_half(h) && h != start);
+    return wears && h != LOOP_OUTSIDE;
+}
+
+/* Do all edges at such a vertex have middles, so that what it comes to can be told? */
+FUNCTION(bool) loop_wears_here(uint i, tml_words halves, tml_words vertices)
+{
+    if (!loop_is_wearing(i, halves, vertices))
+        return false;
+    uint start = tml_word(vertices, 4u * i);
+    uint h = start;
+    bool is_whole = true;
+    do {
+        is_whole = is_whole && loop_edge(halves, h) != LOOP_NONE &&
+                   loop_edge(halves, loop_prev(h)) != LOOP_NONE;
+        h = loop_twin(halves, loop_prev(h));
+    } while (loop_is_half(h) && h != start);
+    return is_whole;
+}
+
+/* The ends of h's edge, the vertex with the lower number first: the same from both sides. */
+FUNCTION(uint) loop_low_end(tml_words halves, uint h)
+{
+    return min(loop_origin(halves, h), loop_origin(halves, loop_next(h)));
+}
+FUNCTION(uint) loop_high_end(tml_words halves, uint h)
+{
+    return max(loop_origin(halves, h), loop_origin(halves, loop_next(h)));
+}
+
+/* The limit of a vertex, found anew as long as its creases wear off. */
+FUNCTION(vec4) loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
+                               tml_words next_values, uint n, uint flags)
+{
+    if (loop_wears_here(i, halves, vertices))
+        return loop_vertex_limit(i, halves, vertices, next_values, n, 0u, flags | LOOP_REFINED);
+    return loop_value(limits, n, i);
+}
+
+FUNCTION(vec4) loop_joined(uint i, tml_words head, tml_words tail, uint n, uint head_count)
+{
+    if (i < head_count)
+        return loop_value(head, n, i);
+    return loop_value(tail, n, i - head_count);
+}
+
+/* How far the surface turns along an edge from a to b with m between them: of a circle's arc the angle
+ * between its tangents at the ends. */
+FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
+{
+    float chord = length3(sub3(b, a));
+    float height = length3(sub3(m, scale3(add3(a, b), 0.5f)));
+    if (!(height > 0.0f))
+        return 0.0f;
+    return 4.0f * atan(2.0f * height / max(chord, 1e-30f));
+}
+
+/* The angle between two vectors, from 0 to pi. */
+FUNCTION(float) loop_angle(vec3 a, vec3 b)
+{
+    vec3 u = loop_unit(a);
+    vec3 v = loop_unit(b);
+    float apart = length3(sub3(u, v));
+    if (apart < 1e-6f)
+        return 0.0f;
+    return 2.0f * atan(apart / max(length3(add3(u, v)), 1e-6f));
+}
+
+/* A point as a camera sees it, z left out. camera: a matrix in rows, half the picture's width and
+ * height, the least w that counts, and whether what is outside the picture counts, too. */
+FUNCTION(vec4) loop_project(vec3 p, tml_words camera)
+{
+    vec4 clip;
+    clip.x = tml_word_float(camera, 0u) * p.x + tml_word_float(camera, 1u) * p.y +
+             tml_word_float(camera, 2u) * p.z + tml_word_float(camera, 3u);
+    clip.y = tml_word_float(camera, 4u) * p.x + tml_word_float(camera, 5u) * p.y +
+             tml_word_float(camera, 6u) * p.z + tml_word_float(camera, 7u);
+    clip.z = 0.0f;
+    clip.w = tml_word_float(camera, 12u) * p.x + tml_word_float(camera, 13u) * p.y +
+             tml_word_float(camera, 14u) * p.z + tml_word_float(camera, 15u);
+    return clip;
+}
+
+/* The length on the picture of an edge whose ends are projected. */
+FUNCTION(float) loop_pixels(vec4 a, vec4 b, tml_words camera)
+{
+    float least = tml_word_float(camera, 18u);
+    float a_w = max(a.w, least);
+    float b_w = max(b.w, least);
+    return length2(VEC2((b.x / b_w - a.x / a_w) * tml_word_float(camera, 16u),
+                        (b.y / b_w - a.y / a_w) * tml_word_float(camera, 17u)));
+}
+
+/* Do three projected points lie beyond the same border of the picture, or all behind the camera? */
+FUNCTION(bool) loop_is_unseen(vec4 a, vec4 b, vec4 c)
+{
+    return (a.x > a.w && b.x > b.w && c.x > c.w) || (a.x < -a.w && b.x < -b.w && c.x < -c.w) ||
+           (a.y > a.w && b.y > b.w && c.y > c.w) || (a.y < -a.w && b.y < -b.w && c.y < -c.w) ||
+           (a.w <= 0.0f && b.w <= 0.0f && c.w <= 0.0f);
+}
+
+/* Which edges of triangle t are split, by those across them: bit k for half-edge 3t + k; and bit 3. */
+FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
+{
+    uint code = 8u;
+    for (uint k = 0u; k < 3u; k++) {
+        uint twin = loop_twin(halves, 3u * t + k);
+        if (loop_is_half(twin) && tml_word(reds, twin / 3u) != 0u)
+            code = code + (1u << k);
+    }
+    return code;
+}
+
+/* Corner c of the three of half-edge h's triangle, counted from h, as a vertex; 3 to 5: the middle of the
+ * edge behind corner c - 3. */
+FUNCTION(uint) loop_corner(uint h, uint c, tml_words halves)
+{
+    uint at = c % 3u == 0u ? h : c % 3u == 1u ? loop_next(h) : loop_prev(h);
+    return c < 3u ? loop_origin(halves, at) : tml_word(halves, 4u * at + 2u);
+}
+
+FUNCTION(uvec3) loop_three(uint h, uint a, uint b, uint c, tml_words halves)
+{
+    return UVEC3(loop_corner(h, a, halves), loop_corner(h, b, halves), loop_corner(h, c, halves));
+}
+
+/* Triangle k of those that close a leaf beside split edges (Bank, Sherman, Weiser 1983): none split 1, one
+ * 2, two 3, three 4. */
+FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
+{
+    uint split = code & 7u;
+    uint count = popcount32(split);
+    uint h = 3u * t;
+    if (count == 0u)
+        return loop_three(h, 0u, 1u, 2u, halves);
+    if (count == 1u) {
+        h = h + lowest_bit32(split); /* that edge */
+        return k == 0u ? loop_three(h, 0u, 3u, 2u, halves) : loop_three(h, 3u, 1u, 2u, halves);
+    }
+    if (count == 2u) {
+        h = loop_next(h + lowest_bit32(7u - split)); /* the edge after the whole one */
+        if (k == 0u)
+            return loop_three(h, 3u, 1u, 4u, halves);
+        return k == 1u ? loop_three(h, 0u, 3u, 2u, halves) : loop_three(h, 3u, 4u, 2u, halves);
+    }
+    if (k == 3u)
+        return loop_three(h, 3u, 4u, 5u, halves);
+    return loop_three(h + k, 0u, 3u, 5u, halves);
+}
+
+/* The leaf itself, and for each split edge a triangle of no area along it. */
+FUNCTION(uvec3) loop_sliver(uint t, uint code, uint k, tml_words halves)
+{
+    if (k == 0u)
+        return loop_three(3u * t, 0u, 1u, 2u, halves);
+    uint split = code & 7u;
+    for (uint i = 1u; i < k; i++)
+        split = split & (split - 1u);
+    return loop_three(3u * t + lowest_bit32(split), 1u, 0u, 3u, halves);
+}

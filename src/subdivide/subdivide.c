@@ -1,0 +1,583 @@
+/* Subdivide: a mesh prepared; buffers of results; levels of topology. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "subdivide/subdivide_internal.h"
+
+static const char create_call[] = "tml_subdivider_create";
+
+static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_TYPE_NONE};
+static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
+                                       TML_VEC(TML_F32, 4), TML_TYPE_NONE};
+
+/* Half-edges are numbered in 32 bits, of which the two largest numbers are no half-edge; and their
+ * records are counted in words of 32 bits. */
+static const uint64_t max_triangles = 0xffffffffu / 12;
+
+tml_type subdivide_value_type(uint32_t components)
+{
+    return components == 1 ? TML_F32 : TML_VEC(TML_F32, components);
+}
+
+/* ---- checks of what is given ----------------------------------------------------------------- */
+
+/* Where the arrays of a desc lie on the host while a subdivider is made of them. */
+typedef struct host_view {
+    tml_buffer buffer;
+    void *memory;
+} host_view;
+
+enum { MAX_VIEWS = 6 + TML_SUBDIVIDE_MAX_CHANNELS };
+
+typedef struct host_views {
+    host_view views[MAX_VIEWS];
+    uint32_t count;
+} host_views;
+
+static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, const void **out)
+{
+    *out = NULL;
+    if (tml_is_none(buffer))
+        return TML_OK;
+    for (uint32_t i = 0; i < views->count; i++)
+        if (views->views[i].buffer.slot == buffer.slot) { /* one array may serve twice */
+            *out = views->views[i].memory;
+            return TML_OK;
+        }
+    host_view *next = &views->views[views->count];
+    tml_status status = tml_map(tml, buffer, &next->memory);
+    if (status != TML_OK)
+        return status;
+    next->buffer = buffer;
+    views->count++;
+    *out = next->memory;
+    return TML_OK;
+}
+
+static void unview(tml_context *tml, host_views *views)
+{
+    for (uint32_t i = 0; i < views->count; i++)
+        tml_unmap(tml, views->views[i].buffer);
+    views->count = 0;
+}
+
+static uint64_t count_of(const tml_context *tml, tml_buffer buffer)
+{
+    uint64_t count = 0;
+    if (!tml_is_none(buffer))
+        tml_buffer_info(tml, buffer, NULL, &count);
+    return count;
+}
+
+/* An optional array of so many elements at least. */
+static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
+                                 const tml_type *types, uint64_t count)
+{
+    if (tml_is_none(buffer))
+        return TML_OK;
+    return tml_check_buffer(tml, create_call, field, buffer, types, count);
+}
+
+static tml_status check_pair(tml_context *tml, const char *name, tml_buffer items,
+                             const tml_type *types, const char *sharpness_name,
+                             tml_buffer sharpness)
+{
+    static const tml_type sharpness_types[] = {TML_F32, TML_TYPE_NONE};
+    tml_status status = check_optional(tml, name, items, types, 0);
+    if (status == TML_OK)
+        status =
+            check_optional(tml, sharpness_name, sharpness, sharpness_types, count_of(tml, items));
+    return status;
+}
+
+static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
+{
+    static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
+    static const tml_type corner_types[] = {TML_U32, TML_TYPE_NONE};
+    tml_status status =
+        tml_check_buffer(tml, create_call, "desc.positions", desc->positions, position_types, 0);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, create_call, "desc.indices", desc->indices, index_types, 0);
+    if (status != TML_OK)
+        return status;
+    uint64_t vertices = count_of(tml, desc->positions), triangles = count_of(tml, desc->indices);
+    if (triangles > max_triangles || vertices > 0xfffffff0u)
+        return tml_error(
+            tml, TML_UNSUPPORTED,
+            "%s: desc has %llu triangles and %llu positions, can be at most %llu and 2^32 "
+            "- 16; divide the mesh",
+            create_call, (unsigned long long)triangles, (unsigned long long)vertices,
+            (unsigned long long)max_triangles);
+    status = check_pair(tml, "desc.crease_edges", desc->crease_edges, edge_types,
+                        "desc.crease_sharpness", desc->crease_sharpness);
+    if (status == TML_OK)
+        status = check_pair(tml, "desc.corners", desc->corners, corner_types,
+                            "desc.corner_sharpness", desc->corner_sharpness);
+    char name[48];
+    for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++) {
+        snprintf(name, sizeof name, "desc.attributes[%u]", a);
+        status = check_optional(tml, name, desc->attributes[a], value_types, vertices);
+    }
+    for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
+        const tml_subdivide_channel *channel = &desc->channels[c];
+        if (tml_is_none(channel->values) && tml_is_none(channel->indices))
+            continue;
+        snprintf(name, sizeof name, "desc.channels[%u].values", c);
+        status = tml_check_buffer(tml, create_call, name, channel->values, value_types, 0);
+        snprintf(name, sizeof name, "desc.channels[%u].indices", c);
+        if (status == TML_OK)
+            status =
+                tml_check_buffer(tml, create_call, name, channel->indices, index_types, triangles);
+        if (status == TML_OK && (unsigned)channel->seams > TML_SEAMS_LINEAR)
+            status = tml_error(tml, TML_INVALID_ARGUMENT,
+                               "%s: desc.channels[%u].seams is %d, needs 0 to 3", create_call, c,
+                               (int)channel->seams);
+    }
+    if (status == TML_OK && (unsigned)desc->boundary > TML_BOUNDARY_PINNED)
+        status = tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.boundary is %d, needs 0 to 2",
+                           create_call, (int)desc->boundary);
+    if (status == TML_OK && (unsigned)desc->weights > TML_WEIGHTS_WARREN)
+        status = tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.weights is %d, needs 0 or 1",
+                           create_call, (int)desc->weights);
+    return status;
+}
+
+/* ---- a mesh to the device -------------------------------------------------------------------- */
+
+/* Loop's beta for a valence: a neighbour's share of a smooth vertex. */
+static double beta_of(uint32_t valence, tml_subdivide_weights weights)
+{
+    double n = (double)valence;
+    if (weights == TML_WEIGHTS_WARREN)
+        return valence == 3 ? 3.0 / 16.0 : 3.0 / (8.0 * n);
+    double half = 0.375 + 0.25 * cos(2.0 * 3.14159265358979323846 / n);
+    return (0.625 - half * half) / n;
+}
+
+static uint32_t bits_of(double value)
+{
+    float rounded = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return bits;
+}
+
+static uint32_t valence_of(const subdivide_mesh *mesh, uint32_t start)
+{
+    uint32_t count = 0, h = start;
+    do {
+        count++;
+        h = mesh->twins[h % 3 ? h - 1 : h + 2];
+    } while (h != SUBDIVIDE_NONE && h != start);
+    return count;
+}
+
+/* Fills records of subdivide.k.h: 4 words a half-edge, 4 a vertex, 1 an edge. */
+static void fill_records(const subdivide_mesh *mesh, tml_subdivide_weights weights,
+                         uint32_t *halves, uint32_t *vertices, uint32_t *firsts)
+{
+    uint32_t edges = 0;
+    for (uint32_t h = 0; h < 3 * mesh->triangle_count; h++) {
+        uint32_t twin = mesh->twins[h], *record = halves + 4 * (size_t)h;
+        bool is_first = h < twin;
+        record[0] = mesh->corners[h];
+        record[1] = twin;
+        record[2] = is_first ? edges : halves[4 * (size_t)twin + 2];
+        record[3] = bits_of((double)mesh->sharp[h]);
+        if (is_first)
+            firsts[edges++] = h;
+    }
+    for (uint64_t v = 0; v < mesh->vertex_count; v++) {
+        uint32_t start = mesh->starts[v], *record = vertices + 4 * v;
+        record[0] = start;
+        record[1] = bits_of((double)mesh->vertex_sharp[v]);
+        record[2] = record[3] = 0;
+        if (start != SUBDIVIDE_NONE) {
+            uint32_t valence = valence_of(mesh, start);
+            double beta = beta_of(valence, weights);
+            record[2] = bits_of(beta);
+            record[3] = bits_of(1.0 / ((double)valence + 3.0 / (8.0 * beta)));
+        }
+    }
+}
+
+static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                              const char *label, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
+}
+
+static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
+                                  tml_subdivide_weights weights, uint32_t flags,
+                                  subdivide_topology *out)
+{
+    subdivide_level *level = &out->levels[0];
+    level->vertex_count = mesh->vertex_count;
+    level->edge_count = mesh->edge_count;
+    level->triangle_count = mesh->triangle_count;
+    out->flags = flags;
+    out->level_count = 1;
+    uint64_t halves = 3 * mesh->triangle_count;
+    size_t size = (4 * halves + 4 * mesh->vertex_count + mesh->edge_count) * sizeof(uint32_t);
+    uint32_t *records = tml_alloc(tml, size);
+    if (!records && size)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes on the host",
+                         create_call, size);
+    uint32_t *vertices = records + 4 * halves, *firsts = vertices + 4 * mesh->vertex_count;
+    fill_records(mesh, weights, records, vertices, firsts);
+    tml_status status =
+        make_buffer(tml, TML_VEC(TML_U32, 4), halves, records, "half-edges", &level->halves);
+    if (status == TML_OK)
+        status = make_buffer(tml, TML_VEC(TML_U32, 4), mesh->vertex_count, vertices,
+                             "subdivision vertices", &level->vertices);
+    if (status == TML_OK)
+        status = make_buffer(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
+                             &level->firsts);
+    tml_free(tml, records, size);
+    return status;
+}
+
+/* A copy of the caller's values, those of split vertices beside their originals'. */
+static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uint32_t topology,
+                               const subdivide_mesh *mesh)
+{
+    tml_context *tml = subdivider->tml;
+    subdivide_values *values = &subdivider->values[subdivider->value_count++];
+    tml_type type;
+    tml_buffer_info(tml, given, &type, NULL);
+    *values = (subdivide_values){.topology = topology,
+                                 .components = tml_type_components(type),
+                                 .source_count = mesh->source_count};
+    tml_status status =
+        make_buffer(tml, type, mesh->vertex_count, NULL, "subdivision values", &values->base);
+    uint32_t *own = NULL;
+    const uint32_t *sources = mesh->vertex_sources;
+    if (status == TML_OK && !sources) {
+        own = tml_alloc(tml, mesh->vertex_count * sizeof *own);
+        for (uint64_t v = 0; own && v < mesh->vertex_count; v++)
+            own[v] = (uint32_t)v;
+        sources = own;
+        if (!own && mesh->vertex_count)
+            status = tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
+                               create_call, (unsigned long long)(mesh->vertex_count * sizeof *own));
+    }
+    if (status == TML_OK)
+        status = make_buffer(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
+                             &values->sources);
+    tml_free(tml, own, mesh->vertex_count * sizeof *own);
+    if (status != TML_OK || mesh->vertex_count == 0)
+        return status;
+    return tml_map_stream(tml,
+                          &(tml_map_desc){.kernel = subdivide_copy_kernels[values->components - 1],
+                                          .in = {given, values->sources},
+                                          .out = values->base});
+}
+
+/* Cosines and sines of 2 pi / n, to twice what the greatest valence needs: an open fan of n edges
+ * turns by half a turn in n - 1 steps. */
+static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
+{
+    uint64_t count = 2 * (uint64_t)TML_MAX_OF(max_valence, 6u) + 3;
+    float *turns = tml_alloc(subdivider->tml, 2 * count * sizeof *turns);
+    if (!turns)
+        return tml_error(subdivider->tml, TML_OUT_OF_MEMORY,
+                         "%s: no memory for %llu bytes on the host", create_call,
+                         (unsigned long long)(2 * count * sizeof *turns));
+    for (uint64_t n = 0; n < count; n++) {
+        double angle = n ? 2.0 * 3.14159265358979323846 / (double)n : 0.0;
+        turns[2 * n] = (float)cos(angle);
+        turns[2 * n + 1] = (float)sin(angle);
+    }
+    tml_status status = make_buffer(subdivider->tml, TML_VEC(TML_F32, 2), count, turns, "turns",
+                                    &subdivider->turns);
+    tml_free(subdivider->tml, turns, 2 * count * sizeof *turns);
+    return status;
+}
+
+static void describe(tml_subdivider *subdivider, const subdivide_mesh *mesh)
+{
+    subdivider->info = (tml_subdivider_info){
+        .vertex_count = mesh->vertex_count,
+        .edge_count = mesh->edge_count,
+        .triangle_count = mesh->triangle_count,
+        .boundary_edge_count = mesh->boundary_edge_count,
+        .sharp_edge_count = mesh->sharp_edge_count,
+        .max_valence = mesh->max_valence,
+        .max_sharpness = mesh->max_sharpness,
+        .removed_triangles = mesh->removed_count,
+        .flipped_triangles = mesh->flipped_count,
+        .split_vertices = mesh->vertex_count - mesh->source_count,
+    };
+}
+
+static tml_status adopt_channel(tml_subdivider *subdivider, const tml_subdivider_desc *desc,
+                                uint32_t number, const subdivide_mesh *mesh, host_views *views)
+{
+    tml_context *tml = subdivider->tml;
+    const tml_subdivide_channel *channel = &desc->channels[number];
+    const void *indices;
+    tml_status status = view(tml, views, channel->indices, &indices);
+    if (status != TML_OK)
+        return status;
+    subdivide_mesh seams;
+    status = subdivide_mesh_create_channel(tml, mesh, indices, count_of(tml, channel->values),
+                                           channel->seams, number, &seams);
+    if (status != TML_OK)
+        return status;
+    static const uint32_t flags[] = {
+        [TML_SEAMS_PINNED] = SUBDIVIDE_PINNED, [TML_SEAMS_LINEAR] = SUBDIVIDE_LINEAR};
+    uint32_t topology = subdivider->topology_count++;
+    status = upload_topology(tml, &seams, desc->weights, flags[channel->seams],
+                             &subdivider->topologies[topology]);
+    if (status == TML_OK) {
+        unview(tml, views); /* a mapped buffer is not the device's to read */
+        status = adopt_values(subdivider, channel->values, topology, &seams);
+    }
+    subdivide_mesh_free(tml, &seams);
+    return status;
+}
+
+static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_desc *desc,
+                             const subdivide_mesh *mesh, host_views *views)
+{
+    tml_context *tml = subdivider->tml;
+    describe(subdivider, mesh);
+    subdivider->topology_count = 1;
+    tml_status status = upload_topology(
+        tml, mesh, desc->weights, desc->boundary == TML_BOUNDARY_PINNED ? SUBDIVIDE_PINNED : 0,
+        &subdivider->topologies[0]);
+    if (status == TML_OK)
+        status = upload_turns(subdivider, mesh->max_valence);
+    if (status == TML_OK && mesh->triangle_origins)
+        status = make_buffer(tml, TML_U32, mesh->triangle_count, mesh->triangle_origins,
+                             "origins of triangles", &subdivider->triangle_origins);
+    unview(tml, views);
+    if (status == TML_OK)
+        status = adopt_values(subdivider, desc->positions, 0, mesh);
+    for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
+        if (!tml_is_none(desc->attributes[a])) {
+            subdivider->attribute_slots[subdivider->attribute_count++] = a;
+            status = adopt_values(subdivider, desc->attributes[a], 0, mesh);
+        }
+    for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++)
+        if (!tml_is_none(desc->channels[c].values)) {
+            subdivider->channel_slots[subdivider->topology_count - 1] = c;
+            status = adopt_channel(subdivider, desc, c, mesh, views);
+        }
+    return status;
+}
+
+TML_API tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_desc *desc,
+                                         tml_subdivider **out)
+{
+    *out = NULL;
+    tml_status status = check_desc(tml, desc);
+    if (status != TML_OK)
+        return status;
+    tml_subdivider *subdivider = tml_alloc(tml, sizeof *subdivider);
+    if (!subdivider)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", create_call,
+                         sizeof *subdivider);
+    *subdivider = (tml_subdivider){.tml = tml};
+    subdivide_input input = {.vertex_count = count_of(tml, desc->positions),
+                             .triangle_count = count_of(tml, desc->indices),
+                             .crease_count = count_of(tml, desc->crease_edges),
+                             .corner_count = count_of(tml, desc->corners),
+                             .boundary = desc->boundary,
+                             .fix = desc->fix};
+    host_views views = {.count = 0};
+    const struct {
+        tml_buffer buffer;
+        const void **out;
+    } arrays[] = {{desc->positions, (const void **)&input.positions},
+                  {desc->indices, (const void **)&input.indices},
+                  {desc->crease_edges, (const void **)&input.crease_edges},
+                  {desc->crease_sharpness, (const void **)&input.crease_sharpness},
+                  {desc->corners, (const void **)&input.corners},
+                  {desc->corner_sharpness, (const void **)&input.corner_sharpness}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++)
+        status = view(tml, &views, arrays[i].buffer, arrays[i].out);
+    subdivide_mesh mesh;
+    if (status == TML_OK)
+        status = subdivide_mesh_create(tml, &input, &mesh);
+    if (status == TML_OK) {
+        status = adopt_mesh(subdivider, desc, &mesh, &views);
+        subdivide_mesh_free(tml, &mesh);
+    }
+    unview(tml, &views);
+    if (status != TML_OK) {
+        tml_subdivider_destroy(subdivider);
+        return status;
+    }
+    *out = subdivider;
+    return TML_OK;
+}
+
+TML_API void tml_subdivider_info_of(const tml_subdivider *subdivider, tml_subdivider_info *out)
+{
+    *out = subdivider->info;
+}
+
+TML_API tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
+{
+    subdivide_values *values = &subdivider->values[0];
+    tml_status status = tml_check_buffer(subdivider->tml, "tml_subdivider_move", "positions",
+                                         positions, position_types, values->source_count);
+    if (status != TML_OK || subdivider->info.vertex_count == 0)
+        return status;
+    return tml_map_stream(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],
+                                                           .in = {positions, values->sources},
+                                                           .out = values->base});
+}
+
+TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
+{
+    if (!subdivider)
+        return;
+    tml_context *tml = subdivider->tml;
+    subdivide_adaptive_destroy(tml, subdivider->adaptive);
+    for (uint32_t t = 0; t < subdivider->topology_count; t++)
+        for (uint32_t l = 0; l < subdivider->topologies[t].level_count; l++)
+            subdivide_level_destroy(tml, &subdivider->topologies[t].levels[l]);
+    for (uint32_t v = 0; v < subdivider->value_count; v++) {
+        tml_buffer_destroy(tml, subdivider->values[v].base);
+        tml_buffer_destroy(tml, subdivider->values[v].sources);
+    }
+    for (uint32_t n = 0; n < 4; n++)
+        for (uint32_t k = 0; k < TML_ARRAY_SIZE(subdivider->values_spare[n]); k++)
+            tml_buffer_destroy(tml, subdivider->values_spare[n][k].buffer);
+    tml_buffer_destroy(tml, subdivider->turns);
+    tml_buffer_destroy(tml, subdivider->triangle_origins);
+    tml_free(tml, subdivider, sizeof *subdivider);
+}
+
+/* ---- memory used again ----------------------------------------------------------------------- */
+
+tml_status subdivide_spare_get(tml_subdivider *subdivider, subdivide_spare *spare, tml_type type,
+                               uint64_t count, tml_buffer *out)
+{
+    if (tml_is_none(spare->buffer) || spare->type != type || spare->count < count) {
+        tml_buffer_destroy(subdivider->tml, spare->buffer);
+        *spare = (subdivide_spare){.type = type, .count = count};
+        tml_status status =
+            make_buffer(subdivider->tml, type, count, NULL, "subdivision scratch", &spare->buffer);
+        if (status != TML_OK) {
+            *spare = (subdivide_spare){.type = TML_TYPE_NONE};
+            return status;
+        }
+    }
+    *out = spare->buffer;
+    return TML_OK;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers)
+{
+    tml_buffer_destroy(tml, buffers->positions);
+    tml_buffer_destroy(tml, buffers->normals);
+    tml_buffer_destroy(tml, buffers->indices);
+    tml_buffer_destroy(tml, buffers->origins);
+    for (uint32_t a = 0; a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
+        tml_buffer_destroy(tml, buffers->attributes[a]);
+    for (uint32_t c = 0; c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
+        tml_buffer_destroy(tml, buffers->channel_values[c]);
+        tml_buffer_destroy(tml, buffers->channel_indices[c]);
+    }
+}
+
+TML_API void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
+{
+    subdivide_buffers_destroy(tml, &result->buffers);
+    *result = (tml_subdivide_result){.vertex_count = 0};
+}
+
+/* Makes or checks one output. */
+static tml_status output(tml_context *tml, const char *call, const char *field, tml_buffer given,
+                         tml_type type, uint64_t count, tml_buffer *out, tml_buffer *created)
+{
+    const tml_type types[] = {type, TML_TYPE_NONE};
+    if (tml_is_none(given)) {
+        tml_status status = make_buffer(tml, type, count, NULL, field, created);
+        *out = *created;
+        return status;
+    }
+    tml_status status = tml_check_buffer(tml, call, field, given, types, 0);
+    if (status != TML_OK)
+        return status;
+    if (count_of(tml, given) < count)
+        return tml_error(tml, TML_CAPACITY, "%s: desc.buffers.%s has room for %llu, needs %llu",
+                         call, field, (unsigned long long)count_of(tml, given),
+                         (unsigned long long)count);
+    *out = given;
+    return TML_OK;
+}
+
+tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call,
+                                    const tml_subdivide_buffers *given, bool normals, bool origins,
+                                    const subdivide_counts *counts, subdivide_outputs *out)
+{
+    tml_context *tml = subdivider->tml;
+    const tml_type vec3_type = TML_VEC(TML_F32, 3), triple_type = TML_VEC(TML_U32, 3);
+    tml_subdivide_buffers *to = &out->buffers, *made = &out->created;
+    *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
+    tml_status status = output(tml, call, "positions", given->positions, vec3_type,
+                               counts->vertices, &to->positions, &made->positions);
+    if (status == TML_OK)
+        status = output(tml, call, "indices", given->indices, triple_type, counts->triangles,
+                        &to->indices, &made->indices);
+    if (status == TML_OK && normals)
+        status = output(tml, call, "normals", given->normals, vec3_type, counts->vertices,
+                        &to->normals, &made->normals);
+    if (status == TML_OK && origins)
+        status = output(tml, call, "origins", given->origins, TML_VEC(TML_U32, 2),
+                        counts->triangles, &to->origins, &made->origins);
+    for (uint32_t v = 1; status == TML_OK && v < subdivider->value_count; v++) {
+        const subdivide_values *values = &subdivider->values[v];
+        tml_type type = subdivide_value_type(values->components);
+        char name[32];
+        if (values->topology == 0) {
+            uint32_t a = subdivider->attribute_slots[v - 1];
+            snprintf(name, sizeof name, "attributes[%u]", a);
+            status = output(tml, call, name, given->attributes[a], type, counts->vertices,
+                            &to->attributes[a], &made->attributes[a]);
+            continue;
+        }
+        uint32_t c = subdivider->channel_slots[values->topology - 1];
+        snprintf(name, sizeof name, "channel_values[%u]", c);
+        status = output(tml, call, name, given->channel_values[c], type,
+                        counts->values[values->topology - 1], &to->channel_values[c],
+                        &made->channel_values[c]);
+        snprintf(name, sizeof name, "channel_indices[%u]", c);
+        if (status == TML_OK)
+            status = output(tml, call, name, given->channel_indices[c], triple_type,
+                            counts->triangles, &to->channel_indices[c], &made->channel_indices[c]);
+    }
+    if (status != TML_OK) {
+        subdivide_buffers_destroy(tml, &out->created);
+        *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
+    }
+    return status;
+}
+
+tml_buffer subdivide_output_of(const tml_subdivider *subdivider,
+                               const tml_subdivide_buffers *buffers, uint32_t v)
+{
+    uint32_t topology = subdivider->values[v].topology;
+    if (v == 0)
+        return buffers->positions;
+    if (topology == 0)
+        return buffers->attributes[subdivider->attribute_slots[v - 1]];
+    return buffers->channel_values[subdivider->channel_slots[topology - 1]];
+}
+
+tml_buffer subdivide_indices_of(const tml_subdivider *subdivider,
+                                const tml_subdivide_buffers *buffers, uint32_t topology)
+{
+    if (topology == 0)
+        return buffers->indices;
+    return buffers->channel_indices[subdivider->channel_slots[topology - 1]];
+}

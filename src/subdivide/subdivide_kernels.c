@@ -1,0 +1,524 @@
+/* Subdivide: the kernels, each a formula of subdivide.k.h at one place of a stream.
+ *
+ * params.u: vertices, edges and flags of the level that is refined. */
+#include "subdivide/subdivide_internal.h"
+
+#include "kernels/kernel.h"
+
+#include "kernels/subdivide.k.h"
+
+#include "subdivide_library.h"
+
+/* clang-format off */
+
+/* ---- topology -------------------------------------------------------------------------------- */
+
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_half, (tml_index i, tml_words halves, tml_params p), {
+    uint f = U(i) / 12u;
+    uint twin = loop_twin(halves, loop_child_side(U(i), f));
+    return loop_child_half(U(i), f, twin, halves, p.u[0], p.u[1]);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_vertex,
+                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts, tml_params p), {
+    return loop_child_vertex(U(i), vertices, halves, firsts, p.u[0], p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_child_first,
+                (tml_index i, tml_words halves, tml_words firsts, tml_params p), {
+    return loop_child_first(U(i), halves, firsts, p.u[1]);
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_child_triangle, (tml_index i, tml_words halves, tml_params p), {
+    return loop_child_triangle(U(i), halves, p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words halves), {
+    return UVEC3(loop_origin(halves, 3u * U(i)), loop_origin(halves, 3u * U(i) + 1u),
+                 loop_origin(halves, 3u * U(i) + 2u));
+})
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+TML_KERNEL_WITH(subdivide, float, subdiv_copy_1, (tml_words values, uint source), {
+    return loop_value(values, 1u, source).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_copy_2, (tml_words values, uint source), {
+    vec4 v = loop_value(values, 2u, source);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_copy_3, (tml_words values, uint source), {
+    vec4 v = loop_value(values, 3u, source);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_copy_4, (tml_words values, uint source), {
+    return loop_value(values, 4u, source);
+})
+
+TML_KERNEL_WITH(subdivide, float, subdiv_child_1,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    return loop_child_value(U(i), halves, vertices, firsts, values, 1u, p.u[0], p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_child_2,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    vec4 v = loop_child_value(U(i), halves, vertices, firsts, values, 2u, p.u[0], p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_child_3,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    vec4 v = loop_child_value(U(i), halves, vertices, firsts, values, 3u, p.u[0], p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_child_4,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    return loop_child_value(U(i), halves, vertices, firsts, values, 4u, p.u[0], p.u[2]);
+})
+
+TML_KERNEL_WITH(subdivide, float, subdiv_limit_1,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    return loop_child_limit(U(i), halves, vertices, firsts, values, 1u, p.u[0], p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_limit_2,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    vec4 v = loop_child_limit(U(i), halves, vertices, firsts, values, 2u, p.u[0], p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_limit_3,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    vec4 v = loop_child_limit(U(i), halves, vertices, firsts, values, 3u, p.u[0], p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_limit_4,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
+                 tml_words values, tml_params p), {
+    return loop_child_limit(U(i), halves, vertices, firsts, values, 4u, p.u[0], p.u[2]);
+})
+
+TML_KERNEL_WITH(subdivide, float, subdiv_settle_1,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words values,
+                 tml_params p), {
+    return loop_vertex_limit(U(i), halves, vertices, values, 1u, 0u, p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_settle_2,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words values,
+                 tml_params p), {
+    vec4 v = loop_vertex_limit(U(i), halves, vertices, values, 2u, 0u, p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_settle_3,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words values,
+                 tml_params p), {
+    vec4 v = loop_vertex_limit(U(i), halves, vertices, values, 3u, 0u, p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_settle_4,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words values,
+                 tml_params p), {
+    return loop_vertex_limit(U(i), halves, vertices, values, 4u, 0u, p.u[2]);
+})
+
+/* ---- normals --------------------------------------------------------------------------------- */
+
+/* Of the kept vertices, whose positions are of this level or (flags) of the next. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_vertex_normal,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
+                 tml_words turns, tml_params p), {
+    return loop_vertex_normal(U(i), halves, vertices, positions, turns, p.u[0], p.u[2]);
+})
+/* Of all of the next level, the kept ones' known. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_child_normal,
+                (tml_index i, tml_words normals, tml_words halves, tml_words firsts,
+                 tml_words positions, tml_params p), {
+    uint vertex = U(i);
+    if (vertex < p.u[0])
+        return loop_point(normals, vertex);
+    uint h = tml_word(firsts, vertex - p.u[0]);
+    return loop_centre_normal(loop_centre_of(h, halves, positions, 3u, p.u[0]), p.u[2]);
+})
+
+/* ---- adaptive: what is split ----------------------------------------------------------------- */
+
+/* params.f[0]: the threshold. */
+
+TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves, tml_words limits), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        worst = max(worst, length3(sub3(b, a)));
+    }
+    return worst;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
+                (tml_index t, tml_words halves, tml_words limits, tml_words camera), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec4 a = loop_project(loop_point(limits, loop_low_end(halves, h)), camera);
+        vec4 b = loop_project(loop_point(limits, loop_high_end(halves, h)), camera);
+        vec4 c = loop_project(loop_point(limits, loop_origin(halves, loop_prev(h))), camera);
+        if (tml_word(camera, 19u) == 0u && loop_is_unseen(a, b, c))
+            return 0.0f;
+        worst = max(worst, loop_pixels(a, b, camera));
+    }
+    return worst;
+})
+/* The limit in the middle of each half-edge's edge. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_middle_ahead,
+                (tml_index h, tml_words halves, tml_words positions, tml_words kept, tml_params p), {
+    uint first = loop_first(halves, U(h));
+    return loop_xyz(loop_centre_limit(
+        loop_centre_ahead(first, halves, positions, kept, 3u, p.u[2]), p.u[2]));
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_distance,
+                (tml_index t, tml_words halves, tml_words limits, tml_words middles), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        vec3 chord = scale3(add3(a, b), 0.5f);
+        worst = max(worst, length3(sub3(loop_point(middles, h), chord)));
+    }
+    return worst;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_angle,
+                (tml_index t, tml_words halves, tml_words limits, tml_words middles), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        worst = max(worst, loop_turn(a, b, loop_point(middles, h)));
+        uint first = loop_first(halves, h);
+        uint twin = max(h, loop_twin(halves, h));
+        if (loop_is_half(twin) && !(loop_sharpness(halves, h) > 0.0f)) {
+            vec3 from = loop_point(limits, loop_origin(halves, first));
+            vec3 along = sub3(loop_point(limits, loop_origin(halves, twin)), from);
+            vec3 left = sub3(loop_point(limits, loop_origin(halves, loop_prev(first))), from);
+            vec3 right = sub3(loop_point(limits, loop_origin(halves, loop_prev(twin))), from);
+            worst = max(worst, loop_angle(cross3(along, left), cross3(right, along)));
+        }
+    }
+    return worst;
+})
+/* An edge's ends, in the same order from both sides; and the worst of a triangle's edges. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end, (tml_index h, tml_words halves, tml_words limits), {
+    return loop_point(limits, loop_low_end(halves, U(h)));
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_high_end, (tml_index h, tml_words halves, tml_words limits), {
+    return loop_point(limits, loop_high_end(halves, U(h)));
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_worst, (tml_index t, tml_words errors), {
+    return max(tml_word_float(errors, 3u * U(t)),
+               max(tml_word_float(errors, 3u * U(t) + 1u), tml_word_float(errors, 3u * U(t) + 2u)));
+})
+/* Triangles with a corner that the next level still wears off. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves, tml_words vertices), {
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++)
+        if (loop_is_wearing(loop_origin(halves, h), halves, vertices))
+            return 1u;
+    return 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_want, (uint in_tree, float error, tml_params p), {
+    return in_tree != 0u && error > p.f[0] ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_want_wearing,
+                (uint in_tree, float error, uint wearing, tml_params p), {
+    return in_tree != 0u && (error > p.f[0] || wearing != 0u) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_touch,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words wants), {
+    return loop_touches(U(i), halves, vertices, wants) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, tml_words touched), {
+    uint h = 3u * U(t);
+    uint corners = tml_word(touched, loop_origin(halves, h)) +
+                   tml_word(touched, loop_origin(halves, h + 1u)) +
+                   tml_word(touched, loop_origin(halves, h + 2u));
+    return corners > 0u ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank), {
+    return is_selected != 0u ? rank : LOOP_NONE;
+})
+TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
+    return mark != 0u;
+})
+
+/* ---- adaptive: the next level ---------------------------------------------------------------- */
+
+/* params.u: vertices before the level's new ones, 0, flags. */
+
+TML_KERNEL_WITH(subdivide, uint, subdiv_own,
+                (tml_index h, tml_words halves, tml_words mesh_halves, tml_words places), {
+    return loop_owns_middle(U(h), halves, mesh_halves, places) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_middle,
+                (tml_index h, uvec4 half_edge, tml_words owns, tml_words ranks, tml_params p), {
+    uint first = min(U(h), half_edge.y);
+    uint middle = tml_word(owns, first) != 0u ? p.u[0] + tml_word(ranks, first) : LOOP_NONE;
+    return UVEC4(half_edge.x, half_edge.y, middle, half_edge.w);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_half,
+                (tml_index i, tml_words halves, tml_words list, tml_words places), {
+    uint f = tml_word(list, U(i) / 12u);
+    uint twin = loop_placed(loop_twin(halves, loop_child_side(U(i), f)), places);
+    uvec4 child = loop_child_half(U(i), f, twin, halves, 0u, 0u);
+    return UVEC4(child.x, child.y, LOOP_NONE, child.w);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
+                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts,
+                 tml_words places, tml_params p), {
+    uint vertex = U(i);
+    if (vertex >= p.u[0])
+        return loop_new_placed_vertex(tml_word(firsts, vertex - p.u[0]), halves, places, p.u[2]);
+    return loop_placed_vertex(
+        UVEC4(tml_word(vertices, 4u * vertex), tml_word(vertices, 4u * vertex + 1u),
+              tml_word(vertices, 4u * vertex + 2u), tml_word(vertices, 4u * vertex + 3u)), places);
+})
+/* What a triangle of the next level has from its parent. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
+    return tml_word(marks, tml_word(list, U(i) / 4u));
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
+    return U(i);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_one, (tml_index i), {
+    return min(U(i), 0u) + 1u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_zero, (tml_index i), {
+    return min(U(i), 0u);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
+    return mark;
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_copy_record, (uvec4 words), {
+    return words;
+})
+/* Positions of the kept vertices alone. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
+                 tml_params p), {
+    return loop_xyz(loop_vertex_point(U(i), halves, vertices, positions, 3u, p.u[2]));
+})
+
+TML_KERNEL_WITH(subdivide, float, subdiv_new_limit_1,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    return loop_centre_limit(
+        loop_centre_ahead(first, halves, values, next_values, 1u, p.u[2]), p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_new_limit_2,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    vec4 v = loop_centre_limit(
+        loop_centre_ahead(first, halves, values, next_values, 2u, p.u[2]), p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_new_limit_3,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    vec4 v = loop_centre_limit(
+        loop_centre_ahead(first, halves, values, next_values, 3u, p.u[2]), p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_new_limit_4,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    return loop_centre_limit(
+        loop_centre_ahead(first, halves, values, next_values, 4u, p.u[2]), p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_worn_limit_1,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    return loop_worn_limit(U(i), limits, halves, vertices, next_values, 1u, p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_worn_limit_2,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    vec4 v = loop_worn_limit(U(i), limits, halves, vertices, next_values, 2u, p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_worn_limit_3,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    vec4 v = loop_worn_limit(U(i), limits, halves, vertices, next_values, 3u, p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_worn_limit_4,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    return loop_worn_limit(U(i), limits, halves, vertices, next_values, 4u, p.u[2]);
+})
+/* The first params.u[0] elements of one array, then another. */
+TML_KERNEL_WITH(subdivide, float, subdiv_join_1,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return loop_joined(U(i), head, tail, 1u, p.u[0]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_join_2,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    vec4 v = loop_joined(U(i), head, tail, 2u, p.u[0]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_join_3,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    vec4 v = loop_joined(U(i), head, tail, 3u, p.u[0]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_join_4,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return loop_joined(U(i), head, tail, 4u, p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_join_marks,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return U(i) < p.u[0] ? tml_word(head, U(i)) : tml_word(tail, U(i) - p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uvec2, subdiv_join_pairs,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    uint at = 2u * U(i);
+    if (U(i) < p.u[0])
+        return UVEC2(tml_word(head, at), tml_word(head, at + 1u));
+    at = at - 2u * p.u[0];
+    return UVEC2(tml_word(tail, at), tml_word(tail, at + 1u));
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_join_triples,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    uint at = 3u * U(i);
+    if (U(i) < p.u[0])
+        return UVEC3(tml_word(head, at), tml_word(head, at + 1u), tml_word(head, at + 2u));
+    at = at - 3u * p.u[0];
+    return UVEC3(tml_word(tail, at), tml_word(tail, at + 1u), tml_word(tail, at + 2u));
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_new_normal,
+                (uint first, tml_words halves, tml_words positions, tml_words next_positions,
+                 tml_params p), {
+    return loop_centre_normal(
+        loop_centre_ahead(first, halves, positions, next_positions, 3u, p.u[2]), p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_wearing_normal,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words next_positions,
+                 tml_words turns), {
+    if (!loop_wears_here(U(i), halves, vertices))
+        return VEC3(0.0f, 0.0f, 0.0f);
+    return loop_vertex_normal(U(i), halves, vertices, next_positions, turns, 0u, LOOP_REFINED);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_worn_normal,
+                (tml_index i, vec3 normal, tml_words worn, tml_words halves, tml_words vertices), {
+    if (loop_wears_here(U(i), halves, vertices))
+        return loop_point(worn, U(i));
+    return normal;
+})
+
+/* ---- adaptive: what comes out ---------------------------------------------------------------- */
+
+TML_KERNEL_WITH(subdivide, uint, subdiv_red,
+                (uint want, uint place, tml_words next_halves, tml_words next_reds), {
+    if (want != 0u)
+        return 1u;
+    if (place == LOOP_NONE)
+        return 0u;
+    for (uint h = 12u * place; h < 12u * place + 12u; h++) {
+        uint twin = loop_twin(next_halves, h);
+        if (loop_is_half(twin) && tml_word(next_reds, twin / 3u) != 0u)
+            return 1u;
+    }
+    return 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_leaf, (uint is_there, uint red, tml_index t, tml_words halves,
+                                              tml_words reds), {
+    return is_there != 0u && red == 0u ? loop_leaf_code(U(t), halves, reds) : 0u;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_leaf_error, (uint code, float error), {
+    return code != 0u ? error : 0.0f;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_leaf_count, (uint code), {
+    return code == 0u ? 0u : 1u + popcount32(code & 7u);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_used, (uint first, tml_words mesh_halves, tml_words reds), {
+    return loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_green,
+                (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
+    uvec3 corners = loop_green(U(t), code, k, halves);
+    return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
+                 tml_word(numbers, corners.z));
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
+                (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
+    uvec3 corners = loop_sliver(U(t), code, k, halves);
+    return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
+                 tml_word(numbers, corners.z));
+})
+TML_KERNEL_WITH(subdivide, uvec2, subdiv_origin, (uint code, uint origin, tml_params p), {
+    return UVEC2(origin, p.u[0] + 0u * code);
+})
+/* clang-format on */
+
+#include "kernels/kernel_end.h"
+
+const tml_kernel *const subdivide_copy_kernels[4] = {
+    TML_USE(subdiv_copy_1), TML_USE(subdiv_copy_2), TML_USE(subdiv_copy_3), TML_USE(subdiv_copy_4)};
+const tml_kernel *const subdivide_child_kernels[4] = {
+    TML_USE(subdiv_child_1), TML_USE(subdiv_child_2), TML_USE(subdiv_child_3),
+    TML_USE(subdiv_child_4)};
+const tml_kernel *const subdivide_limit_kernels[4] = {
+    TML_USE(subdiv_limit_1), TML_USE(subdiv_limit_2), TML_USE(subdiv_limit_3),
+    TML_USE(subdiv_limit_4)};
+const tml_kernel *const subdivide_settle_kernels[4] = {
+    TML_USE(subdiv_settle_1), TML_USE(subdiv_settle_2), TML_USE(subdiv_settle_3),
+    TML_USE(subdiv_settle_4)};
+const tml_kernel *const subdivide_child_half = TML_USE(subdiv_child_half);
+const tml_kernel *const subdivide_child_vertex = TML_USE(subdiv_child_vertex);
+const tml_kernel *const subdivide_child_first = TML_USE(subdiv_child_first);
+const tml_kernel *const subdivide_child_triangle = TML_USE(subdiv_child_triangle);
+const tml_kernel *const subdivide_own_triangle = TML_USE(subdiv_own_triangle);
+const tml_kernel *const subdivide_vertex_normal = TML_USE(subdiv_vertex_normal);
+const tml_kernel *const subdivide_child_normal = TML_USE(subdiv_child_normal);
+const tml_kernel *const subdivide_length = TML_USE(subdiv_length);
+const tml_kernel *const subdivide_pixels = TML_USE(subdiv_pixels);
+const tml_kernel *const subdivide_middle_ahead = TML_USE(subdiv_middle_ahead);
+const tml_kernel *const subdivide_distance = TML_USE(subdiv_distance);
+const tml_kernel *const subdivide_angle = TML_USE(subdiv_angle);
+const tml_kernel *const subdivide_low_end = TML_USE(subdiv_low_end);
+const tml_kernel *const subdivide_high_end = TML_USE(subdiv_high_end);
+const tml_kernel *const subdivide_worst = TML_USE(subdiv_worst);
+const tml_kernel *const subdivide_wearing = TML_USE(subdiv_wearing);
+const tml_kernel *const subdivide_want = TML_USE(subdiv_want);
+const tml_kernel *const subdivide_want_wearing = TML_USE(subdiv_want_wearing);
+const tml_kernel *const subdivide_touch = TML_USE(subdiv_touch);
+const tml_kernel *const subdivide_select = TML_USE(subdiv_select);
+const tml_kernel *const subdivide_place = TML_USE(subdiv_place);
+const tml_kernel *const subdivide_is_marked = TML_USE(subdiv_is_marked);
+const tml_kernel *const subdivide_own = TML_USE(subdiv_own);
+const tml_kernel *const subdivide_middle = TML_USE(subdiv_middle);
+const tml_kernel *const subdivide_part_half = TML_USE(subdiv_part_half);
+const tml_kernel *const subdivide_part_vertex = TML_USE(subdiv_part_vertex);
+const tml_kernel *const subdivide_inherit = TML_USE(subdiv_inherit);
+const tml_kernel *const subdivide_position = TML_USE(subdiv_position);
+const tml_kernel *const subdivide_one = TML_USE(subdiv_one);
+const tml_kernel *const subdivide_kept = TML_USE(subdiv_kept);
+const tml_kernel *const subdivide_join_marks = TML_USE(subdiv_join_marks);
+const tml_kernel *const subdivide_join_pairs = TML_USE(subdiv_join_pairs);
+const tml_kernel *const subdivide_join_triples = TML_USE(subdiv_join_triples);
+const tml_kernel *const subdivide_new_normal = TML_USE(subdiv_new_normal);
+const tml_kernel *const subdivide_worn_normal = TML_USE(subdiv_worn_normal);
+const tml_kernel *const subdivide_red = TML_USE(subdiv_red);
+const tml_kernel *const subdivide_leaf = TML_USE(subdiv_leaf);
+const tml_kernel *const subdivide_leaf_error = TML_USE(subdiv_leaf_error);
+const tml_kernel *const subdivide_leaf_count = TML_USE(subdiv_leaf_count);
+const tml_kernel *const subdivide_used = TML_USE(subdiv_used);
+const tml_kernel *const subdivide_green = TML_USE(subdiv_green);
+const tml_kernel *const subdivide_sliver = TML_USE(subdiv_sliver);
+const tml_kernel *const subdivide_origin = TML_USE(subdiv_origin);
+const tml_kernel *const subdivide_new_limit_kernels[4] = {
+    TML_USE(subdiv_new_limit_1), TML_USE(subdiv_new_limit_2), TML_USE(subdiv_new_limit_3),
+    TML_USE(subdiv_new_limit_4)};
+const tml_kernel *const subdivide_worn_limit_kernels[4] = {
+    TML_USE(subdiv_worn_limit_1), TML_USE(subdiv_worn_limit_2), TML_USE(subdiv_worn_limit_3),
+    TML_USE(subdiv_worn_limit_4)};
+const tml_kernel *const subdivide_join_kernels[4] = {
+    TML_USE(subdiv_join_1), TML_USE(subdiv_join_2), TML_USE(subdiv_join_3), TML_USE(subdiv_join_4)};
+const tml_kernel *const subdivide_zero = TML_USE(subdiv_zero);
+const tml_kernel *const subdivide_copy_mark = TML_USE(subdiv_copy_mark);
+const tml_kernel *const subdivide_copy_record = TML_USE(subdiv_copy_record);
+const tml_kernel *const subdivide_wearing_normal = TML_USE(subdiv_wearing_normal);

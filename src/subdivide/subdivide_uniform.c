@@ -1,0 +1,302 @@
+/* Subdivide: every triangle into four, so many times.
+ *
+ * A level's topology follows from the one before by arithmetic alone, and each vertex gathers. The last
+ * level needs no half-edges: its triangles, limits and normals come from the level before it, so that most
+ * of the work's memory is the result. */
+#include <string.h>
+
+#include "subdivide/subdivide_internal.h"
+
+static const char call[] = "tml_subdivide_uniform";
+
+/* Triangles of the level before the last: its records are counted in words of 32 bits. */
+static const uint64_t max_parents = 0xffffffffu / 12;
+
+static subdivide_level next_counts(const subdivide_level *level)
+{
+    return (subdivide_level){
+        .vertex_count = level->vertex_count + level->edge_count,
+        .edge_count = 2 * level->edge_count + 3 * level->triangle_count,
+        .triangle_count = 4 * level->triangle_count,
+    };
+}
+
+static tml_params params_of(const subdivide_level *level, uint32_t flags)
+{
+    return (tml_params){
+        .u = {(uint32_t)level->vertex_count, (uint32_t)level->edge_count, flags, 0}};
+}
+
+/* One map over count elements; none of nothing. */
+static tml_status map(tml_context *tml, const tml_kernel *kernel, const subdivide_level *level,
+                      uint32_t flags, const tml_buffer in[TML_MAX_INPUTS], uint64_t count,
+                      tml_buffer out)
+{
+    if (count == 0)
+        return TML_OK;
+    tml_map_desc desc = {.kernel = kernel,
+                         .params = params_of(level, flags),
+                         .length = {.count = count},
+                         .out = out};
+    memcpy(desc.in, in, sizeof desc.in);
+    return tml_map_stream(tml, &desc);
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+void subdivide_level_destroy(tml_context *tml, subdivide_level *level)
+{
+    tml_buffer_destroy(tml, level->halves);
+    tml_buffer_destroy(tml, level->vertices);
+    tml_buffer_destroy(tml, level->firsts);
+    *level = (subdivide_level){.vertex_count = 0};
+}
+
+static tml_status make_level(tml_context *tml, const subdivide_level *from, uint32_t flags,
+                             subdivide_level *out)
+{
+    const tml_type record = TML_VEC(TML_U32, 4);
+    *out = next_counts(from);
+    tml_status status = tml_buffer_create(tml,
+                                          &(tml_buffer_desc){.type = record,
+                                                             .count = 3 * out->triangle_count,
+                                                             .label = "half-edges of a level"},
+                                          &out->halves);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = record,
+                                                      .count = out->vertex_count,
+                                                      .label = "vertices of a level"},
+                                   &out->vertices);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = TML_U32,
+                                                      .count = out->edge_count,
+                                                      .label = "edges of a level"},
+                                   &out->firsts);
+    if (status == TML_OK)
+        status = map(tml, subdivide_child_half, from, flags,
+                     (const tml_buffer[TML_MAX_INPUTS]){from->halves}, 3 * out->triangle_count,
+                     out->halves);
+    if (status == TML_OK)
+        status = map(tml, subdivide_child_vertex, from, flags,
+                     (const tml_buffer[TML_MAX_INPUTS]){from->vertices, from->halves, from->firsts},
+                     out->vertex_count, out->vertices);
+    if (status == TML_OK)
+        status = map(tml, subdivide_child_first, from, flags,
+                     (const tml_buffer[TML_MAX_INPUTS]){from->halves, from->firsts},
+                     out->edge_count, out->firsts);
+    if (status != TML_OK)
+        subdivide_level_destroy(tml, out);
+    return status;
+}
+
+/* Makes levels of all topologies up to and with level. */
+static tml_status ensure_level(tml_subdivider *subdivider, uint32_t level)
+{
+    for (uint32_t t = 0; t < subdivider->topology_count; t++) {
+        subdivide_topology *topology = &subdivider->topologies[t];
+        while (topology->level_count <= level) {
+            tml_status status =
+                make_level(subdivider->tml, &topology->levels[topology->level_count - 1],
+                           topology->flags, &topology->levels[topology->level_count]);
+            if (status != TML_OK)
+                return status;
+            topology->level_count++;
+        }
+    }
+    return TML_OK;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Values of a level before the last, at which a kernel of the last looks: count of them. */
+static tml_buffer refined_values(const tml_subdivider *subdivider, uint32_t v, uint32_t level)
+{
+    const subdivide_values *values = &subdivider->values[v];
+    if (level == 0)
+        return values->base;
+    return subdivider->values_spare[values->components - 1][level % 2].buffer;
+}
+
+/* Refines values number v to the last level, at least 1: into out, or where the limit follows into a
+ * spare, which *last is then. */
+static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t levels,
+                                bool to_spare, tml_buffer out, tml_buffer *last)
+{
+    const subdivide_values *values = &subdivider->values[v];
+    subdivide_topology *topology = &subdivider->topologies[values->topology];
+    tml_type type = subdivide_value_type(values->components);
+    for (uint32_t l = 0; l < levels; l++) {
+        const subdivide_level *level = &topology->levels[l];
+        uint64_t count = level->vertex_count + level->edge_count;
+        bool is_last = l + 1 == levels;
+        *last = out;
+        if (!is_last || to_spare) {
+            tml_status status = subdivide_spare_get(
+                subdivider, &subdivider->values_spare[values->components - 1][(l + 1) % 2], type,
+                count, last);
+            if (status != TML_OK)
+                return status;
+        }
+        tml_status status =
+            map(subdivider->tml, subdivide_child_kernels[values->components - 1], level,
+                topology->flags,
+                (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, level->firsts,
+                                                   refined_values(subdivider, v, l)},
+                count, *last);
+        if (status != TML_OK)
+            return status;
+    }
+    return TML_OK;
+}
+
+/* Normals of the last level, whose positions are refined but not at their limit. */
+static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_buffer positions,
+                               tml_buffer out)
+{
+    const subdivide_topology *topology = &subdivider->topologies[0];
+    const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
+    tml_context *tml = subdivider->tml;
+    const tml_buffer around[TML_MAX_INPUTS] = {level->halves, level->vertices, positions,
+                                               subdivider->turns};
+    if (levels == 0)
+        return map(tml, subdivide_vertex_normal, level, topology->flags, around,
+                   level->vertex_count, out);
+    tml_buffer kept;
+    tml_status status = subdivide_spare_get(subdivider, &subdivider->values_spare[2][2],
+                                            TML_VEC(TML_F32, 3), level->vertex_count, &kept);
+    if (status == TML_OK)
+        status = map(tml, subdivide_vertex_normal, level, topology->flags | SUBDIVIDE_REFINED,
+                     around, level->vertex_count, kept);
+    if (status == TML_OK)
+        status =
+            map(tml, subdivide_child_normal, level, topology->flags,
+                (const tml_buffer[TML_MAX_INPUTS]){kept, level->halves, level->firsts, positions},
+                level->vertex_count + level->edge_count, out);
+    return status;
+}
+
+/* Values number v of level 0, as they are or at their limit. */
+static tml_status settle_values(tml_subdivider *subdivider, uint32_t v, bool limit, tml_buffer out)
+{
+    const subdivide_values *values = &subdivider->values[v];
+    const subdivide_topology *topology = &subdivider->topologies[values->topology];
+    const subdivide_level *level = &topology->levels[0];
+    uint32_t flags = topology->flags | (limit ? 0 : SUBDIVIDE_LINEAR); /* linear: they stay */
+    return map(subdivider->tml, subdivide_settle_kernels[values->components - 1], level, flags,
+               (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, values->base},
+               level->vertex_count, out);
+}
+
+static tml_status make_values(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
+                              uint32_t v, const tml_subdivide_buffers *buffers)
+{
+    const subdivide_values *values = &subdivider->values[v];
+    const subdivide_topology *topology = &subdivider->topologies[values->topology];
+    tml_buffer out = subdivide_output_of(subdivider, buffers, v), last = values->base;
+    tml_status status = desc->levels == 0
+                            ? settle_values(subdivider, v, desc->limit, out)
+                            : refine_values(subdivider, v, desc->levels, desc->limit, out, &last);
+    if (status == TML_OK && desc->levels > 0 && desc->limit) {
+        const subdivide_level *level = &topology->levels[desc->levels - 1];
+        status = map(
+            subdivider->tml, subdivide_limit_kernels[values->components - 1], level,
+            topology->flags,
+            (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, level->firsts, last},
+            level->vertex_count + level->edge_count, out);
+    }
+    if (status == TML_OK && v == 0 && desc->normals)
+        status = make_normals(subdivider, desc->levels, last, buffers->normals);
+    return status;
+}
+
+static tml_status make_triangles(tml_subdivider *subdivider, uint32_t levels, uint32_t t,
+                                 tml_buffer out)
+{
+    const subdivide_topology *topology = &subdivider->topologies[t];
+    const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
+    return map(subdivider->tml, levels ? subdivide_child_triangle : subdivide_own_triangle, level,
+               0, (const tml_buffer[TML_MAX_INPUTS]){level->halves},
+               levels ? 4 * level->triangle_count : level->triangle_count, out);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static tml_status count_all(const tml_subdivider *subdivider, const char *name, uint32_t levels,
+                            subdivide_counts *out)
+{
+    if (levels > TML_SUBDIVIDE_MAX_LEVELS)
+        return tml_error(subdivider->tml, TML_INVALID_ARGUMENT, "%s: levels is %u, needs 0 to %d",
+                         name, levels, TML_SUBDIVIDE_MAX_LEVELS);
+    for (uint32_t t = 0; t < subdivider->topology_count; t++) {
+        subdivide_level level = subdivider->topologies[t].levels[0];
+        for (uint32_t l = 0; l < levels; l++) {
+            if (level.triangle_count > max_parents || level.vertex_count > 0x3fffffffu)
+                return tml_error(
+                    subdivider->tml, TML_UNSUPPORTED,
+                    "%s: levels is %u, but level %u already has %llu triangles, can be at "
+                    "most %llu; take fewer levels, or divide the mesh",
+                    name, levels, l, (unsigned long long)level.triangle_count,
+                    (unsigned long long)max_parents);
+            level = next_counts(&level);
+        }
+        if (t == 0)
+            out->vertices = level.vertex_count, out->triangles = level.triangle_count;
+        else
+            out->values[t - 1] = level.vertex_count;
+    }
+    return TML_OK;
+}
+
+static void tell_counts(const tml_subdivider *subdivider, const subdivide_counts *counts,
+                        tml_subdivide_result *out)
+{
+    *out = (tml_subdivide_result){.vertex_count = counts->vertices,
+                                  .triangle_count = counts->triangles,
+                                  .is_within_budget = true,
+                                  .is_within_depth = true};
+    for (uint32_t t = 1; t < subdivider->topology_count; t++)
+        out->channel_counts[subdivider->channel_slots[t - 1]] = counts->values[t - 1];
+}
+
+TML_API tml_status tml_subdivide_uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
+                                                tml_subdivide_result *out)
+{
+    subdivide_counts counts;
+    tml_status status = count_all(subdivider, "tml_subdivide_uniform_counts", levels, &counts);
+    if (status == TML_OK)
+        tell_counts(subdivider, &counts, out);
+    return status;
+}
+
+TML_API tml_status tml_subdivide_uniform(tml_subdivider *subdivider,
+                                         const tml_subdivide_uniform_desc *desc,
+                                         tml_subdivide_result *out)
+{
+    subdivide_counts counts;
+    *out = (tml_subdivide_result){.vertex_count = 0};
+    tml_status status = count_all(subdivider, call, desc->levels, &counts);
+    if (status != TML_OK)
+        return status;
+    tell_counts(subdivider, &counts, out);
+    out->depth = desc->levels;
+    subdivide_outputs outputs;
+    status = subdivide_outputs_create(subdivider, call, &desc->buffers, desc->normals, false,
+                                      &counts, &outputs);
+    if (status != TML_OK)
+        return status;
+    if (desc->levels > 1)
+        status = ensure_level(subdivider, desc->levels - 1);
+    for (uint32_t t = 0; status == TML_OK && t < subdivider->topology_count; t++)
+        status = make_triangles(subdivider, desc->levels, t,
+                                subdivide_indices_of(subdivider, &outputs.buffers, t));
+    for (uint32_t v = 0; status == TML_OK && v < subdivider->value_count; v++)
+        status = make_values(subdivider, desc, v, &outputs.buffers);
+    if (status != TML_OK) {
+        subdivide_buffers_destroy(subdivider->tml, &outputs.created);
+        return status;
+    }
+    out->buffers = outputs.buffers;
+    return TML_OK;
+}
