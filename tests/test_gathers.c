@@ -242,9 +242,9 @@ static void walk_and_look(tml_context *tml)
 }
 
 /* The same with nothing read on the way: more levels are enqueued than there are, the last of them of no
- * nodes. What is left is the sum over all nodes, by a reduction of each level's hashes. The second time
+ * nodes, and there is room for many more than there are. What is left is the sum over all nodes, by a reduction of each level's hashes. The second time
  * nothing is allocated. */
-enum { LEVELS = 24 };
+enum { LEVELS = 24, ROOM = 100000 };
 static void walk_blindly(tml_context *tml)
 {
     static uint32_t tree[2 * NODES];
@@ -252,9 +252,9 @@ static void walk_blindly(tml_context *tml)
     make_tree(tree);
     const uint32_t root = 0, one = 1;
     tml_buffer words = make(tml, TML_U32, 2 * NODES, tree);
-    tml_buffer level[2] = {make(tml, TML_U32, NODES, NULL), make(tml, TML_U32, NODES, NULL)};
+    tml_buffer level[2] = {make(tml, TML_U32, ROOM, NULL), make(tml, TML_U32, ROOM, NULL)};
     tml_buffer length[2] = {make(tml, TML_U32, 1, NULL), make(tml, TML_U32, 1, NULL)};
-    tml_buffer hash = make(tml, TML_U32, NODES, NULL), sum[LEVELS];
+    tml_buffer hash = make(tml, TML_U32, ROOM, NULL), sum[LEVELS];
     for (int l = 0; l < LEVELS; l++)
         sum[l] = make(tml, TML_U64, 1, NULL);
     for (int time = 0; time < 2; time++) {

@@ -22,7 +22,8 @@
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements a workgroup. With source: of element
  * source[i], and rank[i] if any. Constant 4 set to 1 promises that there is neither. */
-#define MAP_ITEMS 1024u
+#define MAP_ITEMS_LOG2 10u
+#define MAP_ITEMS      1024u
 ARGS_BEGIN(map_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)
@@ -77,16 +78,21 @@ ARG_UINT(count)
 ARGS_END(copy_args)
 
 /* lengths.comp: the number at "from" (u32, or u64 if wide), clamped to a bound of 64 bits, to total
- * and to one u32 for each of count passes of 1 << pass_log2 elements. */
+ * and to one u32 for each of count passes of 1 << pass_log2 elements; and to LENGTHS_GRIDS grids of
+ * three u32 for each, of workgroups of MAP_ITEMS << 0, 1 ... elements: at least one group, at most
+ * grid_x abreast. */
+#define LENGTHS_GRIDS 2u
 ARGS_BEGIN(lengths_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(total)
 ARG_ADDRESS(lengths)
+ARG_ADDRESS(grids) /* optional */
 ARG_UINT(bound_low)
 ARG_UINT(bound_high)
 ARG_UINT(wide)
 ARG_UINT(count)
 ARG_UINT(pass_log2)
+ARG_UINT(grid_x)
 ARGS_END(lengths_args)
 
 /* store_count.comp: a u64 to a u32 or, if wide, a u64. A u32 stays at its largest value. */

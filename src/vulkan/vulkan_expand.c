@@ -69,7 +69,8 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
                              .spec_count = VK_KERNEL_SPECS + 1,
                              .args = &args,
                              .args_size = sizeof args,
-                             .groups = pieces(pass->bound, MAP_ITEMS)};
+                             .groups = pieces(pass->bound, MAP_ITEMS),
+                             .indirect = pass->grid};
     vk_kernel_specs(tml, kernel, desc->in, info.specs);
     info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
     return vk_dispatch(tml, &info);
@@ -104,7 +105,7 @@ void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_ar
                               .bound = out->capacity,
                               .items = items};
     out->passes.total = vk_take(arena, 1, sizeof(uint64_t));
-    out->passes.lengths = vk_take(arena, out->passes.count, sizeof(uint32_t));
+    out->passes.lengths = vk_take(arena, out->passes.count, VK_PASS_SIZE);
 }
 
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
@@ -134,6 +135,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                                  .args = &args,
                                  .args_size = sizeof args,
                                  .groups = pieces(pass.bound, MAP_ITEMS),
+                                 .indirect = pass.grid,
                                  .unordered = p > 0};
         vk_kernel_specs(tml, kernel, desc->in, info.specs);
         status = vk_dispatch(tml, &info);
@@ -141,17 +143,20 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
     return status;
 }
 
+_Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "a tile is a workgroup of a pass's double_grid");
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static tml_status record(tml_context *tml, const vk_module *module, const expand_args *args,
-                         uint32_t count_size, bool is_one_pass, uint64_t groups)
+                         uint32_t count_size, bool is_one_pass, uint64_t groups, vk_address grid)
 {
     return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
                                                 .spec_count = 2,
                                                 .specs = {count_size, is_one_pass},
                                                 .args = args,
                                                 .args_size = sizeof *args,
-                                                .groups = groups});
+                                                .groups = groups,
+                                                .indirect = grid});
 }
 
 /* The places of all tiles, and the total, from sums of their own. */
@@ -159,8 +164,8 @@ static tml_status record_places(tml_context *tml, const expand_args *args, uint3
 {
     uint32_t per_group = VK_GROUP / vk_caps_of(tml)->subgroup;
     tml_status status = record(tml, &vk_shader_expand_sum, args, count_size, false,
-                               pieces(tiles_of(args->bound), per_group));
-    return status ? status : record(tml, &vk_shader_expand_scan, args, count_size, false, 1);
+                               pieces(tiles_of(args->bound), per_group), 0);
+    return status ? status : record(tml, &vk_shader_expand_scan, args, count_size, false, 1, 0);
 }
 
 static void set_reported(tml_context *tml, const tml_expand_desc *desc, expand_args *args)
@@ -279,7 +284,7 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     }
     if (status == TML_OK && (is_one_pass || capacity > 0))
         status = record(tml, &vk_shader_expand, &args, counts.size, is_one_pass,
-                        is_one_pass ? TML_MAX_OF(tiles, 1u) : tiles);
+                        is_one_pass ? TML_MAX_OF(tiles, 1u) : tiles, pass.double_grid);
     if (status == TML_OK && capacity > 0 && tiles > 0)
         status = vk_dispatch(
             tml, &(vk_dispatch_info){.module = &vk_shader_expand_heavy,

@@ -134,16 +134,21 @@ typedef struct vk_pass {
     uint64_t first; /* its first element */
     uint32_t bound;
     vk_address length;
+    /* Where it is worth it, grids of as many workgroups as the length needs, of MAP_ITEMS and of twice as
+     * many elements each; at least one group. */
+    vk_address grid, double_grid;
 } vk_pass;
 
 typedef struct vk_passes {
     uint64_t count; /* at least 1, so that an empty stream still writes its counts */
     uint64_t bound;
     uint64_t items;
-    vk_address lengths; /* u32 a pass; 0: the length is the bound */
+    vk_address lengths; /* u32 a pass, then the grids; 0: the length is the bound */
     vk_address total;   /* u64: the stream's length on the device; 0 likewise */
 } vk_passes;
 
+/* Bytes for the length and the grids of a pass. */
+enum { VK_PASS_SIZE = 7 * sizeof(uint32_t) };
 /* Lays out what a device length needs (nothing for a host length). */
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena);
 /* The same in passes of items elements, a power of two, for operations that need shorter ones. */

@@ -58,9 +58,16 @@ vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *
                         .items = items};
     if (!tml_is_none(length->device)) {
         passes.total = vk_take(arena, 1, sizeof(uint64_t));
-        passes.lengths = vk_take(arena, passes.count, sizeof(uint32_t));
+        passes.lengths = vk_take(arena, passes.count, VK_PASS_SIZE);
     }
     return passes;
+}
+
+_Static_assert(VK_PASS_SIZE == (1 + 3 * LENGTHS_GRIDS) * sizeof(uint32_t), "room for all");
+
+static vk_address grids_of(const vk_passes *passes)
+{
+    return passes->lengths + sizeof(uint32_t) * passes->count;
 }
 
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes)
@@ -71,11 +78,13 @@ tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk
     const lengths_args args = {.from = from,
                                .total = passes->total,
                                .lengths = passes->lengths,
+                               .grids = grids_of(passes),
                                .bound_low = (uint32_t)passes->bound,
                                .bound_high = (uint32_t)(passes->bound >> 32),
                                .wide = wide,
                                .count = (uint32_t)passes->count,
-                               .pass_log2 = pass_log2};
+                               .pass_log2 = pass_log2,
+                               .grid_x = VK_GROUPS_X};
     return vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_lengths,
                                                 .args = &args,
                                                 .args_size = sizeof args,
@@ -93,10 +102,18 @@ tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_
 
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
 {
+    /* Fewer groups return sooner than the device turns to a grid in memory. */
+    enum { WORTH_A_GRID = 64 };
     uint64_t first = number * passes->items;
-    return (vk_pass){.first = first,
-                     .bound = (uint32_t)TML_MIN_OF(passes->bound - first, passes->items),
-                     .length = passes->lengths ? passes->lengths + 4 * number : 0};
+    vk_pass pass = {.first = first,
+                    .bound = (uint32_t)TML_MIN_OF(passes->bound - first, passes->items)};
+    if (passes->lengths)
+        pass.length = passes->lengths + sizeof(uint32_t) * number;
+    if (passes->lengths && pass.bound > WORTH_A_GRID * MAP_ITEMS) {
+        pass.grid = grids_of(passes) + 3 * sizeof(uint32_t) * LENGTHS_GRIDS * number;
+        pass.double_grid = pass.grid + 3 * sizeof(uint32_t);
+    }
+    return pass;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

@@ -34,4 +34,14 @@ void main()
         here = high != 0u ? items : min(low, items);
     }
     store_word(args.lengths, i, here);
+    if (is_none(args.grids))
+        return;
+    for (uint g = 0u; g < LENGTHS_GRIDS; g++) {
+        uint items_log2 = MAP_ITEMS_LOG2 + g, at = 3u * (LENGTHS_GRIDS * i + g);
+        uint groups = max((here >> items_log2) + uint((here & ((1u << items_log2) - 1u)) != 0u), 1u);
+        uint x = min(groups, args.grid_x);
+        store_word(args.grids, at, x);
+        store_word(args.grids, at + 1u, (groups + x - 1u) / x);
+        store_word(args.grids, at + 2u, 1u);
+    }
 }
