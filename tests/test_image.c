@@ -1,5 +1,7 @@
 /* Images on every device: exact weights at every size, policies, masks, types, equality of integers bit for
  * bit; percentiles, exposure over time, tone curves and mip chains against references in double. */
+#include <sys/mman.h>
+
 #include <trommel/image.h>
 
 #include "cpu/cpu_simd.h"
@@ -575,6 +577,126 @@ TEST(integers_are_equal_on_every_engine_thread_and_level)
     tml_close(tml2);
 }
 
+/* ---- past 32 bits ---------------------------------------------------------------------------- */
+
+static bool is_whole; /* --all: with what takes minutes */
+
+/* Zeros that take no memory until they are written to; NULL where addresses are short. */
+static void *sparse_bytes(size_t size)
+{
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+/* Every sum of weights, of logarithms and a bin of the histogram. */
+TEST(sums_of_weights_pass_32_bits)
+{
+    enum { SIDE = 4112, CODE = 25 };
+    const uint64_t count = (uint64_t)SIDE * SIDE, weight = 255 * count;
+    const uint8_t heaviest = 255;
+    int32_t stops = image_log2_fixed(image_from_u8(CODE, false));
+    uint8_t *codes = malloc(count);
+    if (!CHECK(codes != NULL))
+        return;
+    memset(codes, CODE, count);
+    CHECK(weight > UINT32_MAX);
+    picture of = {.data = codes,
+                  .scalars = count,
+                  .type = TML_U8,
+                  .image = {.width = SIDE, .height = SIDE, .channels = 1}};
+    const tml_image_measure_desc desc = {.mask_width = 1, .mask_height = 1};
+    EACH_DEVICE(tml)
+    {
+        tml_image_stats stats;
+        uint32_t words[TML_IMAGE_STATS_WORDS];
+        if (is_slow(tml) || !measure(tml, &of, desc, &heaviest, &stats, words))
+            continue;
+        uint64_t whole =
+            (uint64_t)words[TML_STATS_LOG_WHOLE + 1] << 32 | words[TML_STATS_LOG_WHOLE];
+        uint64_t fraction =
+            (uint64_t)words[TML_STATS_LOG_FRACTION + 1] << 32 | words[TML_STATS_LOG_FRACTION];
+        CHECK_EQ_U64(stats.pixels, count);
+        CHECK_EQ_U64(stats.weight, weight);
+        CHECK_EQ_U64(stats.log_weight, weight);
+        CHECK_EQ_I64((int64_t)whole, (int64_t)weight * image_log2_whole(stops));
+        CHECK_EQ_U64(fraction, weight * image_log2_fraction(stops));
+        CHECK_EQ_U64(stats.histogram[(16 - 4) * 8 + 5], weight); /* log2(25 / 255) is -3.35 */
+        CHECK(stats.geometric_mean == (double)image_from_u8(CODE, false));
+    }
+    free(codes);
+}
+
+/* Rows that lie 8 GiB apart. */
+TEST(rows_lie_past_32_bits)
+{
+    enum { WIDTH = 40, HEIGHT = 3 };
+    const uint64_t stride = (uint64_t)1 << 31, scalars = (HEIGHT - 1) * stride + WIDTH;
+    tml_context *tml = context(0);
+    float *rows = sparse_bytes((size_t)scalars * sizeof *rows);
+    if (!rows)
+        SKIP("no room for 16 GiB of addresses");
+    for (uint64_t y = 0; y < HEIGHT; y++)
+        for (uint64_t x = 0; x < WIDTH; x++)
+            rows[y * stride + x] = (float)(1 << 4 * y);
+    tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL), in = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = TML_F32, .count = scalars, .host = rows}, &in));
+    tml_image_stats measured = {0};
+    CHECK_OK(tml, tml_image_measure(tml, &(tml_image_measure_desc){.image = {.buffer = in,
+                                                                             .width = WIDTH,
+                                                                             .height = HEIGHT,
+                                                                             .channels = 1,
+                                                                             .row_stride = stride},
+                                                                   .stats = stats}));
+    CHECK_OK(tml, tml_image_stats_read(tml, stats, &measured));
+    CHECK_EQ_U64(measured.positive, WIDTH * HEIGHT);
+    CHECK(measured.log2_mean == 4.0 && measured.mean == 91.0 && measured.max == 256.0);
+    tml_buffer_destroy(tml, in);
+    tml_buffer_destroy(tml, stats);
+    munmap(rows, (size_t)scalars * sizeof *rows);
+}
+
+/* 65,537 x 65,537 pixels, of which five are not black. */
+TEST(pixels_pass_32_bits)
+{
+    enum { SIDE = 65537 };
+    const uint64_t count = (uint64_t)SIDE * SIDE;
+    const uint64_t places[] = {0, UINT32_MAX, (uint64_t)1 << 32, count - 1, count / 2};
+    if (!is_whole)
+        SKIP("takes long; --all runs it");
+    tml_context *tml = NULL;
+    uint8_t *codes = sparse_bytes(count);
+    if (!codes || !CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml)))
+        SKIP("no room for 4 GiB of addresses");
+    for (int i = 0; i < 5; i++)
+        codes[places[i]] = 255;
+    tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL), in = {0, 0};
+    CHECK_OK(tml, tml_buffer_create(
+                      tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .host = codes}, &in));
+    tml_image_stats measured = {0};
+    CHECK_OK(tml,
+             tml_image_measure(
+                 tml, &(tml_image_measure_desc){
+                          .image = {.buffer = in, .width = SIDE, .height = SIDE, .channels = 1},
+                          .floor = 0.25f,
+                          .stats = stats}));
+    CHECK_OK(tml, tml_image_stats_read(tml, stats, &measured));
+    CHECK_EQ_U64(measured.pixels, count);
+    CHECK_EQ_U64(measured.positive, 5);
+    CHECK_EQ_U64(measured.zero, count - 5);
+    CHECK_EQ_U64(measured.weight, count);
+    CHECK_EQ_U64(measured.log_weight, count);
+    CHECK_EQ_U64(measured.histogram[14 * 8], count - 5);
+    CHECK_NEAR(measured.log2_mean, -2.0 + 2.0 * 5 / (double)count, 1e-15);
+    CHECK_NEAR(measured.mean, 5 / (double)count, 1e-20);
+    tml_buffer_destroy(tml, in);
+    tml_buffer_destroy(tml, stats);
+    tml_close(tml);
+    munmap(codes, count);
+}
+
 /* ---- percentiles ----------------------------------------------------------------------------- */
 
 static int compare_floats(const void *a, const void *b)
@@ -1146,7 +1268,14 @@ TEST(nonsense_is_refused)
 
 int main(int argc, char **argv)
 {
-    int status = test_main(argc, argv);
+    int kept = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--all") == 0)
+            is_whole = true;
+        else
+            argv[kept++] = argv[i];
+    }
+    int status = test_main(kept, argv);
     for (uint32_t number = 0; number < MAX_DEVICES; number++)
         tml_close(contexts[number]);
     return status;
