@@ -32,15 +32,15 @@ typedef struct bench_args {
 } bench_args;
 
 static const tml_type types[] = {TML_TYPE_NONE, TML_U8,  TML_I8,  TML_U16, TML_I16,
-                                 TML_U32,       TML_U64, TML_F32, TML_F64};
+                                 TML_U32,       TML_U64, TML_F32, TML_F64, TML_F16};
 
 static const opt bench_options[] = {
     {OPT_SECTION, .help = "Input"},
     {OPT_FILE, "input", .argument = "FILE", .offset = offsetof(bench_args, input),
      .help = "a volume (surface) or an NPY array, instead of a generated one"},
-    {OPT_CHOICE, "type", .choices = "auto|u8|i8|u16|i16|u32|u64|f32|f64", .fallback = "auto",
+    {OPT_CHOICE, "type", .choices = "auto|u8|i8|u16|i16|u32|u64|f32|f64|f16", .fallback = "auto",
      .offset = offsetof(bench_args, type),
-     .help = "element type; auto: f32 for surface, u32 for streams"},
+     .help = "element type; auto: f32 for surface, u32 for streams, f16 and f32 for image"},
     {OPT_CHOICE, "field", .choices = BENCH_FIELD_CHOICES, .fallback = "gyroid",
      .offset = offsetof(bench_args, field), .help = "surface: the volume's formula"},
     {OPT_COUNT, "size", .argument = "N", .least = 2, .most = 4096, .fallback = "512",
