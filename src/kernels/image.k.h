@@ -172,14 +172,19 @@ FUNCTION(float) image_colour(float x)
 }
 
 /* The luminance of three colours that went through image_colour. weight_r + weight_g + weight_b is 1, and
- * equal colours give themselves. */
-FUNCTION(float) image_luminance(float r, float g, float b, float weight_r, float weight_b)
+ * equal colours give themselves. The sum by itself is it where it is not below 2^-100 either way. */
+FUNCTION(float)
+image_luminance_sum(float r, float g, float b, float weight_r, float weight_b)
 {
     PRECISE float red = r - g;
     PRECISE float blue = b - g;
     PRECISE float value = g + rounded_product(weight_r, red);
     value = value + rounded_product(weight_b, blue);
-    return image_colour(value);
+    return value;
+}
+FUNCTION(float) image_luminance(float r, float g, float b, float weight_r, float weight_b)
+{
+    return image_colour(image_luminance_sum(r, g, b, weight_r, weight_b));
 }
 FUNCTION(float) image_luminance_max(float r, float g, float b)
 {

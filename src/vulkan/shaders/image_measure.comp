@@ -24,6 +24,12 @@ const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
 const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
 /* Pixels of a unit whose code is written out: drivers take long over more of it. Four have whole words. */
 const uint PART = UNIT > 4u ? 4u : UNIT;
+const uint LOADS = BATCH * UNIT_QUADS; /* of 16 bytes, in a step */
+/* Pixels that an invocation takes in a step, if they are looked at together first. */
+const bool IN_BATCHES = !WITH_MASK && UNIT <= 4u;
+const uint BATCH_PIXELS = BATCH * (IN_BATCHES ? UNIT : 1u);
+/* Records that an invocation of the last workgroup loads at once. */
+const uint RECORDS = 4u;
 /* Steps of a round, so that its counts fit a byte and its sum of fractions 32 bits. */
 const uint ROUND = 15u;
 
@@ -209,6 +215,26 @@ vec3 colours_of(uvec4 bits, out uint largest)
     return colours;
 }
 
+void add_logarithm(float seen_as, bool has_log, uint weight)
+{
+    if (WITH_LOG || WITH_HISTOGRAM) {
+        int stops = image_log2_fixed(has_log ? seen_as : 1.0); /* of 1 it is 0 */
+        if (WITH_LOG && WITH_MASK) {
+            seen.whole += int(weight) * image_log2_whole(stops);
+            seen.fraction = add64(seen.fraction, uvec2(weight * image_log2_fraction(stops), 0u));
+        } else if (WITH_LOG) {
+            seen.whole += image_log2_whole(stops);
+            seen.fraction.x += image_log2_fraction(stops);
+        }
+        if (WITH_HISTOGRAM) {
+            uint bin = uint(image_bin(stops, args.histogram_low, args.bin_log2));
+            if (has_log)
+                atomicAdd(bins[bin * COPIES + gl_LocalInvocationID.x % COPIES],
+                          WITH_MASK ? weight : 1u);
+        }
+    }
+}
+
 void take(uvec4 bits, uint weight)
 {
     uint largest;
@@ -238,22 +264,84 @@ void take(uvec4 bits, uint weight)
         seen.weight += is_finite ? weight : 0u;
         seen.log_weight += has_log ? weight : 0u;
     }
-    if (WITH_LOG || WITH_HISTOGRAM) {
-        int stops = image_log2_fixed(has_log ? seen_as : 1.0); /* of 1 it is 0 */
-        if (WITH_LOG && WITH_MASK) {
-            seen.whole += int(weight) * image_log2_whole(stops);
-            seen.fraction = add64(seen.fraction, uvec2(weight * image_log2_fraction(stops), 0u));
-        } else if (WITH_LOG) {
-            seen.whole += image_log2_whole(stops);
-            seen.fraction.x += image_log2_fraction(stops);
-        }
-        if (WITH_HISTOGRAM) {
-            uint bin = uint(image_bin(stops, args.histogram_low, args.bin_log2));
-            if (has_log)
-                atomicAdd(bins[bin * COPIES + gl_LocalInvocationID.x % COPIES],
-                          WITH_MASK ? weight : 1u);
+    add_logarithm(seen_as, has_log, weight);
+}
+
+/* ---- pixels together ------------------------------------------------------------------------- */
+
+/* Three colours, right where none is below smallest_plain(). */
+vec3 plain_colours_of(uvec4 bits)
+{
+    if (TYPE == IMAGE_TYPE_F16)
+        return vec3(unpackHalf2x16(bits.x), COLOURS == 3u ? unpackHalf2x16(bits.y).x : 0.0);
+    vec3 colours = vec3(0.0);
+    [[unroll]] for (uint c = 0u; c < COLOURS; c++)
+        colours[c] = colour_of(bits, c);
+    return colours;
+}
+/* Floats from here on are not tiny, and halves normal. */
+float smallest_plain()
+{
+    return uintBitsToFloat(TYPE == IMAGE_TYPE_F16 ? 0x38800000u : IMAGE_TINY);
+}
+
+/* The words of the unit that was loaded as number j. */
+void put_loaded(uvec4 bits[LOADS], uint j)
+{
+    [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
+        [[unroll]] for (uint i = 0u; i < 4u; i++)
+            loaded[q * 4u + i] = bits[j * UNIT_QUADS + q][i];
+}
+
+/* What an invocation loaded for a step, if all of it is inside and positive and finite with colours far
+ * from 0, as nearly everything is in most pictures: then kinds follow from extremes, and what is rare
+ * is not looked for in each pixel. Else does nothing and returns false. */
+bool take_positive(uvec4 bits[LOADS], bool is_inside)
+{
+    float values[BATCH_PIXELS];
+    float smallest = 1.0;
+    uint lowest = 0xffffffffu, highest = 0u;
+    if (!IN_BATCHES)
+        return false;
+    [[unroll]] for (uint j = 0u; j < BATCH; j++) {
+        put_loaded(bits, j);
+        [[unroll]] for (uint p = 0u; p < BATCH_PIXELS / BATCH; p++) {
+            vec3 c = plain_colours_of(loaded_pixel(p * PIXEL_SIZE));
+            float value = c.x;
+            if (COLOURS == 3u)
+                value = WITH_MAX_RGB
+                            ? image_luminance_max(c.x, c.y, c.z)
+                            : image_luminance_sum(c.x, c.y, c.z, args.weight_r, args.weight_b);
+            if (TYPE == IMAGE_TYPE_F16 || TYPE == IMAGE_TYPE_F32)
+                [[unroll]] for (uint i = 0u; i < COLOURS; i++)
+                    smallest = min(smallest, abs(c[i]));
+            /* Sums are not finite where a colour is not. */
+            if (WITH_MAX_RGB && COLOURS == 3u)
+                [[unroll]] for (uint i = 0u; i < COLOURS; i++)
+                    highest = max(highest, image_magnitude(c[i]));
+            lowest = min(lowest, floatBitsToUint(value));
+            highest = max(highest, floatBitsToUint(value));
+            values[j * UNIT + p] = value;
         }
     }
+    if (!is_inside || lowest < IMAGE_TINY || highest >= IMAGE_INFINITE ||
+        smallest < smallest_plain())
+        return false;
+    seen.counted += BATCH_PIXELS;
+    [[unroll]] for (uint i = 0u; i < BATCH_PIXELS; i++) {
+        float value = values[i];
+        seen.lowest = min(seen.lowest, value);
+        seen.highest = max(seen.highest, value);
+        if (WITH_MEAN) {
+            image_moments one;
+            one.weight = 1.0;
+            one.mean = value;
+            one.square = 0.0;
+            seen.moments = join(seen.moments, one);
+        }
+        add_logarithm(max(value, args.least), true, 1u);
+    }
+    return true;
 }
 
 void round_begin()
@@ -337,7 +425,7 @@ tally take_stretch(uint first, uint count)
         round_begin();
         for (uint s = begin; s < end; s++) {
             uvec2 places[BATCH];
-            uvec4 bits[BATCH * UNIT_QUADS];
+            uvec4 bits[LOADS];
             /* All loads before the first use: they are underway together. */
             [[unroll]] for (uint j = 0u; j < BATCH; j++) {
                 uint unit = first + min((s * BATCH + j) * GROUP + t, left - 1u);
@@ -351,12 +439,16 @@ tally take_stretch(uint first, uint count)
                 }
             }
             seen.moments = nothing;
-            [[unroll]] for (uint j = 0u; j < BATCH; j++) {
-                [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
-                    [[unroll]] for (uint i = 0u; i < 4u; i++)
-                        loaded[q * 4u + i] = bits[j * UNIT_QUADS + q][i];
-                take_unit(places[j], (s * BATCH + j) * GROUP + t < left);
-            }
+            bool is_inside = (s * BATCH + BATCH - 1u) * GROUP + t < left;
+            [[unroll]] for (uint j = 0u; j < BATCH; j++) /* in one row, and not before its begin */
+                is_inside = is_inside && places[j].x < args.width &&
+                            args.width - places[j].x >= UNIT;
+            bool is_done = take_positive(bits, is_inside);
+            if (!is_done)
+                [[unroll]] for (uint j = 0u; j < BATCH; j++) {
+                    put_loaded(bits, j);
+                    take_unit(places[j], (s * BATCH + j) * GROUP + t < left);
+                }
             if (WITH_MEAN)
                 moments = join(moments, seen.moments);
         }
@@ -412,31 +504,36 @@ void put_record(uint group)
         records_at(args.records).v[group * IMAGE_RECORD_QUADS + 4u] =
             uvec4(floatBitsToUint(group_moments[0]), 0u);
 }
-void join_record(inout tally mine, uint group)
+struct record {
+    uvec4 quads[IMAGE_RECORD_QUADS];
+};
+record load_record(uint group)
 {
-    uint at = group * IMAGE_RECORD_QUADS;
-    uvec4 first = records_at(args.records).v[at];
-    uvec4 second = records_at(args.records).v[at + 1u];
-    mine.counts += first;
-    mine.infinite += second.x;
-    mine.lowest = min(mine.lowest, second.y);
-    mine.highest = max(mine.highest, second.z);
+    record r;
+    [[unroll]] for (uint quad = 0u; quad < IMAGE_RECORD_QUADS; quad++)
+        if (has_quad(quad))
+            r.quads[quad] = records_at(args.records).v[group * IMAGE_RECORD_QUADS + quad];
+    return r;
+}
+void join_record(inout tally mine, record r)
+{
+    mine.counts += r.quads[0];
+    mine.infinite += r.quads[1].x;
+    mine.lowest = min(mine.lowest, r.quads[1].y);
+    mine.highest = max(mine.highest, r.quads[1].z);
     if (has_quad(2u)) {
-        uvec4 weights = records_at(args.records).v[at + 2u];
-        mine.weight = add64(mine.weight, weights.xy);
-        mine.log_weight = add64(mine.log_weight, weights.zw);
+        mine.weight = add64(mine.weight, r.quads[2].xy);
+        mine.log_weight = add64(mine.log_weight, r.quads[2].zw);
     }
     if (has_quad(3u)) {
-        uvec4 logs = records_at(args.records).v[at + 3u];
-        mine.whole = add64(mine.whole, logs.xy);
-        mine.fraction = add64(mine.fraction, logs.zw);
+        mine.whole = add64(mine.whole, r.quads[3].xy);
+        mine.fraction = add64(mine.fraction, r.quads[3].zw);
     }
     if (has_quad(4u)) {
-        uvec4 moments = records_at(args.records).v[at + 4u];
         image_moments other;
-        other.weight = uintBitsToFloat(moments.x);
-        other.mean = uintBitsToFloat(moments.y);
-        other.square = uintBitsToFloat(moments.z);
+        other.weight = uintBitsToFloat(r.quads[4].x);
+        other.mean = uintBitsToFloat(r.quads[4].y);
+        other.square = uintBitsToFloat(r.quads[4].z);
         mine.moments = join(mine.moments, other);
     }
 }
@@ -526,9 +623,14 @@ void main()
         clear_totals();
         mine = tally_nothing();
         uint each = (args.groups + GROUP - 1u) / GROUP;
-        for (uint k = 0u; k < each; k++)
-            if (t * each + k < args.groups)
-                join_record(mine, t * each + k);
+        for (uint k = 0u; k < each; k += RECORDS) {
+            record records[RECORDS];
+            [[unroll]] for (uint i = 0u; i < RECORDS; i++)
+                records[i] = load_record(min(t * each + k + i, args.groups - 1u));
+            [[unroll]] for (uint i = 0u; i < RECORDS; i++)
+                if (k + i < each && t * each + k + i < args.groups)
+                    join_record(mine, records[i]);
+        }
     }
     store_stats();
 }
