@@ -573,12 +573,12 @@ static int write_outputs(run *r)
 static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
-    return !a->output                           ? "give --output"
-           : a->png                             ? "leave --png away"
-           : a->debug_cells                     ? "leave --debug-cells away"
-           : a->labels.all                      ? "name the labels"
-           : a->largest                         ? "leave --largest away"
-           : a->drop_degenerate                 ? "leave --drop-degenerate away"
+    return !a->output       ? "give --output"
+           : a->png         ? "leave --png away"
+           : a->debug_cells ? "leave --debug-cells away"
+           : a->labels.all  ? "name the labels"
+           : a->soup && (a->largest || a->drop_degenerate)
+               ? "leave --soup away, or --largest and --drop-degenerate"
            : !a->iso.count && !a->labels.count  ? "give --iso"
            : a->common.backend > TML_ENGINE_CPU ? "use --backend cpu"
                                                 : NULL;
@@ -597,15 +597,18 @@ static int choose_slabs(run *r, const char *path)
                          a->index ? "index" : "slabs", obstacle);
     if (obstacle || !desc.dims[0] != !desc.type || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
+    r->in_slabs =
+        is_asked || (limit && slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
+    if (!r->in_slabs) {
+        slabs_close(&r->slabs);
+        return CLI_OK;
+    }
     int code = CLI_OK;
     if (a->mask)
         code = slabs_open_like(&r->slabs, TML_SURFACE_MASK, "mask", a->mask);
     if (code == CLI_OK && a->attribute)
         code = slabs_open_like(&r->slabs, TML_SURFACE_ATTRIBUTE, "attribute", a->attribute);
-    r->in_slabs = is_asked || (limit && slabs_size(&r->slabs) > limit);
-    if (!r->in_slabs)
-        slabs_close(&r->slabs);
-    return r->in_slabs ? code : CLI_OK;
+    return code;
 }
 
 static int run_slabs(run *r)
@@ -621,11 +624,13 @@ static int run_slabs(run *r)
     if (r->summary.cells == 0 && !a->caps)
         return explain_empty(r);
     slabs_options options = {.memory =
-                                 a->common.memory - a->common.memory / 4, /* the rest: files */
+                                 a->common.memory / 2, /* the rest: files, threads, the program */
                              .layers = a->slab_layers,
                              .index = a->index,
                              .path = r->in.path,
-                             .output = a->output};
+                             .output = a->output,
+                             .largest = a->largest,
+                             .drop_degenerate = a->drop_degenerate};
     memcpy(options.origin, r->desc.position_origin, sizeof options.origin);
     double start = cli_now();
     code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -47,13 +46,12 @@ int slabs_open_like(slabs *s, tml_surface_source source, const char *option, con
     return input_check_like("surface", option, path, info, &s->info[0]);
 }
 
-uint64_t slabs_size(const slabs *s)
+uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute)
 {
-    uint64_t size = 0;
-    for (int i = 0; i < SLABS_SOURCES; i++)
-        if (s->streams[i])
-            size += input_sample_count(&s->info[i]) * tml_type_size(s->info[i].type);
-    return size + input_sample_count(&s->info[0]) / 3; /* what tml_surface needs beside it */
+    uint64_t count = input_sample_count(&s->info[0]);
+    uint64_t each =
+        tml_type_size(s->info[0].type) + (has_mask ? 1 : 0) + (has_attribute ? sizeof(float) : 0);
+    return count * each + count / 3; /* what tml_surface needs beside it */
 }
 
 void slabs_close(slabs *s)
@@ -111,6 +109,8 @@ static tml_status scale_values(slabs *s, const float *values, uint64_t count)
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
+    if (piece->layer_first > 0) /* the one below is still looked at */
+        tml_volume_stream_let_go(s->streams[0], piece->layer_first - 1);
     tml_mesh mesh = {.positions = piece->positions,
                      .normals = piece->normals,
                      .indices = piece->indices,
@@ -124,6 +124,29 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
         mesh.values = s->values;
     }
     return tml_mesh_stream_add(s->out, piece->part, &mesh);
+}
+
+/* The filters look at the whole mesh, which by then lies in files. */
+static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
+{
+    slabs *s = user;
+    uint64_t needed = 16 * mesh->vertex_count + mesh->triangle_count;
+    if (s->options->memory && needed > s->options->memory)
+        return tml_error(s->tml, TML_OUT_OF_MEMORY,
+                         "--largest and --drop-degenerate need %" PRIu64
+                         " bytes for a mesh of %" PRIu64 " vertices; give more --memory",
+                         needed, mesh->vertex_count);
+    tml_status status =
+        tml_mesh_clean(s->tml, mesh, s->options->largest, s->options->drop_degenerate);
+    s->result->vertex_count = mesh->vertex_count;
+    s->result->triangle_count = mesh->triangle_count;
+    for (uint32_t p = 0, k = 0; p < s->result->part_count; p++) /* empty ones had no piece */
+        if (s->result->parts[p].vertex_count) {
+            double value = s->result->parts[p].value;
+            s->result->parts[p] = mesh->parts[k++];
+            s->result->parts[p].value = value;
+        }
+    return status;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -186,18 +209,18 @@ static int explain(tml_context *tml, const slabs *s, tml_status status)
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
-    bool is_stl = strlen(options->output) > 4 &&
-                  strcasecmp(options->output + strlen(options->output) - 4, ".stl") == 0;
     tml_surface_stream_desc desc = {.surface = *surface,
                                     .read = read_layers,
                                     .write = write_piece,
                                     .user = s,
                                     .memory = options->memory,
                                     .slab_layers = options->layers};
-    desc.surface.soup = surface->soup || is_stl;
+    desc.surface.largest_component = desc.surface.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
     desc.surface.indices64 = surface->indices64 || input_sample_count(&s->info[0]) > UINT32_MAX / 3;
     s->tml = tml;
+    s->options = options;
+    s->result = result;
     int code = options->index ? use_index(tml, s, options, &desc.surface) : CLI_OK;
     if (code == CLI_OK && tml_is_none(desc.surface.volume)) {
         desc.type = s->info[0].type;
@@ -208,7 +231,10 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                                  .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
                                  .soup = desc.surface.soup,
                                  .indices64 = desc.surface.indices64,
-                                 .comment = "made by " CLI_PROGRAM};
+                                 .comment = "made by " CLI_PROGRAM,
+                                 .edit = options->largest || options->drop_degenerate ? edit_mesh
+                                                                                      : NULL,
+                                 .user = s};
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
     if (code == CLI_OK)
         code = cli_fail("surface", tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));

@@ -20,6 +20,8 @@ typedef struct slabs {
     float *values;
     size_t values_size;
     tml_context *tml;
+    const struct slabs_options *options;
+    tml_surface_result *result;
 } slabs;
 
 /* Opens the volume. False, without a message, where it is none that can be read layer by layer. */
@@ -27,7 +29,7 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 /* Opens a mask or attribute; prints what is wrong and returns an exit code. */
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
 /* Bytes that all of it would take in memory at once, mesh not counted. */
-uint64_t slabs_size(const slabs *s);
+uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute);
 
 typedef struct slabs_options {
     uint64_t memory;   /* to keep to; 0: as the library chooses */
@@ -35,6 +37,7 @@ typedef struct slabs_options {
     const char *index; /* a file that trommel index made; NULL: none */
     const char *path, *output;
     double origin[3];
+    bool largest, drop_degenerate;
 } slabs_options;
 
 /* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Prints what is wrong and

@@ -8,7 +8,7 @@
 #ifndef TROMMEL_IO_H
 #define TROMMEL_IO_H
 
-#include <trommel/core.h>
+#include <trommel/surface.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +75,8 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stre
  * machine's byte order and type's alignment; others UNSUPPORTED. Errors: FILE_ACCESS, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
                                                         const void **out);
+/* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at again. */
+TML_API void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer);
 TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
 
 /* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x fastest), to be
@@ -238,11 +240,15 @@ TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 typedef struct tml_mesh_stream tml_mesh_stream;
 typedef struct tml_mesh_stream_desc {
     bool normals, values; /* each piece has them */
-    bool soup;            /* pieces have no indices. STL: required */
+    bool soup;            /* pieces have no indices */
     bool indices64;       /* of each piece's indices */
     double origin[3];
     const char *value_name; /* as in tml_mesh; copied, like comment */
     const char *comment;
+    /* Optional, not of soups: may change the mesh before it is written, and make it less, as tml_mesh_clean
+     * does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are mapped files. */
+    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
+    void *user;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,

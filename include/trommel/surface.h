@@ -277,6 +277,25 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer 
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);
 
+/* A mesh in host arrays. */
+typedef struct tml_mesh_arrays {
+    float *positions; /* vertex_count x 3 */
+    float *normals;   /* vertex_count x 3, or NULL */
+    float *values;    /* vertex_count, or NULL */
+    void *indices;    /* triangle_count x 3, u32 or u64 */
+    bool indices64;
+    uint64_t vertex_count;
+    uint64_t triangle_count;
+    tml_surface_part *parts; /* cover the mesh in order, without gaps; share no vertex */
+    uint32_t part_count;
+} tml_mesh_arrays;
+
+/* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become less.
+ * Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined.
+ * Errors: OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
+                                                 bool largest_component, bool drop_degenerate);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,6 +39,8 @@ struct tml_mesh_stream {
     mesh_writer write;
     tml_mesh mesh; /* what it is at last */
     bool soup;
+    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
+    void *user;
     char value_name[64], comment[256];
     spool spools[ARRAYS];
     segment *segments;
@@ -143,16 +145,15 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
         return tml_error(tml, TML_FILE_ACCESS, "%s: path is longer than %d bytes", call,
                          IO_PATH_SIZE - NAME_SHOWN - 1);
-    if (write == tml_mesh_write_stl && !desc->soup)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: %s: STL repeats positions in triangles, whose vertices later pieces "
-                         "may have; needs desc.soup",
-                         call, path);
+    if (desc->edit && desc->soup)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.edit is for welded meshes, not soup",
+                         call);
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
     if (!stream)
         return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *stream);
-    *stream = (tml_mesh_stream){.tml = tml, .write = write, .soup = desc->soup};
+    *stream = (tml_mesh_stream){
+        .tml = tml, .write = write, .soup = desc->soup, .edit = desc->edit, .user = desc->user};
     snprintf(stream->path, sizeof stream->path, "%s", path);
     char target[PATH_MAX];
     const char *real = realpath(path, target) ? target : path;
@@ -350,7 +351,7 @@ static tml_status map_arrays(tml_mesh_stream *stream)
             continue;
         const void *memory = nothing; /* an array without elements is one nevertheless */
         if (s->size) {
-            s->mapped = mmap(NULL, (size_t)s->size, PROT_READ, MAP_SHARED, s->fd, 0);
+            s->mapped = mmap(NULL, (size_t)s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
             if (s->mapped == MAP_FAILED) {
                 s->mapped = NULL;
                 return fail(stream, "cannot be mapped");
@@ -364,6 +365,48 @@ static tml_status map_arrays(tml_mesh_stream *stream)
             *reals[i] = memory;
     }
     return TML_OK;
+}
+
+/* The parts' places, of segments in their order. */
+static void describe_parts(const tml_mesh_stream *stream, tml_surface_part *parts)
+{
+    uint64_t vertices = 0, triangles = 0, p = 0;
+    for (uint64_t k = 0; k < stream->segment_count; k++) {
+        const segment *s = &stream->segments[k];
+        if (k == 0 || s->part != s[-1].part)
+            parts[p++] = (tml_surface_part){.vertex_first = vertices, .triangle_first = triangles};
+        parts[p - 1].vertex_count += s->vertex_count;
+        parts[p - 1].triangle_count += s->triangle_count;
+        vertices += s->vertex_count;
+        triangles += s->triangle_count;
+    }
+}
+
+static tml_status edit_mesh(tml_mesh_stream *stream)
+{
+    tml_mesh *mesh = &stream->mesh;
+    uint64_t count = 0;
+    for (uint64_t k = 0; k < stream->segment_count; k++)
+        count += k == 0 || stream->segments[k].part != stream->segments[k - 1].part;
+    tml_surface_part *parts = tml_alloc(stream->tml, count * sizeof *parts);
+    if (!parts)
+        return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " parts",
+                         call, count);
+    describe_parts(stream, parts);
+    tml_mesh_arrays arrays = {.positions = stream->spools[POSITIONS].mapped,
+                              .normals = stream->spools[NORMALS].mapped,
+                              .values = stream->spools[VALUES].mapped,
+                              .indices = stream->spools[INDICES].mapped,
+                              .indices64 = mesh->indices64,
+                              .vertex_count = mesh->vertex_count,
+                              .triangle_count = mesh->triangle_count,
+                              .parts = parts,
+                              .part_count = (uint32_t)count};
+    tml_status status = stream->edit(stream->user, &arrays);
+    mesh->vertex_count = arrays.vertex_count;
+    mesh->triangle_count = arrays.triangle_count;
+    tml_free(stream->tml, parts, count * sizeof *parts);
+    return status;
 }
 
 /* Forgets what the process has in memory of the mapped arrays; the system's cache still has it. */
@@ -385,6 +428,8 @@ tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
     const mesh_relief relief = {let_go, stream};
     if (status == TML_OK)
         status = tml_mesh_check(stream->tml, &stream->mesh, &relief);
+    if (status == TML_OK && stream->edit && stream->mesh.triangle_count)
+        status = edit_mesh(stream);
     if (status == TML_OK)
         status = stream->write(stream->tml, stream->path, &stream->mesh, &relief);
     stream_free(stream);

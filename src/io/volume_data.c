@@ -598,6 +598,15 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
     return status;
 }
 
+void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer)
+{
+    uint64_t size = layer * stream->layer, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!stream->mapped || layer > stream->header.volume.grid.dims[2])
+        return;
+    if (size >= page) /* the map begins at most a page before the samples */
+        (void)madvise(stream->mapped, (size_t)(size / page * page), MADV_DONTNEED);
+}
+
 void tml_volume_stream_close(tml_volume_stream *stream)
 {
     if (!stream)

@@ -246,3 +246,9 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     tml_free(tml, f.kept, count);
     return status;
 }
+
+tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
+                          bool drop_degenerate)
+{
+    return mesh_filter(tml, mesh, largest_component, drop_degenerate);
+}

@@ -5,17 +5,7 @@
 
 #include <trommel/surface.h>
 
-typedef struct mesh_arrays {
-    float *positions; /* vertex_count x 3 */
-    float *normals;   /* vertex_count x 3, or NULL */
-    float *values;    /* vertex_count, or NULL */
-    void *indices;    /* triangle_count x 3, u32 or u64 */
-    bool indices64;
-    uint64_t vertex_count;
-    uint64_t triangle_count;
-    tml_surface_part *parts; /* cover the mesh in order, without gaps; share no vertex */
-    uint32_t part_count;
-} mesh_arrays;
+typedef tml_mesh_arrays mesh_arrays;
 
 /* Cleans a mesh in place; order stays, counts and parts are brought up to date.
  *

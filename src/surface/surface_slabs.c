@@ -505,15 +505,17 @@ static tml_status run_slab(stream *s, const slab *at)
     s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, tml_reserved(s->tml));
     if (status == TML_OK)
         status = place_parts(s, &vertices, &triangles);
-    if (status != TML_OK || vertices == 0)
+    if (status != TML_OK)
         return status;
-    if (layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size) {
+    bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
+    if ((vertices == 0 || is_too_large) && *s->plan.kept) /* nothing will be emitted of this */
+        status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
+    if (vertices == 0 || status != TML_OK)
+        return status;
+    if (is_too_large) {
         slab low = *at, high = *at;
         low.own_end = high.own_first = at->own_first + layers / 2;
-        if (*s->plan.kept)
-            status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
-        if (status == TML_OK)
-            status = run_slab(s, &low);
+        status = run_slab(s, &low);
         return status == TML_OK ? run_slab(s, &high) : status;
     }
     piece_arrays arrays = {0};
