@@ -54,7 +54,7 @@ test-web: web build-release ## the page and the package, in Node and in a browse
 bench: build-release ## this library's speed, as shares of this machine's memcpy
 	@scripts/bench build/release/bin/trommel
 
-bench-peers: ## the same inputs through installed peers (VTK, TBB, numpy), side by side
+bench-peers: ## the same inputs through installed peers (VTK, TBB, numpy, FCL, CGAL), side by side
 	@scripts/setup --peers
 	@$(MAKE) build-bench
 	@scripts/bench-peers build/bench

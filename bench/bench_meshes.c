@@ -1,0 +1,72 @@
+#include "bench_meshes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double PI = 3.14159265358979323846;
+
+bool bench_torus(double thickness, uint32_t around, uint32_t across, bench_mesh *out)
+{
+    size_t count = (size_t)around * across;
+    *out = (bench_mesh){.vertices = malloc(count * 3 * sizeof(float)),
+                        .indices = malloc(count * 6 * sizeof(uint32_t)),
+                        .vertex_count = (uint32_t)count,
+                        .triangle_count = (uint32_t)(2 * count)};
+    if (!out->vertices || !out->indices) {
+        bench_mesh_free(out);
+        return false;
+    }
+    float *vertex = out->vertices;
+    uint32_t *index = out->indices;
+    for (uint32_t i = 0; i < around; i++)
+        for (uint32_t k = 0; k < across; k++) {
+            double u = 2 * PI * i / around, v = 2 * PI * k / across;
+            double radius = 1 + thickness * cos(v);
+            *vertex++ = (float)(radius * cos(u));
+            *vertex++ = (float)(radius * sin(u));
+            *vertex++ = (float)(thickness * sin(v));
+            uint32_t i_next = (i + 1) % around, k_next = (k + 1) % across;
+            uint32_t a = i * across + k, b = i_next * across + k, c = i_next * across + k_next,
+                     d = i * across + k_next;
+            *index++ = a, *index++ = b, *index++ = c;
+            *index++ = a, *index++ = c, *index++ = d;
+        }
+    return true;
+}
+
+void bench_mesh_free(bench_mesh *mesh)
+{
+    free(mesh->vertices);
+    free(mesh->indices);
+    *mesh = (bench_mesh){0};
+}
+
+const char *bench_scene_name(bench_scene scene)
+{
+    static const char *const names[BENCH_SCENES] = {"linked tori", "coincident tori", "tori apart"};
+    return names[scene];
+}
+
+/* Rotation by angle about an axis (Rodrigues), then a move. */
+static void place(float pose[12], const double axis[3], double angle, const double move[3])
+{
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double c = cos(angle), s = sin(angle);
+    for (int i = 0; i < 3; i++) {
+        int next = (i + 1) % 3, last = (i + 2) % 3;
+        double x = axis[i] / length, y = axis[next] / length, z = axis[last] / length;
+        pose[4 * i + i] = (float)(c + (1 - c) * x * x);
+        pose[4 * i + next] = (float)((1 - c) * x * y - s * z);
+        pose[4 * i + last] = (float)((1 - c) * x * z + s * y);
+        pose[4 * i + 3] = (float)move[i];
+    }
+}
+
+void bench_scene_pose(bench_scene scene, float pose[12])
+{
+    if (scene == BENCH_COINCIDENT)
+        place(pose, (double[]){1, 2, 3}, 0.01, (double[]){0.001, 0, 0});
+    else
+        place(pose, (double[]){1, 0.03, 0.02}, PI / 2,
+              (double[]){scene == BENCH_LINKED ? 0.45 : 1, 0.01, 0.02});
+}
