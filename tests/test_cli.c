@@ -435,7 +435,9 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"surface a -o x.ply --memory 3X", "a size such as 512M or 4G"},
         {"surface a -o x.ply --slabs 3 --iso 3 --png x.png", "leave --png away"},
         {"surface a -o x.ply --slabs 3", "give --iso"},
-        {"surface a -o x.ply --index x.tmx --iso 3 --largest", "leave --largest away"},
+        {"surface a -o x.ply --slabs 3 --labels all", "name the labels"},
+        {"surface a -o x.ply --slabs 3 --iso 3 --largest --soup", "leave --soup away"},
+        {"surface a -o x.ply --index x.tmx --iso 3 --labels all", "exclude each other"},
         {"surface a --png x.png --size 1200", "width x height"},
         {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
         {"surface a --png x.png --color red", "six hexadecimal digits"},
@@ -798,7 +800,7 @@ TEST(slabs_make_the_same_file)
         snprintf(way, sizeof way, ways[i], in_folder("at_once"));
         EXPECT(0, "surface %s --backend cpu %s", engine, way);
         snprintf(way, sizeof way, ways[i], in_folder("in_slabs"));
-        EXPECT(0, "surface %s --slabs %d %s", engine, (int)(5 + 30 * i), way);
+        EXPECT(0, "surface %s --slabs %d %s", engine, (int)(5 + 20 * i), way);
         same_files(whole, slabs);
     }
     /* Without being asked, where memory is short: with a mask and values, too. */

@@ -4,6 +4,8 @@
 
 #include <trommel/trommel.h>
 
+#include "memory_watch.h"
+
 /* ---- volumes -------------------------------------------------------------------------------- */
 
 enum { DIM_MOST = 80 };
@@ -585,6 +587,43 @@ TEST(failures_end_the_stream)
     CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_CANCELLED);
     collected_free(&c);
     model_free(&m);
+    tml_close(tml);
+}
+
+/* Whichever request for memory fails, all is given back; and so it is of slabs without a surface, in which
+ * missing samples were marked. */
+TEST(memory_may_run_out_anywhere)
+{
+    static const size_t numbers[] = {5, 6, 8, 15}; /* NaN, with caps; a mask; a soup */
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        stream_case k = cases[numbers[i]];
+        finish_case(&k);
+        k.value = i == 0 ? value_layers : k.value;
+        k.desc.iso = i == 0 ? 1000 : k.desc.iso;
+        model m;
+        memory_watch watch;
+        tml_status status = TML_OUT_OF_MEMORY;
+        model_make(k.dims, k.type, k.value, k.with_nan, &m);
+        for (uint64_t fail_at = 1; status == TML_OUT_OF_MEMORY && fail_at < 1000; fail_at++) {
+            tml_context *tml = open_watched(&watch);
+            collected c = {.fail_after = -1};
+            both user = {&m, &c};
+            tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+            tml_surface_result result;
+            stream.slab_layers = 3;
+            memset(m.next, 0, sizeof m.next);
+            watch.fail_at = watch.count + fail_at;
+            status = tml_surface_stream(tml, &stream, &result);
+            CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+            tml_surface_free(tml, &result);
+            collected_free(&c);
+            tml_close(tml);
+            CHECK_EQ_U64(watch.live, 0);
+        }
+        CHECK_STATUS(status, TML_OK);
+        model_free(&m);
+    }
+    tml_context *tml = open_plain();
     tml_close(tml);
 }
 
