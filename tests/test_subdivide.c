@@ -2,6 +2,7 @@
  * the bit, limits that no level changes; adaptive meshes that are closed, oriented, within their
  * criterion or their budget, and converge to the uniform ones; refusals and what fix mends. The comparison
  * with OpenSubdiv is test_subdivide_opensubdiv.c. */
+#include "subdivide/subdivide_internal.h"
 #include "support_subdivide.h"
 #include "test.h"
 
@@ -226,6 +227,44 @@ TEST(no_level_changes_the_limit)
             free(later);
         }
         free(first);
+        tml_subdivider_destroy(subdivider);
+    }
+    tml_close(tml);
+}
+
+/* The CPU has a short cut past its kernel. */
+TEST(short_cuts_change_no_bit)
+{
+    enum { LEVELS = 4 };
+    tml_context *tml = open_with(2);
+    for (int kind = 0; kind < MESH_KINDS; kind++) {
+        tml_subdivider *subdivider =
+            prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){.boundary = kind % 2});
+        uint64_t count;
+        float *quick = uniform_points(tml, subdivider, LEVELS, false, &count);
+        CHECK(subdivide_cpu_takes(subdivider, 0));
+        tml_buffer values = subdivider->values[0].base;
+        for (uint32_t l = 0; l < LEVELS; l++) {
+            const subdivide_level *level = &subdivider->topologies[0].levels[l];
+            tml_buffer next =
+                buffer_of(tml, TML_VEC(TML_F32, 3), level->vertex_count + level->edge_count, NULL);
+            CHECK_OK(tml, tml_map_stream(
+                              tml, &(tml_map_desc){.kernel = subdivide_child_kernels[2],
+                                                   .params = {.u = {(uint32_t)level->vertex_count}},
+                                                   .in = {level->halves, level->vertices,
+                                                          level->firsts, values},
+                                                   .out = next}));
+            if (l > 0)
+                tml_buffer_destroy(tml, values);
+            values = next;
+        }
+        float *plain = fetch(tml, values, count);
+        if (memcmp(quick, plain, 3 * count * sizeof *quick) != 0)
+            test_fail(__FILE__, __LINE__, "%s: off by %g", mesh.name,
+                      farthest_apart(quick, plain, 3 * count));
+        free(quick);
+        free(plain);
+        tml_buffer_destroy(tml, values);
         tml_subdivider_destroy(subdivider);
     }
     tml_close(tml);

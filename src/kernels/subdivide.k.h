@@ -233,6 +233,20 @@ STRUCT_BEGIN(loop_ring)
     bool is_whole;         /* did the walk meet every neighbour? */
 STRUCT_END(loop_ring)
 
+FUNCTION(loop_ring) loop_ring_empty(bool is_whole)
+{
+    loop_ring ring;
+    ring.all = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    ring.sharp = ring.all;
+    ring.worn = ring.all;
+    ring.sharp_count = 0u;
+    ring.worn_count = 0u;
+    ring.fading = 0.0f;
+    ring.fading_count = 0u;
+    ring.is_whole = is_whole;
+    return ring;
+}
+
 FUNCTION(loop_ring) loop_ring_add(loop_ring ring, vec4 difference, float sharp)
 {
     ring.all = add4(ring.all, difference);
@@ -276,14 +290,7 @@ FUNCTION(float) loop_sharpness_at(tml_words halves, uint h, uint flags)
 FUNCTION(loop_ring) loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n,
                               uint vertex_count, uint flags)
 {
-    loop_ring ring;
-    ring.all = VEC4(0.0f, 0.0f, 0.0f, 0.0f);
-    ring.sharp = ring.all;
-    ring.worn = ring.all;
-    ring.sharp_count = 0u;
-    ring.worn_count = 0u;
-    ring.fading = 0.0f;
-    ring.fading_count = 0u;
+    loop_ring ring = loop_ring_empty(true);
     uint h = start;
     do {
         uint w = loop_neighbour(halves, h, vertex_count, flags);
@@ -312,17 +319,9 @@ FUNCTION(uint) loop_rule(float sharp, uint sharp_count)
     return sharp_count == 2u ? LOOP_CREASE : LOOP_SMOOTH;
 }
 
-/* Where vertex i goes. A rule that ends with this level is blended with the next one's. */
-FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values,
-                                 uint n, uint flags)
+/* Where a vertex goes from v. A rule that ends with this level is blended with the next one's. */
+FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
 {
-    vec4 v = loop_value(values, n, i);
-    uint start = tml_word(vertices, 4u * i);
-    if (!loop_is_half(start) || (flags & LOOP_LINEAR) != 0u)
-        return v;
-    float sharp = tml_word_float(vertices, 4u * i + 1u);
-    float beta = tml_word_float(vertices, 4u * i + 2u);
-    loop_ring ring = loop_walk(start, v, halves, values, n, 0u, 0u);
     vec4 step_smooth = scale4(ring.all, beta);
     uint rule = loop_rule(sharp, ring.sharp_count);
     if (rule == LOOP_SMOOTH)
@@ -342,6 +341,19 @@ FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, t
     float fading = ring.fading + (fades ? sharp : 0.0f);
     uint fading_count = ring.fading_count + (fades ? 1u : 0u);
     return add4(v, loop_mix(step_next, step_now, min(fading / F(fading_count), 1.0f)));
+}
+
+/* Where vertex i goes. */
+FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values,
+                                 uint n, uint flags)
+{
+    vec4 v = loop_value(values, n, i);
+    uint start = tml_word(vertices, 4u * i);
+    if (!loop_is_half(start) || (flags & LOOP_LINEAR) != 0u)
+        return v;
+    return loop_vertex_step(v, loop_walk(start, v, halves, values, n, 0u, 0u),
+                            tml_word_float(vertices, 4u * i + 1u),
+                            tml_word_float(vertices, 4u * i + 2u));
 }
 
 /* Value i of the next level: kept vertices, then edges. */

@@ -143,6 +143,14 @@ void subdivide_level_destroy(tml_context *tml, subdivide_level *level);
 
 void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive);
 
+/* ---- a short cut on the CPU (subdivide_cpu.c) ------------------------------------------------ */
+
+/* Does it take values number v? */
+bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t v);
+/* The next level's values from a level's, bit for bit as subdivide_child_kernels make them. */
+tml_status subdivide_cpu_refine(tml_subdivider *subdivider, uint32_t v, uint32_t level,
+                                tml_buffer values, tml_buffer out);
+
 /* ---- kernels (subdivide_kernels.c) ----------------------------------------------------------- */
 
 /* Kernels for values have a form for each number of components, at [components - 1]. */

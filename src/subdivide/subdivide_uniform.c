@@ -139,12 +139,15 @@ static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t
             if (status != TML_OK)
                 return status;
         }
+        tml_buffer from = refined_values(subdivider, v, l);
         tml_status status =
-            map(subdivider->tml, subdivide_child_kernels[values->components - 1], level,
-                topology->flags,
-                (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, level->firsts,
-                                                   refined_values(subdivider, v, l)},
-                count, *last);
+            subdivide_cpu_takes(subdivider, v)
+                ? subdivide_cpu_refine(subdivider, v, l, from, *last)
+                : map(subdivider->tml, subdivide_child_kernels[values->components - 1], level,
+                      topology->flags,
+                      (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices,
+                                                         level->firsts, from},
+                      count, *last);
         if (status != TML_OK)
             return status;
     }
