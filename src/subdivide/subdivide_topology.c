@@ -242,7 +242,8 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
     uint8_t *is_seen = tml_alloc(tml, half_count);
     if (!is_seen && half_count)
         return out_of_memory(tml, half_count);
-    memset(mesh->starts, 0xff, mesh->vertex_count * sizeof *mesh->starts); /* SUBDIVIDE_NONE */
+    for (uint64_t v = 0; v < mesh->vertex_count; v++)
+        mesh->starts[v] = SUBDIVIDE_NONE;
     if (is_seen)
         memset(is_seen, 0, half_count);
     tml_status status = TML_OK;
@@ -469,7 +470,8 @@ static tml_status read_creases(tml_context *tml, const subdivide_input *input,
 
 static tml_status read_corners(tml_context *tml, const subdivide_input *input, subdivide_mesh *mesh)
 {
-    memset(mesh->vertex_sharp, 0, mesh->vertex_count * sizeof *mesh->vertex_sharp);
+    for (uint64_t v = 0; v < mesh->vertex_count; v++)
+        mesh->vertex_sharp[v] = 0.0f;
     for (uint64_t i = 0; i < input->corner_count; i++) {
         uint32_t vertex = input->corners[i];
         if (vertex >= input->vertex_count)
@@ -639,7 +641,8 @@ tml_status subdivide_mesh_create_channel(tml_context *tml, const subdivide_mesh 
     if (status == TML_OK)
         status = copy_channel_triangles(tml, mesh, indices, value_count, number, out);
     if (status == TML_OK) {
-        memset(out->vertex_sharp, 0, out->vertex_room * sizeof *out->vertex_sharp);
+        for (size_t v = 0; v < out->vertex_room; v++)
+            out->vertex_sharp[v] = 0.0f;
         for (uint32_t h = 0; h < 3 * mesh->triangle_count; h++) {
             uint32_t twin = mesh->twins[h];
             bool is_seam = twin == SUBDIVIDE_NONE ||
