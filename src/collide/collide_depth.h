@@ -39,8 +39,9 @@ typedef struct depth_call {
 
 /* b's leaf that was looked at last, posed. */
 typedef struct depth_leaf {
-    uint32_t index; /* COLLIDE_NO_TRIANGLE: none */
-    float at[COLLIDE_TRIANGLE_WORDS];
+    uint32_t index;  /* COLLIDE_NO_TRIANGLE: none */
+    const float *at; /* the tree's own, or room */
+    float room[COLLIDE_TRIANGLE_WORDS];
     float box[COLLIDE_BOX_WORDS]; /* of each triangle */
 } depth_leaf;
 

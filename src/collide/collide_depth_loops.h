@@ -17,10 +17,10 @@
 /* A loop over a group's lanes, i, for the compiler to vectorise rather than to unroll. */
 #define LANES _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
 
-/* Eight boxes: low x y z, high x y z, in each frame. */
+/* Eight boxes: low x y z, high x y z, in each frame: the tree's own, or in room. */
 typedef struct lanes {
-    float here[COLLIDE_BOX_WORDS];
-    float there[COLLIDE_BOX_WORDS];
+    const float *here, *there;
+    float room[2 * COLLIDE_BOX_WORDS];
 } lanes;
 
 /* A bit for each lane whose gap is not above 0. */
@@ -68,21 +68,25 @@ INLINE void lanes_move(const float matrix[12], const float *in, float *out)
 INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed, bool is_b,
                        lanes *out)
 {
-    float *own = is_b && is_posed ? out->there : out->here;
-    memcpy(own, group, sizeof out->here);
+    enum { HALF = COLLIDE_BOX_WORDS / 2 };
+    float *moved = out->room, *widened = out->room + COLLIDE_BOX_WORDS;
+    out->here = out->there = group;
     if (!is_posed)
         return;
+    lanes_move(is_b ? pose->matrix : pose->inverse, group, moved);
     if (!is_b) {
-        lanes_move(pose->inverse, out->here, out->there);
+        out->there = moved;
         return;
     }
-    lanes_move(pose->matrix, out->there, out->here);
     for (uint32_t k = 0; k < 3; k++)
         LANES
         {
-            out->there[COLLIDE_WIDTH * k + i] -= pose->margin[k];
-            out->there[COLLIDE_WIDTH * (3 + k) + i] += pose->margin[k];
+            uint32_t at = COLLIDE_WIDTH * k + i;
+            widened[at] = group[at] - pose->margin[k];
+            widened[HALF + at] = group[HALF + at] + pose->margin[k];
         }
+    out->here = moved;
+    out->there = widened;
 }
 
 INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH])
@@ -139,18 +143,15 @@ INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
     const tml_tree *b = run->call->job->b;
     if (leaf->index == index)
         return;
+    const float *own = b->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * index;
     leaf->index = index;
-    memcpy(leaf->at, b->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * index, sizeof leaf->at);
-    if (is_posed)
-        for (uint32_t corner = 0; corner < 9; corner += 3) {
-            float own[3 * COLLIDE_WIDTH];
-            memcpy(own, leaf->at + COLLIDE_WIDTH * corner, sizeof own);
-            for (uint32_t r = 0; r < 3; r++) {
-                vec4 row = row_of(run->pose->matrix, r);
-                LANES
-                leaf->at[COLLIDE_WIDTH * (corner + r) + i] =
-                    collide_pose_row(row, lane3(own, 0, i));
-            }
+    leaf->at = is_posed ? leaf->room : own;
+    for (uint32_t corner = 0; corner < 9 && is_posed; corner += 3)
+        for (uint32_t r = 0; r < 3; r++) {
+            vec4 row = row_of(run->pose->matrix, r);
+            float *moved = leaf->room + COLLIDE_WIDTH * (corner + r);
+            LANES
+            moved[i] = collide_pose_row(row, lane3(own, corner, i));
         }
     triangle_boxes(leaf->at, leaf->box);
 }
@@ -201,6 +202,23 @@ INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *
     return lanes_met(apart);
 }
 
+/* Of eight triangles, those whose planes have not for certain all three corners on one side. */
+INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
+{
+    float apart[COLLIDE_WIDTH];
+    LANES
+    {
+        collide_plane plane = collide_plane_of(lane3(at, 0, i), lane3(at, 3, i), lane3(at, 6, i));
+        vec3 p = collide_sides(plane, corners[0]);
+        vec3 q = collide_sides(plane, corners[1]);
+        vec3 r = collide_sides(plane, corners[2]);
+        float bound = p.z + q.z + r.z;
+        float most = max(min(min(p.x, q.x), r.x), min(min(p.y, q.y), r.y));
+        apart[i] = bound < 0x1p100f ? most : 0.0f;
+    }
+    return lanes_met(apart);
+}
+
 INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, bool is_self)
 {
     const collide_job *job = run->call->job;
@@ -237,6 +255,8 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
             lanes_counted(a_at, corners, counted);
         met &= lanes_across(collide_plane_of(corners[0], corners[1], corners[2]), a_at,
                             is_self ? counted : NULL);
+        if (met && !is_self)
+            met &= lanes_around(a_at, corners);
         for (; met; met &= met - 1) {
             uint32_t i = (uint32_t)__builtin_ctz(met);
             vec3 p = lane3(a_at, 0, i), q = lane3(a_at, 3, i), r = lane3(a_at, 6, i);
@@ -311,8 +331,10 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
         met &= (1u << left) - 1;
     if (is_self)
         met &= lanes_in_order(step, pair->a.index, pair->b.index);
-    depth_pair next = *pair;
+    depth_pair next;
     depth_node *child = step->splits_b ? &next.b : &next.a;
+    *(step->splits_b ? &next.a : &next.b) = *other;
+    next.pose = pair->pose;
     for (; met && !run->is_over; met &= met - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(met);
         lane_node(&children, lane, COLLIDE_WIDTH * split->index + lane, is_posed, child);
