@@ -13,7 +13,7 @@ enum {
     TASKS_A_THREAD = 32,   /* enough that threads end together */
     TASKS_A_ROUND = 16384, /* between two reports of progress; their runs are held at once */
     SEEDS_MAX = 4096,      /* pairs that a pose is cut into */
-    BLOCKS_AT_FIRST = 64,
+    BLOCKS_AT_FIRST = 16, /* and one for each task */
 };
 
 static const depth_loops *loops_for_processor(void)
@@ -170,8 +170,8 @@ static tml_status round_run(collide_job *job, depth_round *round)
 {
     tml_status status = TML_OK;
     if (job->want != TML_COLLIDE_COUNT) {
-        if (round->call.block_count == 0)
-            status = blocks_make(job, &round->call, BLOCKS_AT_FIRST);
+        if (round->call.block_count < round->run_count)
+            status = blocks_make(job, &round->call, BLOCKS_AT_FIRST + round->run_count);
         atomic_store_explicit(&round->call.blocks_taken, 0, memory_order_relaxed);
     }
     if (status != TML_OK)
