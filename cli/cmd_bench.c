@@ -5,6 +5,7 @@
  * output byte written once): a memcpy on as many threads, or the device's own. On a GPU the device's
  * clock counts, inputs lie in its memory, and small operations take turns on enough of them that no
  * cache holds them. */
+#include "bench_collide.h"
 #include "bench_data.h"
 #include "bench_filter.h"
 #include "bench_image.h"
@@ -27,6 +28,7 @@ typedef struct bench_args {
     opt_numbers picture;
     uint64_t count;
     opt_numbers keep;
+    uint64_t triangles;
     uint64_t repeats;
     const char *peers;
 } bench_args;
@@ -58,6 +60,8 @@ static const opt bench_options[] = {
     {OPT_NUMBERS, "keep", .argument = "P[,P...]", .offset = offsetof(bench_args, keep),
      .help = "percent of elements to keep; for unique and segments: to begin a run (default: "
              "1,10,50,90; filter: 10,50)"},
+    {OPT_COUNT, "triangles", .argument = "N", .least = 100, .most = 100000000, .fallback = "200000",
+     .offset = offsetof(bench_args, triangles), .help = "collide: of each torus, about"},
     {OPT_SECTION, .help = "Measuring"},
     {OPT_COUNT, "repeats", .argument = "N", .most = 1000, .fallback = "0",
      .offset = offsetof(bench_args, repeats),
@@ -80,7 +84,8 @@ typedef struct bench_row {
 } bench_row;
 
 #define OPERATIONS                                                                                 \
-    "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|image|filter|all"
+    "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|image|collide|"       \
+    "filter|all"
 
 enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
@@ -408,6 +413,68 @@ static int run_filter(const bench_args *args)
     return code;
 }
 
+/* ---- collisions ----------------------------------------------------------------------------- */
+
+static void print_collide(const bench_collide_row *rows, uint32_t count, uint64_t triangles,
+                          const tml_device_info *device, uint32_t threads)
+{
+    printf("collide: two tori of about %llu triangles\n%s (%s); %u at once\n\n",
+           (unsigned long long)triangles, device->name, device->features, threads);
+    printf("%-28s %10s %10s %12s %10s\n", "", "min ms", "median ms", "ms a pose", "pairs");
+    for (uint32_t i = 0; i < count; i++) {
+        printf("%-28s %10.4g %10.4g", rows[i].name, rows[i].time.min_s * 1e3,
+               rows[i].time.median_s * 1e3);
+        if (rows[i].poses)
+            printf(" %12.4g %10llu", rows[i].time.median_s * 1e3 / rows[i].poses,
+                   (unsigned long long)rows[i].pairs);
+        putchar('\n');
+    }
+}
+
+static void print_collide_json(const bench_collide_row *rows, uint32_t count, uint64_t triangles,
+                               const tml_device_info *device)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "op", "collide");
+    json_text(&j, "device", device->name);
+    json_count(&j, "triangles", triangles);
+    json_open(&j, "rows", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "name", rows[i].name);
+        json_count(&j, "poses", rows[i].poses);
+        json_count(&j, "pairs", rows[i].pairs);
+        json_number(&j, "min_s", rows[i].time.min_s);
+        json_number(&j, "median_s", rows[i].time.median_s);
+        json_close(&j, '{');
+    }
+    json_close(&j, '[');
+    json_close(&j, '{');
+    putchar('\n');
+}
+
+static int run_collide(const bench_args *args)
+{
+    bench_collide_row rows[BENCH_COLLIDE_ROWS];
+    uint32_t count;
+    tml_context *tml = cli_open("bench", &args->common);
+    if (!tml)
+        return CLI_FAILED;
+    int code = cli_fail("bench", tml,
+                        bench_collide(tml, args->triangles, (uint32_t)args->repeats, rows, &count));
+    if (code == CLI_OK) {
+        tml_device_info device;
+        tml_context_device(tml, &device);
+        if (args->common.json)
+            print_collide_json(rows, count, args->triangles, &device);
+        else
+            print_collide(rows, count, args->triangles, &device, tml_concurrency(tml));
+    }
+    cli_close(tml);
+    return code;
+}
+
 /* ---- inputs --------------------------------------------------------------------------------- */
 
 static tml_status run_surface(tml_context *tml, const bench_args *args, bench_report *report)
@@ -615,6 +682,8 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     report.op = operands[0];
     if (strcmp(operands[0], "filter") == 0)
         return run_filter(args);
+    if (strcmp(operands[0], "collide") == 0)
+        return run_collide(args);
     bool is_image = strcmp(operands[0], "image") == 0;
     if (!find_kinds(operands[0], &first, &last) && !is_image)
         return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
@@ -648,7 +717,9 @@ const cli_command cmd_bench = {
     {"bench", "OPERATION", "Measures an operation as a share of a copy's speed",
      "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
      "reduce, expand, surface, image (measuring, tone-mapping and mip "
-     "chains), all (of those on streams), or filter: every "
+     "chains), all (of those on streams), collide (trees, and what meets of two tori, in "
+     "milliseconds), "
+     "or filter: every "
      "method of compact on every engine, side by side, and the HistoPyramids "
      "of 2006 on OpenGL ES, in nanoseconds a record; streams have 64k records, "
      "four times as many, and so on up to --count.\n\n"

@@ -173,7 +173,7 @@ typedef struct tml_collide_result {
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
     uint64_t node_pairs; /* how much work it was: pairs of boxes that overlapped */
-    uint64_t tested;     /* pairs of triangles that came to the float test */
+    uint64_t tested;     /* DEPTH_FIRST: pairs of triangles that came to the float test; else 0 */
     uint64_t unsure;     /* of those, settled exactly */
     uint32_t parts;      /* BREADTH_FIRST: into how many the stream was split; else 1 */
     bool owned;          /* tml_collide_free frees pairs and segments */

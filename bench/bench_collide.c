@@ -1,0 +1,137 @@
+/* Benchmarked collisions. */
+#include "bench_collide.h"
+
+#include "bench_meshes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One job: a tree, or a query. */
+typedef struct collide_case {
+    tml_context *tml;
+    tml_tree_desc mesh;
+    tml_tree *tree;
+    tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
+    uint64_t pairs;
+} collide_case;
+
+static bool run_case(void *user)
+{
+    collide_case *job = user;
+    if (job->desc.a) {
+        tml_collide_result result;
+        if (tml_collide(job->tml, &job->desc, &result))
+            return false;
+        job->pairs = result.count;
+        tml_collide_free(job->tml, &result);
+        return true;
+    }
+    if (job->tree)
+        return tml_tree_refit(job->tml, job->tree, job->mesh.vertices) == TML_OK;
+    tml_tree *tree;
+    if (tml_tree_create(job->tml, &job->mesh, &tree))
+        return false;
+    tml_tree_destroy(job->tml, tree);
+    return true;
+}
+
+/* Do both descents find the same? */
+static tml_status check_case(const collide_case *job)
+{
+    tml_collide_result results[2];
+    for (int i = 0; i < 2; i++) {
+        tml_collide_desc desc = job->desc;
+        desc.method = i ? TML_COLLIDE_BREADTH_FIRST : TML_COLLIDE_DEPTH_FIRST;
+        tml_status status = tml_collide(job->tml, &desc, &results[i]);
+        if (status != TML_OK) {
+            if (i)
+                tml_collide_free(job->tml, &results[0]);
+            return status;
+        }
+    }
+    bool is_same =
+        results[0].count == results[1].count &&
+        (results[0].count == 0 || memcmp(results[0].pairs, results[1].pairs,
+                                         (size_t)results[0].count * sizeof *results[0].pairs) == 0);
+    tml_collide_free(job->tml, &results[0]);
+    tml_collide_free(job->tml, &results[1]);
+    return is_same ? TML_OK
+                   : tml_error(job->tml, TML_INTERNAL, "the two descents find different pairs");
+}
+
+static void time_case(collide_case *job, const char *name, uint32_t poses, uint32_t repeats,
+                      bench_collide_row *rows, uint32_t *count, tml_status *status)
+{
+    bench_job timed = {.name = name, .run = run_case, .user = job};
+    if (*status == TML_OK && job->desc.a)
+        *status = check_case(job);
+    if (*status != TML_OK)
+        return;
+    if (!bench_run(&timed, 1, repeats)) {
+        *status = tml_is_cancelled(job->tml) ? TML_CANCELLED : TML_INTERNAL;
+        return;
+    }
+    rows[(*count)++] =
+        (bench_collide_row){.name = name, .poses = poses, .pairs = job->pairs, .time = timed.time};
+}
+
+static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc *out)
+{
+    tml_status status = tml_buffer_create(tml,
+                                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                             .count = mesh->vertex_count,
+                                                             .host = mesh->vertices},
+                                          &out->vertices);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml,
+                                   &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
+                                                      .count = mesh->triangle_count,
+                                                      .host = mesh->indices},
+                                   &out->indices);
+    return status;
+}
+
+tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
+                         bench_collide_row *rows, uint32_t *count)
+{
+    bench_mesh mesh;
+    *count = 0;
+    uint32_t across = (uint32_t)sqrt((double)triangles / 5), around = across * 5 / 2;
+    if (!bench_torus(0.3, around, across, &mesh))
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %llu triangles",
+                         (unsigned long long)triangles);
+    static float poses[12 * BENCH_COLLIDE_POSES];
+    float one[BENCH_SCENES][12];
+    for (int scene = 0; scene < BENCH_SCENES; scene++)
+        bench_scene_pose((bench_scene)scene, one[scene]);
+    for (uint32_t p = 0; p < BENCH_COLLIDE_POSES; p++) { /* the linked ones, slid along */
+        memcpy(poses + 12 * p, one[BENCH_LINKED], sizeof one[BENCH_LINKED]);
+        poses[12 * p + 3] += 0.001f * (float)p;
+    }
+    collide_case job = {.tml = tml};
+    tml_status status = upload(tml, &mesh, &job.mesh);
+    time_case(&job, "build a tree", 0, repeats, rows, count, &status);
+    tml_tree *a = NULL, *b = NULL;
+    if (status == TML_OK)
+        status = tml_tree_create(tml, &job.mesh, &a);
+    if (status == TML_OK)
+        status = tml_tree_create(tml, &job.mesh, &b);
+    job.tree = a;
+    time_case(&job, "refit it", 0, repeats, rows, count, &status);
+    for (int scene = 0; scene < BENCH_SCENES; scene++) {
+        job.desc = (tml_collide_desc){.a = a, .b = b, .poses = one[scene], .pose_count = 1};
+        time_case(&job, bench_scene_name((bench_scene)scene), 1, repeats, rows, count, &status);
+    }
+    job.desc =
+        (tml_collide_desc){.a = a, .b = b, .poses = poses, .pose_count = BENCH_COLLIDE_POSES};
+    time_case(&job, "linked tori, 100 poses", BENCH_COLLIDE_POSES, repeats, rows, count, &status);
+    job.desc = (tml_collide_desc){.a = a};
+    time_case(&job, "one torus and itself", 1, repeats, rows, count, &status);
+    tml_tree_destroy(tml, a);
+    tml_tree_destroy(tml, b);
+    tml_buffer_destroy(tml, job.mesh.vertices);
+    tml_buffer_destroy(tml, job.mesh.indices);
+    bench_mesh_free(&mesh);
+    return status;
+}

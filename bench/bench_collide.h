@@ -1,0 +1,31 @@
+/* Collisions, measured: two tori of bench_meshes.h, their trees, and what meets of them. */
+#ifndef BENCH_COLLIDE_H
+#define BENCH_COLLIDE_H
+
+#include "bench_run.h"
+
+#include <trommel/trommel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BENCH_COLLIDE_POSES = 100, BENCH_COLLIDE_ROWS = 8 };
+
+typedef struct bench_collide_row {
+    const char *name; /* "linked tori" */
+    uint32_t poses;   /* 0: no query */
+    uint64_t pairs;
+    bench_time time;
+} bench_collide_row;
+
+/* Builds, refits and asks; on any engine, in its own way (TML_COLLIDE_AUTO), after that of both descents
+ * was seen to give the same pairs. triangles: about so many for each torus. rows: BENCH_COLLIDE_ROWS of
+ * them, *count are filled. */
+tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
+                         bench_collide_row *rows, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
