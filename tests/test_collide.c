@@ -5,6 +5,8 @@
 #include "collide/triangle_distance.h"
 #include "test.h"
 
+#include "memory_watch.h"
+
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
 typedef struct mesh {
@@ -617,7 +619,7 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
 
 TEST(broken_meshes_are_refused_or_left_out)
 {
-    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    tml_context *tml = open_plain();
     float vertices[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, NAN, 0, 0};
     uint32_t indices[9] = {0, 1, 2, 0, 1, 3, 0, 1, 4};
     tml_buffer v, i;
@@ -685,6 +687,67 @@ TEST(singular_and_skewed_poses)
     check_meshes(&a, &b, poses, 4);
     mesh_free(&a);
     mesh_free(&b);
+}
+
+/* Everything that the header offers, once; the first failure's status. */
+static tml_status use_all(tml_context *tml, tml_buffer vertices, tml_collide_method method)
+{
+    tml_tree *tree = NULL, *loaded = NULL;
+    tml_collide_result result = {.count = 0};
+    tml_collide_distance_result distance;
+    unsigned char *bytes = NULL;
+    tml_status status = tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree);
+    if (status == TML_OK) {
+        size_t size = tml_tree_save_size(tree);
+        bytes = malloc(size);
+        status = tml_tree_save(tml, tree, bytes, size);
+        if (status == TML_OK)
+            status = tml_tree_load(tml, bytes, size, &loaded);
+    }
+    if (status == TML_OK)
+        status = tml_collide(
+            tml,
+            &(tml_collide_desc){
+                .a = tree, .b = loaded, .segments = true, .method = method, .memory_limit = 1},
+            &result);
+    tml_collide_free(tml, &result);
+    if (status == TML_OK)
+        status = tml_collide_distance(tml, tree, loaded, NULL, 0, &distance);
+    free(bytes);
+    tml_tree_destroy(tml, tree);
+    tml_tree_destroy(tml, loaded);
+    return status;
+}
+
+/* The n-th allocation fails, for every n: an error that says so, and nothing is lost. */
+TEST(memory_runs_out)
+{
+    mesh m = soup(40, 0.5f, 0);
+    for (int method = TML_COLLIDE_DEPTH_FIRST; method <= TML_COLLIDE_BREADTH_FIRST; method++) {
+        memory_watch watch;
+        tml_context *tml = open_watched(&watch);
+        tml_buffer vertices;
+        CHECK_OK(tml, tml_buffer_create(tml,
+                                        &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                           .count = m.vertex_count,
+                                                           .data = m.vertices},
+                                        &vertices));
+        CHECK_OK(tml, use_all(tml, vertices, (tml_collide_method)method));
+        size_t live = watch.live; /* with the arena, which stays */
+        uint64_t needed = watch.count;
+        for (uint64_t n = 1; n <= needed; n++) {
+            watch.fail_at = watch.count + n;
+            tml_status status = use_all(tml, vertices, (tml_collide_method)method);
+            CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+            CHECK(watch.live <= live);
+        }
+        watch.fail_at = 0;
+        CHECK_OK(tml, use_all(tml, vertices, (tml_collide_method)method));
+        CHECK_EQ_U64(watch.live, live);
+        tml_close(tml);
+        CHECK_EQ_U64(watch.live, 0);
+    }
+    mesh_free(&m);
 }
 
 /* ---- distance -------------------------------------------------------------------------------- */

@@ -131,7 +131,8 @@ TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p),
 
 enum {
     ROOM_AT_FIRST = 1 << 16,
-    ROOM_LEAST = 64, /* what one pair makes in a step fits eight times */
+    POSES_MOST = 1 << 27, /* whose words are counted in 32 bits */
+    ROOM_LEAST = 64,      /* what one pair makes in a step fits eight times */
     PAIR_BYTES = 2 * 12 + 4,
 };
 
@@ -535,9 +536,9 @@ tml_status collide_breadth_first(collide_job *job)
     run.step_count = collide_schedule(job->a, job->b, run.steps);
     if (run.step_count == 0) /* a mesh without triangles */
         return TML_OK;
-    if (job->pose_count >= UNSURE_POSE)
+    if (job->pose_count > POSES_MOST)
         return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_collide: BREADTH_FIRST takes less than 2^31 poses");
+                         "tml_collide: BREADTH_FIRST takes at most 2^27 poses");
     tml_status status = run_prepare(&run);
     breadth_part roots = {.count = job->pose_count, .slice = run.stream ? run.stream->room : 0};
     size_t size = (size_t)roots.count * sizeof *roots.pairs;

@@ -13,7 +13,7 @@ enum {
     TASKS_A_THREAD = 32,   /* enough that threads end together */
     TASKS_A_ROUND = 16384, /* between two reports of progress; their runs are held at once */
     SEEDS_MAX = 4096,      /* pairs that a pose is cut into */
-    BLOCKS_AT_FIRST = 16, /* and one for each task */
+    BLOCKS_AT_FIRST = 16,  /* and one for each task */
 };
 
 static const depth_loops *loops_for_processor(void)
@@ -126,8 +126,10 @@ static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count
 {
     tml_free(job->tml, call->blocks, call->block_count * sizeof *call->blocks);
     call->block_count = 0;
-    call->blocks = tml_alloc(job->tml, (size_t)count * sizeof *call->blocks);
-    if (!call->blocks || count > UINT32_MAX / 2)
+    call->blocks = NULL;
+    if (count <= UINT32_MAX / 2)
+        call->blocks = tml_alloc(job->tml, (size_t)count * sizeof *call->blocks);
+    if (!call->blocks)
         return tml_error(job->tml, TML_OUT_OF_MEMORY,
                          "tml_collide: no memory for the %llu pairs that were found; ask for "
                          "TML_COLLIDE_COUNT, fewer classes or fewer poses",
