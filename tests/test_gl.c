@@ -437,6 +437,61 @@ TEST(operations_neither_wait_nor_allocate_the_second_time)
     own_close(&own);
 }
 
+/* What is compiled ahead writes nothing and need not be compiled again. */
+TEST(the_first_call_after_preparing_does_not_wait)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    tml_context *tml;
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        CHECK_OK(tml, work_create(tml, &w));
+        const uint32_t marks[] = {77, 78};
+        CHECK_OK(tml, tml_write(tml, w.count, 0, 1, &marks[0]));
+        CHECK_OK(tml, tml_write(tml, w.kept, 0, 1, &marks[1]));
+        uint32_t left = 1, passes = 0;
+        for (; left > 0 && passes < 10000; passes++)
+            if (!CHECK_OK(tml, tml_gl_prepare_begin(tml)) || !CHECK_OK(tml, work_run(tml, &w)) ||
+                !CHECK_OK(tml, tml_gl_prepare_end(tml, &left)))
+                break;
+        CHECK_EQ_U64(left, 0);
+        CHECK(passes > 3); /* one program each */
+        uint32_t seen[2] = {0, 0};
+        CHECK_OK(tml, tml_read_range(tml, w.count, 0, 1, &seen[0]));
+        CHECK_OK(tml, tml_read_range(tml, w.kept, 0, 1, &seen[1]));
+        CHECK_EQ_U64(seen[0], marks[0]);
+        CHECK_EQ_U64(seen[1], marks[1]);
+        driver.waits = driver.allocations = 0;
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK_EQ_U64(driver.waits, 0);
+        CHECK_EQ_U64(driver.allocations, 0);
+        work_is_right(tml, &w);
+
+        CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_gl_prepare_begin(tml));
+        CHECK_EQ_I64(tml_gl_prepare_begin(tml), TML_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
+        /* A kernel that does not compile fails the call when its turn has come. */
+        tml_buffer floats;
+        CHECK_OK(tml,
+                 tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 4}, &floats));
+        tml_status status = TML_OK;
+        for (passes = 0; status == TML_OK && passes < 10000; passes++) {
+            CHECK_OK(tml, tml_gl_prepare_begin(tml));
+            status = tml_map_stream(
+                tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {floats}, .out = floats});
+            CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
+        }
+        CHECK_EQ_I64(status, TML_UNSUPPORTED);
+        tml_close(tml);
+    }
+    CHECK_EQ_I64(driver.live, 0);
+    own_close(&own);
+}
+
 TEST(exact_counts_wait)
 {
     own_context own;

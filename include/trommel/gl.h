@@ -105,6 +105,19 @@ TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer bu
 TML_API TML_MUST_CHECK tml_status tml_gl_begin(tml_context *tml);
 TML_API void tml_gl_end(tml_context *tml);
 
+/* Compiles ahead, a little at a time, so that the calls that need it later do not wait. In between, calls
+ * do nothing but hand the programs that they lack to the driver; of those that the driver has finished
+ * meanwhile (GL_KHR_parallel_shader_compile; without it, of all) one is taken in at each end, by a draw
+ * of no texel for the drivers that compile at the first. Repeat both, with the same calls in between,
+ * until left is 0: once a frame, say.
+ * For calls that wait for nothing. What they would read from the device is 0, what they would write is
+ * not written.
+ * left   programs that were lacked in between and are not ready
+ * Not nested. Errors: UNSUPPORTED on other engines and on the float tier; INVALID_ARGUMENT; DEVICE_LOST;
+ * that of a program that does not compile comes from the call that needs it. */
+TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
+TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
+
 /* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost). From then
  * on calls return DEVICE_LOST; close it and open another. */
 TML_API void tml_gl_lost(tml_context *tml);

@@ -18,7 +18,8 @@ typedef struct gl_program_uniform {
     int unit; /* samplers; -1: not a sampler */
 } gl_program_uniform;
 
-/* A linked program, kept until the context closes. One block of memory. */
+/* A program, kept until the context closes. The driver compiles and links it on its own; asking how that
+ * went waits for it, so it is asked when the program is first needed, and then it is ready. */
 typedef struct gl_program {
     struct gl_program *next;
     size_t size;
@@ -26,9 +27,13 @@ typedef struct gl_program {
     const tml_kernel *kernel;
     uint64_t hash; /* of head */
     GLuint name;
+    GLuint vertex,
+        fragment; /* shaders, until it is ready: they hold what the compiler has to say */
+    bool is_ready;
+    bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
     bool targets_checked; /* several targets have made a framebuffer; asking waits in a page */
-    uint32_t sampler_count, uniform_count;
-    gl_program_uniform *uniforms; /* samplers first */
+    uint32_t sampler_count, uniform_count, uniform_room;
+    gl_program_uniform *uniforms; /* samplers first; a block of its own */
     char head[];                  /* #version and defines, a kernel's text included */
 } gl_program;
 
@@ -79,6 +84,8 @@ typedef struct gl_device {
     GLuint sampler; /* nearest texel: a lent texture may be set to be filtered */
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
+    bool has_completion;             /* KHR_parallel_shader_compile */
+    bool is_preparing, has_taken_in; /* between tml_gl_prepare_begin and _end: a program, already */
     double timed_from;
     GLuint corners;   /* buffer: the float tier's vertices */
     uint8_t *picture; /* where a compaction paints its pyramid (gl_picture.c); NULL: nowhere */
@@ -117,9 +124,15 @@ void gl_unmap(tml_context *tml, tml_slot *slot);
 /* gl_program.c. textures: all that the draw binds, to know their rows. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
                            gl_program **out);
+/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program, or takes it in if it is its
+ * turn, and only then *out is not NULL. */
+tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool any_rows,
+                              gl_program **out);
 void gl_programs_close(gl_device *device);
 /* The uniform of this name; NULL where the program has none. */
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);
+/* The shader's whole text, to be freed with tml_free: *size bytes. NULL: no memory, which is told. */
+char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size);
 /* Compiles a shader; the log goes into the message. */
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
                       int count, GLuint *out);

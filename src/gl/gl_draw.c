@@ -199,7 +199,11 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
 {
     gl_device *d = gl_device_of(tml);
     gl_program *program;
-    tml_status status = gl_program_find(tml, info, !all_have_own_rows(tml, info), &program);
+    bool any_rows = !all_have_own_rows(tml, info);
+    tml_status status = d->is_preparing ? gl_program_prepare(tml, info, any_rows, &program)
+                                        : gl_program_find(tml, info, any_rows, &program);
+    if (status == TML_OK && !program)
+        return TML_OK; /* preparing: not its turn */
     if (status == TML_OK)
         status = bind_targets(tml, info, program);
     if (status != TML_OK)
@@ -217,7 +221,8 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     for (int i = 0; i < used; i++) {
         const uint32_t *r = rectangles[i];
         d->fn.Scissor((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3]);
-        d->fn.DrawArrays(GL_TRIANGLES, 0, 3);
+        /* Vertices 3 to 5 lie all in one corner: a triangle without texels. */
+        d->fn.DrawArrays(GL_TRIANGLES, d->is_preparing ? 3 : 0, 3);
     }
     return TML_OK;
 }

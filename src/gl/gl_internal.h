@@ -73,7 +73,7 @@ void gl_release_kept(tml_context *tml);
  * which brings the kernel vocabulary (kernels/kernel.h) and what it says itself. */
 typedef struct gl_shader {
     const char *name;
-    const char *text;
+    const char *const *pieces; /* of its text, in order; NULL ends them. Shaders share pieces */
 } gl_shader;
 
 /* ---- draws ----------------------------------------------------------------------------------- */

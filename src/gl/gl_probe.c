@@ -85,12 +85,17 @@ static bool add_line(probe *p, uint32_t depth, probe_id id, bool passed, const c
 static tml_status make_program(probe *p, const char *version, const gl_shader *shader, GLuint *out)
 {
     const gl_functions *fn = p->fn;
-    const char *vertex_texts[] = {version, gl_float_vertex}, *texts[] = {version, shader->text};
+    const char *vertex_texts[] = {version, gl_float_vertex};
     GLuint vertex, fragment;
     tml_status status = gl_compile(p->tml, GL_VERTEX_SHADER, "probe", vertex_texts, 2, &vertex);
     if (status != TML_OK)
         return status;
-    status = gl_compile(p->tml, GL_FRAGMENT_SHADER, shader->name, texts, 2, &fragment);
+    size_t size;
+    char *text = gl_shader_text(p->tml, shader, &size);
+    const char *texts[] = {version, text};
+    status = text ? gl_compile(p->tml, GL_FRAGMENT_SHADER, shader->name, texts, 2, &fragment)
+                  : TML_OUT_OF_MEMORY;
+    tml_free(p->tml, text, size);
     if (status == TML_OK) {
         *out = fn->CreateProgram();
         fn->AttachShader(*out, vertex);

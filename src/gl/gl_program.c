@@ -77,8 +77,9 @@ static tml_status set_source(tml_context *tml, GLuint shader, const char *const 
     return TML_OK;
 }
 
-tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
-                      int count, GLuint *out)
+/* Has a shader compiled, and does not ask how it went. */
+static tml_status start_shader(tml_context *tml, GLenum stage, const char *const *texts, int count,
+                               GLuint *out)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
     GLuint shader = fn->CreateShader(stage);
@@ -88,17 +89,35 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
         return status;
     }
     fn->CompileShader(shader);
-    GLint compiled = GL_FALSE;
-    fn->GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
-    if (!compiled) {
-        char log[512] = "";
-        fn->GetShaderInfoLog(shader, sizeof log, NULL, log);
-        fn->DeleteShader(shader);
-        return tml_error(tml, TML_UNSUPPORTED, "the driver does not compile shader %s: %s", name,
-                         log);
-    }
     *out = shader;
     return TML_OK;
+}
+
+/* Asks how it went. */
+static tml_status check_shader(tml_context *tml, GLuint shader, const char *name)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    GLint compiled = GL_FALSE;
+    fn->GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
+    if (compiled)
+        return TML_OK;
+    char log[512] = "";
+    fn->GetShaderInfoLog(shader, sizeof log, NULL, log);
+    return tml_error(tml, TML_UNSUPPORTED, "the driver does not compile shader %s: %s", name, log);
+}
+
+tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
+                      int count, GLuint *out)
+{
+    *out = 0;
+    tml_status status = start_shader(tml, stage, texts, count, out);
+    if (status == TML_OK)
+        status = check_shader(tml, *out, name);
+    if (status != TML_OK && *out) {
+        gl_device_of(tml)->fn.DeleteShader(*out);
+        *out = 0;
+    }
+    return status;
 }
 
 /* Draws everything, or nothing where the first texel of tml_gate is 0. */
@@ -116,77 +135,107 @@ static tml_status vertex_for(tml_context *tml, const gl_draw_info *info, GLuint 
 {
     *out = gl_device_of(tml)->vertex_shader;
     const char *texts[] = {"#version 300 es\n", gated_vertex_text};
-    return info->gate ? gl_compile(tml, GL_VERTEX_SHADER, "vertex", texts, 2, out) : TML_OK;
+    return info->gate ? start_shader(tml, GL_VERTEX_SHADER, texts, 2, out) : TML_OK;
 }
 
-static tml_status link(tml_context *tml, const char *name, GLuint vertex, GLuint fragment,
-                       GLuint *out)
+char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size)
+{
+    *size = 1;
+    for (const char *const *piece = shader->pieces; *piece; piece++)
+        *size += strlen(*piece);
+    char *text = tml_alloc(tml, *size);
+    if (!text) {
+        (void)tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
+                        shader->name);
+        return NULL;
+    }
+    char *end = text;
+    for (const char *const *piece = shader->pieces; *piece; piece++) {
+        size_t length = strlen(*piece);
+        memcpy(end, *piece, length);
+        end += length;
+    }
+    *end = '\0';
+    return text;
+}
+
+/* The text behind head: the shader's, or with the kernel joined to it. To be freed, *size bytes; NULL:
+ * no memory. */
+static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *size)
+{
+    char *text = gl_shader_text(tml, info->shader, size);
+    if (!text || !info->kernel.kernel)
+        return text;
+    const kernel_place nowhere = {NULL, 0};
+    const char *array = gl_is_float(gl_device_of(tml)) ? "kernel_array" : "kernel_in";
+    size_t joined_size = kernel_glue(info->kernel.kernel, "", array, nowhere, text, NULL, 0) + 1;
+    char *joined = tml_alloc(tml, joined_size);
+    if (joined)
+        kernel_glue(info->kernel.kernel, "", array, nowhere, text, joined, joined_size);
+    else
+        (void)tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
+                        info->shader->name);
+    tml_free(tml, text, *size);
+    *size = joined_size;
+    return joined;
+}
+
+/* What messages call it. */
+static const char *name_of(const gl_program *program)
+{
+    return program->kernel ? program->kernel->name : program->shader->name;
+}
+
+/* Has the shaders compiled and linked, and does not ask how it went. */
+static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
     const gl_device *d = gl_device_of(tml);
     const gl_functions *fn = &d->fn;
-    GLuint program = fn->CreateProgram();
-    fn->AttachShader(program, vertex);
-    fn->AttachShader(program, fragment);
-    if (gl_is_float(d))
-        fn->BindAttribLocation(program, 0, "corner");
-    fn->LinkProgram(program);
-    GLint linked = GL_FALSE;
-    fn->GetProgramiv(program, GL_LINK_STATUS, &linked);
-    if (!linked) {
-        char log[512] = "";
-        fn->GetProgramInfoLog(program, sizeof log, NULL, log);
-        fn->DeleteProgram(program);
-        return tml_error(tml, TML_UNSUPPORTED, "the driver does not link shader %s: %s", name, log);
-    }
-    *out = program;
-    return TML_OK;
-}
-
-/* The text behind head: the shader's own, or with the kernel joined to it. *owned: to be freed, of
- * *size bytes. */
-static tml_status complete_text(tml_context *tml, const gl_draw_info *info, const char **out,
-                                char **owned, size_t *size)
-{
-    *owned = NULL;
-    *out = info->shader->text;
-    if (!info->kernel.kernel)
-        return TML_OK;
-    const kernel_place nowhere = {NULL, 0};
-    const char *array = gl_is_float(gl_device_of(tml)) ? "kernel_array" : "kernel_in";
-    *size = kernel_glue(info->kernel.kernel, "", array, nowhere, info->shader->text, NULL, 0) + 1;
-    *owned = tml_alloc(tml, *size);
-    if (!*owned)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
-                         info->shader->name);
-    kernel_glue(info->kernel.kernel, "", array, nowhere, info->shader->text, *owned, *size);
-    *out = *owned;
-    return TML_OK;
-}
-
-static tml_status build(tml_context *tml, const gl_draw_info *info, const char *head, GLuint *out)
-{
-    const char *text;
-    char *owned;
-    size_t size = 0;
-    tml_status status = complete_text(tml, info, &text, &owned, &size);
-    if (status != TML_OK)
-        return status;
-    const char *texts[] = {head, text};
-    GLuint fragment = 0;
-    const char *name = info->kernel.kernel ? info->kernel.kernel->name : info->shader->name;
-    status = gl_compile(tml, GL_FRAGMENT_SHADER, name, texts, 2, &fragment);
-    tml_free(tml, owned, size);
-    if (status != TML_OK)
-        return status;
-    GLuint vertex = 0;
-    status = vertex_for(tml, info, &vertex);
+    size_t size;
+    char *text = complete_text(tml, info, &size);
+    if (!text)
+        return TML_OUT_OF_MEMORY;
+    const char *texts[] = {program->head, text};
+    tml_status status = start_shader(tml, GL_FRAGMENT_SHADER, texts, 2, &program->fragment);
+    tml_free(tml, text, size);
     if (status == TML_OK)
-        status = link(tml, name, vertex, fragment, out);
-    const gl_device *d = gl_device_of(tml);
-    if (vertex != d->vertex_shader)
-        d->fn.DeleteShader(vertex); /* 0: nothing */
-    d->fn.DeleteShader(fragment);
-    return status;
+        status = vertex_for(tml, info, &program->vertex);
+    if (status != TML_OK)
+        return status;
+    program->name = fn->CreateProgram();
+    fn->AttachShader(program->name, program->vertex);
+    fn->AttachShader(program->name, program->fragment);
+    if (gl_is_float(d))
+        fn->BindAttribLocation(program->name, 0, "corner");
+    fn->LinkProgram(program->name);
+    return TML_OK;
+}
+
+static void delete_shaders(const gl_device *d, gl_program *program)
+{
+    if (program->vertex != d->vertex_shader)
+        d->fn.DeleteShader(program->vertex); /* 0: nothing */
+    d->fn.DeleteShader(program->fragment);
+    program->vertex = program->fragment = 0;
+}
+
+/* Asks how it went: of the shaders only where linking failed, since each question may wait. */
+static tml_status check(tml_context *tml, const gl_program *program)
+{
+    const gl_functions *fn = &gl_device_of(tml)->fn;
+    GLint linked = GL_FALSE;
+    fn->GetProgramiv(program->name, GL_LINK_STATUS, &linked);
+    if (linked)
+        return TML_OK;
+    tml_status status = check_shader(tml, program->fragment, name_of(program));
+    if (status == TML_OK)
+        status = check_shader(tml, program->vertex, "vertex");
+    if (status != TML_OK)
+        return status;
+    char log[512] = "";
+    fn->GetProgramInfoLog(program->name, sizeof log, NULL, log);
+    return tml_error(tml, TML_UNSUPPORTED, "the driver does not link shader %s: %s",
+                     name_of(program), log);
 }
 
 /* ---- uniforms -------------------------------------------------------------------------------- */
@@ -197,9 +246,17 @@ static bool is_sampler_type(GLenum type)
 }
 
 /* Lists the program's uniforms, samplers first, each with a texture unit of its own. */
-static tml_status list_uniforms(tml_context *tml, gl_program *program, GLint count)
+static tml_status list_uniforms(tml_context *tml, gl_program *program)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
+    GLint count = 0;
+    fn->GetProgramiv(program->name, GL_ACTIVE_UNIFORMS, &count);
+    program->uniforms = tml_alloc(tml, (size_t)count * sizeof *program->uniforms);
+    if (!program->uniforms && count > 0)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the uniforms of shader %s",
+                         program->shader->name);
+    program->uniform_room = (uint32_t)count;
+    fn->UseProgram(program->name);
     for (int samplers = 1; samplers >= 0; samplers--)
         for (GLint i = 0; i < count; i++) {
             gl_program_uniform u = {.unit = -1};
@@ -274,8 +331,30 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                     info->gate ? "#define TML_GATED\n" : "", info->defines ? info->defines : "");
 }
 
-tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
-                           gl_program **out)
+/* Gives the program back whole, as far as it came. */
+static void release(gl_device *d, gl_program *program)
+{
+    if (d->depth > 0) {
+        delete_shaders(d, program);
+        d->fn.DeleteProgram(program->name);
+    }
+    tml_free(d->tml, program->uniforms, program->uniform_room * sizeof *program->uniforms);
+    tml_free(d->tml, program, program->size);
+}
+
+/* One that did not compile is forgotten: the next call that needs it fails with the same words. */
+static void forget(gl_device *d, gl_program *program)
+{
+    gl_program **link = &d->programs;
+    while (*link != program)
+        link = &(*link)->next;
+    *link = program->next;
+    release(d, program);
+}
+
+/* The program of a draw, ready or not: found, or started. */
+static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool any_rows,
+                                gl_program **out)
 {
     gl_device *d = gl_device_of(tml);
     char head[1024];
@@ -293,32 +372,120 @@ tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_
             return TML_OK;
         }
 
-    GLuint name = 0;
-    tml_status status = build(tml, info, head, &name);
-    if (status != TML_OK)
-        return status;
-    GLint count = 0;
-    d->fn.GetProgramiv(name, GL_ACTIVE_UNIFORMS, &count);
-    size_t list_at = TML_ALIGN_UP(sizeof(gl_program) + (size_t)length + 1, 16u);
-    size_t size = list_at + (size_t)count * sizeof(gl_program_uniform);
+    size_t size = sizeof(gl_program) + (size_t)length + 1;
     gl_program *program = tml_alloc(tml, size);
-    if (!program) {
-        d->fn.DeleteProgram(name);
+    if (!program)
         return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for shader %s", info->shader->name);
-    }
-    *program = (gl_program){.size = size,
-                            .shader = info->shader,
-                            .kernel = info->kernel.kernel,
-                            .hash = hash,
-                            .name = name,
-                            .uniforms = (void *)((char *)program + list_at)};
+    *program = (gl_program){
+        .size = size, .shader = info->shader, .kernel = info->kernel.kernel, .hash = hash};
     memcpy(program->head, head, (size_t)length + 1);
-    d->fn.UseProgram(name);
-    status = list_uniforms(tml, program, count);
+    tml_status status = start(tml, info, program);
+    if (status != TML_OK) {
+        release(d, program);
+        return status;
+    }
     program->next = d->programs;
     d->programs = program;
     *out = program;
+    return TML_OK;
+}
+
+/* Waits until it is compiled, and looks at what came of it. */
+static tml_status make_ready(tml_context *tml, gl_program *program)
+{
+    tml_status status = check(tml, program);
+    if (status == TML_OK)
+        status = list_uniforms(tml, program);
+    if (status != TML_OK) {
+        forget(gl_device_of(tml), program);
+        return status;
+    }
+    delete_shaders(gl_device_of(tml), program);
+    program->is_ready = true;
+    return TML_OK;
+}
+
+tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
+                           gl_program **out)
+{
+    gl_program *program;
+    tml_status status = find_or_start(tml, info, any_rows, &program);
+    if (status == TML_OK && !program->is_ready)
+        status = make_ready(tml, program);
+    if (status == TML_OK)
+        *out = program;
     return status;
+}
+
+/* ---- compiling ahead ------------------------------------------------------------------------- */
+
+enum {
+    COMPLETION_STATUS = 0x91b1
+}; /* of KHR_parallel_shader_compile, which not every header has */
+
+tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool any_rows,
+                              gl_program **out)
+{
+    gl_device *d = gl_device_of(tml);
+    gl_program *program;
+    *out = NULL;
+    tml_status status = find_or_start(tml, info, any_rows, &program);
+    if (status != TML_OK || program->is_ready)
+        return status;
+    program->is_lacked = true;
+    if (d->has_taken_in)
+        return TML_OK;
+    GLint is_complete = GL_TRUE;
+    if (d->has_completion)
+        d->fn.GetProgramiv(program->name, COMPLETION_STATUS, &is_complete);
+    if (!is_complete)
+        return TML_OK;
+    status = make_ready(tml, program);
+    d->has_taken_in = true;
+    if (status == TML_OK)
+        *out = program;
+    return status;
+}
+
+static tml_status check_engine(tml_context *tml, const char *call)
+{
+    if (tml->engine->kind == TML_ENGINE_GL && !gl_is_float(gl_device_of(tml)))
+        return TML_OK;
+    return tml_error(
+        tml, TML_UNSUPPORTED, "%s: this context is on engine %s%s, needs gl with integers", call,
+        tml->engine->name, tml->engine->kind == TML_ENGINE_GL ? ", on its float tier" : "");
+}
+
+tml_status tml_gl_prepare_begin(tml_context *tml)
+{
+    tml_status status = check_engine(tml, "tml_gl_prepare_begin");
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    if (d->is_preparing)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_gl_prepare_begin: there was one before, with no tml_gl_prepare_end");
+    for (gl_program *p = d->programs; p; p = p->next)
+        p->is_lacked = false;
+    d->has_taken_in = false;
+    d->is_preparing = true;
+    return TML_OK;
+}
+
+tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left)
+{
+    *left = 0;
+    tml_status status = check_engine(tml, "tml_gl_prepare_end");
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    if (!d->is_preparing)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_gl_prepare_end: there was no tml_gl_prepare_begin");
+    d->is_preparing = false;
+    for (const gl_program *p = d->programs; p; p = p->next)
+        *left += p->is_lacked && !p->is_ready;
+    return TML_OK;
 }
 
 void gl_programs_close(gl_device *d)
@@ -326,8 +493,6 @@ void gl_programs_close(gl_device *d)
     while (d->programs) {
         gl_program *program = d->programs;
         d->programs = program->next;
-        if (d->depth > 0)
-            d->fn.DeleteProgram(program->name);
-        tml_free(d->tml, program, program->size);
+        release(d, program);
     }
 }
