@@ -417,6 +417,93 @@ export interface LoadedPicture {
     comment: string;
 }
 
+/* ---- collide --------------------------------------------------------------------------------- */
+
+/** A mesh with a tree of boxes over its triangles: Trommel.tree(). Destroy it when done. */
+export interface TrommelTree {
+    readonly triangleCount: number;
+    /** Triangles left out by skipBroken. */
+    readonly brokenCount: number;
+    readonly depth: number;
+    readonly lower: [number, number, number];
+    readonly upper: [number, number, number];
+    destroy(): void;
+}
+export type CollideClass = 'crossing' | 'touching' | 'coplanar' | 'degenerate';
+export interface CollideOptions {
+    /** Matrices of 3 x 4, row by row, 12 numbers each, that take b into a's frame. Default: b as it is. */
+    poses?: Float32Array;
+    /** 'count': no list; 'first': one pair a pose, at most. Default: 'all'. */
+    want?: 'all' | 'count' | 'first';
+    /** Which pairs count. Default: all. */
+    classes?: CollideClass[];
+    /** Also where the pairs meet. */
+    segments?: boolean;
+    method?: 'auto' | 'depth-first' | 'breadth-first';
+    memoryLimit?: number;
+}
+export interface Collision {
+    count: number;
+    /** Four a pair: a's triangle, b's, the pose, and the class (1 crossing, 2 touching, 3 coplanar, 4 degenerate). */
+    pairs: Uint32Array;
+    /** Two ends of x y z a pair, in a's frame; NaN for areas. */
+    segments: Float32Array | null;
+    /** Pairs before each pose, and all of them. */
+    first: number[];
+    classCounts: Record<CollideClass, number>;
+    /** How much work it was: pairs of boxes, of triangles, and of those that were settled exactly. */
+    nodePairs: number;
+    tested: number;
+    unsure: number;
+}
+/** A mesh file's contents, as triangles. Positions are relative to origin. */
+export interface LoadedMesh {
+    positions: Float32Array;
+    indices: Uint32Array;
+    vertexCount: number;
+    triangleCount: number;
+    origin: [number, number, number];
+    format: string;
+    comment: string;
+}
+
+/* ---- subdivide ------------------------------------------------------------------------------- */
+
+export interface SubdividedMesh {
+    positions: Float32Array;
+    /** Of the limit surface, if asked for. */
+    normals: Float32Array | null;
+    indices: Uint32Array;
+    vertexCount: number;
+    triangleCount: number;
+}
+export interface AdaptiveMesh extends SubdividedMesh {
+    /** If asked for, two a triangle: the one of the input from which it comes, and its level. */
+    origins: Uint32Array | null;
+    /** Levels of the finest triangle. */
+    depth: number;
+    /** What the criterion says of the worst edge that was left, as a multiple of the threshold. */
+    error: number;
+    isWithinBudget: boolean;
+}
+/** A mesh prepared for Loop subdivision: Trommel.subdivider(). Destroy it when done. Its calls wait. */
+export interface TrommelSubdivider {
+    readonly vertexCount: number;
+    readonly edgeCount: number;
+    readonly triangleCount: number;
+    readonly boundaryEdgeCount: number;
+    /** Each triangle in 4^levels. limit: move the vertices to where infinitely many levels would. */
+    uniform(options: { levels: number; limit?: boolean; normals?: boolean }): SubdividedMesh;
+    /** Splits edges that exceed the threshold: by length, by angle (radians) or distance to the surface. Without
+     * cracks; on the limit surface. */
+    adaptive(options: {
+        criterion?: 'length' | 'angle' | 'distance'; threshold: number; maxDepth?: number;
+        /** Triangles at most. */
+        budget?: number; normals?: boolean; origins?: boolean;
+    }): AdaptiveMesh;
+    destroy(): void;
+}
+
 /* ---- the library ----------------------------------------------------------------------------- */
 
 export class Trommel {
@@ -526,6 +613,11 @@ export class Trommel {
      * top. Waits. */
     pyramidPicture(options: CompactOptions): { width: number; height: number; data: Uint8ClampedArray };
 
+    /** Compiles ahead the shaders that calls() needs, without blocking: calls() is called again and again, and
+     * does nothing but that. For calls that wait for nothing (field with radius and grid, surfaceEnqueue,
+     * streams); what they write stays as it is. step() resolves when the next shader's turn has come; default:
+     * soon. On the CPU engine, and where the path is not 'integer', nothing is to be done. */
+    prepare(calls: () => void, step?: () => Promise<void>): Promise<void>;
     /** Runs enqueue() and tells the seconds of device time that its operations took: by
      * EXT_disjoint_timer_query where there is one, else by the clock between two fences. Does not block.
      * One at a time. */
@@ -567,6 +659,17 @@ export class Trommel {
     loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;
     /** Point files: PLY, XYZ/TXT/CSV, PCD, LAS, legacy VTK. */
     loadPoints(file: ArrayBuffer | Uint8Array, name?: string): LoadedPoints;
+    /** A tree over a mesh's triangles, which is copied; without indices each three vertices are one. */
+    tree(mesh: { positions: Float32Array; indices?: Uint32Array }, options?: { skipBroken?: boolean }): TrommelTree;
+    /** The pairs of triangles that meet, exactly: of a and b, or without b those of a with itself, without
+     * the neighbours that only share a corner. Waits. */
+    collide(a: TrommelTree, b?: TrommelTree | null, options?: CollideOptions): Collision;
+
+    /** Prepares a mesh to be subdivided; it is copied. fix: mend what is no manifold, instead of refusing it. */
+    subdivider(mesh: { positions: Float32Array; indices: Uint32Array }, options?: { fix?: boolean }): TrommelSubdivider;
+
+    /** Mesh files to be read: OBJ, PLY, STL, OFF, glTF and GLB. */
+    loadMesh(file: ArrayBuffer | Uint8Array, name?: string, options?: { memoryLimit?: number }): LoadedMesh;
     /** Mesh files: PLY, STL, GLB, OBJ, VTP. */
     saveMesh(
         mesh: Pick<Mesh, 'positions' | 'normals' | 'values' | 'indices'> & { origin?: [number, number, number] },

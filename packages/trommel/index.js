@@ -32,6 +32,10 @@ const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'ag
 const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb'];
 const MEASURES = { log: 1, mean: 2, histogram: 4 };
 const HISTOGRAM_BINS = 256;
+const COLLIDE_CLASSES = ['none', 'crossing', 'touching', 'coplanar', 'degenerate'];
+const COLLIDE_WANTS = ['all', 'count', 'first'];
+const COLLIDE_METHODS = ['auto', 'depth-first', 'breadth-first'];
+const SPLIT_CRITERIA = ['length', 'pixels', 'angle', 'distance'];
 const MESH_FORMATS = ['ply', 'stl', 'glb', 'obj', 'vtp'];
 
 const ARRAYS = {
@@ -91,6 +95,11 @@ function turn() {
         };
         channel.port2.postMessage(null);
     });
+}
+
+/* Some milliseconds. */
+function pause(milliseconds = 4) {
+    return new Promise(resolve => setTimeout(resolve, milliseconds));
 }
 
 /* ---- loading ----------------------------------------------------------------------------------- */
@@ -237,6 +246,33 @@ class TrommelBuffer {
     destroy() { this[INTERNAL].t[INTERNAL].destroy(this); }
 }
 
+/* A mesh with its tree of boxes, for collide(). */
+class TrommelTree {
+    constructor(state) {
+        this[INTERNAL] = state; /* t, at, and what the properties say */
+    }
+    get triangleCount() { return this[INTERNAL].triangleCount; }
+    get brokenCount() { return this[INTERNAL].brokenCount; }
+    get depth() { return this[INTERNAL].depth; }
+    get lower() { return this[INTERNAL].lower; }
+    get upper() { return this[INTERNAL].upper; }
+    destroy() { this[INTERNAL].t[INTERNAL].destroyTree(this); }
+}
+
+/* A mesh prepared to be subdivided. */
+class TrommelSubdivider {
+    constructor(state) {
+        this[INTERNAL] = state; /* t, at, and what the properties say */
+    }
+    get vertexCount() { return this[INTERNAL].vertexCount; }
+    get edgeCount() { return this[INTERNAL].edgeCount; }
+    get triangleCount() { return this[INTERNAL].triangleCount; }
+    get boundaryEdgeCount() { return this[INTERNAL].boundaryEdgeCount; }
+    uniform(options) { return this[INTERNAL].t[INTERNAL].subdivideUniform(this, options); }
+    adaptive(options) { return this[INTERNAL].t[INTERNAL].subdivideAdaptive(this, options); }
+    destroy() { this[INTERNAL].t[INTERNAL].destroySubdivider(this); }
+}
+
 /* Bytes that go through the module's memory at a time on their way to or from a texture: its memory
  * grows but never shrinks. */
 const CHUNK = 4 << 20;
@@ -253,6 +289,8 @@ class Inside {
         this.isLost = false;
         this.isClosed = false;
         this.buffers = new Set();
+        this.trees = new Set();
+        this.subdividers = new Set();
         this.kernels = new Map();
         this.hosts = new Map(); /* memory for arrays that are lent during a call, by their use */
         this.isTiming = this.isBatched = false;
@@ -513,6 +551,73 @@ class Inside {
         this.buffers.delete(buffer);
     }
 
+    treeAt(call, field, tree) {
+        if (tree === undefined || tree === null)
+            return undefined;
+        const state = tree[INTERNAL];
+        if (!(tree instanceof TrommelTree) || state.t !== this.trommel)
+            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} is no tree of this Trommel`);
+        if (state.at === 0)
+            throw new TrommelError('INVALID_HANDLE', `${call}: ${field} was destroyed`);
+        return state.at;
+    }
+
+    destroyTree(tree) {
+        const state = tree[INTERNAL];
+        if (state.at === 0 || this.isClosed)
+            return;
+        this.m._web_tree_destroy(this.tml, state.at);
+        state.at = 0;
+        this.trees.delete(tree);
+    }
+
+    destroySubdivider(subdivider) {
+        const state = subdivider[INTERNAL];
+        if (state.at === 0 || this.isClosed)
+            return;
+        this.m._web_subdivider_destroy(state.at);
+        state.at = 0;
+        this.subdividers.delete(subdivider);
+    }
+
+    /* Calls name, and takes what it made to the host. */
+    subdivide(name, subdivider, fields) {
+        this.check();
+        const { at } = subdivider[INTERNAL];
+        if (at === 0)
+            throw new TrommelError('INVALID_HANDLE', `${name}: the subdivider was destroyed`);
+        this.call(name, { subdivider: at, ...fields });
+        const handles = ['vertices', 'vertex_normals', 'indices', 'origins'].map(part => this.reply(part));
+        const told = {
+            vertexCount: this.reply('vertex_count'), triangleCount: this.reply('triangle_count'),
+            depth: this.reply('depth'), error: this.reply('error'), isWithinBudget: this.reply('is_within_budget') !== 0,
+        };
+        const buffers = handles.map(handle => handle && this.wrap(handle));
+        try {
+            const [positions, normals, indices, origins] = buffers.map(buffer => (buffer ? buffer.read() : null));
+            return { positions, normals, indices, origins, ...told };
+        } finally {
+            for (const buffer of buffers)
+                if (buffer)
+                    this.destroy(buffer);
+        }
+    }
+
+    subdivideUniform(subdivider, o = {}) {
+        const { origins, depth, error, isWithinBudget, ...mesh } =
+            this.subdivide('subdivide_uniform', subdivider, { levels: o.levels, limit: o.limit, normals: o.normals });
+        return mesh;
+    }
+
+    subdivideAdaptive(subdivider, o = {}) {
+        const criterion = choice('adaptive', 'criterion', SPLIT_CRITERIA, o.criterion);
+        if (o.criterion === 'pixels')
+            throw new TrommelError('UNSUPPORTED', 'adaptive: pixels need a camera, which the package does not take yet');
+        return this.subdivide('subdivide_adaptive', subdivider, {
+            criterion, threshold: o.threshold, depth: o.maxDepth, budget: o.budget, normals: o.normals, origins: o.origins,
+        });
+    }
+
     /* ---- waiting without blocking ---- */
 
     async finished() {
@@ -527,9 +632,11 @@ class Inside {
         }
         const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
         gl.flush();
+        const start = performance.now();
         try {
             while (gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED) {
-                await turn();
+                /* Long waits leave the processor to others, who may be what is waited for. */
+                await (performance.now() - start < 8 ? turn() : pause());
                 this.check();
                 if (this.isLost)
                     throw new TrommelError('DEVICE_LOST', 'the OpenGL context was lost while waiting for it');
@@ -974,6 +1081,10 @@ class Inside {
             buffer[INTERNAL].handle = 0;
         }
         this.buffers.clear();
+        for (const tree of this.trees)
+            this.destroyTree(tree);
+        for (const subdivider of this.subdividers)
+            this.destroySubdivider(subdivider);
         if (this.gl?.isContextLost())
             this.lose();
         this.m._web_close(this.tml);
@@ -1342,6 +1453,32 @@ export class Trommel {
 
     /* ---- time ---- */
 
+    async prepare(calls, step = pause) {
+        const i = this[INTERNAL];
+        i.check();
+        if (!i.gl || i.path !== 'integer')
+            return;
+        for (let left = Infinity; left > 0;) {
+            /* What has been enqueued is done, so that what is asked meanwhile is answered at once. */
+            await i.finished();
+            i.check();
+            if (i.isLost)
+                throw new TrommelError('DEVICE_LOST', 'prepare: the OpenGL context was lost');
+            i.call('prepare_begin', {});
+            try {
+                calls();
+            } finally {
+                i.call('prepare_end', {});
+            }
+            const before = left;
+            left = i.reply('count');
+            if (left === before)
+                await pause(20); /* the driver is at all of them */
+            else if (left > 0)
+                await step();
+        }
+        await i.finished();
+    }
     time(enqueue) {
         return this[INTERNAL].time(enqueue);
     }
@@ -1411,7 +1548,122 @@ export class Trommel {
         });
     }
 
+    /* ---- collide ---- */
+
+    tree(mesh, { skipBroken } = {}) {
+        const i = this[INTERNAL], lent = [];
+        i.check();
+        const place = (field, array, type) => {
+            const buffer = i.create({ type, count: array.length / 3, data: array, place: 'host', label: field });
+            lent.push(buffer);
+            return buffer[INTERNAL].handle;
+        };
+        try {
+            i.call('tree_create', {
+                vertices: place('positions', mesh.positions, 'f32x3'),
+                indices: mesh.indices ? place('indices', mesh.indices, 'u32x3') : undefined, skip_broken: skipBroken,
+            });
+            const tree = new TrommelTree({
+                t: this, at: i.reply('tree'), triangleCount: i.reply('triangle_count'), depth: i.reply('depth'),
+                brokenCount: i.reply('broken_count'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
+            });
+            i.trees.add(tree);
+            return tree;
+        } finally {
+            for (const buffer of lent)
+                i.destroy(buffer);
+        }
+    }
+
+    collide(a, b = null, o = {}) {
+        const i = this[INTERNAL];
+        i.check();
+        if (o.poses && (!(o.poses instanceof Float32Array) || o.poses.length % 12))
+            throw invalid('collide: poses is no Float32Array of 12 numbers a pose');
+        const size = o.poses?.byteLength ?? 0, poses = o.poses ? i.allocate('collide', size) : 0;
+        try {
+            if (poses)
+                i.m.HEAPU8.set(bytesOf('collide', o.poses), poses);
+            const classes = (o.classes ?? []).reduce((bits, one) =>
+                bits | 1 << choice('collide', 'classes', COLLIDE_CLASSES, one), 0);
+            i.call('collide', {
+                tree: i.treeAt('collide', 'a', a), other_tree: i.treeAt('collide', 'b', b), poses,
+                pose_count: size / 48, what: choice('collide', 'want', COLLIDE_WANTS, o.want), classes,
+                segments: o.segments, method: choice('collide', 'method', COLLIDE_METHODS, o.method),
+                memory_limit: o.memoryLimit,
+            });
+        } finally {
+            i.m._free(poses);
+        }
+        try {
+            const count = i.reply('count'), pairs = i.reply('pairs'), segments = i.reply('segments');
+            const counts = i.replies('class_count', COLLIDE_CLASSES.length);
+            return {
+                count, pairs: pairs ? i.copyOut(pairs, 'u32', 4 * count) : new Uint32Array(0),
+                segments: segments ? i.copyOut(segments, 'f32', 6 * count) : null,
+                first: Array.from(i.copyOut(i.reply('first'), 'u64', Math.max(size / 48, 1) + 1), Number),
+                classCounts: Object.fromEntries(COLLIDE_CLASSES.map((name, k) => [name, counts[k]]).slice(1)),
+                nodePairs: i.reply('node_pairs'), tested: i.reply('tested'), unsure: i.reply('unsure'),
+            };
+        } finally {
+            i.m._web_collide_free(i.tml);
+        }
+    }
+
+    /* ---- subdivide ---- */
+
+    subdivider(mesh, { fix } = {}) {
+        const i = this[INTERNAL], lent = [];
+        i.check();
+        const place = (field, array, type) => {
+            const buffer = i.create({ type, count: array.length / 3, data: array, label: field });
+            lent.push(buffer);
+            return buffer[INTERNAL].handle;
+        };
+        try {
+            i.call('subdivider_create', {
+                vertices: place('positions', mesh.positions, 'f32x3'), indices: place('indices', mesh.indices, 'u32x3'), fix,
+            });
+            const subdivider = new TrommelSubdivider({
+                t: this, at: i.reply('subdivider'), vertexCount: i.reply('vertex_count'), edgeCount: i.reply('edge_count'),
+                triangleCount: i.reply('triangle_count'), boundaryEdgeCount: i.reply('boundary_edge_count'),
+            });
+            i.subdividers.add(subdivider);
+            return subdivider;
+        } finally {
+            for (const buffer of lent)
+                i.destroy(buffer);
+        }
+    }
+
     /* ---- files ---- */
+
+    loadMesh(file, name = 'file', options = {}) {
+        const i = this[INTERNAL];
+        i.check();
+        /* The loader goes by the content, and by the name's ending where that says nothing. */
+        const path = `/in${/\.[a-z0-9]+$/i.exec(name)?.[0] ?? ''}`;
+        i.m.FS.writeFile(path, bytesOf('loadMesh', file));
+        try {
+            i.scope(() => i.call('mesh_load', {
+                name: i.stackText(path), memory_limit: options.memoryLimit ?? 2 ** 30,
+            }));
+        } catch (error) {
+            throw new TrommelError(error.status, error.message.replaceAll(path, name));
+        } finally {
+            i.m.FS.unlink(path);
+        }
+        try {
+            const vertexCount = i.reply('vertex_count'), triangleCount = i.reply('triangle_count');
+            return {
+                positions: i.copyOut(i.reply('positions'), 'f32', 3 * vertexCount),
+                indices: i.copyOut(i.reply('indices'), 'u32', 3 * triangleCount), vertexCount, triangleCount,
+                origin: i.replies('origin', 3), format: i.text('format'), comment: i.text('comment'),
+            };
+        } finally {
+            i.m._web_mesh_free(i.tml);
+        }
+    }
 
     loadPicture(file, name = 'file', options = {}) {
         const i = this[INTERNAL];

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trommel/collide.h>
 #include <trommel/gl.h>
 #include <trommel/io.h>
+#include <trommel/subdivide.h>
 #include <trommel/trommel.h>
 
 #include "gl/gl_classic.h"
@@ -43,7 +45,9 @@
     X(vertex_count) X(triangle_count) X(big_endian) X(skip) X(frame) X(memory_limit)               \
     X(channels) X(srgb) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
-    X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)
+    X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
+    X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \
+    X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)
 
 #define WEB_REPLY(X)                                                                               \
     X(tml) X(name) X(features) X(threads) X(is_software) X(path) X(buffer) X(kernel)               \
@@ -59,7 +63,10 @@
     X(lower0) X(lower1) X(lower2) X(upper0) X(upper1) X(upper2)                                    \
     X(channels) X(srgb) X(pixels) X(positive) X(zero) X(negative) X(nan) X(infinite) X(weight)     \
     X(min) X(max) X(mean) X(deviation) X(log2_mean) X(geometric_mean) X(histogram_low)             \
-    X(bin_width) X(histogram) X(percentile)
+    X(bin_width) X(histogram) X(percentile)                                                        \
+    X(tree) X(broken_count) X(depth) X(pairs) X(first) X(segments) X(node_pairs) X(tested)         \
+    X(unsure) X(class_count0) X(class_count1) X(class_count2) X(class_count3) X(class_count4) \
+    X(subdivider) X(edge_count) X(boundary_edge_count) X(origins) X(error) X(is_within_budget)
 /* clang-format on */
 
 #define WEB_FIELD(name) double name;
@@ -251,6 +258,17 @@ EMSCRIPTEN_KEEPALIVE int web_begin(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE void web_end(tml_context *tml)
 {
     tml_gl_end(tml);
+}
+EMSCRIPTEN_KEEPALIVE int web_prepare_begin(tml_context *tml)
+{
+    return tml_gl_prepare_begin(tml);
+}
+EMSCRIPTEN_KEEPALIVE int web_prepare_end(tml_context *tml)
+{
+    uint32_t left;
+    tml_status status = tml_gl_prepare_end(tml, &left);
+    reply.count = left;
+    return status;
 }
 EMSCRIPTEN_KEEPALIVE void web_lost(tml_context *tml)
 {
@@ -926,6 +944,31 @@ EMSCRIPTEN_KEEPALIVE void web_points_free(tml_context *tml)
     tml_points_free(tml, &loaded_points);
 }
 
+static tml_mesh_file loaded_mesh;
+
+/* name: a file that index.js has written; its ending may say what it is. */
+EMSCRIPTEN_KEEPALIVE int web_mesh_load(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_mesh_load_desc desc = {.weld = TML_WELD_AUTO, .memory_limit = (uint64_t)r->memory_limit};
+    tml_status status = tml_mesh_load(tml, text(r->name), &desc, &loaded_mesh);
+    if (status != TML_OK)
+        return status;
+    const tml_mesh *mesh = &loaded_mesh.mesh;
+    reply.positions = address(mesh->positions);
+    reply.indices = address(mesh->indices);
+    reply.vertex_count = (double)mesh->vertex_count;
+    reply.triangle_count = (double)mesh->triangle_count;
+    reply.format = address(loaded_mesh.format);
+    reply.comment = address(loaded_mesh.comment);
+    memcpy(&reply.origin0, mesh->origin, sizeof mesh->origin);
+    return TML_OK;
+}
+EMSCRIPTEN_KEEPALIVE void web_mesh_free(tml_context *tml)
+{
+    tml_mesh_file_free(tml, &loaded_mesh);
+}
+
 EMSCRIPTEN_KEEPALIVE int web_mesh_save(tml_context *tml)
 {
     const web_request *r = &request;
@@ -937,4 +980,142 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_save(tml_context *tml)
                      .triangle_count = (uint64_t)r->triangle_count,
                      .origin = {r->origin0, r->origin1, r->origin2}};
     return tml_mesh_save(tml, text(r->name), &mesh);
+}
+
+/* ---- collide --------------------------------------------------------------------------------- */
+
+_Static_assert(TML_COLLIDE_CLASS_COUNT == 5, "class_count0 to 4");
+
+EMSCRIPTEN_KEEPALIVE int web_tree_create(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_tree_desc desc = {.vertices = buffer_of(r->vertices),
+                          .indices = buffer_of(r->indices),
+                          .skip_broken = r->skip_broken != 0.0};
+    tml_tree *tree;
+    tml_status status = tml_tree_create(tml, &desc, &tree);
+    if (status != TML_OK)
+        return status;
+    tml_tree_info info;
+    tml_tree_examine(tree, &info);
+    reply.tree = address(tree);
+    reply.vertex_count = (double)info.vertex_count;
+    reply.triangle_count = (double)info.triangle_count;
+    reply.broken_count = (double)info.broken_count;
+    reply.depth = info.depth;
+    double *lower = &reply.lower0, *upper = &reply.upper0;
+    for (int a = 0; a < 3; a++) {
+        lower[a] = info.lower[a];
+        upper[a] = info.upper[a];
+    }
+    return TML_OK;
+}
+EMSCRIPTEN_KEEPALIVE void web_tree_destroy(tml_context *tml, tml_tree *tree)
+{
+    tml_tree_destroy(tml, tree);
+}
+
+static tml_collide_result hits;
+
+/* What it finds stays until web_collide_free. */
+EMSCRIPTEN_KEEPALIVE int web_collide(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_collide_desc desc = {.a = pointer(r->tree),
+                             .b = pointer(r->other_tree),
+                             .poses = pointer(r->poses),
+                             .pose_count = (uint32_t)r->pose_count,
+                             .want = (tml_collide_want)r->what,
+                             .classes = (uint32_t)r->classes,
+                             .segments = r->segments != 0.0,
+                             .method = (tml_collide_method)r->method,
+                             .memory_limit = (size_t)r->memory_limit};
+    tml_status status = tml_collide(tml, &desc, &hits);
+    if (status != TML_OK)
+        return status;
+    reply.pairs = address(hits.pairs);
+    reply.segments = address(hits.segments);
+    reply.first = address(hits.first);
+    reply.count = (double)hits.count;
+    reply.node_pairs = (double)hits.node_pairs;
+    reply.tested = (double)hits.tested;
+    reply.unsure = (double)hits.unsure;
+    double *counts = &reply.class_count0;
+    for (int kind = 0; kind < TML_COLLIDE_CLASS_COUNT; kind++)
+        counts[kind] = (double)hits.class_counts[kind];
+    return TML_OK;
+}
+EMSCRIPTEN_KEEPALIVE void web_collide_free(tml_context *tml)
+{
+    tml_collide_free(tml, &hits);
+}
+
+/* ---- subdivide ------------------------------------------------------------------------------- */
+
+EMSCRIPTEN_KEEPALIVE int web_subdivider_create(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_subdivider_desc desc = {.positions = buffer_of(r->vertices),
+                                .indices = buffer_of(r->indices),
+                                .fix = r->fix != 0.0};
+    tml_subdivider *subdivider;
+    tml_status status = tml_subdivider_create(tml, &desc, &subdivider);
+    if (status != TML_OK)
+        return status;
+    tml_subdivider_info info;
+    tml_subdivider_info_of(subdivider, &info);
+    reply.subdivider = address(subdivider);
+    reply.vertex_count = (double)info.vertex_count;
+    reply.edge_count = (double)info.edge_count;
+    reply.triangle_count = (double)info.triangle_count;
+    reply.boundary_edge_count = (double)info.boundary_edge_count;
+    return TML_OK;
+}
+EMSCRIPTEN_KEEPALIVE void web_subdivider_destroy(tml_subdivider *subdivider)
+{
+    tml_subdivider_destroy(subdivider);
+}
+
+/* The buffers are JavaScript's from here on. */
+static void tell_subdivided(const tml_subdivide_result *result)
+{
+    reply.vertices = handle_of(result->buffers.positions);
+    reply.vertex_normals = handle_of(result->buffers.normals);
+    reply.indices = handle_of(result->buffers.indices);
+    reply.origins = handle_of(result->buffers.origins);
+    reply.vertex_count = (double)result->vertex_count;
+    reply.triangle_count = (double)result->triangle_count;
+    reply.depth = result->depth;
+    reply.error = result->error;
+    reply.is_within_budget = result->is_within_budget;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_subdivide_uniform(tml_context *tml)
+{
+    const web_request *r = &request;
+    (void)tml;
+    tml_subdivide_uniform_desc desc = {
+        .levels = (uint32_t)r->levels, .limit = r->limit != 0.0, .normals = r->normals != 0.0};
+    tml_subdivide_result result;
+    tml_status status = tml_subdivide_uniform(pointer(r->subdivider), &desc, &result);
+    if (status == TML_OK)
+        tell_subdivided(&result);
+    return status;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_subdivide_adaptive(tml_context *tml)
+{
+    const web_request *r = &request;
+    (void)tml;
+    tml_subdivide_adaptive_desc desc = {.criterion = (tml_subdivide_criterion)r->criterion,
+                                        .threshold = (float)r->threshold,
+                                        .max_depth = (uint32_t)r->depth,
+                                        .budget = (uint64_t)r->budget,
+                                        .normals = r->normals != 0.0,
+                                        .origins = r->origins != 0.0};
+    tml_subdivide_result result;
+    tml_status status = tml_subdivide_adaptive(pointer(r->subdivider), &desc, &result);
+    if (status == TML_OK)
+        tell_subdivided(&result);
+    return status;
 }

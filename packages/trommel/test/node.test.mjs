@@ -113,6 +113,71 @@ export default async function (t) {
         library.close();
     });
 
+    await t.test('meshes meet: pairs, classes, poses, and files of them', async ({ assert }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const text = 'v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n'; // a tetrahedron
+        const mesh = library.loadMesh(new TextEncoder().encode(text), 'a.obj');
+        assert.equal(mesh.format, 'OBJ');
+        assert.equal(mesh.vertexCount, 4);
+        assert.deepEqual(Array.from(mesh.indices), [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]);
+        const a = library.tree(mesh), b = library.tree(mesh);
+        assert.equal(a.triangleCount, 4);
+        assert.deepEqual(a.upper, [2, 2, 2]);
+        const at = (x, y, z) => [1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z];
+        const poses = new Float32Array([...at(5, 0, 0), ...at(0.25, 0.25, 0.25), ...at(2, 0, 0)]);
+        const found = library.collide(a, b, { poses, segments: true });
+        const of = pose => found.first[pose + 1] - found.first[pose];
+        assert.equal(of(0), 0);
+        assert.ok(of(1) >= 3);
+        assert.ok(of(2) >= 3); // corner at corner: three triangles of each
+        assert.equal(found.pairs.length, 4 * found.count);
+        assert.equal(found.segments.length, 6 * found.count);
+        const { crossing, touching, coplanar, degenerate } = found.classCounts;
+        assert.equal(crossing + touching + coplanar + degenerate, found.count);
+        assert.ok(crossing > 0 && touching > 0);
+        assert.equal(library.collide(a).count, 0); // with itself: neighbours alone
+        assert.equal(library.collide(a, b, { poses, want: 'count', classes: ['touching'] }).count, touching);
+        a.destroy();
+        assert.throws(() => library.collide(a, b), { status: 'INVALID_HANDLE' });
+        assert.throws(() => library.loadMesh(new TextEncoder().encode('v 1\nf 1 2 3\n'), 'bad.obj'),
+            error => error.status === 'FILE_FORMAT' && /bad\.obj/.test(error.message));
+        library.close();
+    });
+
+    await t.test('meshes are subdivided, everywhere and where they bend', async ({ assert }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const octahedron = {
+            positions: new Float32Array([1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1]),
+            indices: new Uint32Array([0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5]),
+        };
+        const subdivider = library.subdivider(octahedron);
+        assert.equal(subdivider.edgeCount, 12);
+        assert.equal(subdivider.boundaryEdgeCount, 0);
+        const plain = subdivider.uniform({ levels: 1 });
+        assert.equal(plain.vertexCount, 18); // V + E
+        assert.equal(plain.triangleCount, 32);
+        assert.equal(plain.normals, null);
+        // Loop: a new vertex is 3/8 of its edge's ends and 1/8 of the two across; first comes edge 0 - 2.
+        const edges = new Set();
+        for (let v = 6; v < 18; v++)
+            edges.add(Array.from(plain.positions.subarray(3 * v, 3 * v + 3), x => Math.abs(x)).sort().join());
+        assert.deepEqual([...edges], ['0,0.375,0.375']);
+        const limit = subdivider.uniform({ levels: 2, limit: true, normals: true });
+        assert.equal(limit.triangleCount, 128);
+        for (let i = 0; i < limit.normals.length; i += 3)
+            assert.ok(Math.abs(Math.hypot(...limit.normals.subarray(i, i + 3)) - 1) < 1e-5);
+        const adaptive = subdivider.adaptive({ criterion: 'distance', threshold: 0.004, origins: true, normals: true });
+        assert.ok(adaptive.error <= 1 && adaptive.depth > 1 && adaptive.isWithinBudget);
+        assert.equal(adaptive.origins.length, 2 * adaptive.triangleCount);
+        const { boundaryEdges, nonmanifoldEdges, euler } = library.examine(adaptive);
+        assert.deepEqual([boundaryEdges, nonmanifoldEdges, euler], [0, 0, 2]);
+        assert.throws(() => library.subdivider({ ...octahedron, indices: new Uint32Array([0, 1, 2, 0, 1, 3, 0, 1, 4]) }),
+            { status: 'INVALID_ARGUMENT' });
+        subdivider.destroy();
+        assert.throws(() => subdivider.uniform({ levels: 1 }), { status: 'INVALID_HANDLE' });
+        library.close();
+    });
+
     await t.test('mistakes are exceptions, and change nothing', async ({ assert, root }) => {
         const library = await Trommel.create(null, { threads: 1 });
         const fails = (f, status, words) => assert.throws(f, error => {
