@@ -1,5 +1,5 @@
 // The page's shell: tabs, theme, messages, dropped files, and what all panels share: one canvas, one
-// WebGL 2 context, one Trommel instance.
+// WebGL context, one Trommel instance. The last two are made when a panel first asks for them.
 //
 // A panel is a module panels/NAME.js:
 //     export default { id, title, create(host, app) }
@@ -53,9 +53,12 @@ const themeIcons = {
     dark: '<path d="M19 14.5A8 8 0 0 1 9.5 5a8 8 0 1 0 9.5 9.5z"/>',
 };
 const themeHandlers = new Set();
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+let theme = ""; // as chosen
 
-function applyTheme(theme) {
-    document.documentElement.dataset.theme = theme;
+function applyTheme(next) {
+    theme = themes.includes(next) ? next : "";
+    document.documentElement.dataset.theme = theme || (systemIsDark.matches ? "dark" : "light");
     try {
         localStorage.setItem("trommel-theme", theme);
     } catch {
@@ -68,12 +71,16 @@ function applyTheme(theme) {
     requestAnimationFrame(() => themeHandlers.forEach((handler) => handler()));
 }
 
-element("theme").onclick = () => {
-    const theme = document.documentElement.dataset.theme ?? "";
-    applyTheme(themes[(themes.indexOf(theme) + 1) % themes.length]);
-};
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
-    themeHandlers.forEach((handler) => handler()));
+function storedTheme() {
+    try {
+        return localStorage.getItem("trommel-theme");
+    } catch {
+        return "";
+    }
+}
+
+element("theme").onclick = () => applyTheme(themes[(themes.indexOf(theme) + 1) % themes.length]);
+systemIsDark.addEventListener("change", () => applyTheme(theme));
 
 // ---- the canvas, its context and Trommel ----------------------------------------------------------
 
@@ -92,32 +99,40 @@ const resized = new ResizeObserver(([entry]) => {
 });
 resized.observe(canvas);
 
-const gl = canvas.getContext("webgl2", {
-    alpha: true, premultipliedAlpha: true, antialias: true, powerPreference: "high-performance",
-});
+let context; // WebGL 2, or 1, or null
+let opened = null; // promise of the instance
+
+function contextOf() {
+    if (context !== undefined)
+        return context;
+    const attributes = { alpha: true, premultipliedAlpha: true, antialias: true, powerPreference: "high-performance" };
+    context = canvas.getContext("webgl2", attributes) ?? canvas.getContext("webgl", attributes);
+    if (!context)
+        message("This browser offers no WebGL; the panels that draw with it stay empty.", "error");
+    else if (!("bindSampler" in context))
+        message("This browser offers no WebGL 2: surfaces are made on the processor, and some panels stay empty.");
+    return context;
+}
 
 async function openTrommel() {
-    if (!gl)
-        throw new Error("This browser offers no WebGL 2; the panels that draw with it stay empty.");
     const { Trommel } = await import("./trommel/index.js");
-    return Trommel.create(gl);
+    return Trommel.create(contextOf());
 }
 
 canvas.addEventListener("webglcontextlost", (event) => {
     // Without this the browser would not restore it.
     event.preventDefault();
     app.lost = true;
-    app.trommel.then((trommel) => trommel.lost(), () => {});
+    opened?.then((trommel) => trommel.lost(), () => {});
     for (const panel of panels)
         panel.instance?.contextLost?.();
     message("The graphics context was lost. It comes back by itself as soon as the browser can.");
 });
 canvas.addEventListener("webglcontextrestored", () => {
     app.lost = false;
-    const before = app.trommel;
     // Panels wait for this promise, so none sees the old instance or half of the new one.
-    app.trommel = before.then((trommel) => trommel.close(), () => {}).then(openTrommel);
-    app.trommel.then(() => message("The graphics context is back.", "good"), tellFailure);
+    opened = Promise.resolve(opened).then((trommel) => trommel?.close(), () => {}).then(openTrommel);
+    opened.then(() => message("The graphics context is back.", "good"), tellFailure);
     for (const panel of panels)
         panel.instance?.contextRestored?.();
     app.requestFrame();
@@ -133,13 +148,13 @@ let framePending = false;
 
 function frame(milliseconds) {
     framePending = false;
-    if (app.lost || gl?.isContextLost())
+    if (app.lost || context?.isContextLost())
         return;
     try {
         shown?.instance?.frame?.(milliseconds / 1000);
     } catch (error) {
         // The context may be lost before its event has come, which tells it.
-        if (gl?.isContextLost())
+        if (context?.isContextLost())
             return;
         // Not asked for again: a panel that fails does so once, not sixty times a second.
         console.error(error);
@@ -150,9 +165,20 @@ function frame(milliseconds) {
 // ---- what panels get -----------------------------------------------------------------------------
 
 const app = {
-    gl, // null without WebGL 2
+    // WebGL 2, or where there is none WebGL 1, or null.
+    get gl() {
+        return contextOf();
+    },
     lost: false,
-    trommel: null, // promise of the shared instance on gl; another one after a lost context
+    // Promise of the shared instance on gl; another one after a lost context. Without any WebGL, and where
+    // the library can do nothing with it, on the CPU engine.
+    get trommel() {
+        if (!opened) {
+            opened = openTrommel();
+            opened.catch(tellFailure);
+        }
+        return opened;
+    },
 
     // Moves the canvas into host, which it fills. Ask for it in show(): one panel has it at a time.
     // Its background is transparent.
@@ -302,7 +328,5 @@ addEventListener("drop", (event) => {
 
 // ---- start ---------------------------------------------------------------------------------------
 
-applyTheme(document.documentElement.dataset.theme ?? "");
-app.trommel = openTrommel();
-app.trommel.catch(tellFailure);
+applyTheme(storedTheme());
 select(fromHash() ?? panels[0]);

@@ -85,3 +85,13 @@ export function toggle({ name, value, onInput }) {
     input.addEventListener("change", () => onInput(input.checked));
     return { element: make("label", { className: "switch" }, input, name), input };
 }
+
+// A colour of the style sheet, as numbers that light multiplies.
+export function linearColor(name, element) {
+    const probe = make("i", { hidden: true });
+    probe.style.color = `var(${name})`;
+    element.append(probe);
+    const parts = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    probe.remove();
+    return parts.map((part) => ((part / 255 + 0.055) / 1.055) ** 2.4);
+}

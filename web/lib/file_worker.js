@@ -1,6 +1,7 @@
 // Reads dropped files and makes meshes to keep, beside the page, with the library's CPU engine: the page
-// never waits for either. Messages are {id, call, args}; answers {id, result} or {id, error}.
+// never waits for either.
 import { Trommel } from "../trommel/index.js";
+import { answerCalls } from "./remote.js";
 
 // With threads where the page may have them and they start.
 const trommel = Trommel.create(null, { engine: "cpu" })
@@ -86,15 +87,4 @@ const calls = {
     },
 };
 
-const buffers = (value) => Object.values(value).filter(ArrayBuffer.isView).map((view) => view.buffer);
-
-onmessage = async ({ data: { id, call, args } }) => {
-    try {
-        const result = await calls[call](args);
-        // Moved, not copied; what lies in the library's own memory cannot be.
-        const moved = [...new Set(buffers(result))].filter((buffer) => buffer instanceof ArrayBuffer);
-        postMessage({ id, result }, moved);
-    } catch (error) {
-        postMessage({ id, error: error.message });
-    }
-};
+answerCalls(calls);

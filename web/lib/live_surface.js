@@ -44,6 +44,7 @@ export class LiveSurface {
     // A volume that fields are written into: grid {dims, origin, spacing}.
     setGrid(grid) {
         this.release("index", "volume");
+        this.wantsIndex = false;
         this.grid = grid;
         this.volume = this.trommel.buffer({ type: "f32", count: grid.dims[0] * grid.dims[1] * grid.dims[2], label: "field" });
         this.forget();
@@ -51,12 +52,13 @@ export class LiveSurface {
         this.expect(3 * grid.dims[0] * grid.dims[1]);
     }
 
-    // A volume that stays as it is, and gets an index, so that another isovalue costs little.
+    // A volume that stays as it is, and gets an index at its first surface, so that another isovalue costs
+    // little.
     setVolume(data, type, grid) {
         this.release("index", "volume");
         this.grid = grid;
         this.volume = this.trommel.buffer({ type, count: data.length, data, label: "volume" });
-        this.index = this.trommel.surfaceIndex({ ...grid, data: this.volume });
+        this.wantsIndex = true;
         this.forget();
         const [x, y, z] = grid.dims;
         this.expect(4 * Math.max(x * y, y * z, z * x));
@@ -83,6 +85,19 @@ export class LiveSurface {
         this.outputs = null;
     }
 
+    // Compiles what a surface needs, and blocks nothing: field as evaluate() takes it, null for a volume;
+    // surface as extract() does. step: Trommel.prepare's.
+    async prepare(field, surface, step) {
+        await this.trommel.prepare(() => {
+            if (this.isClosed)
+                return;
+            if (field)
+                this.evaluate(field);
+            this.extract(surface);
+        }, step);
+        this.release("index"); // one that was only prepared says nothing
+    }
+
     evaluate({ points, radii, radius, kernel }) {
         const { dims, origin, spacing } = this.grid;
         const options = { points, radius, kernel, kind: "sum", grid: { dims, origin, spacing } };
@@ -92,6 +107,8 @@ export class LiveSurface {
     // normals: none, forward, central or sobel.
     extract({ iso, normals }) {
         const { vertices, vertexNormals, indices } = this.outputs;
+        if (this.wantsIndex)
+            this.index ??= this.trommel.surfaceIndex({ ...this.grid, data: this.volume });
         this.hasNormals = normals !== "none";
         this.trommel.surfaceEnqueue({
             ...this.grid,

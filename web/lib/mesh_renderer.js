@@ -3,13 +3,9 @@
 //
 // Nothing about a mesh is known here but how many triangles to expect. A vertex shader runs for each
 // corner of each expected triangle, fetches the corner's index, position and normal from the library's
-// textures, and looks up the count there too: triangles past it fall outside the picture.
-
-const PROLOGUE = `#version 300 es
-precision highp float;
-precision highp int;
-precision highp usampler2D;
-`;
+// textures, and looks up the count there too: triangles past it fall outside the picture. Needs WebGL 2.
+import { MESH_FRAGMENT } from "./mesh_look.js";
+import { Programs, clearPicture } from "./programs.js";
 
 const MESH_VERTEX = `
 uniform usampler2D vertices, normals, indices, counts;
@@ -18,7 +14,9 @@ uniform uint room;      // vertices that there is room for
 uniform mat4 view, model;
 uniform vec3 grid_origin, grid_spacing;
 out vec3 world, normal, corner;
+#ifdef CELLS
 flat out int in_cell;
+#endif
 
 uint word(usampler2D words, uint log2_row, uint i)
 {
@@ -56,7 +54,9 @@ void main()
     uint counts_row = textureSize(counts, 0).x > 1 ? 1u : 0u;
     uvec2 count = uvec2(word(counts, counts_row, 0u), word(counts, counts_row, 1u));
     gl_Position = vec4(2, 2, 2, 1);
+#ifdef CELLS
     in_cell = 0;
+#endif
     if (triangle >= count.y)
         return;
     // Where there was no room for all vertices, a triangle may name one that was not written.
@@ -77,58 +77,6 @@ void main()
 }
 `;
 
-const MESH_FRAGMENT = `
-uniform vec3 eye, right, up, clay, sky, ground;
-uniform int colors;     // 0 clay, 1 normals, 2 triangles in the cell
-uniform float wire;     // opacity of the edges
-in vec3 world, normal, corner;
-flat in int in_cell;
-out vec4 color;
-
-const vec3 cells[6] = vec3[6](vec3(0.5), vec3(0.05, 0.25, 0.6), vec3(0.08, 0.55, 0.55),
-                              vec3(0.35, 0.7, 0.2), vec3(0.95, 0.65, 0.1), vec3(0.85, 0.15, 0.1));
-
-void main()
-{
-    vec3 to_eye = normalize(eye - world);
-#ifdef SMOOTH
-    vec3 n = normalize(normal);
-#else
-    vec3 n = normalize(cross(dFdx(world), dFdy(world)));
-#endif
-    // Open surfaces are seen from behind too, where they are lit alike and darker.
-    bool behind = dot(n, to_eye) < 0.0;
-    n = behind ? -n : n;
-
-    // Lights go with the eye: a warm one over the left shoulder and a cold one from behind.
-    vec3 back = cross(right, up);
-    vec3 key = normalize(-0.75 * right + 0.8 * up + 0.55 * back);
-    vec3 rim = normalize(0.8 * right + 0.25 * up - 0.75 * back);
-    float to_key = dot(n, key);
-    float wrapped = max(0.0, (to_key + 0.15) / 1.15);
-    float facing = max(dot(n, to_eye), 0.0);
-    float grazing = pow(1.0 - facing, 4.0);
-
-    vec3 base = colors == 1 ? pow(0.5 + 0.5 * n, vec3(2.2)) : colors == 2 ? cells[in_cell] : clay;
-    vec3 light = mix(ground, sky, 0.5 + 0.5 * n.y) * (0.3 + 0.5 * facing);
-    light += vec3(1.0, 0.93, 0.84) * 1.15 * wrapped * wrapped;
-    light += sky * 0.7 * max(0.0, dot(n, rim));
-    vec3 shine = normalize(key + to_eye);
-    float gloss = max(dot(n, shine), 0.0);
-    vec3 lit = base * light + vec3(1.0, 0.95, 0.9) * (0.10 * pow(gloss, 18.0) + 0.22 * pow(gloss, 90.0));
-    lit += sky * grazing * 0.35;
-    lit = behind ? lit * 0.45 : lit;
-
-    vec3 width = fwidth(corner);
-    vec3 edges = smoothstep(vec3(0), width * 1.4, corner);
-    float edge = 1.0 - min(edges.x, min(edges.y, edges.z));
-    lit = mix(lit, lit * 0.15, edge * wire);
-    // The shoulder of a curve that keeps highlights from burning out, then sRGB.
-    lit = lit * (1.0 + lit * 0.12) / (1.0 + lit * 0.45);
-    color = vec4(pow(lit * 1.12, vec3(1.0 / 2.2)), 1);
-}
-`;
-
 const POINTS_VERTEX = `
 layout(location = 0) in vec3 point;
 uniform mat4 view;
@@ -142,7 +90,6 @@ void main()
 
 const POINTS_FRAGMENT = `
 uniform vec4 tint;
-out vec4 color;
 void main()
 {
     vec2 at = 2.0 * gl_PointCoord - 1.0;
@@ -167,7 +114,6 @@ void main()
 `;
 const SHADOW_FRAGMENT = `
 in float strength;
-out vec4 color;
 void main()
 {
     vec2 at = 2.0 * gl_PointCoord - 1.0;
@@ -190,7 +136,6 @@ const GROUND_FRAGMENT = `
 uniform sampler2D shadow;
 uniform float opacity;
 in vec2 at;
-out vec4 color;
 void main()
 {
     vec2 inset = smoothstep(vec2(0), vec2(0.12), at) * smoothstep(vec2(0), vec2(0.12), 1.0 - at);
@@ -214,16 +159,18 @@ void main()
 `;
 const BOX_FRAGMENT = `
 uniform vec4 tint;
-out vec4 color;
 void main() { color = vec4(tint.rgb * tint.a, tint.a); }
 `;
+
+const SHADOW = ["shadow", SHADOW_VERTEX, SHADOW_FRAGMENT];
+const GROUND = ["ground", GROUND_VERTEX, GROUND_FRAGMENT];
 
 const SHADOW_SIDE = 128;
 
 export class MeshRenderer {
     constructor(gl) {
         this.gl = gl;
-        this.programs = new Map();
+        this.programs = new Programs(gl);
         this.nothing = gl.createVertexArray();
         this.pointArray = gl.createVertexArray();
         this.pointBuffer = gl.createBuffer();
@@ -254,59 +201,29 @@ export class MeshRenderer {
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     }
 
-    // The program of two shaders, compiled at first use, with its uniforms' places by name.
-    program(name, vertex, fragment, defines = "") {
-        const known = this.programs.get(name + defines);
-        if (known)
-            return known;
-        const { gl } = this;
-        const program = gl.createProgram();
-        for (const [stage, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
-            const shader = gl.createShader(stage);
-            gl.shaderSource(shader, PROLOGUE + defines + text);
-            gl.compileShader(shader);
-            gl.attachShader(program, shader);
-            gl.deleteShader(shader);
-        }
-        gl.linkProgram(program);
-        if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
-            const logs = gl.getAttachedShaders(program).map((shader) => gl.getShaderInfoLog(shader));
-            throw new Error(`The page's shader ${name} does not compile: ${logs.join(" ")}${gl.getProgramInfoLog(program)}`);
-        }
-        const places = {};
-        const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS) ?? 0;
-        for (let i = 0; i < count; i++) {
-            const uniform = gl.getActiveUniform(program, i).name;
-            places[uniform] = gl.getUniformLocation(program, uniform);
-        }
-        const made = { program, places };
-        this.programs.set(name + defines, made);
-        return made;
+    // Compile what drawMesh and drawShadow will need, and do not wait.
+    prepare(isSmooth, colors) {
+        this.programs.start(...this.#meshProgram(isSmooth, colors));
+    }
+    prepareShadow() {
+        this.programs.start(...SHADOW);
+        this.programs.start(...GROUND);
+    }
+
+    #meshProgram(isSmooth, colors) {
+        return ["mesh", MESH_VERTEX, MESH_FRAGMENT,
+            `${isSmooth ? "#define SMOOTH\n" : ""}${colors === 2 ? "#define CELLS\n" : ""}`];
     }
 
     clear(width, height) {
-        const { gl } = this;
-        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-        gl.viewport(0, 0, width, height);
-        gl.disable(gl.SCISSOR_TEST);
-        gl.disable(gl.BLEND);
-        gl.disable(gl.CULL_FACE);
-        gl.enable(gl.DEPTH_TEST);
-        gl.depthFunc(gl.LEQUAL);
-        gl.depthMask(true);
-        gl.colorMask(true, true, true, true);
-        gl.clearColor(0, 0, 0, 0);
-        gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+        clearPicture(this.gl, width, height);
     }
 
     // mesh: {vertices, normals (or null: flat), indices, counts} as BufferTextures, room in vertices,
     // expected triangles, grid {origin, spacing}, model. look: {colors, wire, clay, sky, ground}.
     drawMesh(mesh, view, look) {
         const { gl } = this;
-        const smooth = mesh.normals !== null;
-        const cells = look.colors === 2;
-        const { program, places } = this.program("mesh", MESH_VERTEX, MESH_FRAGMENT,
-            `${smooth ? "#define SMOOTH\n" : ""}${cells ? "#define CELLS\n" : ""}`);
+        const { program, places } = this.programs.get(...this.#meshProgram(mesh.normals !== null, look.colors));
         gl.useProgram(program);
         const textures = [mesh.vertices, mesh.normals ?? mesh.vertices, mesh.indices, mesh.counts];
         textures.forEach((texture, unit) => {
@@ -347,7 +264,7 @@ export class MeshRenderer {
 
     drawPoints(view, radius, heightPixels, tint) {
         const { gl } = this;
-        const { program, places } = this.program("points", POINTS_VERTEX, POINTS_FRAGMENT);
+        const { program, places } = this.programs.get("points", POINTS_VERTEX, POINTS_FRAGMENT);
         gl.useProgram(program);
         gl.uniformMatrix4fv(places.view, false, view.matrix);
         gl.uniform1f(places.size, radius * heightPixels * 3);
@@ -371,7 +288,7 @@ export class MeshRenderer {
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.ONE, gl.ONE);
         gl.blendEquation(gl.MAX);
-        const splat = this.program("shadow", SHADOW_VERTEX, SHADOW_FRAGMENT);
+        const splat = this.programs.get(...SHADOW);
         gl.useProgram(splat.program);
         gl.uniform1f(splat.places.size, (radius / 1.6) * SHADOW_SIDE * 1.2);
         gl.bindVertexArray(this.pointArray);
@@ -380,7 +297,7 @@ export class MeshRenderer {
 
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         gl.viewport(0, 0, width, height);
-        const floor = this.program("ground", GROUND_VERTEX, GROUND_FRAGMENT);
+        const floor = this.programs.get(...GROUND);
         gl.useProgram(floor.program);
         gl.activeTexture(gl.TEXTURE0);
         gl.bindTexture(gl.TEXTURE_2D, this.shadow);
@@ -399,7 +316,7 @@ export class MeshRenderer {
 
     drawBox(view, model, low, high, tint) {
         const { gl } = this;
-        const { program, places } = this.program("box", BOX_VERTEX, BOX_FRAGMENT);
+        const { program, places } = this.programs.get("box", BOX_VERTEX, BOX_FRAGMENT);
         gl.useProgram(program);
         gl.uniformMatrix4fv(places.view, false, view.matrix);
         gl.uniformMatrix4fv(places.model, false, model);

@@ -158,6 +158,7 @@ class ExposurePanel {
         try {
             const trommel = await this.app.trommel;
             if (!this.isShown || this.picture) return;
+            if (trommel.path !== "integer") throw new Error("Exposure needs WebGL 2, which this browser does not offer.");
             this.picture = new ExposurePicture(trommel, this.app.gl, this.source);
             const { name = "A low sun", width, height, format } = this.source;
             this.find(".picture-name").textContent = `${name}: ${width} × ${height}, ${format}`;

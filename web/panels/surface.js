@@ -1,16 +1,22 @@
 // The Surface panel: moving points, or a volume, as an isosurface that is made anew on the device for each
-// frame and drawn from the textures in which the library left it.
-import { make, segmented, slider, toggle } from "../lib/controls.js";
+// frame and drawn from the textures in which the library left it. Until the device has its shaders compiled
+// for what is to be shown, and where there is no WebGL 2, a worker makes surfaces on the processor.
+import { ArrayRenderer } from "../lib/array_renderer.js";
+import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
 import * as files from "../lib/files.js";
+import { HostSurface } from "../lib/host_surface.js";
 import { LiveSurface } from "../lib/live_surface.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
+import { isWebGL2 } from "../lib/programs.js";
 import { scenes } from "../lib/scenes.js";
 
 const SEED = 7;
 const ENGINE = {
     id: "engine", title: "CT engine", tint: "--bone", iso: 80, file: "data/engine_256x256x128_uint8.raw.gz",
 };
+const COLORS = ["clay", "normals", "cells"];
+const PICTURE_MILLISECONDS = 200; // between two pictures while shaders are compiled
 const RESOLUTIONS = [["auto", "Auto"], ["64", "64³"], ["128", "128³"], ["256", "256³"]];
 
 // Auto begins at 64³. What a frame costs at 128³ is about eight times as much.
@@ -21,24 +27,19 @@ const TIME_SECONDS = 0.7; // between two measurements
 
 const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
 
-// A colour of the style sheet, as numbers that light multiplies.
-function linearColor(name, element) {
-    const probe = make("i", { hidden: true });
-    probe.style.color = `var(${name})`;
-    element.append(probe);
-    const parts = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
-    probe.remove();
-    return parts.map((part) => ((part / 255 + 0.055) / 1.055) ** 2.4);
-}
-
 class SurfacePanel {
     constructor(host, app) {
         this.app = app;
         this.host = host;
+        host.classList.add("panel-stage");
         this.camera = new OrbitCamera();
         this.source = null;
-        this.live = null;
-        this.renderer = null;
+        this.live = null;     // on the device, once there is one
+        this.worker = null;   // a HostSurface
+        this.arrays = null;   // draws what the worker makes
+        this.renderer = null; // and this what the device makes; null without WebGL 2
+        this.prepared = new Set(); // what the device has shaders for: names of programNeeds()
+        this.isPreparing = false;
         this.isShown = false;
         this.isPlaying = !app.reducedMotion.matches;
         this.camera.turns = this.isPlaying;
@@ -54,7 +55,7 @@ class SurfacePanel {
         this.resolution = valid("grid", RESOLUTIONS.map(([value]) => value), "auto");
         this.normals = valid("normals", ["forward", "central", "sobel"], "sobel");
         this.mesh = valid("mesh", ["welded", "soup"], "welded");
-        this.colors = valid("colors", ["clay", "normals", "cells"], "clay");
+        this.colors = valid("colors", COLORS, "clay");
         this.wire = settings.get("wire") === "1";
         this.showsPoints = settings.get("points") === "1";
         this.showsBox = settings.get("box") === "1";
@@ -144,6 +145,8 @@ class SurfacePanel {
             toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; changed(); } }),
         ];
         this.pointsSwitch = switches[1].input;
+        this.boxSwitch = switches[2].input;
+        this.colorInputs = colors.inputs;
         this.turnSwitch = switches[3].input;
         this.saveButtons = ["ply", "stl", "glb"].map((format) =>
             make("button", { type: "button", className: "button", textContent: format.toUpperCase(), onclick: () => this.save(format) }));
@@ -285,7 +288,7 @@ class SurfacePanel {
         this.radius.set(radius >= 0.5 && radius <= 2 ? radius : 1);
         this.radius.element.hidden = isVolume;
         this.side.element.hidden = isVolume;
-        this.pointsSwitch.disabled = isVolume;
+        this.pointsSwitch.disabled = isVolume || (this.arrays && !this.renderer);
         this.playButton.hidden = !source.cloud?.step;
         if (this.look)
             this.readColors();
@@ -294,6 +297,9 @@ class SurfacePanel {
         this.told = -Infinity;
         this.figures.triangles.textContent = "–";
         this.isFresh = true; // its points or samples are not on the device
+        this.isStale = true;
+        this.worker?.forget();
+        this.renderer?.setPoints(source.cloud?.positions ?? new Float32Array(0));
         this.sizeGrid();
         this.keep();
         this.app.requestFrame();
@@ -306,30 +312,106 @@ class SurfacePanel {
     // The device gets its volume: at the next frame, when there is a device.
     sizeGrid() {
         this.needsGrid = true;
+        this.isStale = true;
         this.app.requestFrame();
     }
 
     // ---- device ----------------------------------------------------------------------------------
 
+    // The worker begins at once, beside the page; the device when the first picture is there.
     begin() {
+        this.worker ??= new HostSurface(() => this.app.requestFrame(), (error) => this.app.message(error, "error"));
+        this.app.requestFrame();
+    }
+
+    // What draws, at the first frame: making the context takes a while, in which the worker gets on.
+    beginDrawing() {
+        const { gl } = this.app;
+        if (!gl)
+            return;
+        this.arrays = new ArrayRenderer(gl);
+        this.arrays.prepare(this.mesh !== "soup");
+        if (!isWebGL2(gl)) {
+            this.tellTier();
+            return;
+        }
+        this.renderer = new MeshRenderer(gl);
+        if (this.source.ground !== undefined)
+            this.renderer.prepareShadow();
+        if (this.source.cloud)
+            this.renderer.setPoints(this.source.cloud.positions);
+    }
+
+    // What only the renderer of WebGL 2 draws.
+    tellTier() {
+        for (const input of [this.pointsSwitch, this.boxSwitch, this.colorInputs.get("cells")])
+            input.disabled = true;
+    }
+
+    beginDevice() {
+        if (this.deviceAsked || !this.renderer)
+            return;
+        this.deviceAsked = true;
         const { app } = this;
         const waited = app.trommel;
         waited.then((trommel) => {
-            if (waited !== app.trommel)
+            if (waited !== app.trommel || trommel.path !== "integer")
                 return;
             this.live?.close();
             this.live = new LiveSurface(trommel, () => app.requestFrame());
-            this.renderer = new MeshRenderer(app.gl);
+            this.computed = null;
             this.trommel = trommel;
+            this.prepared.clear();
             this.isFresh = true;
             this.sizeGrid();
         }, () => {}); // the shell has told it
     }
 
+    // A name for the shaders that the source and the settings take.
+    programNeeds() {
+        const { source } = this;
+        const kind = source.kind === "volume" ? source.type : `${source.kernel} ${!!source.cloud.radii}`;
+        return `${source.kind} ${kind} ${this.mesh} ${this.normals} ${this.colors === "cells"}`;
+    }
+
+    // Has them compiled, one a frame, while the worker's surfaces are shown.
+    async prepare() {
+        if (this.isPreparing)
+            return;
+        this.isPreparing = true;
+        const { live } = this, needs = this.programNeeds();
+        try {
+            this.setUpGrid();
+            this.renderer.prepare(this.mesh !== "soup", COLORS.indexOf(this.colors));
+            await live.prepare(this.fieldOptions(), this.surfaceOptions(), () => this.drawMeanwhile());
+            this.prepared.add(needs);
+        } catch (error) {
+            if (live === this.live)
+                this.app.message(error.message, "error");
+        }
+        this.isPreparing = false;
+        this.isStale = true;
+        this.app.requestFrame();
+    }
+
+    // Lets a picture be drawn now and then: where the device draws slowly it compiles slowly, too.
+    drawMeanwhile() {
+        if (performance.now() - this.drawnAt < PICTURE_MILLISECONDS || !this.isShown)
+            return new Promise((resolve) => setTimeout(resolve, 4));
+        this.app.requestFrame();
+        return new Promise((resolve) => (this.onDrawn = resolve));
+    }
+
+    get isOnDevice() {
+        return this.live !== null && !this.isPreparing && this.prepared.has(this.programNeeds());
+    }
+
     contextLost() {
         // With the context all buffers went; the instance is closed by the shell.
         this.live = null;
+        this.arrays = null;
         this.renderer = null;
+        this.deviceAsked = false;
         this.fence = null;
         this.timer = null;
         this.query = null;
@@ -350,19 +432,21 @@ class SurfacePanel {
 
     hide() {
         this.isShown = false;
+        this.onDrawn?.();
+        this.onDrawn = null;
     }
 
     setUpGrid() {
         const { source, live } = this;
+        if (!this.needsGrid)
+            return;
         this.needsGrid = false;
         if (source.kind === "volume") {
             if (!this.isFresh)
                 return;
             live.setVolume(source.data, source.type, { dims: source.dims, spacing: source.spacing, origin: [0, 0, 0] });
         } else {
-            const n = this.gridSide;
-            const [low, high] = source.box;
-            live.setGrid({ dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) });
+            live.setGrid(this.fieldGrid());
         }
         if (source.cloud)
             this.renderer.setPoints(source.cloud.positions);
@@ -371,21 +455,50 @@ class SurfacePanel {
         this.seconds = null;
     }
 
+    // As LiveSurface.evaluate takes them; null for a volume.
+    fieldOptions() {
+        const { source } = this;
+        if (source.kind === "volume")
+            return null;
+        const { positions, radii, radius } = source.cloud;
+        const factor = this.radius.value;
+        return {
+            points: positions,
+            radii: radii && factor !== 1 ? radii.map((r) => r * factor) : radii,
+            radius: radii ? 0 : radius * factor,
+            kernel: source.kernel,
+        };
+    }
+
+    surfaceOptions() {
+        return { iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals };
+    }
+
+    // As Trommel.surface takes it: {volume} or {field}.
+    wholeSource() {
+        const { source } = this;
+        if (source.kind === "volume") {
+            const { data, type, dims, spacing, origin, direction } = source;
+            return { volume: (source.whole ??= { data, type, dims, spacing, origin, direction }) };
+        }
+        const { radii, radius, ...rest } = this.fieldOptions();
+        const field = { ...rest, kind: "sum", grid: this.fieldGrid(), ...(radii ? { radii } : { radius }) };
+        return { field };
+    }
+
+    fieldGrid() {
+        const n = this.gridSide;
+        const [low, high] = this.source.box;
+        return { dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) };
+    }
+
     compute() {
-        const { source, live } = this;
         // As one call: the state of the context is saved and given back once.
         this.trommel.batch(() => {
-            if (source.kind === "points") {
-                const { positions, radii, radius } = source.cloud;
-                const factor = this.radius.value;
-                live.evaluate({
-                    points: positions,
-                    radii: radii && factor !== 1 ? radii.map((r) => r * factor) : radii,
-                    radius: radii ? 0 : radius * factor,
-                    kernel: source.kernel,
-                });
-            }
-            live.extract({ iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals });
+            const field = this.fieldOptions();
+            if (field)
+                this.live.evaluate(field);
+            this.live.extract(this.surfaceOptions());
         });
     }
 
@@ -453,65 +566,126 @@ class SurfacePanel {
     }
 
     frame(seconds) {
-        if (!this.live || !this.source)
+        if (!this.source)
             return;
+        if (!this.arrays) {
+            this.askWorker();
+            this.beginDrawing();
+            if (!this.arrays)
+                return;
+        }
         // A device that is behind gets no more to do: pointer and keys stay in step with the picture.
-        if (this.isBusy()) {
+        if (this.isBusy() || (this.isPreparing && !this.onDrawn)) {
             this.app.requestFrame();
             return;
         }
         const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
         this.last = seconds;
-        const { live, source, renderer } = this;
-        this.readTime();
-        if (this.needsGrid)
+        const { live } = this;
+        const isOnDevice = this.isOnDevice;
+        if (isOnDevice && this.needsGrid)
             this.setUpGrid();
-        const moves = this.isPlaying && source.cloud?.step;
-        if (moves) {
-            source.cloud.step(passed);
-            renderer.setPoints(source.cloud.positions);
-            this.isStale = true;
-        }
+        const moves = this.isPlaying && this.source.cloud?.step;
+        if (moves)
+            this.move(passed, isOnDevice);
+        if (isOnDevice)
+            this.frameOnDevice(seconds, moves);
+        else
+            this.frameOnHost();
+        const turns = this.camera.update(passed);
+        this.turnSwitch.checked = this.camera.turns;
+        this.draw(isOnDevice);
+        this.tell(seconds, isOnDevice);
+        this.raiseFence();
+        this.drawnAt = performance.now();
+        this.onDrawn?.();
+        this.onDrawn = null;
+        if (moves || turns)
+            this.app.requestFrame();
+    }
+
+    // Points that the worker is still at stay where they are, so that no picture is skipped.
+    move(passed, isOnDevice) {
+        this.passed = (this.passed ?? 0) + passed;
+        if (!isOnDevice && this.worker.isBusy)
+            return;
+        const { cloud } = this.source;
+        cloud.step(Math.min(this.passed, 0.1));
+        this.passed = 0;
+        this.renderer?.setPoints(cloud.positions);
+        this.isStale = true;
+    }
+
+    frameOnDevice(seconds, moves) {
+        const { live } = this;
+        this.readTime();
+        this.worker.mesh = null; // soon of an older moment
         if (live.adaptRoom())
             this.isStale = true;
         if (this.isStale) {
             this.isStale = false;
             this.computeTimed(seconds);
             this.isCounted = false;
+            this.computed = this.source;
         }
         if (!this.isCounted) {
             live.askCounts(seconds, !moves);
             this.isCounted = live.isAsking && !moves;
         }
-        const turns = this.camera.update(passed);
-        this.turnSwitch.checked = this.camera.turns;
-        this.draw();
-        this.tell(seconds);
-        this.fence = this.app.gl.fenceSync(this.app.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-        this.app.gl.flush();
-        if (moves || turns)
-            this.app.requestFrame();
     }
 
-    draw() {
-        const { renderer, source, look, canvas } = this;
+    frameOnHost() {
+        this.askWorker();
+        // The device comes behind the first picture: compiling would hold it up.
+        if (!this.worker.mesh)
+            return;
+        if (!this.live)
+            this.beginDevice();
+        else
+            this.prepare();
+    }
+
+    askWorker() {
+        if (this.worker.isBusy || !this.isStale)
+            return;
+        this.isStale = false;
+        this.worker.ask(this.wholeSource(), this.surfaceOptions());
+    }
+
+    raiseFence() {
+        const { gl } = this.app;
+        if (!this.renderer)
+            return;
+        this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+        gl.flush();
+    }
+
+    draw(isOnDevice) {
+        const { renderer, arrays, source, look, canvas } = this;
         const { width, height } = canvas;
         const view = this.camera.view(width / height);
-        renderer.clear(width, height);
-        if (source.ground !== undefined && view.eye[1] > source.ground)
+        arrays.clear(width, height);
+        if (renderer && source.ground !== undefined && view.eye[1] > source.ground)
             renderer.drawShadow(view, width, height, { radius: 0.085, ground: source.ground, opacity: look.shadow });
-        const mesh = this.live.mesh(source.model);
-        renderer.drawMesh(mesh, view, { ...look, colors: ["clay", "normals", "cells"].indexOf(this.colors), wire: this.wire ? 0.85 : 0 });
+        const style = { ...look, colors: COLORS.indexOf(this.colors), wire: this.wire ? 0.85 : 0 };
+        // Other settings: the surface that there is stays until the worker has one with them.
+        const hasOlder = this.live && this.computed === source && !this.needsGrid && !this.worker.mesh;
+        if (isOnDevice || hasOlder)
+            renderer.drawMesh(this.live.mesh(source.model), view, style);
+        else if (this.worker.mesh)
+            arrays.drawMesh("surface", this.worker.mesh, source.model, view, style);
+        if (!renderer)
+            return;
         if (this.showsPoints && source.kind === "points")
             renderer.drawPoints(view, source.dot, height, [...this.ink, 0.75]);
         if (this.showsBox) {
-            const { dims, origin, spacing } = mesh.grid;
+            const { dims, origin, spacing } = source.kind === "volume" ? { ...source, origin: [0, 0, 0] } : this.fieldGrid();
             const high = origin.map((edge, axis) => edge + spacing[axis] * (dims[axis] - 1));
             renderer.drawBox(view, source.model, origin, high, [...this.ink, 0.35]);
         }
     }
 
-    tell(seconds) {
+    tell(seconds, isOnDevice) {
         this.frames.push(seconds);
         while (this.frames.length > 2 && seconds - this.frames[0] > 1)
             this.frames.shift();
@@ -531,36 +705,25 @@ class SurfacePanel {
         this.figures.field.parentElement.hidden = isVolume;
         set(this.figures.field, `${this.gridSide}³`);
         set(this.labels.field, "samples of their field");
-        set(this.figures.triangles, live.triangleCount === null ? "–" : numberText(live.triangleCount));
+        const triangles = isOnDevice ? live.triangleCount : this.worker.mesh?.triangleCount ?? null;
+        if (triangles !== null || !isOnDevice)
+            set(this.figures.triangles, triangles === null ? "–" : numberText(triangles));
         const span = this.frames.at(-1) - this.frames[0];
         const rate = span > 0.3 && this.frames.length > 2 ? `${Math.round((this.frames.length - 1) / span)} frames a second` : "";
         const time = this.seconds ? `${(1000 * this.seconds).toFixed(this.seconds < 0.01 ? 2 : 0)} ms for ${isVolume ? "the surface" : "field and surface"}` : "";
-        set(this.timing, [time, isMoving ? rate : ""].filter(Boolean).join(" · "));
+        const tier = isOnDevice ? "" : this.renderer ? "on the processor, until the device is ready" : "on the processor, for want of WebGL 2";
+        set(this.timing, [tier, isOnDevice ? time : "", isMoving ? rate : ""].filter(Boolean).join(" · "));
     }
 
     // ---- files to keep ---------------------------------------------------------------------------
 
     async save(format) {
         const { source } = this;
-        const surface = { iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals, soup: this.mesh === "soup" };
+        const surface = { ...this.surfaceOptions(), soup: this.mesh === "soup" };
         for (const button of this.saveButtons)
             button.disabled = true;
         try {
-            const what = { surface, format };
-            if (source.kind === "volume") {
-                const { data, type, dims, spacing, origin, direction } = source;
-                what.volume = { data, type, dims, spacing, origin, direction };
-            } else {
-                const { positions, radii, radius } = source.cloud;
-                const n = this.gridSide;
-                const [low, high] = source.box;
-                const factor = this.radius.value;
-                what.field = {
-                    points: positions, kernel: source.kernel, kind: "sum",
-                    grid: { dims: [n, n, n], origin: low, spacing: low.map((edge, axis) => (high[axis] - edge) / (n - 1)) },
-                    ...(radii ? { radii: radii.map((r) => r * factor) } : { radius: radius * factor }),
-                };
-            }
+            const what = { surface, format, ...this.wholeSource() };
             const { bytes, triangleCount } = await files.save(what);
             files.download(bytes, `${source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "")}.${format}`);
             this.app.message(`Saved ${numberText(triangleCount)} triangles, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");

@@ -275,6 +275,33 @@ export default async function (t) {
         assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.002, "and moves");
     });
 
+    await t.test("without WebGL 2 the processor makes the surface", async ({ open, shot, assert }) => {
+        const page = await open("blank.html", { viewport: SMALL, colorScheme: "dark" });
+        await page.addInitScript(() => {
+            const { getContext } = HTMLCanvasElement.prototype;
+            HTMLCanvasElement.prototype.getContext = function (name, ...rest) {
+                return name === "webgl2" ? null : getContext.call(this, name, ...rest);
+            };
+        });
+        await page.goto(new URL("/#surface/grid=64", page.url()).href);
+        await surfaceIsThere(page);
+        await page.getByText("for want of WebGL 2").waitFor();
+        const first = await picture(page, ".stage-canvas");
+        assert.ok(share(first, isClay) > 0.02);
+        await page.waitForTimeout(1500);
+        assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.002, "it stands still");
+        assert.ok(await page.getByRole("radio", { name: "Triangles per cell" }).isDisabled());
+        await flip(page, "Wireframe");
+        await choose(page, "Soup, flat");
+        await page.waitForTimeout(1000);
+        await shot(page, "surface-webgl1");
+        // The other panels say what they need, or do with what there is.
+        await page.getByRole("tab", { name: "Exposure" }).click();
+        await page.locator("#alerts").getByText("Exposure needs WebGL 2").waitFor({ timeout: 60 * SECONDS });
+        await page.getByRole("tab", { name: "Compaction" }).click();
+        await page.getByText(/Compared with the library: compaction on WebGL, .*packed path|Not compared: /).waitFor({ timeout: 60 * SECONDS });
+    });
+
     await t.test("a link carries the settings; a phone's width", async ({ open, shot, assert }) => {
         const page = await openPanel(open, "#surface/scene=water&grid=64&normals=central&colors=normals&wire=1&iso=0.6",
                                      { viewport: { width: 390, height: 780 }, colorScheme: "dark", hasTouch: true });
