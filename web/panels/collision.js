@@ -1,7 +1,295 @@
-import { place } from "./place.js";
+// The Collision panel: two meshes, of which one is pushed and turned, and the triangles that meet, found
+// exactly by a worker for every place that it comes to.
+import { ArrayRenderer } from "../lib/array_renderer.js";
+import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
+import { cornersOf } from "../lib/corners.js";
+import { OrbitCamera } from "../lib/orbit_camera.js";
+import { Remote } from "../lib/remote.js";
+import * as shapes from "../lib/shapes.js";
 
-export default place(
-    "collision",
-    "Collision",
-    "Two meshes that you turn and push into each other, and the triangles that touch, found by streams of candidate pairs that split until nothing is left to split.",
-);
+const SHAPES = [["knot", "Knot"], ["torus", "Torus"], ["sphere", "Sphere"]];
+const START = [0.42, 0.1, 0.1]; // where b stands
+const SPIN = 0.35;              // radians a second
+const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
+
+const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
+
+// b's pose: 3 x 4 numbers, row by row, for a turn about two axes and a place.
+function poseOf([x, y, z], yaw, pitch) {
+    const [c, s, d, e] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
+    return new Float32Array([c, s * e, s * d, x, 0, d, -e, y, -s, c * e, c * d, z]);
+}
+// The same as a matrix of columns, for the device.
+const columnsOf = (m) =>
+    new Float32Array([m[0], m[4], m[8], 0, m[1], m[5], m[9], 0, m[2], m[6], m[10], 0, m[3], m[7], m[11], 1]);
+const IDENTITY = columnsOf(poseOf([0, 0, 0], 0, 0));
+
+class CollisionPanel {
+    constructor(host, app) {
+        Object.assign(this, { host, app });
+        host.classList.add("panel-stage");
+        this.worker = new Remote(new URL("../lib/collide_worker.js", import.meta.url));
+        this.camera = new OrbitCamera();
+        this.camera.turns = false;
+        this.meshes = { a: null, b: null };
+        this.place = [...START];
+        this.yaw = 0.4;
+        this.pitch = 0;
+        this.spins = !app.reducedMotion.matches;
+        this.isStale = true; // the marks are not those of the pose
+        this.isBusy = false;
+        this.last = 0;
+        this.build();
+        for (const side of ["a", "b"])
+            this.setMesh(side, side === "a" ? "knot" : "torus");
+        app.onFiles((files) => this.open(files));
+        app.onTheme(() => this.readColors());
+        // Before the camera's: what begins on b moves b.
+        this.stage.addEventListener("pointerdown", (event) => this.grab(event), true);
+        this.stage.addEventListener("pointermove", (event) => this.drag(event));
+        for (const end of ["pointerup", "pointercancel"])
+            this.stage.addEventListener(end, () => (this.held = null));
+        this.stage.addEventListener("keydown", (event) => this.key(event));
+        this.camera.attach(this.stage, () => app.requestFrame());
+        this.readColors();
+    }
+
+    build() {
+        const figure = (name) => make("li", {}, (this.figures[name] = make("b", { textContent: "–" })), make("small", { textContent: name }));
+        this.figures = {};
+        this.timing = make("p", { className: "timing", role: "status" });
+        this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
+            make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing),
+            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it" })));
+        this.stage.setAttribute("role", "application");
+        this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh.";
+        this.choices = {};
+        const choose = (side, name) => (this.choices[side] = segmented({
+            name, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
+        })).element;
+        const changed = () => this.move();
+        this.turn = slider({ name: "Turn the second", min: -180, max: 180, step: 1, value: 23, text: (v) => `${v}°`,
+                             onInput: (value) => { this.yaw = (value * Math.PI) / 180; this.spinning(false); changed(); } });
+        this.apart = slider({ name: "Push it aside", min: -1.6, max: 1.6, step: 0.01, value: START[0], text: (v) => v.toFixed(2),
+                              onInput: (value) => { this.place[0] = value; changed(); } });
+        const spin = toggle({ name: "Turn by itself", value: this.spins, onInput: (value) => this.spinning(value) });
+        const wire = toggle({ name: "Wireframe", value: false, onInput: (value) => { this.wire = value; this.app.requestFrame(); } });
+        this.spinSwitch = spin.input;
+        this.fileInput = make("input", { type: "file", hidden: true });
+        this.fileInput.addEventListener("change", () => {
+            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
+            this.fileInput.value = "";
+        });
+        this.fileButton = make("button", { type: "button", className: "button file", textContent: "Open or drop a mesh …",
+                                           title: "OBJ, STL, PLY, OFF or GLB, as the second mesh. Files stay in this page.", onclick: () => this.fileInput.click() });
+        this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
+            make("h2", { className: "unseen", textContent: "Collision" }),
+            choose("a", "First mesh"), choose("b", "Second mesh"), this.fileButton, this.fileInput, make("hr"),
+            this.turn.element, this.apart.element, make("div", { className: "switches" }, spin.element, wire.element), make("hr"),
+            make("small", { className: "muted", textContent: "Pairs are exact: what floats cannot decide is settled by exact arithmetic, so nothing that touches is missed and nothing is made up." }));
+        this.controls.ariaLabel = "Collision";
+        this.host.append(this.stage, this.controls);
+        new ResizeObserver(() => this.centre()).observe(this.stage);
+    }
+
+    // The picture's middle is that of what the card leaves free.
+    centre() {
+        const isBeside = matchMedia("(min-width: 721px)").matches;
+        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
+        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
+        this.app.requestFrame();
+    }
+
+    readColors() {
+        const isDark = getComputedStyle(this.host).colorScheme === "dark";
+        const light = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075] } : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2] };
+        const marked = [1, 0.1, 0.01];
+        this.looks = {
+            a: { ...light, marked, colors: 0, clay: linearColor("--bone", this.host) },
+            b: { ...light, marked, colors: 0, clay: linearColor("--water", this.host) },
+        };
+        this.app.requestFrame();
+    }
+
+    // ---- meshes ----
+
+    setMesh(side, name) {
+        this.putMesh(side, shapes[name]()).catch((error) => this.app.message(error.message, "error"));
+    }
+
+    async putMesh(side, { positions, indices }) {
+        const drawn = { positions: cornersOf(positions, indices), normals: null, marks: new Uint8Array(indices.length / 3) };
+        const asked = (this.asked ??= {});
+        asked[side] = drawn; // the latest that was wanted
+        const { brokenCount } = await this.worker.ask("mesh", { side, positions, indices });
+        if (asked[side] !== drawn)
+            return brokenCount;
+        this.meshes[side] = drawn;
+        this.move();
+        return brokenCount;
+    }
+
+    async open(files) {
+        if (files.length !== 1)
+            throw new Error(`Open one file at a time; these are ${files.length}.`);
+        const [file] = files;
+        if (!MESH_FILE.test(file.name))
+            throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
+        let loaded;
+        try {
+            loaded = await this.worker.ask("load", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
+        } catch (error) {
+            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+        }
+        if (!loaded.triangleCount)
+            throw new Error(`${file.name} has no triangles.`);
+        const broken = await this.putMesh("b", shapes.fitted(loaded));
+        this.choices.b.set(null);
+        this.app.message(`${file.name}: ${numberText(loaded.triangleCount)} triangles${broken ? `, of which ${numberText(broken)} are broken and left out` : ""}`, "good");
+    }
+
+    // ---- moving b ----
+
+    move() {
+        this.isStale = true;
+        this.app.requestFrame();
+    }
+
+    spinning(spins) {
+        this.spins = this.spinSwitch.checked = spins;
+        this.app.requestFrame();
+    }
+
+    // How far from the middle of b, in its radii, a place on the screen is.
+    grab(event) {
+        if (event.button !== 0 || !this.view || event.target.closest("button, a, input"))
+            return;
+        const box = this.stage.getBoundingClientRect(), m = this.view.matrix, [x, y, z] = this.place;
+        const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+        const at = [0, 1].map((k) => (m[k] * x + m[4 + k] * y + m[8 + k] * z + m[12 + k]) / w);
+        // One unit of the scene, in pixels, at b's distance.
+        this.unit = (Math.hypot(m[1], m[5], m[9]) * box.height) / 2 / w;
+        const away = [(at[0] + 1) * box.width / 2 - (event.clientX - box.left), (1 - at[1]) * box.height / 2 - (event.clientY - box.top)];
+        if (Math.hypot(...away) > 0.8 * this.unit)
+            return;
+        this.held = [event.clientX, event.clientY];
+        this.stage.setPointerCapture(event.pointerId);
+        this.stage.focus({ preventScroll: true });
+        event.stopImmediatePropagation();
+        event.preventDefault();
+    }
+
+    drag(event) {
+        if (!this.held)
+            return;
+        const [dx, dy] = [event.clientX - this.held[0], event.clientY - this.held[1]];
+        this.held = [event.clientX, event.clientY];
+        if (event.shiftKey) {
+            this.spinning(false);
+            this.yaw += 0.008 * dx;
+            this.pitch += 0.008 * dy;
+        } else
+            this.push(this.view.right.map((r, k) => (r * dx - this.view.up[k] * dy) / this.unit));
+        this.tellPose();
+        this.move();
+    }
+
+    push(by) {
+        this.place = this.place.map((x, k) => Math.min(2, Math.max(-2, x + by[k])));
+    }
+
+    key(event) {
+        const steps = { a: [-1, 0, 0], d: [1, 0, 0], w: [0, 0, -1], s: [0, 0, 1], q: [0, -1, 0], e: [0, 1, 0] };
+        const step = steps[event.key.toLowerCase()];
+        if (!step || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        event.preventDefault();
+        this.push(step.map((x) => 0.04 * x));
+        this.tellPose();
+        this.move();
+    }
+
+    tellPose() {
+        const degrees = (this.yaw * 180) / Math.PI;
+        this.turn.set(Math.round(degrees - 360 * Math.round(degrees / 360)));
+        this.apart.set(this.place[0].toFixed(2));
+    }
+
+    // ---- frames ----
+
+    show() {
+        this.canvas = this.app.canvas(this.stage);
+        this.stage.prepend(this.canvas);
+        this.centre();
+    }
+    hide() {}
+    contextLost() {
+        this.renderer = null;
+    }
+    contextRestored() {
+        this.app.requestFrame();
+    }
+
+    // Where b is and what is marked come from one answer: they are always of the same place.
+    async ask() {
+        this.isBusy = true;
+        this.isStale = false;
+        const { a, b } = this.meshes, pose = poseOf(this.place, this.yaw, this.pitch);
+        try {
+            const found = await this.worker.ask("collide", { pose });
+            if (a === this.meshes.a && b === this.meshes.b) {
+                a.marks = found.marksA;
+                b.marks = found.marksB;
+                this.shownPose = pose;
+                this.tell(found);
+            }
+        } catch (error) {
+            this.app.message(error.message, "error");
+        }
+        this.isBusy = false;
+        this.app.requestFrame();
+    }
+
+    frame(seconds) {
+        const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
+        this.last = seconds;
+        const { a, b } = this.meshes;
+        if (!a || !b || !this.app.gl)
+            return;
+        if (this.spins && !this.held && !this.isBusy) {
+            this.yaw += SPIN * passed;
+            this.tellPose();
+            this.isStale = true;
+        }
+        if (this.isStale && !this.isBusy)
+            this.ask();
+        this.renderer ??= new ArrayRenderer(this.app.gl);
+        const { width, height } = this.canvas, { renderer, looks } = this;
+        const turns = this.camera.update(passed);
+        this.view = this.camera.view(width / height);
+        renderer.clear(width, height);
+        const wire = this.wire ? 0.7 : 0;
+        renderer.drawMesh("a", a, IDENTITY, this.view, { ...looks.a, wire });
+        renderer.drawMesh("b", b, columnsOf(this.shownPose ?? poseOf(this.place, this.yaw, this.pitch)), this.view, { ...looks.b, wire });
+        if (this.spins || turns || this.isStale)
+            this.app.requestFrame();
+    }
+
+    tell({ count, classCounts, tested, unsure, seconds }) {
+        const set = (element, text) => {
+            if (element.textContent !== text)
+                element.textContent = text;
+        };
+        set(this.figures.pairs, numberText(count));
+        for (const name of ["crossing", "touching", "coplanar"])
+            set(this.figures[name], numberText(classCounts[name]));
+        const triangles = this.meshes.a.marks.length + this.meshes.b.marks.length;
+        set(this.timing, `${numberText(triangles)} triangles · ${numberText(tested)} pairs tested, ${numberText(unsure)} settled exactly · ${(1000 * seconds).toFixed(1)} ms`);
+    }
+}
+
+export default {
+    id: "collision",
+    title: "Collision",
+    create: (host, app) => new CollisionPanel(host, app),
+};

@@ -1,7 +1,234 @@
-import { place } from "./place.js";
+// The Subdivision panel: a coarse mesh, and the smooth surface that Loop's scheme makes of it, level by level or
+// only where it bends. A worker subdivides; edges show the triangles, colours their levels.
+import { ArrayRenderer } from "../lib/array_renderer.js";
+import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
+import { cornersOf } from "../lib/corners.js";
+import { OrbitCamera } from "../lib/orbit_camera.js";
+import { Remote } from "../lib/remote.js";
+import * as shapes from "../lib/shapes.js";
 
-export default place(
-    "subdivision",
-    "Subdivision",
-    "A coarse cage that becomes smooth where you look closely: a stream of triangles that split until none needs to.",
-);
+const SHAPES = {
+    star: ["Star", () => shapes.star()],
+    cage: ["Cage", () => shapes.cage()],
+    knot: ["Knot", () => shapes.knot(24, 4)],
+    solid: ["Icosahedron", () => shapes.icosahedron()],
+};
+const BUDGET = 200_000; // triangles: what the page draws with ease
+const LEVELS_MOST = 5;
+const DEPTH_MOST = 7; // finer triangles are smaller than pixels
+const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
+const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+
+const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
+
+class SubdivisionPanel {
+    constructor(host, app) {
+        Object.assign(this, { host, app });
+        host.classList.add("panel-stage");
+        this.worker = new Remote(new URL("../lib/subdivide_worker.js", import.meta.url));
+        this.camera = new OrbitCamera();
+        this.camera.turns = !app.reducedMotion.matches;
+        this.how = "adaptive";
+        this.limit = true;
+        this.wire = true;
+        this.showsCage = true;
+        this.mesh = null; // what is drawn
+        this.isReady = false; // the worker has the input
+        this.isBusy = false;
+        this.isStale = true;
+        this.last = 0;
+        this.build();
+        this.setShape("star");
+        app.onFiles((files) => this.open(files));
+        app.onTheme(() => this.readColors());
+        this.camera.attach(this.stage, () => app.requestFrame());
+        this.readColors();
+    }
+
+    build() {
+        this.figures = {};
+        const figure = (name) => make("li", {}, (this.figures[name] = make("b", { textContent: "–" })), make("small", { textContent: name }));
+        this.timing = make("p", { className: "timing", role: "status" });
+        this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
+            make("div", { className: "pipeline" }, make("ol", {}, figure("triangles given"), figure("triangles made"), figure("levels")), this.timing),
+            make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
+        this.stage.setAttribute("role", "application");
+        this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back.";
+        const changed = () => this.change();
+        this.shape = segmented({ name: "Mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
+                                 onInput: (value) => this.setShape(value) });
+        const how = segmented({ name: "Split", choices: [["adaptive", "Where it bends"], ["uniform", "Everywhere"]], value: this.how,
+                                onInput: (value) => { this.how = value; this.showRows(); changed(); } });
+        // The angle falls by half for each two steps of the slider.
+        this.fine = slider({ name: "Adaptivity", min: 0, max: 12, step: 1, value: 6, onInput: changed,
+                             text: (value) => `edges turn ${this.angleOf(value).toFixed(1)}° at most` });
+        this.levels = slider({ name: "Levels", min: 0, max: LEVELS_MOST, step: 1, value: 3, onInput: changed });
+        const limit = toggle({ name: "Limit surface", value: this.limit, onInput: (value) => { this.limit = value; changed(); } });
+        this.limitRow = limit.element;
+        const redraw = (name) => (value) => { this[name] = value; this.app.requestFrame(); };
+        const wire = toggle({ name: "Wireframe", value: this.wire, onInput: redraw("wire") });
+        const cage = toggle({ name: "Mesh as given", value: this.showsCage, onInput: redraw("showsCage") });
+        const turn = toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; this.app.requestFrame(); } });
+        this.turnSwitch = turn.input;
+        this.fileInput = make("input", { type: "file", hidden: true });
+        this.fileInput.addEventListener("change", () => {
+            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
+            this.fileInput.value = "";
+        });
+        this.fileButton = make("button", { type: "button", className: "button file", textContent: "Open or drop a mesh …",
+                                           title: "OBJ, STL, PLY, OFF or GLB. Files stay in this page.", onclick: () => this.fileInput.click() });
+        this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
+            make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, this.fileButton, this.fileInput, make("hr"),
+            how.element, this.fine.element, this.levels.element, make("hr"),
+            make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element));
+        this.controls.ariaLabel = "Subdivision";
+        this.host.append(this.stage, this.controls);
+        this.showRows();
+        new ResizeObserver(() => this.centre()).observe(this.stage);
+    }
+
+    showRows() {
+        this.fine.element.hidden = this.how !== "adaptive";
+        // Adaptive vertices always lie on the limit surface.
+        this.levels.element.hidden = this.limitRow.hidden = this.how !== "uniform";
+    }
+
+    angleOf(step) {
+        return 60 * 2 ** (-step / 2);
+    }
+
+    // The picture's middle is that of what the card leaves free.
+    centre() {
+        const isBeside = matchMedia("(min-width: 721px)").matches;
+        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
+        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
+        this.app.requestFrame();
+    }
+
+    readColors() {
+        const isDark = getComputedStyle(this.host).colorScheme === "dark";
+        const light = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075] } : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2] };
+        this.look = { ...light, colors: 0, clay: linearColor("--bone", this.host), marked: linearColor("--clay", this.host) };
+        this.cageLook = { ...light, colors: 0, clay: linearColor("--ink", this.host), onlyEdges: true };
+        this.app.requestFrame();
+    }
+
+    // ---- meshes ----
+
+    setShape(id) {
+        this.put(shapes.fitted(SHAPES[id][1]())).catch((error) => this.app.message(error.message, "error"));
+    }
+
+    async put({ positions, indices }) {
+        this.isReady = false;
+        const cage = { positions: cornersOf(positions, indices), normals: null };
+        this.wanted = cage;
+        const { triangleCount, boundaryEdgeCount } = await this.worker.ask("mesh", { positions, indices });
+        if (this.wanted !== cage)
+            return;
+        this.cage = cage;
+        this.isReady = true;
+        this.figures["triangles given"].textContent = numberText(triangleCount);
+        this.boundary = boundaryEdgeCount;
+        // As many levels everywhere as the budget has room for.
+        const most = Math.max(0, Math.min(LEVELS_MOST, Math.floor(Math.log(BUDGET / triangleCount) / Math.log(4))));
+        this.levels.limits(0, most, 1);
+        this.levels.set(Math.min(this.levels.value, most));
+        this.change();
+    }
+
+    async open(files) {
+        if (files.length !== 1)
+            throw new Error(`Open one file at a time; these are ${files.length}.`);
+        const [file] = files;
+        if (!MESH_FILE.test(file.name))
+            throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
+        try {
+            const loaded = await this.worker.ask("load", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
+            if (!loaded.triangleCount)
+                throw new Error("it has no triangles");
+            if (loaded.triangleCount > BUDGET)
+                throw new Error(`it has ${numberText(loaded.triangleCount)} triangles; here ${numberText(BUDGET)} may come out`);
+            await this.put(shapes.fitted(loaded));
+            this.shape.set(null);
+            this.app.message(`${file.name}: ${numberText(loaded.triangleCount)} triangles`, "good");
+        } catch (error) {
+            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+        }
+    }
+
+    // ---- frames ----
+
+    change() {
+        this.isStale = true;
+        this.app.requestFrame();
+    }
+
+    async ask() {
+        this.isBusy = true;
+        this.isStale = false;
+        const { cage } = this, isAdaptive = this.how === "adaptive";
+        try {
+            const made = isAdaptive
+                ? await this.worker.ask("adaptive", { criterion: "angle", threshold: (this.angleOf(this.fine.value) * Math.PI) / 180, maxDepth: DEPTH_MOST, budget: BUDGET })
+                : await this.worker.ask("uniform", { levels: this.levels.value, limit: this.limit });
+            if (cage === this.cage) {
+                const deepest = Math.max(1, made.depth ?? 0);
+                made.marks = made.levels?.map((level) => (255 * level) / deepest) ?? null;
+                this.mesh = made;
+                this.tell(made, isAdaptive ? made.depth : this.levels.value);
+            }
+        } catch (error) {
+            this.app.message(error.message, "error");
+        }
+        this.isBusy = false;
+        this.app.requestFrame();
+    }
+
+    tell(made, levels) {
+        this.figures["triangles made"].textContent = numberText(made.triangleCount);
+        this.figures.levels.textContent = String(levels);
+        const budget = made.isWithinBudget === false ? ` · as fine as ${numberText(BUDGET)} triangles allow` : "";
+        this.timing.textContent = `${numberText(made.vertexCount)} vertices · ${(1000 * made.seconds).toFixed(1)} ms${budget}`;
+    }
+
+    show() {
+        this.canvas = this.app.canvas(this.stage);
+        this.stage.prepend(this.canvas);
+        this.centre();
+    }
+    hide() {}
+    contextLost() {
+        this.renderer = null;
+    }
+    contextRestored() {
+        this.app.requestFrame();
+    }
+
+    frame(seconds) {
+        const passed = Math.min(Math.max(seconds - this.last, 0), 0.1);
+        this.last = seconds;
+        if (!this.app.gl)
+            return;
+        if (this.isReady && this.isStale && !this.isBusy)
+            this.ask();
+        const turns = this.camera.update(passed);
+        this.turnSwitch.checked = this.camera.turns;
+        this.renderer ??= new ArrayRenderer(this.app.gl);
+        const { width, height } = this.canvas, { renderer } = this;
+        const view = this.camera.view(width / height);
+        renderer.clear(width, height);
+        if (this.mesh)
+            renderer.drawMesh("surface", this.mesh, IDENTITY, view, { ...this.look, wire: this.wire ? 0.6 : 0 });
+        if (this.cage && this.showsCage)
+            renderer.drawMesh("cage", this.cage, IDENTITY, view, { ...this.cageLook, wire: 1 });
+        if (turns)
+            this.app.requestFrame();
+    }
+}
+
+export default {
+    id: "subdivision",
+    title: "Subdivision",
+    create: (host, app) => new SubdivisionPanel(host, app),
+};

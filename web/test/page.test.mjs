@@ -32,7 +32,7 @@ export default async function (t) {
         assert.equal(await shown(), "Collision");
     });
 
-    await t.test("light and dark, as the system or as chosen", async ({ open, shot, assert }) => {
+    await t.test("light and dark, as the system or as chosen", async ({ open, assert }) => {
         const page = await open("#collision", { colorScheme: "light" });
         const brightness = async () => {
             const { data } = await picture(page, "#panel-collision");
@@ -46,11 +46,10 @@ export default async function (t) {
         assert.equal(await button.getAttribute("aria-label"), "Colours: light");
         assert.ok((await brightness()) > 600);
         await page.reload();
-        await page.locator("#panel-collision .place").waitFor();
+        await page.locator("#panel-collision .stage").waitFor();
         assert.ok((await brightness()) > 600, "remembered");
         await button.click();
         assert.ok((await brightness()) < 150);
-        await shot(page, "place-dark");
     });
 
     await t.test("every control has a name, and ids are unique", async ({ open, assert }) => {
@@ -69,7 +68,8 @@ export default async function (t) {
     });
 
     await t.test("a file dropped where none is opened gets a message, which can be dismissed", async ({ open, assert }) => {
-        const page = await open("#collision");
+        const page = await open("#device");
+        await page.locator("#panel-device h2").first().waitFor({ state: "attached" });
         const transfer = await page.evaluateHandle(() => {
             const made = new DataTransfer();
             made.items.add(new File(["0 0 0"], "a.xyz"));
@@ -81,7 +81,7 @@ export default async function (t) {
         assert.ok(await page.locator("#drop").isHidden());
         const message = page.locator("#alerts .message");
         await message.waitFor();
-        assert.match(await message.textContent(), /Collision panel opens no files/);
+        assert.match(await message.textContent(), /Device panel opens no files/);
         await message.getByRole("button", { name: "Dismiss" }).click();
         assert.equal(await message.count(), 0);
     });

@@ -1,0 +1,65 @@
+// The Subdivision panel: finer by the sliders, files, colours.
+import { difference, picture } from "./pixels.mjs";
+
+const SECONDS = 1000;
+const SMALL = { width: 840, height: 540 };
+const figure = async (page, n) => Number((await page.textContent(`.panel-subdivision .pipeline li:nth-child(${n}) b`)).replaceAll(/\s/g, ""));
+
+async function openPanel(open) {
+    const page = await open("#subdivision", { viewport: SMALL, colorScheme: "dark", reducedMotion: "reduce" });
+    await made(page, "n > 0");
+    return page;
+}
+// Waits for a number of triangles.
+async function made(page, is) {
+    await page.waitForFunction((text) => new Function("n", `return ${text}`)(
+        Number(document.querySelector(".panel-subdivision .pipeline li:nth-child(2) b")?.textContent.replaceAll(/\s/g, ""))),
+                               is, { timeout: 60 * SECONDS });
+    await page.waitForTimeout(500);
+}
+const choose = (page, group, name) => page.getByRole("group", { name: group }).getByRole("radio", { name }).check({ force: true });
+
+export default async function (t) {
+    await t.test("where it bends, and everywhere", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        assert.equal(await figure(page, 1), 24);
+        const first = await figure(page, 2), coarse = await picture(page, ".panel-subdivision .stage-canvas");
+        await shot(page, "subdivision-adaptive");
+        await page.getByRole("slider", { name: "Adaptivity" }).fill("9");
+        await made(page, `n > ${first}`);
+        assert.ok(difference(coarse, await picture(page, ".panel-subdivision .stage-canvas")) > 0.005);
+        await choose(page, "Split", "Everywhere");
+        await made(page, `n === ${24 * 4 ** 3}`);
+        const onLimit = await picture(page, ".panel-subdivision .stage-canvas");
+        await page.getByRole("slider", { name: "Levels" }).fill("1");
+        await made(page, "n === 96");
+        const limit = await picture(page, ".panel-subdivision .stage-canvas");
+        await page.getByRole("switch", { name: "Limit surface" }).click();
+        await page.waitForTimeout(1500);
+        assert.ok(difference(limit, await picture(page, ".panel-subdivision .stage-canvas")) > 0.002, "the limit lies elsewhere");
+        assert.ok(difference(limit, onLimit) > 0.002);
+        await choose(page, "Mesh", "Cage");
+        await made(page, "n === 576");
+        await shot(page, "subdivision-uniform");
+    });
+
+    await t.test("meshes dropped, and damaged ones told", async ({ open, shot, assert }) => {
+        const page = await openPanel(open);
+        const drop = async (name, content) => {
+            const transfer = await page.evaluateHandle(([called, text]) => {
+                const made = new DataTransfer();
+                made.items.add(new File([text], called));
+                return made;
+            }, [name, content]);
+            await page.dispatchEvent(".panel-subdivision .stage", "drop", { dataTransfer: transfer });
+        };
+        // Open: a boundary, too, is a smooth curve.
+        await drop("sheet.obj", "v 0 0 0\nv 1 0 0\nv 2 0 1\nv 0 1 0\nv 1 1 1\nv 2 1 0\nf 1 2 5 4\nf 2 3 6 5\n");
+        await page.getByText("sheet.obj: 4 triangles").waitFor({ timeout: 30 * SECONDS });
+        await made(page, "n > 4");
+        assert.equal(await figure(page, 1), 4);
+        await shot(page, "subdivision-dropped");
+        await drop("cut.stl", "solid\nfacet");
+        await page.locator("#alerts .message", { hasText: "cut.stl cannot be opened: " }).waitFor({ timeout: 30 * SECONDS });
+    });
+}
