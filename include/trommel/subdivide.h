@@ -95,7 +95,9 @@ typedef struct tml_subdivider_desc {
     tml_subdivide_weights weights;
     /* Mend what can be mended instead of refusing it: triangles with two equal corners are left out,
      * windings made to agree within each component (with most of its area), vertices that
-     * several fans share split into one for each, edges of more than two triangles cut apart. */
+     * several fans share split into one for each, edges of more than two triangles cut apart. Where such
+     * an edge's triangles meet again elsewhere around both ends, their borders keep the two vertices
+     * in common; once the edge is split they lie apart. */
     bool fix;
 } tml_subdivider_desc;
 

@@ -26,7 +26,7 @@ static const uint64_t max_triangles = 0xffffffffu / 12;
 
 /* Runs with other thresholds: to meet a budget (halving an interval of logarithms), and to meet a
  * criterion that was met by parents but not by children. */
-enum { BUDGET_RUNS = 24, REPEATED_RUNS = 8 };
+enum { BUDGET_RUNS = 24, REPEATED_RUNS = 3 };
 
 /* One level's arrays, kept for the next call. Of topologies [0] is the mesh. */
 typedef struct part_level {
