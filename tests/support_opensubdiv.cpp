@@ -8,7 +8,8 @@
 
 using namespace OpenSubdiv;
 
-namespace {
+namespace
+{
 
 /* What PrimvarRefiner sums: points of n doubles. */
 template <int n> struct Value {
@@ -126,13 +127,13 @@ extern "C" void osd_triangle(const osd_mesh *mesh, uint32_t level, uint32_t tria
 extern "C" void osd_children(const osd_mesh *mesh, uint32_t level, uint32_t triangle,
                              uint32_t children[4])
 {
-    Far::ConstIndexArray faces = mesh->refiner->GetLevel((int)level).GetFaceChildFaces((int)triangle);
+    Far::ConstIndexArray faces =
+        mesh->refiner->GetLevel((int)level).GetFaceChildFaces((int)triangle);
     for (int k = 0; k < 4; k++)
         children[k] = (uint32_t)faces[k];
 }
 
-template <int n>
-static void first_level(const float *from, uint32_t count, double *to)
+template <int n> static void first_level(const float *from, uint32_t count, double *to)
 {
     for (uint32_t i = 0; i < n * count; i++)
         to[i] = (double)from[i];

@@ -114,8 +114,8 @@ FUNCTION(uint) loop_child_side(uint i, uint f)
 /* Record of half-edge i of the next level of a mesh with so many vertices and edges. It lies in a child of
  * triangle f, which is the one of number i / 12 among those that are refined; twin is that of its side,
  * numbered likewise. */
-FUNCTION(uvec4) loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count,
-                                uint edge_count)
+FUNCTION(uvec4)
+loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count, uint edge_count)
 {
     uint k = i % 12u / 3u;
     uint j = i % 3u;
@@ -165,8 +165,9 @@ FUNCTION(uvec4) loop_new_vertex(uint h, tml_words halves, uint flags)
                  floatBitsToUint(1.0f / 12.0f));
 }
 
-FUNCTION(uvec4) loop_child_vertex(uint i, tml_words vertices, tml_words halves, tml_words firsts,
-                                  uint vertex_count, uint flags)
+FUNCTION(uvec4)
+loop_child_vertex(uint i, tml_words vertices, tml_words halves, tml_words firsts, uint vertex_count,
+                  uint flags)
 {
     if (i >= vertex_count)
         return loop_new_vertex(tml_word(firsts, i - vertex_count), halves, flags);
@@ -222,6 +223,7 @@ FUNCTION(vec4) loop_edge_point(uint h, tml_words halves, tml_words values, uint 
 }
 
 /* What a walk around a vertex finds, its own value being v: sums of w - v over neighbours w. */
+/* clang-format off */
 STRUCT_BEGIN(loop_ring)
     vec4 all;
     vec4 sharp;            /* over edges that are sharp now */
@@ -232,6 +234,7 @@ STRUCT_BEGIN(loop_ring)
     uint fading_count;
     bool is_whole;         /* did the walk meet every neighbour? */
 STRUCT_END(loop_ring)
+/* clang-format on */
 
 FUNCTION(loop_ring) loop_ring_empty(bool is_whole)
 {
@@ -287,8 +290,9 @@ FUNCTION(float) loop_sharpness_at(tml_words halves, uint h, uint flags)
     return (flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp;
 }
 
-FUNCTION(loop_ring) loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n,
-                              uint vertex_count, uint flags)
+FUNCTION(loop_ring)
+loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n, uint vertex_count,
+          uint flags)
 {
     loop_ring ring = loop_ring_empty(true);
     uint h = start;
@@ -344,8 +348,9 @@ FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
 }
 
 /* Where vertex i goes. */
-FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values,
-                                 uint n, uint flags)
+FUNCTION(vec4)
+loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values, uint n,
+                  uint flags)
 {
     vec4 v = loop_value(values, n, i);
     uint start = tml_word(vertices, 4u * i);
@@ -357,8 +362,9 @@ FUNCTION(vec4) loop_vertex_point(uint i, tml_words halves, tml_words vertices, t
 }
 
 /* Value i of the next level: kept vertices, then edges. */
-FUNCTION(vec4) loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts,
-                                tml_words values, uint n, uint vertex_count, uint flags)
+FUNCTION(vec4)
+loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
+                 uint n, uint vertex_count, uint flags)
 {
     if (i >= vertex_count)
         return loop_edge_point(tml_word(firsts, i - vertex_count), halves, values, n, flags);
@@ -368,8 +374,9 @@ FUNCTION(vec4) loop_child_value(uint i, tml_words halves, tml_words vertices, tm
 /* ---- the limit ------------------------------------------------------------------------------- */
 
 /* The limit of vertex i, whose values and neighbours' are of its own level or (flags) of the next. */
-FUNCTION(vec4) loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values,
-                                 uint n, uint vertex_count, uint flags)
+FUNCTION(vec4)
+loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values, uint n,
+                  uint vertex_count, uint flags)
 {
     vec4 v = loop_value(values, n, i);
     uint start = tml_word(vertices, 4u * i);
@@ -388,6 +395,7 @@ FUNCTION(vec4) loop_vertex_limit(uint i, tml_words halves, tml_words vertices, t
 
 /* The middle v of an edge from a to b, and its neighbours in the next level, relative to v: left of
  * the edge those near b and near a, and right of it. */
+/* clang-format off */
 STRUCT_BEGIN(loop_centre)
     vec4 v;
     vec4 a;
@@ -399,6 +407,7 @@ STRUCT_BEGIN(loop_centre)
     bool is_edge; /* of the mesh: there is no right */
     bool is_sharp;
 STRUCT_END(loop_centre)
+/* clang-format on */
 
 /* The lower half-edge of h's edge. */
 FUNCTION(uint) loop_first(tml_words halves, uint h)
@@ -407,8 +416,8 @@ FUNCTION(uint) loop_first(tml_words halves, uint h)
 }
 
 /* Of the edge whose first half-edge is h; values are of the next level. */
-FUNCTION(loop_centre) loop_centre_of(uint h, tml_words halves, tml_words values, uint n,
-                                     uint vertex_count)
+FUNCTION(loop_centre)
+loop_centre_of(uint h, tml_words halves, tml_words values, uint n, uint vertex_count)
 {
     uint twin = loop_twin(halves, h);
     loop_centre c;
@@ -417,10 +426,8 @@ FUNCTION(loop_centre) loop_centre_of(uint h, tml_words halves, tml_words values,
     c.v = loop_value(values, n, loop_middle(halves, h, vertex_count));
     c.a = sub4(loop_value(values, n, loop_origin(halves, h)), c.v);
     c.b = sub4(loop_value(values, n, loop_origin(halves, loop_next(h))), c.v);
-    c.left_b =
-        sub4(loop_value(values, n, loop_middle(halves, loop_next(h), vertex_count)), c.v);
-    c.left_a =
-        sub4(loop_value(values, n, loop_middle(halves, loop_prev(h), vertex_count)), c.v);
+    c.left_b = sub4(loop_value(values, n, loop_middle(halves, loop_next(h), vertex_count)), c.v);
+    c.left_a = sub4(loop_value(values, n, loop_middle(halves, loop_prev(h), vertex_count)), c.v);
     c.right_a = c.left_a;
     c.right_b = c.left_b;
     if (!c.is_edge) {
@@ -433,8 +440,8 @@ FUNCTION(loop_centre) loop_centre_of(uint h, tml_words halves, tml_words values,
 }
 
 /* The same where the next level has only the kept vertices' values, kept; values are of this level. */
-FUNCTION(loop_centre) loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept,
-                                        uint n, uint flags)
+FUNCTION(loop_centre)
+loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept, uint n, uint flags)
 {
     uint twin = loop_twin(halves, h);
     loop_centre c;
@@ -443,10 +450,10 @@ FUNCTION(loop_centre) loop_centre_ahead(uint h, tml_words halves, tml_words valu
     c.v = loop_edge_point(h, halves, values, n, flags);
     c.a = sub4(loop_value(kept, n, loop_origin(halves, h)), c.v);
     c.b = sub4(loop_value(kept, n, loop_origin(halves, loop_next(h))), c.v);
-    c.left_b = sub4(
-        loop_edge_point(loop_first(halves, loop_next(h)), halves, values, n, flags), c.v);
-    c.left_a = sub4(
-        loop_edge_point(loop_first(halves, loop_prev(h)), halves, values, n, flags), c.v);
+    c.left_b =
+        sub4(loop_edge_point(loop_first(halves, loop_next(h)), halves, values, n, flags), c.v);
+    c.left_a =
+        sub4(loop_edge_point(loop_first(halves, loop_prev(h)), halves, values, n, flags), c.v);
     c.right_a = c.left_a;
     c.right_b = c.left_b;
     if (!c.is_edge) {
@@ -470,13 +477,14 @@ FUNCTION(vec4) loop_centre_limit(loop_centre c, uint flags)
 }
 
 /* Limit of value i of the next level, by the topology of this one. */
-FUNCTION(vec4) loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts,
-                                tml_words values, uint n, uint vertex_count, uint flags)
+FUNCTION(vec4)
+loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
+                 uint n, uint vertex_count, uint flags)
 {
     if (i >= vertex_count)
-        return loop_centre_limit(loop_centre_of(tml_word(firsts, i - vertex_count), halves, values, n,
-                                                vertex_count),
-                                 flags);
+        return loop_centre_limit(
+            loop_centre_of(tml_word(firsts, i - vertex_count), halves, values, n, vertex_count),
+            flags);
     return loop_vertex_limit(i, halves, vertices, values, n, vertex_count, flags | LOOP_REFINED);
 }
 
@@ -494,21 +502,25 @@ FUNCTION(vec3) loop_unit(vec3 v)
     float size = max(abs(v.x), max(abs(v.y), abs(v.z)));
     if (!(size > 0.0f))
         return VEC3(0.0f, 0.0f, 0.0f);
-    vec3 scaled = VEC3(v.x / size, v.y / size, v.z / size); /* squares neither overflow nor vanish */
+    vec3 scaled =
+        VEC3(v.x / size, v.y / size, v.z / size); /* squares neither overflow nor vanish */
     return scale3(scaled, 1.0f / length3(scaled));
 }
 
 /* The normal of one side of a crease, walking counter-clockwise from its half-edge first to its next
  * sharp one, which is told (LOOP_NONE at the end of a boundary). */
+/* clang-format off */
 STRUCT_BEGIN(loop_side)
     vec3 normal;
     uint end;
 STRUCT_END(loop_side)
+/* clang-format on */
 
 /* Tangents across a side with so many edges inside, of the differences from v: weight is that of the
  * ends. Valence 4 on a boundary is regular, of which v has a share. */
-FUNCTION(loop_side) loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions,
-                                     tml_words turns, uint vertex_count, uint flags)
+FUNCTION(loop_side)
+loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_words turns,
+                 uint vertex_count, uint flags)
 {
     uint inside = 0u;
     uint h = loop_twin(halves, loop_prev(first));
@@ -548,9 +560,9 @@ FUNCTION(loop_side) loop_side_normal(uint first, vec3 v, tml_words halves, tml_w
     return side;
 }
 
-FUNCTION(vec3) loop_vertex_normal(uint i, tml_words halves, tml_words vertices,
-                                  tml_words positions, tml_words turns, uint vertex_count,
-                                  uint flags)
+FUNCTION(vec3)
+loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words positions,
+                   tml_words turns, uint vertex_count, uint flags)
 {
     uint start = tml_word(vertices, 4u * i);
     vec3 zero = VEC3(0.0f, 0.0f, 0.0f);
@@ -571,9 +583,8 @@ FUNCTION(vec3) loop_vertex_normal(uint i, tml_words halves, tml_words vertices,
         valence = valence + 1u;
         uint before = loop_prev(h);
         vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
-        vec3 w_next =
-            sub3(loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)),
-                 v);
+        vec3 w_next = sub3(
+            loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)), v);
         fan = add3(fan, cross3(w, w_next));
         h = loop_twin(halves, before);
         if (h == LOOP_NONE)
@@ -587,7 +598,8 @@ FUNCTION(vec3) loop_vertex_normal(uint i, tml_words halves, tml_words vertices,
                                           turns, vertex_count, flags);
         if (!loop_is_half(side.end))
             return side.normal;
-        loop_side other = loop_side_normal(side.end, v, halves, positions, turns, vertex_count, flags);
+        loop_side other =
+            loop_side_normal(side.end, v, halves, positions, turns, vertex_count, flags);
         return loop_unit(add3(side.normal, other.normal));
     }
     float turn_cos = tml_word_float(turns, 2u * valence);
@@ -612,8 +624,7 @@ FUNCTION(vec3) loop_vertex_normal(uint i, tml_words halves, tml_words vertices,
 /* A crease's side at the middle of an edge from a to b, on the left; all relative to that middle. */
 FUNCTION(vec3) loop_middle_side(vec3 a, vec3 b, vec3 near_b, vec3 near_a)
 {
-    return loop_unit(
-        cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));
+    return loop_unit(cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));
 }
 
 FUNCTION(vec3) loop_xyz(vec4 v)
@@ -634,8 +645,8 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
     if (c.is_edge)
         return loop_middle_side(a, b, left_b, left_a);
     if (c.is_sharp)
-        return loop_unit(add3(loop_middle_side(a, b, left_b, left_a),
-                              loop_middle_side(b, a, right_a, right_b)));
+        return loop_unit(
+            add3(loop_middle_side(a, b, left_b, left_a), loop_middle_side(b, a, right_a, right_b)));
     vec3 along = add3(sub3(b, a), scale3(sub3(add3(left_b, right_b), add3(left_a, right_a)), 0.5f));
     vec3 across = sub3(add3(left_b, left_a), add3(right_a, right_b));
     return loop_unit(cross3(along, across));
@@ -750,8 +761,9 @@ FUNCTION(uint) loop_high_end(tml_words halves, uint h)
 }
 
 /* The limit of a vertex, found anew as long as its creases wear off. */
-FUNCTION(vec4) loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
-                               tml_words next_values, uint n, uint flags)
+FUNCTION(vec4)
+loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
+                tml_words next_values, uint n, uint flags)
 {
     if (loop_wears_here(i, halves, vertices))
         return loop_vertex_limit(i, halves, vertices, next_values, n, 0u, flags | LOOP_REFINED);
