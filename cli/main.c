@@ -19,8 +19,8 @@ extern const tml_vulkan_kernel cli_kernels[]; /* made by trommel_add_kernels() *
 #endif
 
 static const cli_command *const commands[] = {
-    &cmd_surface, &cmd_index,   &cmd_exposure, &cmd_mips,   &cmd_info,
-    &cmd_devices, &cmd_compact, &cmd_scan,     &cmd_reduce, &cmd_bench,
+    &cmd_surface, &cmd_index,   &cmd_collide, &cmd_exposure, &cmd_mips,  &cmd_info,
+    &cmd_devices, &cmd_compact, &cmd_scan,    &cmd_reduce,   &cmd_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -244,9 +244,9 @@ static const opt program_options[] = {
 
 static const opt_command program = {
     .operands = "COMMAND ...",
-    .summary =
-        "Meshes from volumes and point clouds, exposure of pictures, and streams reduced, scanned "
-        "and compacted",
+    .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
+               "exposure of pictures, "
+               "and streams reduced, scanned and compacted",
     .about = "Each command explains itself: '" CLI_PROGRAM " COMMAND --help'.",
     .options = program_options,
 };

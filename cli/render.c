@@ -395,10 +395,12 @@ static hit find_hit(const scene *s, uint64_t key, float x, float y)
         double area = (b->x - a->x) * (py - a->y) - (b->y - a->y) * (px - a->x);
         h.weights[c] = (float)fabs(area) * v[c]->depth;
         sum += h.weights[c];
-        double length = hypot(b->x - a->x, b->y - a->y);
-        h.edge = fminf(h.edge, length > 0 ? (float)(fabs(area) / length) : 0);
-        total += fabs(area);
-        longest = fmax(longest, length);
+        if (s->desc->wire > 0) {
+            double dx = b->x - a->x, dy = b->y - a->y, length = sqrt(dx * dx + dy * dy);
+            h.edge = fminf(h.edge, length > 0 ? (float)(fabs(area) / length) : 0);
+            total += fabs(area);
+            longest = fmax(longest, length);
+        }
     }
     const float unit_size = 1.0f / (RASTER_SUBPIXEL * RENDER_SAMPLES); /* of a pixel */
     h.edge *= unit_size;
@@ -630,7 +632,7 @@ static tml_vec3 add_glow(const scene *s, uint64_t key, uint64_t glow, tml_vec3 c
     if (raster_is_empty(glow))
         return color;
     const float *lit = s->desc->lit_color;
-    float hidden = raster_depth(glow) < raster_depth(key) * (1 - 1e-5f) ? 0.5f : 0.35f;
+    float hidden = raster_depth(glow) < raster_depth(key) * (1 - 1e-5f) ? 0.6f : 0.35f;
     return mix(color, srgb(lit[0], lit[1], lit[2]), hidden);
 }
 

@@ -322,8 +322,8 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface", "index",   "exposure", "mips",   "info",
-                                       "devices", "compact", "scan",     "reduce", "bench"};
+static const char *const commands[] = {"surface", "index",   "collide", "exposure", "mips", "info",
+                                       "devices", "compact", "scan",    "reduce",   "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -442,6 +442,18 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
         {"surface a --png x.png --color red", "six hexadecimal digits"},
         {"surface a -z", "unknown option -z"},
+        {"collide a", "B is missing; give a second mesh, or --self"},
+        {"collide a b --self", "--self takes one mesh"},
+        {"collide a --self --scale 2", "--self goes without a pose"},
+        {"collide a b -o x.txt", "use .csv, .json or .npy"},
+        {"collide a b --segments x.ply", "x.ply does not end in .obj"},
+        {"collide a b --png x.jpg", "x.jpg does not end in .png"},
+        {"collide a b --first --count", "exclude each other"},
+        {"collide a b --count --png x.png", "finds no pairs to show"},
+        {"collide a b --pose x --scale 2", "--pose stands instead of"},
+        {"collide a b --scale 0", "\"0\" is not accepted"},
+        {"collide a b --rotate 1,2", "\"1,2\" is not accepted"},
+        {"collide a b --classes crossing,near", "some of crossing,touching,coplanar,degenerate"},
         {"compact a -o x.npy", "give --min, --max or --nonzero"},
         {"compact a -o x.npy --min 1 --nonzero", "choose one"},
         {"compact a --min 1", "--output is missing"},
@@ -574,6 +586,137 @@ TEST(info_describes_points)
     CHECK_NEAR(json_get("suggested_radius"), 2 * json_get("median_spacing"), 1e-6);
     EXPECT(0, "info %s", test_data("dam_break_4732.vtk"));
     CHECK(strstr(out, "4,732") != NULL);
+}
+
+/* A file of text in the folder. */
+static const char *write_text(const char *name, const char *text)
+{
+    const char *path = in_folder(name);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+#define CUBE_TEXT                                                                                  \
+    "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"                     \
+    "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
+
+TEST(info_describes_a_mesh)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT "t crease 2/1/0 0 1 3\n"));
+    EXPECT(0, "info %s", path);
+    CHECK(strstr(out, "mesh, OBJ") && strstr(out, "6 of them with more than three corners"));
+    CHECK(strstr(out, "characteristic 2: closed, 0 handles"));
+    CHECK(err[0] == '\0');
+    EXPECT(0, "info %s --json", path);
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("triangles"), 12, 0);
+    CHECK_NEAR(json_get("volume"), 1, 1e-12);
+    CHECK_NEAR(json_get("area"), 6, 1e-12);
+    CHECK_NEAR(json_get("creases"), 1, 0);
+    EXPECT(1, "info %s", write_text("bad.obj", "v 0 0 0\nf 1 1 2\n"));
+    CHECK(strstr(err, "line 2: names vertex 2"));
+}
+
+/* ---- collide --------------------------------------------------------------------------------- */
+
+TEST(collide_finds_the_pairs_of_two_triangles)
+{
+    char a[128], b[128];
+    snprintf(a, sizeof a, "%s", write_text("a.obj", "v 0 0 0\nv 4 0 0\nv 0 4 0\nf 1 2 3\n"));
+    snprintf(b, sizeof b, "%s", write_text("b.obj", "v 0 0 -1\nv 0 0 1\nv 0 4 1\nf 1 2 3\n"));
+    EXPECT(0, "collide %s %s --translate 1,1,0 -o %s --segments %s --png %s --size 64x48", a, b,
+           in_folder("pairs.csv"), in_folder("lines.obj"), in_folder("pair.png"));
+    CHECK(strstr(out, "1: 1 crossing"));
+    static char text[OUTPUT_SIZE];
+    slurp(in_folder("pairs.csv"), text);
+    CHECK_STR(text, "pose,a,b,class,x0,y0,z0,x1,y1,z1\n0,0,0,crossing,1,1,0,1,3,0\n");
+    slurp(in_folder("lines.obj"), text);
+    CHECK(strstr(text, "v 1 1 0\nv 1 3 0\nl 1 2\n"));
+    slurp(in_folder("pair.png"), text);
+    CHECK(memcmp(text, "\x89PNG\r\n\x1a\n", 8) == 0);
+
+    EXPECT(0, "collide %s %s --translate 5,1,0 --json", a, b);
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("pair_count"), 0, 0);
+    EXPECT(0, "collide %s %s --json", a, b); /* b's edge comes through a's corner */
+    CHECK_NEAR(json_get("touching"), 1, 0);
+    EXPECT(0, "collide %s %s --classes crossing,coplanar --json", a, b);
+    CHECK_NEAR(json_get("pair_count"), 0, 0);
+    EXPECT(0, "collide %s %s --rotate 0,90,0 --scale 0.5 --translate 1,1,0 --json", a, b);
+    CHECK_NEAR(json_get("coplanar"), 1, 0);
+    EXPECT(1, "collide %s %s", a, in_folder("nowhere.obj"));
+    CHECK(strstr(err, "nowhere.obj"));
+}
+
+TEST(collide_takes_poses_from_files)
+{
+    char cube[128], poses[128];
+    snprintf(cube, sizeof cube, "%s", write_text("cube.obj", CUBE_TEXT));
+    snprintf(poses, sizeof poses, "%s",
+             write_text("poses.txt", "# three places\n1 0 0 0.5  0 1 0 0.5  0 0 1 0.5\n\n"
+                                     "1,0,0,3, 0,1,0,0, 0,0,1,0\n"
+                                     "1 0 0 -0.5 0 1 0 0.5 0 0 1 0.25 0 0 0 1\n"));
+    EXPECT(0, "collide %s %s --pose %s --count --json -o %s", cube, cube, poses,
+           in_folder("counts.csv"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("poses"), 3, 0);
+    CHECK_NEAR(json_get("poses_in_contact"), 2, 0);
+    CHECK(strstr(err, "were cut into triangles"));
+    static char text[OUTPUT_SIZE];
+    slurp(in_folder("counts.csv"), text);
+    CHECK(strncmp(text, "pose,pairs\n0,", 13) == 0 && strstr(text, "\n1,0\n2,"));
+    double pairs = json_get("pair_count");
+
+    EXPECT(0, "collide %s %s --pose %s -q -o %s", cube, cube, poses, in_folder("pairs.npy"));
+    CHECK(out[0] == '\0' && err[0] == '\0');
+    tml_context *tml = NULL;
+    tml_array array;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml));
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder("pairs.npy"), &array))) {
+        CHECK(array.type == TML_VEC(TML_U32, 4) && (double)array.count == pairs);
+        tml_array_free(tml, &array);
+    }
+    /* The same poses as an array, of 3 x 4 and of 4 x 4. */
+    const float rows[] = {1, 0, 0, 0.5f,  0, 1, 0, 0.5f, 0, 0, 1, 0.5f,  0, 0, 0, 1,
+                          1, 0, 0, 3,     0, 1, 0, 0,    0, 0, 1, 0,     0, 0, 0, 1,
+                          1, 0, 0, -0.5f, 0, 1, 0, 0.5f, 0, 0, 1, 0.25f, 0, 0, 0, 1};
+    float packed[36];
+    for (int i = 0; i < 36; i++)
+        packed[i] = rows[i / 12 * 16 + i % 12];
+    for (int is_square = 0; is_square < 2; is_square++) {
+        tml_array matrices = {.data = is_square ? (void *)(uintptr_t)rows : packed,
+                              .type = TML_VEC(TML_F32, 4),
+                              .count = is_square ? 12 : 9};
+        matrices.size = matrices.count * 16;
+        CHECK_OK(tml, tml_array_save(tml, in_folder("poses.npy"), &matrices));
+        EXPECT(0, "collide %s %s --pose %s --json", cube, cube, in_folder("poses.npy"));
+        CHECK_NEAR(json_get("poses"), 3, 0);
+        CHECK_NEAR(json_get("pair_count"), pairs, 0);
+    }
+    tml_close(tml);
+    EXPECT(1, "collide %s %s --pose %s", cube, cube, write_text("poses.txt", "1 2 3\n"));
+    CHECK(strstr(err, "line 1 is no pose"));
+    EXPECT(1, "collide %s %s --pose %s", cube, cube, write_text("poses.txt", "# none\n"));
+    CHECK(strstr(err, "holds no pose"));
+}
+
+TEST(collide_with_itself)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s",
+             write_text("pair.obj", "v 0 0 0\nv 4 0 0\nv 0 4 0\nv 1 1 -1\nv 1 1 1\nv 1 3 1\n"
+                                    "f 1 2 3\nf 4 5 6\n"));
+    EXPECT(0, "collide %s --self -o %s", path, in_folder("self.json"));
+    CHECK(strstr(out, "with itself") && strstr(out, "1: 1 crossing"));
+    static char text[OUTPUT_SIZE];
+    slurp(in_folder("self.json"), text);
+    CHECK(is_json(text) && strstr(text, "\"class\": \"crossing\""));
+    snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
+    EXPECT(0, "collide %s --self", path); /* neighbours are no pairs */
+    CHECK(strstr(out, "no triangle meets another"));
 }
 
 /* ---- surface --------------------------------------------------------------------------------- */

@@ -167,6 +167,12 @@ typedef struct tml_mesh {
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
 
+/* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an l statement each.
+ * Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else), OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_lines_save(tml_context *tml, const char *path,
+                                                 const float *segments, uint64_t count,
+                                                 const double origin[3]);
+
 /* When are vertices of exactly equal coordinates one vertex? */
 typedef enum tml_weld {
     TML_WELD_AUTO,  /* where the format has no shared vertices: STL */

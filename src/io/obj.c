@@ -5,6 +5,7 @@
  * Positions without an origin and normals are the shortest decimals that read back as the same
  * floats. With an origin, positions are rounded to the decimals that the floats still resolve. */
 #include <math.h>
+#include <strings.h>
 
 #include "io/mesh_format.h"
 #include "io/mesh_sink.h"
@@ -142,6 +143,45 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     if (status == TML_OK)
         status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, OBJ_FACE_MAX,
                                      fill_faces);
+    return tml_io_finish(&writer, status);
+}
+
+static size_t fill_lines(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
+{
+    uint8_t *at = out;
+    (void)mesh;
+    for (uint64_t i = first; i < first + count; i++) {
+        memcpy(at, "l ", 2);
+        at += 2;
+        at += tml_format_u64((char *)at, 2 * i + 1);
+        *at++ = ' ';
+        at += tml_format_u64((char *)at, 2 * i + 2);
+        *at++ = '\n';
+    }
+    return (size_t)(at - out);
+}
+
+tml_status tml_lines_save(tml_context *tml, const char *path, const float *segments, uint64_t count,
+                          const double origin[3])
+{
+    const tml_mesh ends = {.positions = segments,
+                           .vertex_count = 2 * count,
+                           .origin = {origin[0], origin[1], origin[2]}};
+    const char *ending = path ? strrchr(path, '.') : NULL;
+    const mesh_relief relief = {0};
+    io_writer writer;
+    if (!ending || strcasecmp(ending, ".obj") != 0)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_lines_save: path is %s, needs one that ends in .obj",
+                         path ? path : "NULL");
+    tml_status status = tml_io_create(tml, "tml_lines_save", path, 0, &writer);
+    if (status != TML_OK)
+        return status;
+    tml_io_print(&writer, "# Trommel\n");
+    status = tml_mesh_write_rows(&writer, &relief, &ends, 2 * count, OBJ_VERTEX_MAX,
+                                 mesh_has_origin(&ends) ? fill_placed_vertices : fill_vertices);
+    if (status == TML_OK)
+        status = tml_mesh_write_rows(&writer, &relief, &ends, count, OBJ_FACE_MAX, fill_lines);
     return tml_io_finish(&writer, status);
 }
 

@@ -1,0 +1,830 @@
+/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "mesh_input.h"
+#include "picture_buffer.h"
+#include "picture_options.h"
+#include "progress.h"
+#include "text.h"
+#include "text_file.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef struct class_set {
+    uint32_t bits; /* 1 << tml_collide_class; 0: all */
+} class_set;
+
+typedef struct collide_args {
+    cli_common common;
+    const char *output, *segments, *png, *pose;
+    opt_numbers translate, rotate;
+    double scale;
+    bool self, first, count, skip_broken;
+    class_set classes;
+    uint32_t frame; /* of the picture */
+    picture_options picture;
+} collide_args;
+
+static const char *parse_classes(const char *text, void *member)
+{
+    class_set *set = member;
+    *set = (class_set){0};
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        uint32_t kind = TML_COLLIDE_CROSSING;
+        while (kind < TML_COLLIDE_CLASS_COUNT &&
+               (strlen(tml_collide_class_name((tml_collide_class)kind)) != length ||
+                strncmp(text, tml_collide_class_name((tml_collide_class)kind), length) != 0))
+            kind++;
+        if (kind == TML_COLLIDE_CLASS_COUNT)
+            break;
+        set->bits |= 1u << kind;
+        text += length;
+        if (*text && text[1])
+            text++;
+    }
+    return *text || !set->bits ? "some of crossing,touching,coplanar,degenerate" : NULL;
+}
+
+static const opt collide_options[] = {
+    {OPT_SECTION, .help = "Where B is"},
+    {OPT_NUMBERS, "translate", .argument = "X,Y,Z", .count_least = 3, .count_most = 3,
+     .fallback = "0,0,0", .offset = offsetof(collide_args, translate),
+     .help = "move B so far, in the meshes' units"},
+    {OPT_NUMBERS, "rotate", .argument = "X,Y,Z", .count_least = 3, .count_most = 3,
+     .fallback = "0,0,0", .offset = offsetof(collide_args, rotate),
+     .help = "before that, turn it by so many degrees about x, then y, then z"},
+    {OPT_NUMBER, "scale", .argument = "S", .least = 1e-30, .most = 1e30, .fallback = "1",
+     .offset = offsetof(collide_args, scale),
+     .help = "before that, make it so many times as large"},
+    {OPT_FILE, "pose", .argument = "FILE", .offset = offsetof(collide_args, pose),
+     .help = "instead of these, many poses: a matrix of 12 or 16 numbers a line, row by row, "
+             "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
+
+    {OPT_SECTION, .help = "What to find"},
+    {OPT_FLAG, "self", .offset = offsetof(collide_args, self),
+     .help =
+         "which triangles of A meet each other; neighbours only where they meet elsewhere, too"},
+    {OPT_FLAG, "first", .offset = offsetof(collide_args, first),
+     .help = "one pair for each pose: whether they meet at all"},
+    {OPT_FLAG, "count", .offset = offsetof(collide_args, count),
+     .help = "how many pairs, and not which"},
+    {OPT_CUSTOM, "classes", .argument = "NAME[,NAME...]", .parse = parse_classes,
+     .offset = offsetof(collide_args, classes),
+     .help = "only pairs that are crossing, touching, coplanar or degenerate (default: all)"},
+    {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
+     .help =
+         "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
+
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(collide_args, output),
+     .help = "the pairs, or with --count how many there are for each pose: .csv .json .npy"},
+    {OPT_FILE, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
+     .help = "the lines along which triangles cross: .obj"},
+    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(collide_args, png),
+     .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
+
+    PICTURE_OPTIONS(collide_args),
+    {OPT_CHOICE, "frame", .choices = "contact|all", .fallback = "contact",
+     .offset = offsetof(collide_args, frame), .help = "what fills the picture"},
+    {0},
+};
+
+static bool is_posed(const collide_args *a)
+{
+    bool is = a->scale != 1;
+    for (int i = 0; i < 3; i++)
+        is |= a->translate.values[i] != 0 || a->rotate.values[i] != 0;
+    return is;
+}
+
+/* A long run must not end in an unknown ending. */
+static int check_args(const collide_args *a, uint32_t operand_count)
+{
+    static const char *const tables[] = {".csv", ".json", ".npy", NULL};
+    static const char *const pictures[] = {".png", NULL};
+    static const char *const lines[] = {".obj", NULL};
+    if (a->self ? operand_count != 1 : operand_count != 2)
+        return cli_usage("collide", a->self ? "--self takes one mesh, not two"
+                                            : "B is missing; give a second mesh, or --self");
+    if (a->self && (a->pose || is_posed(a)))
+        return cli_usage("collide", "--self goes without a pose");
+    if (a->first && a->count)
+        return cli_usage("collide", "--first and --count exclude each other");
+    if (a->count && (a->segments || a->png))
+        return cli_usage("collide", "--count finds no pairs to show; leave it, or --segments "
+                                    "and --png, away");
+    if (a->pose && is_posed(a))
+        return cli_usage("collide", "--pose stands instead of --translate, --rotate and --scale");
+    if (a->output && !path_ends_with(a->output, tables))
+        return cli_usage("collide", "--output: %s ends in no known format; use .csv, .json or .npy",
+                         a->output);
+    if (a->segments && !path_ends_with(a->segments, lines))
+        return cli_usage("collide", "--segments: %s does not end in .obj", a->segments);
+    if (a->png && !path_ends_with(a->png, pictures))
+        return cli_usage("collide", "--png: %s does not end in .png", a->png);
+    return CLI_OK;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    tml_context *tml;
+    const collide_args *args;
+    mesh_input a, b; /* b is empty for one mesh */
+    tml_tree *tree_a, *tree_b;
+    float *poses; /* 12 each, between the meshes' own origins; NULL: the identity */
+    uint32_t pose_count;
+    size_t poses_size;
+    tml_collide_result hits;
+    report times;
+} run;
+
+static int fail(const run *r, tml_status status)
+{
+    return cli_fail("collide", r->tml, status);
+}
+
+/* ---- poses ----------------------------------------------------------------------------------- */
+
+/* Rotation about z of that about y of that about x, scaled; then the translation. */
+static void pose_from_options(const collide_args *a, double m[12])
+{
+    const double degree = 0.017453292519943295;
+    double s[3], c[3];
+    for (int i = 0; i < 3; i++) {
+        double angle = a->rotate.values[i];
+        bool is_quarter = fmod(angle, 90) == 0; /* exact, where turns of a box are meant */
+        long quarters = is_quarter ? ((long)fmod(angle / 90, 4) + 4) % 4 : 0;
+        s[i] = is_quarter ? (quarters == 1) - (quarters == 3) : sin(degree * angle);
+        c[i] = is_quarter ? (quarters == 0) - (quarters == 2) : cos(degree * angle);
+    }
+    const double rotation[9] = {c[2] * c[1],
+                                c[2] * s[1] * s[0] - s[2] * c[0],
+                                c[2] * s[1] * c[0] + s[2] * s[0],
+                                s[2] * c[1],
+                                s[2] * s[1] * s[0] + c[2] * c[0],
+                                s[2] * s[1] * c[0] - c[2] * s[0],
+                                -s[1],
+                                c[1] * s[0],
+                                c[1] * c[0]};
+    for (int row = 0; row < 3; row++) {
+        for (int column = 0; column < 3; column++)
+            m[4 * row + column] = a->scale * rotation[3 * row + column];
+        m[4 * row + 3] = a->translate.values[row];
+    }
+}
+
+/* Meshes far from 0 have origins of their own, between which a pose for the library goes. */
+static void put_pose(run *r, uint32_t index, const double m[12])
+{
+    const double *from = r->b.file.mesh.origin, *to = r->a.file.mesh.origin;
+    for (int row = 0; row < 3; row++) {
+        double shift = m[4 * row + 3] - to[row];
+        for (int column = 0; column < 3; column++) {
+            shift += m[4 * row + column] * from[column];
+            r->poses[12 * (size_t)index + (size_t)(4 * row + column)] = (float)m[4 * row + column];
+        }
+        r->poses[12 * (size_t)index + (size_t)(4 * row + 3)] = (float)shift;
+    }
+}
+
+static int make_room_for_poses(run *r, uint64_t count)
+{
+    if (count > UINT32_MAX)
+        return cli_error("collide", "%s: has %" PRIu64 " poses, needs less than 2^32",
+                         r->args->pose, count);
+    r->pose_count = (uint32_t)count;
+    r->poses_size = count * 12 * sizeof *r->poses;
+    r->poses = tml_alloc(r->tml, r->poses_size);
+    if (!r->poses && count > 0) {
+        r->poses_size = 0;
+        return cli_error("collide", "no memory for %" PRIu64 " poses", count);
+    }
+    return CLI_OK;
+}
+
+static bool is_last_row(const double row[4])
+{
+    return row[0] == 0 && row[1] == 0 && row[2] == 0 && row[3] == 1;
+}
+
+/* (n,3,4), (n,4,4) or (n,12): which is told from the rows, since an array keeps just the last dimension. */
+static int read_npy_poses(run *r)
+{
+    const char *path = r->args->pose;
+    tml_array array;
+    tml_status status = tml_array_load(r->tml, path, &array);
+    if (status != TML_OK)
+        return fail(r, status);
+    tml_type scalar = tml_type_scalar(array.type);
+    uint64_t width = tml_type_size(array.type) / tml_type_size(scalar);
+    uint64_t numbers = array.count * width;
+    bool is_double = scalar == TML_F64, is_float = scalar == TML_F32;
+    int code = CLI_OK;
+    if ((!is_double && !is_float) || (width != 4 && width != 1) || numbers == 0)
+        code = cli_error("collide", "%s: holds %s, needs f32 or f64 of shape (n,3,4) or (n,4,4)",
+                         path, tml_type_name(array.type));
+    bool has_last_rows = width == 4 && numbers % 16 == 0;
+    for (int pass = 0; pass < 2 && code == CLI_OK; pass++) {
+        double m[16];
+        uint64_t step = has_last_rows ? 16 : 12;
+        if (numbers % step != 0)
+            code = cli_error("collide", "%s: holds %" PRIu64 " numbers, needs 12 or 16 a pose",
+                             path, numbers);
+        if (code == CLI_OK && pass == 1)
+            code = make_room_for_poses(r, numbers / step);
+        for (uint64_t i = 0; i < numbers / step && code == CLI_OK; i++) {
+            for (uint64_t k = 0; k < step; k++)
+                m[k] = is_double ? ((const double *)array.data)[i * step + k]
+                                 : (double)((const float *)array.data)[i * step + k];
+            if (pass == 0)
+                has_last_rows = has_last_rows && is_last_row(m + 12);
+            else
+                put_pose(r, (uint32_t)i, m);
+            if (pass == 0 && !has_last_rows)
+                break;
+        }
+    }
+    tml_array_free(r->tml, &array);
+    return code;
+}
+
+/* Numbers of one line, which blanks or commas divide; -1: there is a word that is none. */
+static int split_line(char *line, double numbers[17])
+{
+    int count = 0;
+    line[strcspn(line, "#\r\n")] = '\0';
+    for (char *word = strtok(line, " \t,;"); word && count < 17; word = strtok(NULL, " \t,;"))
+        if (!opt_number(word, &numbers[count++]))
+            return -1;
+    return count;
+}
+
+/* Counts the poses, or with is_wanted keeps them. */
+static int read_text_poses(run *r, FILE *file, bool is_wanted, uint64_t *count)
+{
+    char line[2048];
+    double m[17];
+    *count = 0;
+    for (uint64_t number = 1; fgets(line, sizeof line, file); number++) {
+        if (!strchr(line, '\n') && !feof(file))
+            return cli_error("collide", "%s: line %" PRIu64 " is too long", r->args->pose, number);
+        int found = split_line(line, m);
+        if (found == 0)
+            continue;
+        if ((found != 12 && found != 16) || (found == 16 && !is_last_row(m + 12)))
+            return cli_error("collide",
+                             "%s: line %" PRIu64
+                             " is no pose; needs 12 numbers, three rows of four, or 16 of which "
+                             "the last row is 0 0 0 1",
+                             r->args->pose, number);
+        if (is_wanted)
+            put_pose(r, (uint32_t)*count, m);
+        ++*count;
+    }
+    if (ferror(file) || *count == 0)
+        return cli_error("collide", "%s: %s", r->args->pose,
+                         ferror(file) ? "cannot be read" : "holds no pose");
+    return CLI_OK;
+}
+
+static int make_poses(run *r)
+{
+    static const char *const arrays[] = {".npy", NULL};
+    const collide_args *a = r->args;
+    const double *from = r->b.file.mesh.origin, *to = r->a.file.mesh.origin;
+    bool is_identity = !a->pose && !is_posed(a) && memcmp(from, to, 3 * sizeof *from) == 0;
+    if (a->self || is_identity)
+        return CLI_OK;
+    if (!a->pose) {
+        double m[12];
+        pose_from_options(a, m);
+        int code = make_room_for_poses(r, 1);
+        if (code == CLI_OK)
+            put_pose(r, 0, m);
+        return code;
+    }
+    if (path_ends_with(a->pose, arrays))
+        return read_npy_poses(r);
+    FILE *file = fopen(a->pose, "r");
+    uint64_t count;
+    if (!file)
+        return cli_error("collide", "%s: cannot be opened", a->pose);
+    int code = read_text_poses(r, file, false, &count);
+    if (code == CLI_OK)
+        code = make_room_for_poses(r, count);
+    rewind(file);
+    if (code == CLI_OK)
+        code = read_text_poses(r, file, true, &count);
+    fclose(file);
+    return code;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static int build_trees(run *r)
+{
+    double start = cli_now();
+    tml_tree_desc a = {
+        .vertices = r->a.positions, .indices = r->a.indices, .skip_broken = r->args->skip_broken};
+    tml_tree_desc b = {
+        .vertices = r->b.positions, .indices = r->b.indices, .skip_broken = r->args->skip_broken};
+    tml_status status = tml_tree_create(r->tml, &a, &r->tree_a);
+    if (status == TML_OK && !r->args->self)
+        status = tml_tree_create(r->tml, &b, &r->tree_b);
+    report_add_stage(&r->times, "trees", cli_now() - start);
+    return fail(r, status);
+}
+
+static int find_pairs(run *r)
+{
+    const collide_args *a = r->args;
+    double start = cli_now();
+    tml_collide_desc desc = {.a = r->tree_a,
+                             .b = r->tree_b,
+                             .poses = r->poses,
+                             .pose_count = r->pose_count,
+                             .want = a->count   ? TML_COLLIDE_COUNT
+                                     : a->first ? TML_COLLIDE_FIRST
+                                                : TML_COLLIDE_ALL,
+                             .classes = a->classes.bits,
+                             .segments = a->segments || a->png};
+    tml_status status = tml_collide(r->tml, &desc, &r->hits);
+    report_add_stage(&r->times, "collide", cli_now() - start);
+    return fail(r, status);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static uint32_t face_of(const mesh_input *in, uint32_t triangle)
+{
+    return in->file.faces ? in->file.faces[triangle] : triangle;
+}
+
+static const mesh_input *second(const run *r)
+{
+    return r->args->self ? &r->a : &r->b;
+}
+
+static double world(const run *r, const float *point, int axis)
+{
+    return r->a.file.mesh.origin[axis] + (double)point[axis];
+}
+
+static void csv_pairs(const run *r, FILE *out)
+{
+    bool has_faces = r->a.file.faces || second(r)->file.faces;
+    bool has_segments = r->args->segments || r->args->png;
+    fprintf(out, "pose,a,b,class%s%s\n", has_faces ? ",face_a,face_b" : "",
+            has_segments ? ",x0,y0,z0,x1,y1,z1" : "");
+    for (uint64_t i = 0; i < r->hits.count; i++) {
+        const tml_collide_pair *p = &r->hits.pairs[i];
+        fprintf(out, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s", p->pose, p->a, p->b,
+                tml_collide_class_name((tml_collide_class)p->kind));
+        if (has_faces)
+            fprintf(out, ",%" PRIu32 ",%" PRIu32, face_of(&r->a, p->a), face_of(second(r), p->b));
+        for (int k = 0; k < 6 && has_segments; k++)
+            fprintf(out, ",%.9g", world(r, r->hits.segments[i].ends + k / 3 * 3, k % 3));
+        fputc('\n', out);
+    }
+}
+
+static void csv_counts(const run *r, FILE *out)
+{
+    fputs("pose,pairs\n", out);
+    for (uint32_t p = 0; p < r->hits.pose_count; p++)
+        fprintf(out, "%" PRIu32 ",%" PRIu64 "\n", p, r->hits.first[p + 1] - r->hits.first[p]);
+}
+
+static void json_point(json *j, const run *r, const char *name, const float *point)
+{
+    double numbers[3];
+    for (int axis = 0; axis < 3; axis++)
+        numbers[axis] = world(r, point, axis);
+    json_numbers(j, name, numbers, 3);
+}
+
+static void json_pairs(json *j, const run *r)
+{
+    json_open(j, "pairs", '[');
+    for (uint64_t i = 0; i < r->hits.count && r->hits.pairs; i++) {
+        const tml_collide_pair *p = &r->hits.pairs[i];
+        json_open(j, NULL, '{');
+        json_count(j, "pose", p->pose);
+        json_count(j, "a", p->a);
+        json_count(j, "b", p->b);
+        json_text(j, "class", tml_collide_class_name((tml_collide_class)p->kind));
+        if (r->a.file.faces || second(r)->file.faces) {
+            json_count(j, "face_a", face_of(&r->a, p->a));
+            json_count(j, "face_b", face_of(second(r), p->b));
+        }
+        if (r->hits.segments) {
+            json_point(j, r, "from", r->hits.segments[i].ends);
+            json_point(j, r, "to", r->hits.segments[i].ends + 3);
+        }
+        json_close(j, '{');
+    }
+    json_close(j, '[');
+}
+
+static void json_counts(json *j, const run *r)
+{
+    json_open(j, "pose_pairs", '[');
+    for (uint32_t p = 0; p < r->hits.pose_count; p++)
+        json_count(j, NULL, r->hits.first[p + 1] - r->hits.first[p]);
+    json_close(j, '[');
+}
+
+/* Pairs as rows of a, b, pose, class; counts as one number a pose. */
+static int save_npy(run *r)
+{
+    tml_array array = {.type = TML_VEC(TML_U32, 4),
+                       .count = r->hits.count,
+                       .data = r->hits.pairs,
+                       .size = r->hits.count * sizeof *r->hits.pairs};
+    if (!r->args->count)
+        return fail(r, tml_array_save(r->tml, r->args->output, &array));
+    size_t size = r->hits.pose_count * sizeof(uint64_t);
+    uint64_t *counts = tml_alloc(r->tml, size);
+    if (!counts)
+        return cli_error("collide", "no memory for %" PRIu32 " counts", r->hits.pose_count);
+    for (uint32_t p = 0; p < r->hits.pose_count; p++)
+        counts[p] = r->hits.first[p + 1] - r->hits.first[p];
+    array = (tml_array){.type = TML_U64, .count = r->hits.pose_count, .data = counts, .size = size};
+    tml_status status = tml_array_save(r->tml, r->args->output, &array);
+    tml_free(r->tml, counts, size);
+    return fail(r, status);
+}
+
+static int save_text(run *r)
+{
+    const collide_args *a = r->args;
+    text_file file;
+    if (!text_file_create("collide", a->output, &file))
+        return CLI_FAILED;
+    if (path_ends_with(a->output, (const char *const[]){".json", NULL})) {
+        json j = {.out = file.stream};
+        json_open(&j, NULL, '{');
+        if (a->count)
+            json_counts(&j, r);
+        else
+            json_pairs(&j, r);
+        json_close(&j, '{');
+    } else if (a->count) {
+        csv_counts(r, file.stream);
+    } else {
+        csv_pairs(r, file.stream);
+    }
+    return text_file_finish("collide", &file, true) ? CLI_OK : CLI_FAILED;
+}
+
+static int save_table(run *r)
+{
+    if (!r->args->output)
+        return CLI_OK;
+    double start = cli_now();
+    int code = path_ends_with(r->args->output, (const char *const[]){".npy", NULL}) ? save_npy(r)
+                                                                                    : save_text(r);
+    report_add_stage(&r->times, "save", cli_now() - start);
+    report_add_output(&r->times, r->args->output);
+    return code;
+}
+
+/* Areas that coplanar triangles share have no ends, and touching points no length. */
+static bool is_line(const tml_collide_segment *s)
+{
+    return isfinite(s->ends[0]) && memcmp(s->ends, s->ends + 3, 3 * sizeof *s->ends) != 0;
+}
+
+static int save_segments(run *r)
+{
+    if (!r->args->segments)
+        return CLI_OK;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < r->hits.count; i++)
+        count += is_line(&r->hits.segments[i]);
+    size_t size = count * sizeof(tml_collide_segment);
+    tml_collide_segment *lines = tml_alloc(r->tml, size);
+    if (!lines && size > 0)
+        return cli_error("collide", "no memory for %" PRIu64 " segments", count);
+    count = 0;
+    for (uint64_t i = 0; i < r->hits.count; i++)
+        if (is_line(&r->hits.segments[i]))
+            lines[count++] = r->hits.segments[i];
+    tml_status status = tml_lines_save(r->tml, r->args->segments, lines ? lines->ends : NULL, count,
+                                       r->a.file.mesh.origin);
+    tml_free(r->tml, lines, size);
+    report_add_output(&r->times, r->args->segments);
+    return fail(r, status);
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+static const uint8_t color_a[3] = {0xd6, 0xc6, 0xaa}, color_b[3] = {0x9f, 0xb6, 0xc8},
+                     color_lit[3] = {0xe8, 0x4a, 0x1f};
+
+/* Both meshes as one, with room for colours and lit triangles. */
+typedef struct stage {
+    float *positions;
+    uint32_t *indices, *lit;
+    uint8_t *colors;
+    size_t positions_size, indices_size, lit_size, colors_size;
+    uint64_t lit_count;
+    double lower[3], upper[3]; /* of the contact */
+} stage;
+
+static void stage_free(tml_context *tml, stage *s)
+{
+    tml_free(tml, s->positions, s->positions_size);
+    tml_free(tml, s->indices, s->indices_size);
+    tml_free(tml, s->lit, s->lit_size);
+    tml_free(tml, s->colors, s->colors_size);
+}
+
+static void stage_fill(const run *r, uint32_t pose, stage *s, tml_mesh *mesh)
+{
+    const tml_mesh *a = &r->a.file.mesh, *b = &r->b.file.mesh;
+    const float *m = r->poses ? r->poses + 12 * (size_t)pose : NULL;
+    if (a->vertex_count > 0)
+        memcpy(s->positions, a->positions, a->vertex_count * 3 * sizeof *s->positions);
+    for (uint64_t v = 0; v < b->vertex_count; v++) {
+        const float *p = b->positions + 3 * v;
+        for (uint64_t row = 0; row < 3; row++)
+            s->positions[3 * (a->vertex_count + v) + row] =
+                m ? m[4 * row] * p[0] + m[4 * row + 1] * p[1] + m[4 * row + 2] * p[2] +
+                        m[4 * row + 3]
+                  : p[row];
+    }
+    const uint32_t *from_a = a->indices, *from_b = b->indices;
+    for (uint64_t i = 0; i < 3 * a->triangle_count; i++) {
+        s->indices[i] = from_a[i];
+        s->colors[i] = color_a[i % 3];
+    }
+    for (uint64_t i = 0; i < 3 * b->triangle_count; i++) {
+        s->indices[3 * a->triangle_count + i] = from_b[i] + (uint32_t)a->vertex_count;
+        s->colors[3 * a->triangle_count + i] = color_b[i % 3];
+    }
+    *mesh = (tml_mesh){.positions = s->positions,
+                       .indices = s->indices,
+                       .vertex_count = a->vertex_count + b->vertex_count,
+                       .triangle_count = a->triangle_count + b->triangle_count};
+}
+
+static int stage_make(const run *r, uint64_t lit_most, stage *s)
+{
+    const tml_mesh *a = &r->a.file.mesh, *b = &r->b.file.mesh;
+    uint64_t triangles = a->triangle_count + b->triangle_count;
+    *s = (stage){.positions_size = (a->vertex_count + b->vertex_count) * 3 * sizeof *s->positions,
+                 .indices_size = triangles * 3 * sizeof *s->indices,
+                 .lit_size = lit_most * sizeof *s->lit,
+                 .colors_size = triangles * 3,
+                 .lower = {INFINITY, INFINITY, INFINITY},
+                 .upper = {-INFINITY, -INFINITY, -INFINITY}};
+    s->positions = tml_alloc(r->tml, s->positions_size);
+    s->indices = tml_alloc(r->tml, s->indices_size);
+    s->lit = tml_alloc(r->tml, s->lit_size);
+    s->colors = tml_alloc(r->tml, s->colors_size);
+    if ((s->positions || !s->positions_size) && (s->indices || !s->indices_size) &&
+        (s->lit || !s->lit_size) && (s->colors || !s->colors_size))
+        return CLI_OK;
+    return cli_error("collide", "no memory for a picture of %" PRIu64 " triangles", triangles);
+}
+
+static void stage_light(stage *s, uint32_t triangle)
+{
+    s->lit[s->lit_count++] = triangle;
+    memcpy(s->colors + 3 * (size_t)triangle, color_lit, sizeof color_lit);
+}
+
+static void stage_see(stage *s, const float *point)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        s->lower[axis] = fmin(s->lower[axis], (double)point[axis]);
+        s->upper[axis] = fmax(s->upper[axis], (double)point[axis]);
+    }
+}
+
+static void light_pair(const run *r, const tml_mesh *mesh, uint32_t a, uint32_t b,
+                       const float ends[6], stage *s)
+{
+    uint32_t second_b = b + (r->args->self ? 0 : (uint32_t)r->a.file.mesh.triangle_count);
+    const uint32_t triangles[2] = {a, second_b};
+    for (int i = 0; i < 2; i++) {
+        stage_light(s, triangles[i]);
+        if (ends && isfinite(ends[0])) {
+            stage_see(s, ends + 3 * i);
+            continue;
+        }
+        const uint32_t *corners = (const uint32_t *)mesh->indices + 3 * (size_t)triangles[i];
+        for (int c = 0; c < 3; c++)
+            stage_see(s, mesh->positions + 3 * (size_t)corners[c]);
+    }
+}
+
+/* The contact with some of what surrounds it: room on all sides, and never less than a part of the whole. */
+static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *desc)
+{
+    float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double largest = 0;
+    if (!(s->lower[0] <= s->upper[0]))
+        return;
+    for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        lower[i % 3] = fminf(lower[i % 3], mesh->positions[i]);
+        upper[i % 3] = fmaxf(upper[i % 3], mesh->positions[i]);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        largest = fmax(largest, (double)upper[axis] - (double)lower[axis]);
+    for (int axis = 0; axis < 3; axis++) {
+        double middle = (s->lower[axis] + s->upper[axis]) / 2;
+        double half = fmax(0.75 * (s->upper[axis] - s->lower[axis]), 0.08 * largest);
+        desc->frame_lower[axis] = fmax(middle - half, (double)lower[axis]);
+        desc->frame_upper[axis] = fmin(middle + half, (double)upper[axis]);
+    }
+}
+
+static int save_picture(run *r)
+{
+    const collide_args *args = r->args;
+    if (!args->png)
+        return CLI_OK;
+    double start = cli_now();
+    uint32_t pose = r->hits.count > 0 ? r->hits.pairs[0].pose : 0;
+    uint64_t first = r->hits.first[pose];
+    uint64_t last = r->hits.first[pose + 1];
+    stage s;
+    tml_mesh mesh;
+    int code = stage_make(r, 2 * (last - first), &s);
+    if (code == CLI_OK) {
+        stage_fill(r, pose, &s, &mesh);
+        for (uint64_t i = first; i < last; i++)
+            light_pair(r, &mesh, r->hits.pairs[i].a, r->hits.pairs[i].b,
+                       r->hits.segments ? r->hits.segments[i].ends : NULL, &s);
+        render_desc desc = {
+            .triangle_colors = s.colors,
+            .lit = s.lit,
+            .lit_count = s.lit_count,
+            .lit_color = {color_lit[0] / 255.0f, color_lit[1] / 255.0f, color_lit[2] / 255.0f},
+            .wire = 0.8f};
+        if (args->frame == 0)
+            frame_contact(&s, &mesh, &desc);
+        code = fail(r, picture_save(r->tml, &mesh, &desc, &args->picture, args->png));
+    }
+    stage_free(r->tml, &s);
+    report_add_stage(&r->times, "picture", cli_now() - start);
+    report_add_output(&r->times, args->png);
+    return code;
+}
+
+/* ---- summary --------------------------------------------------------------------------------- */
+
+static uint32_t poses_in_contact(const run *r)
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < r->hits.pose_count; p++)
+        count += r->hits.first[p + 1] > r->hits.first[p];
+    return count;
+}
+
+static void print_pairs(const run *r)
+{
+    char text[TEXT_SIZE];
+    text_label("pairs");
+    printf("%s", text_count(text, r->hits.count));
+    const char *mark = ": ";
+    for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
+        if (!r->hits.class_counts[kind])
+            continue;
+        printf("%s%s %s", mark, text_count(text, r->hits.class_counts[kind]),
+               tml_collide_class_name((tml_collide_class)kind));
+        mark = ", ";
+    }
+    if (r->hits.count == 0)
+        printf(r->args->self ? "; no triangle meets another" : "; they do not meet");
+    putchar('\n');
+    if (r->hits.pose_count > 1) {
+        text_label("contact");
+        printf("in %s", text_count(text, poses_in_contact(r)));
+        printf(" of %s poses\n", text_count(text, r->hits.pose_count));
+    }
+    text_label("tested");
+    printf("%s pairs of triangles", text_count(text, r->hits.tested));
+    printf(", %s of them exactly\n", text_count(text, r->hits.unsure));
+}
+
+static void print_summary(const run *r)
+{
+    char text[TEXT_SIZE];
+    printf("%s", text_file_name(r->a.path));
+    if (r->args->self)
+        printf(" with itself\n");
+    else
+        printf(" and %s\n", text_file_name(r->b.path));
+    text_label("A");
+    printf("%s\n", mesh_input_describe(&r->a, text));
+    if (!r->args->self) {
+        text_label("B");
+        printf("%s\n", mesh_input_describe(&r->b, text));
+    }
+    print_pairs(r);
+    report_print_time(&r->times);
+    report_print_outputs(&r->times);
+}
+
+static void print_json(const run *r)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    mesh_input_json(&j, "a", &r->a);
+    if (!r->args->self)
+        mesh_input_json(&j, "b", &r->b);
+    json_count(&j, "poses", r->pose_count ? r->pose_count : 1);
+    json_count(&j, "pair_count", r->hits.count);
+    json_count(&j, "poses_in_contact", poses_in_contact(r));
+    json_open(&j, "classes", '{');
+    for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
+        json_count(&j, tml_collide_class_name((tml_collide_class)kind), r->hits.class_counts[kind]);
+    json_close(&j, '{');
+    json_count(&j, "node_pairs", r->hits.node_pairs);
+    json_count(&j, "tested", r->hits.tested);
+    json_count(&j, "unsure", r->hits.unsure);
+    json_counts(&j, r);
+    report_json_stages(&j, &r->times);
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &r->times);
+    json_close(&j, '{');
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int collide_run(void *args, char **operands, uint32_t operand_count)
+{
+    const collide_args *a = args;
+    int code = check_args(a, operand_count);
+    if (code != CLI_OK)
+        return code;
+    run r = {.args = a, .tml = cli_open("collide", &a->common)};
+    if (!r.tml)
+        return CLI_FAILED;
+    code =
+        mesh_input_load("collide", r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
+    if (code == CLI_OK && !a->self)
+        code = mesh_input_load("collide", r.tml, operands[1], TML_WELD_AUTO, &a->common, &r.times,
+                               &r.b);
+    if (code == CLI_OK)
+        code = make_poses(&r);
+    if (code == CLI_OK)
+        code = build_trees(&r);
+    if (code == CLI_OK)
+        code = find_pairs(&r);
+    if (code == CLI_OK)
+        code = save_table(&r);
+    if (code == CLI_OK)
+        code = save_segments(&r);
+    if (code == CLI_OK)
+        code = save_picture(&r);
+    progress_clear();
+    if (code == CLI_OK && a->common.json)
+        print_json(&r);
+    else if (code == CLI_OK && !a->common.quiet)
+        print_summary(&r);
+    tml_collide_free(r.tml, &r.hits);
+    tml_free(r.tml, r.poses, r.poses_size);
+    tml_tree_destroy(r.tml, r.tree_a);
+    tml_tree_destroy(r.tml, r.tree_b);
+    mesh_input_free(r.tml, &r.a);
+    mesh_input_free(r.tml, &r.b);
+    cli_close(r.tml);
+    return code;
+}
+
+const cli_command cmd_collide = {
+    .options =
+        {.name = "collide",
+         .operands = "A [B]",
+         .summary = "Finds which triangles of two meshes meet, exactly",
+         .about =
+             "A and B are meshes (OBJ, PLY, STL, OFF, glTF), found by content; polygons are cut "
+             "into triangles. Each pair of triangles that have a point in common is found, with "
+             "its class: crossing (along a line), touching (at a corner or edge), coplanar "
+             "(overlapping in one plane), degenerate (one of them has no area). The answer is "
+             "exact for the vertices as the pose leaves them, in 32-bit floats: no tolerance, "
+             "no pair missed or made up.\n\n"
+             "Triangles count from 0. A mesh inside of the other one, touching it nowhere, "
+             "meets it nowhere.",
+         .examples = "  trommel collide robot.obj room.obj --translate 0,0,1.5 --png "
+                     "contact.png\n"
+                     "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"
+                     "  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv\n",
+
+         .options = collide_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 2},
+    .args_size = sizeof(collide_args),
+    .run = collide_run,
+};
