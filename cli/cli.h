@@ -41,8 +41,8 @@ typedef struct cli_command {
 
 extern const opt cli_shared_options[]; /* the options behind cli_common */
 
-extern const cli_command cmd_surface, cmd_index, cmd_collide, cmd_exposure, cmd_mips, cmd_info,
-    cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
+extern const cli_command cmd_surface, cmd_index, cmd_collide, cmd_subdivide, cmd_exposure, cmd_mips,
+    cmd_info, cmd_devices, cmd_compact, cmd_scan, cmd_reduce, cmd_bench;
 
 /* Opens the context that the options name, with the progress bar and Ctrl-C attached. On failure
  * prints why and returns NULL: the command then returns CLI_FAILED. */

@@ -322,8 +322,9 @@ static size_t read_npy(const char *name, void *data, size_t size)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static const char *const commands[] = {"surface", "index",   "collide", "exposure", "mips", "info",
-                                       "devices", "compact", "scan",    "reduce",   "bench"};
+static const char *const commands[] = {"surface",  "index", "collide", "subdivide",
+                                       "exposure", "mips",  "info",    "devices",
+                                       "compact",  "scan",  "reduce",  "bench"};
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 TEST(help_names_every_command)
@@ -442,6 +443,16 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"surface a --png x.png --view 3", "--view: \"3\" is not accepted"},
         {"surface a --png x.png --color red", "six hexadecimal digits"},
         {"surface a -z", "unknown option -z"},
+        {"subdivide a", "give --output or --png"},
+        {"subdivide a -o x.doc", "use .ply, .stl, .obj"},
+        {"subdivide a -o x.ply --levels 1.5", "1.5 is no whole number"},
+        {"subdivide a -o x.ply --levels 13", "0 to 12"},
+        {"subdivide a -o x.ply --levels 1 --edge 2", "exclude each other"},
+        {"subdivide a -o x.ply --pixels 2", "--pixels needs --camera"},
+        {"subdivide a -o x.ply --camera 1,2,3,4,5,6", "--camera is for --pixels"},
+        {"subdivide a -o x.ply --budget 9", "--budget and --slivers go with"},
+        {"subdivide a -o x.ply --edge 1 --limit", "--limit is for --levels"},
+        {"subdivide a -o x.ply --creases angle:0", "angle:D with D between 0 and 180"},
         {"collide a", "B is missing; give a second mesh, or --self"},
         {"collide a b --self", "--self takes one mesh"},
         {"collide a --self --scale 2", "--self goes without a pose"},
@@ -717,6 +728,55 @@ TEST(collide_with_itself)
     snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
     EXPECT(0, "collide %s --self", path); /* neighbours are no pairs */
     CHECK(strstr(out, "no triangle meets another"));
+}
+
+/* ---- subdivide ------------------------------------------------------------------------------- */
+
+TEST(subdivide_divides_every_triangle)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
+    EXPECT(0, "subdivide %s --levels 2 --limit --normals -o %s --json", path, in_folder("s.ply"));
+    CHECK(is_json(out));
+    CHECK_NEAR(json_get("triangles"), 12, 0); /* the input's stands first */
+    CHECK(strstr(out, "\"triangles\": 192") != NULL);
+    CHECK(strstr(err, "6 of its 6 faces"));
+    EXPECT(0, "info %s --json", in_folder("s.ply"));
+    CHECK_NEAR(json_get("euler"), 2, 0);
+    CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    CHECK(strstr(out, "\"has_normals\": true") != NULL);
+    CHECK(json_get("volume") > 0.1 && json_get("volume") < 0.9);
+    /* All edges of a cube meet at 90 degrees: as creases for ever they keep it, but round its corners off no more
+     * than their curves do. Diagonals stay smooth. */
+    EXPECT(0, "subdivide %s --levels 3 --creases angle:60 -o %s --json", path, in_folder("c.obj"));
+    CHECK_NEAR(json_get("sharp_edges"), 12, 0);
+    EXPECT(0, "info %s --json", in_folder("c.obj"));
+    CHECK_NEAR(json_get("volume"), 1, 1e-6);
+}
+
+TEST(subdivide_divides_where_it_is_needed)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s",
+             write_text("tagged.obj", CUBE_TEXT "vt 0 0\nt crease 2/1/0 0 1 2\n"));
+    EXPECT(0, "subdivide %s --edge 0.3 -q -o %s --png %s --size 64x48", path, in_folder("e.obj"),
+           in_folder("e.png"));
+    CHECK(out[0] == '\0' && err[0] == '\0');
+    CHECK(exists("e.png"));
+    EXPECT(0, "info %s --json", in_folder("e.obj"));
+    CHECK_NEAR(json_get("euler"), 2, 0);
+    CHECK_NEAR(json_get("boundary_edges"), 0, 0);
+    EXPECT(0, "subdivide %s --pixels 40 --camera 4,-5,3,0.5,0.5,0.5 --depth 5 -o %s", path,
+           in_folder("p.ply"));
+    CHECK(strstr(out, "of what was allowed"));
+    EXPECT(0, "subdivide %s --distance 0.001 --budget 500 --json -o %s", path, in_folder("b.ply"));
+    CHECK(strstr(out, "\"is_within_budget\": false"));
+    EXPECT(1, "subdivide %s --levels 1 -o %s",
+           write_text("three.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 -1 0\n"
+                                   "f 1 2 3\nf 1 2 4\nf 2 1 5\n"),
+           in_folder("none.ply"));
+    CHECK(strstr(err, "edge 0-1"));
+    CHECK(!exists("none.ply"));
 }
 
 /* ---- surface --------------------------------------------------------------------------------- */

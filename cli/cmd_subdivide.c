@@ -1,0 +1,721 @@
+/* trommel subdivide: smooth surfaces from coarse meshes, by Loop's scheme, everywhere alike or where it is needed. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "color.h"
+#include "mesh_input.h"
+#include "picture_buffer.h"
+#include "picture_options.h"
+#include "progress.h"
+#include "text.h"
+
+#include <trommel/subdivide.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef enum crease_source { CREASES_FILE, CREASES_NONE, CREASES_ANGLE } crease_source;
+
+typedef struct crease_option {
+    crease_source source;
+    double angle; /* degrees */
+} crease_option;
+
+typedef struct subdivide_args {
+    cli_common common;
+    const char *output, *png;
+    opt_numbers levels, edge, pixels, angle, distance; /* one number, or none: not given */
+    opt_numbers camera;
+    uint32_t viewport[2];
+    uint64_t depth, budget;
+    crease_option creases;
+    double sharpness;
+    uint32_t boundary, seams, weld;
+    bool limit, normals, warren, slivers, fix;
+    picture_options picture;
+} subdivide_args;
+
+static const char *parse_creases(const char *text, void *member)
+{
+    crease_option *creases = member;
+    *creases = (crease_option){.source = CREASES_FILE};
+    if (strcmp(text, "file") == 0)
+        return NULL;
+    creases->source = CREASES_NONE;
+    if (strcmp(text, "none") == 0)
+        return NULL;
+    creases->source = CREASES_ANGLE;
+    if (strncmp(text, "angle:", 6) == 0 && opt_number(text + 6, &creases->angle) &&
+        creases->angle > 0 && creases->angle < 180)
+        return NULL;
+    return "file, none, or angle:D with D between 0 and 180 degrees";
+}
+
+#define ONE_NUMBER .count_least = 1, .count_most = 1
+
+static const opt subdivide_options[] = {
+    {OPT_SECTION, .help = "How fine"},
+    {OPT_NUMBERS, "levels", .argument = "N", ONE_NUMBER, .least = 0,
+     .most = TML_SUBDIVIDE_MAX_LEVELS, .offset = offsetof(subdivide_args, levels),
+     .help =
+         "divide every triangle into four so many times (default: 2, when nothing else is asked)"},
+    {OPT_NUMBERS, "edge", .argument = "L", ONE_NUMBER, .least = 1e-30, .most = 1e30,
+     .offset = offsetof(subdivide_args, edge),
+     .help = "until no edge is longer, in the mesh's units"},
+    {OPT_NUMBERS, "pixels", .argument = "P", ONE_NUMBER, .least = 1e-3, .most = 1e6,
+     .offset = offsetof(subdivide_args, pixels),
+     .help = "until no edge is longer in the camera's picture; what it does not see stays coarse"},
+    {OPT_NUMBERS, "angle", .argument = "D", ONE_NUMBER, .least = 1e-3, .most = 180,
+     .offset = offsetof(subdivide_args, angle),
+     .help = "until the surface turns by no more degrees along or across an edge"},
+    {OPT_NUMBERS, "distance", .argument = "L", ONE_NUMBER, .least = 1e-30, .most = 1e30,
+     .offset = offsetof(subdivide_args, distance),
+     .help = "until no edge's middle is farther from the surface, in the mesh's units"},
+    {OPT_COUNT, "depth", .argument = "N", .least = 1, .most = TML_SUBDIVIDE_MAX_LEVELS,
+     .fallback = "8", .offset = offsetof(subdivide_args, depth),
+     .help = "divide no triangle more often than that, with the four above"},
+    {OPT_COUNT, "budget", .argument = "N", .least = 0, .most = UINT32_MAX, .fallback = "0",
+     .offset = offsetof(subdivide_args, budget),
+     .help =
+         "make no more triangles, with the four above: the largest errors go first; 0: any number"},
+    {OPT_NUMBERS, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]", .count_least = 6, .count_most = 7,
+     .offset = offsetof(subdivide_args, camera),
+     .help = "for --pixels: where the eye is, where it looks, and the angle from bottom to top "
+             "in degrees (45); --up is up"},
+    {OPT_CUSTOM, "viewport", .argument = "WxH", .parse = picture_parse_size,
+     .fallback = "1920x1080", .offset = offsetof(subdivide_args, viewport),
+     .help = "for --pixels: size of the camera's picture"},
+
+    {OPT_SECTION, .help = "The surface"},
+    {OPT_FLAG, "limit", .offset = offsetof(subdivide_args, limit),
+     .help = "with --levels: put the vertices where infinitely many levels would (the others "
+             "always do)"},
+    {OPT_FLAG, "normals", .offset = offsetof(subdivide_args, normals),
+     .help = "normals of the limit surface"},
+    {OPT_CUSTOM, "creases", .argument = "file|none|angle:D", .parse = parse_creases,
+     .fallback = "file", .offset = offsetof(subdivide_args, creases),
+     .help = "sharp edges: those of the file (OBJ), none, or where triangles meet at more degrees"},
+    {OPT_NUMBER, "sharpness", .argument = "S", .least = 0, .most = 1e6, .fallback = "10",
+     .offset = offsetof(subdivide_args, sharpness),
+     .help = "of --creases angle:D, in levels; 10 and more: for ever"},
+    {OPT_CHOICE, "boundary", .choices = "smooth|corners|pinned", .fallback = "smooth",
+     .offset = offsetof(subdivide_args, boundary),
+     .help = "a curve, one that keeps the corners of single triangles, or the boundary as it is"},
+    {OPT_CHOICE, "seams", .choices = "corners|smooth|pinned|linear", .fallback = "corners",
+     .offset = offsetof(subdivide_args, seams), .help = "the same for texture coordinates"},
+    {OPT_FLAG, "warren", .offset = offsetof(subdivide_args, warren),
+     .help = "Warren's weights instead of Loop's own"},
+    {OPT_FLAG, "slivers", .offset = offsetof(subdivide_args, slivers),
+     .help = "close gaps between levels by triangles without area instead of dividing neighbours"},
+
+    {OPT_SECTION, .help = "Input"},
+    {OPT_CHOICE, "weld", .choices = "auto|never|always", .fallback = "auto",
+     .offset = offsetof(subdivide_args, weld),
+     .help = "make vertices at equal places one; auto: in STL and glTF"},
+    {OPT_FLAG, "fix", .offset = offsetof(subdivide_args, fix),
+     .help = "mend windings, edges of more than two triangles and vertices of several fans, "
+             "instead of refusing them"},
+
+    {OPT_SECTION, .help = "Output"},
+    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(subdivide_args, output),
+     .help = "the mesh: .ply .stl .obj .glb .vtp; texture coordinates need .obj"},
+    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(subdivide_args, png),
+     .help = "a picture of its triangles, a colour for each level"},
+    PICTURE_OPTIONS(subdivide_args),
+    {0},
+};
+
+static bool is_adaptive(const subdivide_args *a)
+{
+    return a->edge.count || a->pixels.count || a->angle.count || a->distance.count;
+}
+
+/* A long run must not end in an unknown ending. */
+static int check_args(const subdivide_args *a)
+{
+    static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
+    static const char *const pictures[] = {".png", NULL};
+    uint32_t ways =
+        a->levels.count + a->edge.count + a->pixels.count + a->angle.count + a->distance.count;
+    if (!a->output && !a->png)
+        return cli_usage("subdivide", "nothing to write; give --output or --png");
+    if (ways > 1)
+        return cli_usage("subdivide", "--levels, --edge, --pixels, --angle and --distance "
+                                      "exclude each other; choose one");
+    if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
+        return cli_usage("subdivide", "--levels: %g is no whole number", a->levels.values[0]);
+    if (a->pixels.count && !a->camera.count)
+        return cli_usage("subdivide", "--pixels needs --camera, where the picture is seen from");
+    if (a->camera.count && !a->pixels.count)
+        return cli_usage("subdivide", "--camera is for --pixels");
+    if (!is_adaptive(a) && (a->slivers || a->budget))
+        return cli_usage("subdivide", "--budget and --slivers go with --edge, --pixels, --angle "
+                                      "or --distance");
+    if (is_adaptive(a) && a->limit)
+        return cli_usage("subdivide", "--limit is for --levels; other vertices lie there anyway");
+    if (a->output && !path_ends_with(a->output, meshes))
+        return cli_usage("subdivide",
+                         "--output: %s ends in no known format; use .ply, .stl, .obj, .glb or .vtp",
+                         a->output);
+    if (a->png && !path_ends_with(a->png, pictures))
+        return cli_usage("subdivide", "--png: %s does not end in .png", a->png);
+    return CLI_OK;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    tml_context *tml;
+    const subdivide_args *args;
+    mesh_input in;
+    tml_buffer creases, crease_sharpness, corners, corner_sharpness, values, uvs, uv_indices;
+    tml_subdivider *subdivider;
+    tml_subdivider_info info;
+    tml_subdivide_result result;
+    tml_mesh mesh; /* over the result's buffers, mapped */
+    const uint32_t *origins;
+    uint64_t level_counts[TML_SUBDIVIDE_MAX_LEVELS + 1]; /* triangles */
+    report times;
+} run;
+
+static int fail(const run *r, tml_status status)
+{
+    return cli_fail("subdivide", r->tml, status);
+}
+
+/* ---- creases where triangles meet at an angle ------------------------------------------------ */
+
+/* A triangle's side, its ends in order. */
+typedef struct side {
+    uint32_t low, high;
+    uint64_t triangle;
+} side;
+
+static int compare_sides(const void *left, const void *right)
+{
+    const side *a = left, *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    if (a->high != b->high)
+        return a->high < b->high ? -1 : 1;
+    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+}
+
+static void find_normal(const tml_mesh *mesh, uint64_t triangle, double out[3])
+{
+    const uint32_t *t = (const uint32_t *)mesh->indices + 3 * triangle;
+    double u[3], v[3];
+    for (int i = 0; i < 3; i++) {
+        double a = (double)mesh->positions[3 * (size_t)t[0] + (size_t)i];
+        u[i] = (double)mesh->positions[3 * (size_t)t[1] + (size_t)i] - a;
+        v[i] = (double)mesh->positions[3 * (size_t)t[2] + (size_t)i] - a;
+    }
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = u[j] * v[k] - u[k] * v[j];
+    }
+}
+
+static double find_angle(const tml_mesh *mesh, uint64_t a, uint64_t b)
+{
+    double m[3], n[3], dot = 0, cross[3];
+    find_normal(mesh, a, m);
+    find_normal(mesh, b, n);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        dot += m[i] * n[i];
+        cross[i] = m[j] * n[k] - m[k] * n[j];
+    }
+    return atan2(sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]), dot);
+}
+
+/* Moves the sharp ones of the sides to the front; returns how many. */
+static uint64_t keep_sharp(const tml_mesh *mesh, side *sides, uint64_t count, double angle)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i + 1 < count; i++) {
+        if (sides[i].low != sides[i + 1].low || sides[i].high != sides[i + 1].high)
+            continue;
+        if (find_angle(mesh, sides[i].triangle, sides[i + 1].triangle) > angle)
+            sides[kept++] = sides[i];
+        i++;
+    }
+    return kept;
+}
+
+static int make_angle_creases(run *r)
+{
+    const tml_mesh *mesh = &r->in.file.mesh;
+    uint64_t count = 3 * mesh->triangle_count;
+    size_t size = count * sizeof(side);
+    side *sides = tml_alloc(r->tml, size);
+    if (!sides)
+        return size ? cli_error("subdivide", "no memory for %" PRIu64 " edges", count) : CLI_OK;
+    const uint32_t *indices = mesh->indices;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t a = indices[i], b = indices[i % 3 == 2 ? i - 2 : i + 1];
+        sides[i] = (side){a < b ? a : b, a < b ? b : a, i / 3};
+    }
+    qsort(sides, count, sizeof *sides, compare_sides);
+    count = keep_sharp(mesh, sides, count, r->args->creases.angle * 0.017453292519943295);
+    uint32_t *ends = tml_alloc(r->tml, count * 2 * sizeof *ends);
+    float *sharpness = tml_alloc(r->tml, count * sizeof *sharpness);
+    tml_status status = TML_OK;
+    if ((!ends || !sharpness) && count > 0)
+        status = tml_error(r->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " creases", count);
+    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+        ends[2 * i] = sides[i].low;
+        ends[2 * i + 1] = sides[i].high;
+        sharpness[i] = (float)r->args->sharpness;
+    }
+    if (status == TML_OK && count > 0)
+        status = tml_buffer_create(
+            r->tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 2), .count = count, .data = ends},
+            &r->creases);
+    if (status == TML_OK && count > 0)
+        status = tml_buffer_create(
+            r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .data = sharpness},
+            &r->crease_sharpness);
+    tml_free(r->tml, sharpness, count * sizeof *sharpness);
+    tml_free(r->tml, ends, count * 2 * sizeof *ends);
+    tml_free(r->tml, sides, size);
+    return fail(r, status);
+}
+
+/* ---- preparing ------------------------------------------------------------------------------- */
+
+/* A buffer of an array that may be missing. */
+static tml_status lend_if_any(run *r, tml_type type, uint64_t count, const void *data,
+                              const char *label, tml_buffer *out)
+{
+    return data && count > 0 ? cli_lend(r->tml, type, count, data, label, out) : TML_OK;
+}
+
+static int lend_file_creases(run *r)
+{
+    const tml_mesh_file *f = &r->in.file;
+    tml_status status = lend_if_any(r, TML_VEC(TML_U32, 2), f->crease_count, f->crease_vertices,
+                                    "creases", &r->creases);
+    if (status == TML_OK)
+        status = lend_if_any(r, TML_F32, f->crease_count, f->crease_sharpness, "sharpness",
+                             &r->crease_sharpness);
+    if (status == TML_OK)
+        status =
+            lend_if_any(r, TML_U32, f->corner_count, f->corner_vertices, "corners", &r->corners);
+    if (status == TML_OK)
+        status = lend_if_any(r, TML_F32, f->corner_count, f->corner_sharpness, "sharpness",
+                             &r->corner_sharpness);
+    return fail(r, status);
+}
+
+static int load(run *r, const char *path)
+{
+    const subdivide_args *a = r->args;
+    tml_weld weld = (tml_weld)a->weld;
+    const char *format = tml_mesh_format(r->tml, path);
+    if (weld == TML_WELD_AUTO && format && strcmp(format, "glTF") == 0)
+        weld = TML_WELD_ALWAYS; /* it splits vertices at the seams of normals and textures */
+    int code = mesh_input_load("subdivide", r->tml, path, weld, &a->common, &r->times, &r->in);
+    const tml_mesh *mesh = &r->in.file.mesh;
+    if (code == CLI_OK)
+        code = fail(
+            r, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values, "values", &r->values));
+    if (code == CLI_OK)
+        code = fail(r, lend_if_any(r, TML_VEC(TML_F32, 2), mesh->uv_count, mesh->uvs,
+                                   "texture coordinates", &r->uvs));
+    if (code == CLI_OK && mesh->uvs)
+        code = fail(r, lend_if_any(r, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->uv_indices,
+                                   "texture triangles", &r->uv_indices));
+    if (code != CLI_OK || a->creases.source == CREASES_NONE)
+        return code;
+    return a->creases.source == CREASES_ANGLE ? make_angle_creases(r) : lend_file_creases(r);
+}
+
+static int prepare(run *r)
+{
+    const subdivide_args *a = r->args;
+    double start = cli_now();
+    tml_subdivider_desc desc = {
+        .positions = r->in.positions,
+        .indices = r->in.indices,
+        .attributes = {r->values},
+        .channels = {{.values = r->uvs,
+                      .indices = r->uv_indices,
+                      .seams = (tml_subdivide_seams)a->seams}},
+        .crease_edges = r->creases,
+        .crease_sharpness = r->crease_sharpness,
+        .corners = r->corners,
+        .corner_sharpness = r->corner_sharpness,
+        .boundary = (tml_subdivide_boundary)a->boundary,
+        .weights = a->warren ? TML_WEIGHTS_WARREN : TML_WEIGHTS_LOOP,
+        .fix = a->fix,
+    };
+    tml_status status = tml_subdivider_create(r->tml, &desc, &r->subdivider);
+    report_add_stage(&r->times, "topology", cli_now() - start);
+    if (status == TML_OK)
+        tml_subdivider_info_of(r->subdivider, &r->info);
+    return fail(r, status);
+}
+
+/* ---- the camera ------------------------------------------------------------------------------ */
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static bool normalize(double v[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int i = 0; i < 3; i++)
+        v[i] /= length;
+    return length > 0;
+}
+
+/* World to clip space, for positions relative to the mesh's origin. */
+static int aim_camera(const run *r, tml_subdivide_camera *camera)
+{
+    static const int up_axis[] = {2, 1, 0, 2, 1, 0};
+    const subdivide_args *a = r->args;
+    const double *eye = a->camera.values, *target = eye + 3;
+    const double *origin = r->in.file.mesh.origin;
+    double fov = a->camera.count > 6 ? eye[6] : 45;
+    double forward[3], right[3], upward[3], up[3] = {0, 0, 0};
+    if (!(fov > 0 && fov < 180))
+        return cli_usage("subdivide", "--camera: %g degrees from bottom to top; needs 0 to 180",
+                         fov);
+    up[up_axis[a->picture.up]] = a->picture.up >= RENDER_UP_MINUS_Z ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        forward[i] = target[i] - eye[i];
+    cross(forward, up, right);
+    if (!normalize(forward) || !normalize(right))
+        return cli_usage("subdivide", "--camera looks nowhere, or straight along --up");
+    cross(right, forward, upward);
+    *camera = (tml_subdivide_camera){.width = a->viewport[0], .height = a->viewport[1]};
+    double focal = 1 / tan(fov * 0.017453292519943295 / 2);
+    double aspect = (double)camera->width / camera->height;
+    const double *rows[4] = {right, upward, forward, forward};
+    const double scales[4] = {focal / aspect, focal, 1, 1};
+    for (int row = 0; row < 4; row++) {
+        double shift = 0;
+        for (int i = 0; i < 3; i++) {
+            camera->matrix[4 * row + i] = (float)(scales[row] * rows[row][i]);
+            shift -= scales[row] * rows[row][i] * (eye[i] - origin[i]);
+        }
+        camera->matrix[4 * row + 3] = (float)shift;
+    }
+    return CLI_OK;
+}
+
+/* ---- subdividing ----------------------------------------------------------------------------- */
+
+static int subdivide_uniformly(run *r)
+{
+    const subdivide_args *a = r->args;
+    tml_subdivide_uniform_desc desc = {.levels =
+                                           a->levels.count ? (uint32_t)a->levels.values[0] : 2,
+                                       .limit = a->limit,
+                                       .normals = a->normals};
+    tml_status status = tml_subdivide_uniform(r->subdivider, &desc, &r->result);
+    if (status == TML_OK)
+        status = tml_sync(r->tml);
+    r->result.depth = desc.levels;
+    return fail(r, status);
+}
+
+static int subdivide_adaptively(run *r)
+{
+    const subdivide_args *a = r->args;
+    tml_subdivide_adaptive_desc desc = {.max_depth = (uint32_t)a->depth,
+                                        .budget = a->budget,
+                                        .slivers = a->slivers,
+                                        .normals = a->normals,
+                                        .origins = true};
+    if (a->pixels.count) {
+        desc.criterion = TML_SPLIT_PIXELS;
+        desc.threshold = (float)a->pixels.values[0];
+        int code = aim_camera(r, &desc.camera);
+        if (code != CLI_OK)
+            return code;
+    } else if (a->angle.count) {
+        desc.criterion = TML_SPLIT_ANGLE;
+        desc.threshold = (float)(a->angle.values[0] * 0.017453292519943295);
+    } else if (a->distance.count) {
+        desc.criterion = TML_SPLIT_DISTANCE;
+        desc.threshold = (float)a->distance.values[0];
+    } else {
+        desc.criterion = TML_SPLIT_LENGTH;
+        desc.threshold = (float)a->edge.values[0];
+    }
+    return fail(r, tml_subdivide_adaptive(r->subdivider, &desc, &r->result));
+}
+
+static tml_status map_if_any(tml_context *tml, tml_buffer buffer, const void **out)
+{
+    void *memory = NULL;
+    tml_status status = tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, &memory);
+    *out = memory;
+    return status;
+}
+
+static int map_result(run *r)
+{
+    const tml_subdivide_buffers *b = &r->result.buffers;
+    const void *arrays[7];
+    const tml_buffer buffers[7] = {b->positions,     b->normals,           b->indices,
+                                   b->attributes[0], b->channel_values[0], b->channel_indices[0],
+                                   b->origins};
+    tml_status status = TML_OK;
+    for (int i = 0; i < 7 && status == TML_OK; i++)
+        status = map_if_any(r->tml, buffers[i], &arrays[i]);
+    if (status != TML_OK)
+        return fail(r, status);
+    r->mesh = (tml_mesh){.positions = arrays[0],
+                         .normals = arrays[1],
+                         .indices = arrays[2],
+                         .values = arrays[3],
+                         .uvs = arrays[4],
+                         .uv_indices = arrays[5],
+                         .uv_count = r->result.channel_counts[0],
+                         .vertex_count = r->result.vertex_count,
+                         .triangle_count = r->result.triangle_count,
+                         .value_name = r->in.file.mesh.value_name,
+                         .comment = "made by " CLI_PROGRAM};
+    memcpy(r->mesh.origin, r->in.file.mesh.origin, sizeof r->mesh.origin);
+    r->origins = arrays[6];
+    for (uint64_t t = 0; t < r->result.triangle_count; t++) {
+        uint32_t level = r->origins ? r->origins[2 * t + 1] : r->result.depth;
+        r->level_counts[level <= TML_SUBDIVIDE_MAX_LEVELS ? level : TML_SUBDIVIDE_MAX_LEVELS]++;
+    }
+    return CLI_OK;
+}
+
+static void unmap_result(run *r)
+{
+    const tml_subdivide_buffers *b = &r->result.buffers;
+    const tml_buffer buffers[7] = {b->positions,     b->normals,           b->indices,
+                                   b->attributes[0], b->channel_values[0], b->channel_indices[0],
+                                   b->origins};
+    for (int i = 0; i < 7; i++)
+        if (!tml_is_none(buffers[i]))
+            tml_unmap(r->tml, buffers[i]);
+}
+
+static int subdivide(run *r)
+{
+    double start = cli_now();
+    int code = is_adaptive(r->args) ? subdivide_adaptively(r) : subdivide_uniformly(r);
+    report_add_stage(&r->times, "subdivide", cli_now() - start);
+    return code;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static int save_mesh(run *r)
+{
+    const char *path = r->args->output;
+    if (!path)
+        return CLI_OK;
+    double start = cli_now();
+    if (r->mesh.uvs && !r->args->common.quiet &&
+        !path_ends_with(path, (const char *const[]){".obj", NULL}))
+        cli_error("subdivide",
+                  "warning: %s holds no texture coordinates of corners; use .obj to keep them",
+                  path);
+    tml_status status = tml_mesh_save(r->tml, path, &r->mesh);
+    report_add_stage(&r->times, "save", cli_now() - start);
+    report_add_output(&r->times, path);
+    return fail(r, status);
+}
+
+/* Levels go round the hues, from blue over green and yellow to red. */
+static void level_color(uint32_t level, uint8_t out[3])
+{
+    tml_vec3 c =
+        color_from_lch(0.80f - 0.02f * (float)(level % 2), 0.105f, 0.70f - 0.115f * (float)level);
+    const float channels[3] = {c.x, c.y, c.z};
+    for (int i = 0; i < 3; i++)
+        out[i] = (uint8_t)(255 * color_to_srgb(channels[i]) + 0.5f);
+}
+
+static int save_picture(run *r)
+{
+    if (!r->args->png)
+        return CLI_OK;
+    double start = cli_now();
+    size_t size = r->mesh.triangle_count * 3;
+    uint8_t *colors = tml_alloc(r->tml, size);
+    if (!colors && size > 0)
+        return cli_error("subdivide", "no memory for the colours of %" PRIu64 " triangles",
+                         r->mesh.triangle_count);
+    for (uint64_t t = 0; t < r->mesh.triangle_count; t++)
+        level_color(r->origins ? r->origins[2 * t + 1] : r->result.depth, colors + 3 * t);
+    render_desc desc = {.triangle_colors = colors, .wire = 1.0f};
+    tml_status status = picture_save(r->tml, &r->mesh, &desc, &r->args->picture, r->args->png);
+    tml_free(r->tml, colors, size);
+    report_add_stage(&r->times, "picture", cli_now() - start);
+    report_add_output(&r->times, r->args->png);
+    return fail(r, status);
+}
+
+/* ---- summary --------------------------------------------------------------------------------- */
+
+static void print_topology(const run *r)
+{
+    const tml_subdivider_info *info = &r->info;
+    char text[TEXT_SIZE];
+    text_label("edges");
+    printf("%s", text_count(text, info->edge_count));
+    printf(", %s on the boundary", text_count(text, info->boundary_edge_count));
+    printf(", %s sharp; valence to %" PRIu32 "\n", text_count(text, info->sharp_edge_count),
+           info->max_valence);
+    if (info->removed_triangles + info->flipped_triangles + info->split_vertices == 0)
+        return;
+    text_label("mended");
+    printf("%s triangles removed, ", text_count(text, info->removed_triangles));
+    printf("%s turned round, ", text_count(text, info->flipped_triangles));
+    printf("%s vertices split\n", text_count(text, info->split_vertices));
+}
+
+static void print_levels(const run *r)
+{
+    char text[TEXT_SIZE];
+    const char *mark = "";
+    text_label("levels");
+    for (uint32_t level = 0; level <= TML_SUBDIVIDE_MAX_LEVELS; level++) {
+        if (!r->level_counts[level])
+            continue;
+        printf("%s%" PRIu32 ": %s", mark, level, text_count(text, r->level_counts[level]));
+        mark = ", ";
+    }
+    printf("%s\n", *mark ? "" : "none");
+    if (!is_adaptive(r->args))
+        return;
+    text_label("error");
+    printf("%.4g of what was allowed", r->result.error);
+    if (!r->result.is_within_budget)
+        printf("; the budget is too small for more");
+    if (!r->result.is_within_depth)
+        printf("; --depth %" PRIu64 " allows no finer triangles", r->args->depth);
+    putchar('\n');
+}
+
+static void print_summary(const run *r)
+{
+    char text[TEXT_SIZE];
+    printf("%s\n", text_file_name(r->in.path));
+    text_label("input");
+    printf("%s\n", mesh_input_describe(&r->in, text));
+    print_topology(r);
+    text_label("mesh");
+    printf("%s vertices, ", text_count(text, r->result.vertex_count));
+    printf("%s triangles\n", text_count(text, r->result.triangle_count));
+    print_levels(r);
+    report_print_time(&r->times);
+    report_print_outputs(&r->times);
+}
+
+static void print_json(const run *r)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    mesh_input_json(&j, "input", &r->in);
+    json_count(&j, "edges", r->info.edge_count);
+    json_count(&j, "boundary_edges", r->info.boundary_edge_count);
+    json_count(&j, "sharp_edges", r->info.sharp_edge_count);
+    json_count(&j, "max_valence", r->info.max_valence);
+    json_count(&j, "removed_triangles", r->info.removed_triangles);
+    json_count(&j, "flipped_triangles", r->info.flipped_triangles);
+    json_count(&j, "split_vertices", r->info.split_vertices);
+    json_count(&j, "vertices", r->result.vertex_count);
+    json_count(&j, "triangles", r->result.triangle_count);
+    json_open(&j, "level_triangles", '[');
+    for (uint32_t level = 0; level <= r->result.depth && level <= TML_SUBDIVIDE_MAX_LEVELS; level++)
+        json_count(&j, NULL, r->level_counts[level]);
+    json_close(&j, '[');
+    if (is_adaptive(r->args)) {
+        json_number(&j, "error", r->result.error);
+        json_flag(&j, "is_within_budget", r->result.is_within_budget);
+        json_flag(&j, "is_within_depth", r->result.is_within_depth);
+    }
+    report_json_stages(&j, &r->times);
+    json_count(&j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(&j, &r->times);
+    json_close(&j, '{');
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static void release(run *r)
+{
+    const tml_buffer buffers[] = {r->creases,          r->crease_sharpness, r->corners,
+                                  r->corner_sharpness, r->values,           r->uvs,
+                                  r->uv_indices};
+    tml_subdivide_free(r->tml, &r->result);
+    tml_subdivider_destroy(r->subdivider);
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        tml_buffer_destroy(r->tml, buffers[i]);
+    mesh_input_free(r->tml, &r->in);
+    cli_close(r->tml);
+}
+
+static int subdivide_run(void *args, char **operands, uint32_t operand_count)
+{
+    const subdivide_args *a = args;
+    (void)operand_count;
+    int code = check_args(a);
+    if (code != CLI_OK)
+        return code;
+    run r = {.args = a, .tml = cli_open("subdivide", &a->common)};
+    if (!r.tml)
+        return CLI_FAILED;
+    code = load(&r, operands[0]);
+    if (code == CLI_OK)
+        code = prepare(&r);
+    if (code == CLI_OK)
+        code = subdivide(&r);
+    if (code == CLI_OK) {
+        code = map_result(&r);
+        if (code == CLI_OK)
+            code = save_mesh(&r);
+        if (code == CLI_OK)
+            code = save_picture(&r);
+        unmap_result(&r);
+    }
+    progress_clear();
+    if (code == CLI_OK && a->common.json)
+        print_json(&r);
+    else if (code == CLI_OK && !a->common.quiet)
+        print_summary(&r);
+    release(&r);
+    return code;
+}
+
+const cli_command cmd_subdivide = {
+    .options =
+        {.name = "subdivide",
+         .operands = "IN",
+         .summary = "Makes smooth surfaces from coarse meshes, everywhere alike or where needed",
+         .about =
+             "IN is a mesh (OBJ, PLY, STL, OFF, glTF), found by content; polygons are cut into "
+             "triangles. Loop's scheme, as OpenSubdiv has it: boundaries, creases, any number "
+             "of triangles around a vertex.\n\n"
+             "With --edge, --pixels, --angle or --distance only what is too coarse is divided; "
+             "vertices lie on the limit surface, there are no cracks, and the mesh is closed "
+             "where the input is.",
+         .examples = "  trommel subdivide spot.obj -o smooth.ply --levels 3 --limit --normals\n"
+                     "  trommel subdivide bolt.stl -o bolt.ply --angle 5 --creases angle:40 "
+                     "--png bolt.png\n"
+                     "  trommel subdivide hero.obj -o view.obj --pixels 4 --camera "
+                     "2,-6,3,0,0,1\n",
+         .options = subdivide_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1},
+    .args_size = sizeof(subdivide_args),
+    .run = subdivide_run,
+};
