@@ -1,4 +1,5 @@
-/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many. */
+/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many; and how far
+ * two meshes are apart. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct collide_args {
     const char *output, *segments, *png, *pose;
     opt_numbers translate, rotate;
     double scale;
-    bool self, first, count, skip_broken;
+    bool self, distance, first, count, skip_broken;
     class_set classes;
     uint32_t frame; /* of the picture */
     picture_options picture;
@@ -76,13 +77,16 @@ static const opt collide_options[] = {
     {OPT_CUSTOM, "classes", .argument = "NAME[,NAME...]", .parse = parse_classes,
      .offset = offsetof(collide_args, classes),
      .help = "only pairs that are crossing, touching, coplanar or degenerate (default: all)"},
+    {OPT_FLAG, "distance", .offset = offsetof(collide_args, distance),
+     .help = "the smallest distance of A and B instead, and where it is"},
     {OPT_FLAG, "skip-broken", .offset = offsetof(collide_args, skip_broken),
      .help =
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
 
     {OPT_SECTION, .help = "Output"},
     {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(collide_args, output),
-     .help = "the pairs, or with --count how many there are for each pose: .csv .json .npy"},
+     .help =
+         "the pairs, or with --count or --distance what there is for each pose: .csv .json .npy"},
     {OPT_FILE, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
      .help = "the lines along which triangles cross: .obj"},
     {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(collide_args, png),
@@ -111,10 +115,12 @@ static int check_args(const collide_args *a, uint32_t operand_count)
     if (a->self ? operand_count != 1 : operand_count != 2)
         return cli_usage("collide", a->self ? "--self takes one mesh, not two"
                                             : "B is missing; give a second mesh, or --self");
-    if (a->self && (a->pose || is_posed(a)))
-        return cli_usage("collide", "--self goes without a pose");
-    if (a->first && a->count)
-        return cli_usage("collide", "--first and --count exclude each other");
+    if (a->self && (a->distance || a->pose || is_posed(a)))
+        return cli_usage("collide", "--self goes without --distance and without a pose");
+    if (a->first + a->count + a->distance > 1)
+        return cli_usage("collide", "--first, --count and --distance exclude each other");
+    if (a->distance && (a->classes.bits || a->segments))
+        return cli_usage("collide", "--distance has no --classes and no --segments");
     if (a->count && (a->segments || a->png))
         return cli_usage("collide", "--count finds no pairs to show; leave it, or --segments "
                                     "and --png, away");
@@ -123,6 +129,8 @@ static int check_args(const collide_args *a, uint32_t operand_count)
     if (a->output && !path_ends_with(a->output, tables))
         return cli_usage("collide", "--output: %s ends in no known format; use .csv, .json or .npy",
                          a->output);
+    if (a->output && a->distance && path_ends_with(a->output, (const char *const[]){".npy", NULL}))
+        return cli_usage("collide", "--output: distances are written as .csv or .json");
     if (a->segments && !path_ends_with(a->segments, lines))
         return cli_usage("collide", "--segments: %s does not end in .obj", a->segments);
     if (a->png && !path_ends_with(a->png, pictures))
@@ -141,6 +149,8 @@ typedef struct run {
     uint32_t pose_count;
     size_t poses_size;
     tml_collide_result hits;
+    tml_collide_distance_result *distances;
+    size_t distances_size;
     report times;
 } run;
 
@@ -327,6 +337,11 @@ static int make_poses(run *r)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
+static uint32_t shown_poses(const run *r)
+{
+    return r->pose_count ? r->pose_count : 1;
+}
+
 static int build_trees(run *r)
 {
     double start = cli_now();
@@ -356,6 +371,19 @@ static int find_pairs(run *r)
                              .segments = a->segments || a->png};
     tml_status status = tml_collide(r->tml, &desc, &r->hits);
     report_add_stage(&r->times, "collide", cli_now() - start);
+    return fail(r, status);
+}
+
+static int find_distances(run *r)
+{
+    double start = cli_now();
+    r->distances_size = shown_poses(r) * sizeof *r->distances;
+    r->distances = tml_alloc(r->tml, r->distances_size);
+    if (!r->distances)
+        return cli_error("collide", "no memory for %" PRIu32 " distances", shown_poses(r));
+    tml_status status =
+        tml_collide_distance(r->tml, r->tree_a, r->tree_b, r->poses, r->pose_count, r->distances);
+    report_add_stage(&r->times, "distance", cli_now() - start);
     return fail(r, status);
 }
 
@@ -401,6 +429,18 @@ static void csv_counts(const run *r, FILE *out)
         fprintf(out, "%" PRIu32 ",%" PRIu64 "\n", p, r->hits.first[p + 1] - r->hits.first[p]);
 }
 
+static void csv_distances(const run *r, FILE *out)
+{
+    fputs("pose,distance,a,b,ax,ay,az,bx,by,bz\n", out);
+    for (uint32_t p = 0; p < shown_poses(r); p++) {
+        const tml_collide_distance_result *d = &r->distances[p];
+        fprintf(out, "%" PRIu32 ",%.17g,%" PRIu32 ",%" PRIu32, p, d->distance, d->a, d->b);
+        for (int k = 0; k < 6; k++)
+            fprintf(out, ",%.9g", world(r, k < 3 ? d->point_a : d->point_b, k % 3));
+        fputc('\n', out);
+    }
+}
+
 static void json_point(json *j, const run *r, const char *name, const float *point)
 {
     double numbers[3];
@@ -440,6 +480,22 @@ static void json_counts(json *j, const run *r)
     json_close(j, '[');
 }
 
+static void json_distances(json *j, const run *r)
+{
+    json_open(j, "distances", '[');
+    for (uint32_t p = 0; p < shown_poses(r); p++) {
+        const tml_collide_distance_result *d = &r->distances[p];
+        json_open(j, NULL, '{');
+        json_number(j, "distance", d->distance);
+        json_count(j, "a", d->a);
+        json_count(j, "b", d->b);
+        json_point(j, r, "point_a", d->point_a);
+        json_point(j, r, "point_b", d->point_b);
+        json_close(j, '{');
+    }
+    json_close(j, '[');
+}
+
 /* Pairs as rows of a, b, pose, class; counts as one number a pose. */
 static int save_npy(run *r)
 {
@@ -470,11 +526,15 @@ static int save_text(run *r)
     if (path_ends_with(a->output, (const char *const[]){".json", NULL})) {
         json j = {.out = file.stream};
         json_open(&j, NULL, '{');
-        if (a->count)
+        if (a->distance)
+            json_distances(&j, r);
+        else if (a->count)
             json_counts(&j, r);
         else
             json_pairs(&j, r);
         json_close(&j, '{');
+    } else if (a->distance) {
+        csv_distances(r, file.stream);
     } else if (a->count) {
         csv_counts(r, file.stream);
     } else {
@@ -647,23 +707,36 @@ static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *des
     }
 }
 
+/* The pose to show: the first with a pair, or the nearest. */
+static uint32_t shown_pose(const run *r)
+{
+    uint32_t best = 0;
+    if (!r->args->distance)
+        return r->hits.count > 0 ? r->hits.pairs[0].pose : 0;
+    for (uint32_t p = 1; p < shown_poses(r); p++)
+        best = r->distances[p].distance < r->distances[best].distance ? p : best;
+    return best;
+}
+
 static int save_picture(run *r)
 {
     const collide_args *args = r->args;
     if (!args->png)
         return CLI_OK;
     double start = cli_now();
-    uint32_t pose = r->hits.count > 0 ? r->hits.pairs[0].pose : 0;
-    uint64_t first = r->hits.first[pose];
-    uint64_t last = r->hits.first[pose + 1];
+    uint32_t pose = shown_pose(r);
+    uint64_t first = args->distance ? 0 : r->hits.first[pose];
+    uint64_t last = args->distance ? 1 : r->hits.first[pose + 1];
     stage s;
     tml_mesh mesh;
     int code = stage_make(r, 2 * (last - first), &s);
     if (code == CLI_OK) {
         stage_fill(r, pose, &s, &mesh);
-        for (uint64_t i = first; i < last; i++)
+        for (uint64_t i = first; i < last && !args->distance; i++)
             light_pair(r, &mesh, r->hits.pairs[i].a, r->hits.pairs[i].b,
                        r->hits.segments ? r->hits.segments[i].ends : NULL, &s);
+        if (args->distance && isfinite(r->distances[pose].distance))
+            light_pair(r, &mesh, r->distances[pose].a, r->distances[pose].b, NULL, &s);
         render_desc desc = {
             .triangle_colors = s.colors,
             .lit = s.lit,
@@ -716,6 +789,26 @@ static void print_pairs(const run *r)
     printf(", %s of them exactly\n", text_count(text, r->hits.unsure));
 }
 
+static void print_distances(const run *r)
+{
+    char text[TEXT_SIZE];
+    uint32_t pose = shown_pose(r);
+    const tml_collide_distance_result *d = &r->distances[pose];
+    text_label("distance");
+    printf("%s", text_number(text, d->distance));
+    if (shown_poses(r) > 1)
+        printf(", the smallest, in pose %" PRIu32 " of %" PRIu32, pose, shown_poses(r));
+    putchar('\n');
+    if (!isfinite(d->distance))
+        return;
+    for (int side = 0; side < 2; side++) {
+        const float *p = side ? d->point_b : d->point_a;
+        text_label(side ? "on B" : "on A");
+        printf("%.9g, %.9g, %.9g (triangle %" PRIu32 ")\n", world(r, p, 0), world(r, p, 1),
+               world(r, p, 2), side ? d->b : d->a);
+    }
+}
+
 static void print_summary(const run *r)
 {
     char text[TEXT_SIZE];
@@ -730,7 +823,10 @@ static void print_summary(const run *r)
         text_label("B");
         printf("%s\n", mesh_input_describe(&r->b, text));
     }
-    print_pairs(r);
+    if (r->args->distance)
+        print_distances(r);
+    else
+        print_pairs(r);
     report_print_time(&r->times);
     report_print_outputs(&r->times);
 }
@@ -742,17 +838,22 @@ static void print_json(const run *r)
     mesh_input_json(&j, "a", &r->a);
     if (!r->args->self)
         mesh_input_json(&j, "b", &r->b);
-    json_count(&j, "poses", r->pose_count ? r->pose_count : 1);
-    json_count(&j, "pair_count", r->hits.count);
-    json_count(&j, "poses_in_contact", poses_in_contact(r));
-    json_open(&j, "classes", '{');
-    for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
-        json_count(&j, tml_collide_class_name((tml_collide_class)kind), r->hits.class_counts[kind]);
-    json_close(&j, '{');
-    json_count(&j, "node_pairs", r->hits.node_pairs);
-    json_count(&j, "tested", r->hits.tested);
-    json_count(&j, "unsure", r->hits.unsure);
-    json_counts(&j, r);
+    json_count(&j, "poses", shown_poses(r));
+    if (r->args->distance) {
+        json_distances(&j, r);
+    } else {
+        json_count(&j, "pair_count", r->hits.count);
+        json_count(&j, "poses_in_contact", poses_in_contact(r));
+        json_open(&j, "classes", '{');
+        for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
+            json_count(&j, tml_collide_class_name((tml_collide_class)kind),
+                       r->hits.class_counts[kind]);
+        json_close(&j, '{');
+        json_count(&j, "node_pairs", r->hits.node_pairs);
+        json_count(&j, "tested", r->hits.tested);
+        json_count(&j, "unsure", r->hits.unsure);
+        json_counts(&j, r);
+    }
     report_json_stages(&j, &r->times);
     json_count(&j, "peak_memory_bytes", report_peak_memory());
     report_json_outputs(&j, &r->times);
@@ -780,7 +881,7 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK)
         code = build_trees(&r);
     if (code == CLI_OK)
-        code = find_pairs(&r);
+        code = a->distance ? find_distances(&r) : find_pairs(&r);
     if (code == CLI_OK)
         code = save_table(&r);
     if (code == CLI_OK)
@@ -793,6 +894,7 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     else if (code == CLI_OK && !a->common.quiet)
         print_summary(&r);
     tml_collide_free(r.tml, &r.hits);
+    tml_free(r.tml, r.distances, r.distances_size);
     tml_free(r.tml, r.poses, r.poses_size);
     tml_tree_destroy(r.tml, r.tree_a);
     tml_tree_destroy(r.tml, r.tree_b);
@@ -819,8 +921,8 @@ const cli_command cmd_collide = {
          .examples = "  trommel collide robot.obj room.obj --translate 0,0,1.5 --png "
                      "contact.png\n"
                      "  trommel collide part.stl --self -o pairs.csv --segments lines.obj\n"
-                     "  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv\n",
-
+                     "  trommel collide a.ply b.ply --pose poses.npy --count -o counts.csv\n"
+                     "  trommel collide a.ply b.ply --distance\n",
          .options = collide_options,
          .shared = cli_shared_options,
          .least_operands = 1,

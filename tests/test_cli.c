@@ -455,7 +455,7 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"subdivide a -o x.ply --creases angle:0", "angle:D with D between 0 and 180"},
         {"collide a", "B is missing; give a second mesh, or --self"},
         {"collide a b --self", "--self takes one mesh"},
-        {"collide a --self --scale 2", "--self goes without a pose"},
+        {"collide a --self --scale 2", "--self goes without --distance and without a pose"},
         {"collide a b -o x.txt", "use .csv, .json or .npy"},
         {"collide a b --segments x.ply", "x.ply does not end in .obj"},
         {"collide a b --png x.jpg", "x.jpg does not end in .png"},
@@ -658,6 +658,10 @@ TEST(collide_finds_the_pairs_of_two_triangles)
     CHECK_NEAR(json_get("pair_count"), 0, 0);
     EXPECT(0, "collide %s %s --rotate 0,90,0 --scale 0.5 --translate 1,1,0 --json", a, b);
     CHECK_NEAR(json_get("coplanar"), 1, 0);
+    EXPECT(0, "collide %s %s --translate 5,0,1 --distance -o %s", a, b, in_folder("far.csv"));
+    CHECK(strstr(out, "distance   1"));
+    slurp(in_folder("far.csv"), text); /* from a's corner to b's edge: 1, 0, 0 apart */
+    CHECK(strstr(text, "\n0,1,0,0,4,0,0,5,0,0\n"));
     EXPECT(1, "collide %s %s", a, in_folder("nowhere.obj"));
     CHECK(strstr(err, "nowhere.obj"));
 }
