@@ -30,10 +30,10 @@ typedef struct recipe {
     tml_subdivide_adaptive_desc adaptive;
 } recipe;
 
-static void make(tml_context *tml, const recipe *recipe, made_mesh *out)
+static void make(tml_context *tml, const recipe *made_by, made_mesh *out)
 {
     memset(out, 0, sizeof *out);
-    test_mesh_make(recipe->kind, &mesh);
+    test_mesh_make(made_by->kind, &mesh);
     tml_subdivider_desc base = {.boundary = TML_BOUNDARY_EDGE_AND_CORNER};
     CHECK_OK(tml, tml_buffer_create(tml,
                                     &(tml_buffer_desc){.type = TML_F32,
@@ -42,13 +42,13 @@ static void make(tml_context *tml, const recipe *recipe, made_mesh *out)
                                     &base.attributes[0]));
     tml_subdivider *subdivider;
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &base, &subdivider))) {
-        tml_subdivide_adaptive_desc adaptive = recipe->adaptive;
+        tml_subdivide_adaptive_desc adaptive = made_by->adaptive;
         adaptive.normals = true;
-        tml_status status = recipe->levels
+        tml_status status = made_by->levels
                                 ? tml_subdivide_uniform(
                                       subdivider,
                                       &(tml_subdivide_uniform_desc){
-                                          .levels = recipe->levels, .limit = true, .normals = true},
+                                          .levels = made_by->levels, .limit = true, .normals = true},
                                       &out->result)
                                 : tml_subdivide_adaptive(subdivider, &adaptive, &out->result);
         if (CHECK_OK(tml, status)) {
@@ -80,13 +80,13 @@ static double apart(const float *a, const float *b, uint64_t count)
     return most;
 }
 
-static void compare(tml_context *tml, const recipe *recipe)
+static void compare(tml_context *tml, const recipe *made_by)
 {
     tml_context *cpu = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &cpu));
     made_mesh mine, theirs;
-    make(cpu, recipe, &theirs);
-    make(tml, recipe, &mine);
+    make(cpu, made_by, &theirs);
+    make(tml, made_by, &mine);
     uint64_t vertices = theirs.result.vertex_count, triangles = theirs.result.triangle_count;
     if (CHECK_EQ_U64(mine.result.triangle_count, triangles) &&
         CHECK_EQ_U64(mine.result.vertex_count, vertices) && mine.points && theirs.points) {
