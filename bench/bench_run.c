@@ -85,6 +85,9 @@ static bool device_end(tml_context *tml, double *seconds)
 static bool time_job(bench_job *job, double *seconds)
 {
     uint32_t batch = job->batch ? job->batch : 1;
+    if (job->before &&
+        (!job->before(job->user) || (job->device && tml_sync(job->device) != TML_OK)))
+        return false;
     bool has_clock = job->device && device_begin(job->device), passed = true;
     double before = bench_now();
     for (uint32_t i = 0; passed && i < batch; i++)
@@ -107,7 +110,8 @@ static bool warm_up(bench_job *job)
     job->batch = 1;
     do {
         passed = time_job(job, &seconds);
-        if (job->device && seconds * job->batch < batch_seconds && job->batch < MAX_BATCH)
+        if (job->device && !job->before && seconds * job->batch < batch_seconds &&
+            job->batch < MAX_BATCH)
             job->batch *= 2;
     } while (passed && job->device && bench_now() - start < warm_seconds);
     return passed;

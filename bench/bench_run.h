@@ -16,7 +16,8 @@ typedef struct bench_time {
 
 typedef struct bench_job {
     const char *name;
-    bool (*run)(void *user); /* false: failed, which ends the measurement */
+    bool (*run)(void *user);    /* false: failed, which ends the measurement */
+    bool (*before)(void *user); /* NULL, or what each run needs and its time does not count */
     void *user;
     /* Set: the job only enqueues on this context. It is timed by the device's own clock where there
      * is one, short ones several runs at a time, so that what starts and ends a command buffer does

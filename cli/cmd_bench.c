@@ -10,6 +10,7 @@
 #include "bench_filter.h"
 #include "bench_image.h"
 #include "bench_ops.h"
+#include "bench_subdivide.h"
 #include "cli.h"
 #include "json.h"
 
@@ -29,6 +30,7 @@ typedef struct bench_args {
     uint64_t count;
     opt_numbers keep;
     uint64_t triangles;
+    uint64_t levels;
     uint64_t repeats;
     const char *peers;
 } bench_args;
@@ -62,6 +64,9 @@ static const opt bench_options[] = {
              "1,10,50,90; filter: 10,50)"},
     {OPT_COUNT, "triangles", .argument = "N", .least = 100, .most = 100000000, .fallback = "200000",
      .offset = offsetof(bench_args, triangles), .help = "collide: of each torus, about"},
+    {OPT_COUNT, "levels", .argument = "N", .most = 8, .fallback = "0",
+     .offset = offsetof(bench_args, levels),
+     .help = "subdivide: of a torus of 4096 triangles; 0: 5 on the CPU and 6 on a GPU"},
     {OPT_SECTION, .help = "Measuring"},
     {OPT_COUNT, "repeats", .argument = "N", .most = 1000, .fallback = "0",
      .offset = offsetof(bench_args, repeats),
@@ -85,7 +90,7 @@ typedef struct bench_row {
 
 #define OPERATIONS                                                                                 \
     "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|image|collide|"       \
-    "filter|all"
+    "subdivide|filter|all"
 
 enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
@@ -413,6 +418,45 @@ static int run_filter(const bench_args *args)
     return code;
 }
 
+/* ---- peers ---------------------------------------------------------------------------------- */
+
+typedef struct peer_line {
+    char op[64];
+    unsigned long long count;
+    double percent, seconds;
+} peer_line;
+
+/* Hands on each line of operation, count, percent and milliseconds; others are passed by. */
+static bool read_peers(const char *path, void (*take)(void *user, const peer_line *line),
+                       void *user)
+{
+    FILE *file = fopen(path, "r");
+    char text[256];
+    peer_line line;
+    if (!file)
+        return false;
+    while (fgets(text, sizeof text, file))
+        if (sscanf(text, "%63s %llu %lf %lf", line.op, &line.count, &line.percent, &line.seconds) ==
+            4) {
+            line.seconds *= 1e-3;
+            take(user, &line);
+        }
+    fclose(file);
+    return true;
+}
+
+/* A stream's, on u32. */
+static void take_stream_peer(void *user, const peer_line *line)
+{
+    bench_report *report = user;
+    for (uint32_t i = 0; i < report->row_count; i++) {
+        bench_row *row = &report->rows[i];
+        if (strcmp(line->op, bench_kind_name(row->kind)) == 0 && row->type == TML_U32 &&
+            line->count == row->count && line->percent == row->percent)
+            row->peer_s = line->seconds;
+    }
+}
+
 /* ---- collisions ----------------------------------------------------------------------------- */
 
 static void print_collide(const bench_collide_row *rows, uint32_t count, uint64_t triangles,
@@ -471,6 +515,91 @@ static int run_collide(const bench_args *args)
         else
             print_collide(rows, count, args->triangles, &device, tml_concurrency(tml));
     }
+    cli_close(tml);
+    return code;
+}
+
+/* ---- subdivision ---------------------------------------------------------------------------- */
+
+static void print_subdivide(const bench_subdivide_row *rows, uint32_t count, uint32_t levels,
+                            const tml_device_info *device, uint32_t threads)
+{
+    bool has_peers = false;
+    for (uint32_t i = 0; i < count; i++)
+        has_peers |= rows[i].peer_s > 0;
+    printf("subdivide: a torus of 4096 triangles to level %u, one of 98304 for 3840 x 2160 "
+           "pixels\n%s (%s); %u at once\n\n",
+           levels, device->name, device->features, threads);
+    printf("%-28s %10s %10s %12s %14s%s\n", "", "min ms", "median ms", "triangles", "G triangles/s",
+           has_peers ? "    peer ms  of peer" : "");
+    for (uint32_t i = 0; i < count; i++) {
+        double median = rows[i].time.median_s;
+        printf("%-28s %10.4g %10.4g %12llu %14.4g", rows[i].name, rows[i].time.min_s * 1e3,
+               median * 1e3, (unsigned long long)rows[i].triangles,
+               (double)rows[i].triangles / median * 1e-9);
+        if (rows[i].peer_s > 0)
+            printf(" %10.4g %8.2f", rows[i].peer_s * 1e3, median / rows[i].peer_s);
+        putchar('\n');
+    }
+}
+
+static void print_subdivide_json(const bench_subdivide_row *rows, uint32_t count, uint32_t levels,
+                                 const tml_device_info *device)
+{
+    json j = {.out = stdout};
+    json_open(&j, NULL, '{');
+    json_text(&j, "op", "subdivide");
+    json_text(&j, "device", device->name);
+    json_count(&j, "levels", levels);
+    json_open(&j, "rows", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        json_open(&j, NULL, '{');
+        json_text(&j, "name", rows[i].name);
+        json_count(&j, "triangles", rows[i].triangles);
+        json_number(&j, "min_s", rows[i].time.min_s);
+        json_number(&j, "median_s", rows[i].time.median_s);
+        if (rows[i].peer_s > 0)
+            json_number(&j, "peer_s", rows[i].peer_s);
+        json_close(&j, '{');
+    }
+    json_close(&j, '[');
+    json_close(&j, '{');
+    putchar('\n');
+}
+
+/* A peer's time belongs to a row of as many triangles. */
+typedef struct subdivide_rows {
+    bench_subdivide_row rows[BENCH_SUBDIVIDE_ROWS];
+    uint32_t count;
+} subdivide_rows;
+
+static void take_subdivide_peer(void *user, const peer_line *line)
+{
+    subdivide_rows *all = user;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strncmp(line->op, "subdivide-", 10) == 0 &&
+            strcmp(line->op + 10, all->rows[i].key) == 0 && line->count == all->rows[i].triangles)
+            all->rows[i].peer_s = line->seconds;
+}
+
+static int run_subdivide(const bench_args *args)
+{
+    subdivide_rows all = {.count = 0};
+    tml_context *tml = cli_open("bench", &args->common);
+    if (!tml)
+        return CLI_FAILED;
+    tml_device_info device;
+    tml_context_device(tml, &device);
+    uint32_t usual = device.engine == TML_ENGINE_CPU ? 5 : 6;
+    uint32_t levels = args->levels ? (uint32_t)args->levels : usual;
+    int code = cli_fail(
+        "bench", tml, bench_subdivide(tml, levels, (uint32_t)args->repeats, all.rows, &all.count));
+    if (code == CLI_OK && args->peers && !read_peers(args->peers, take_subdivide_peer, &all))
+        code = cli_error("bench", "%s cannot be read", args->peers);
+    if (code == CLI_OK && args->common.json)
+        print_subdivide_json(all.rows, all.count, levels, &device);
+    else if (code == CLI_OK)
+        print_subdivide(all.rows, all.count, levels, &device, tml_concurrency(tml));
     cli_close(tml);
     return code;
 }
@@ -568,32 +697,6 @@ static tml_status run_streams(tml_context *tml, const bench_args *args, bench_ki
     return status;
 }
 
-/* ---- peers ---------------------------------------------------------------------------------- */
-
-/* Finds the rows' times, on u32, in lines of operation, count, percent and milliseconds; others are
- * passed by. */
-static bool read_peers(const char *path, bench_report *report)
-{
-    FILE *file = fopen(path, "r");
-    char line[256], op[64];
-    unsigned long long count;
-    double percent, ms;
-    if (!file)
-        return false;
-    while (fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%63s %llu %lf %lf", op, &count, &percent, &ms) != 4)
-            continue;
-        for (uint32_t i = 0; i < report->row_count; i++) {
-            bench_row *row = &report->rows[i];
-            if (strcmp(op, bench_kind_name(row->kind)) == 0 && row->type == TML_U32 &&
-                count == row->count && percent == row->percent)
-                row->peer_s = ms * 1e-3;
-        }
-    }
-    fclose(file);
-    return true;
-}
-
 /* ---- report --------------------------------------------------------------------------------- */
 
 static double copy_share(const bench_row *row)
@@ -684,6 +787,8 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
         return run_filter(args);
     if (strcmp(operands[0], "collide") == 0)
         return run_collide(args);
+    if (strcmp(operands[0], "subdivide") == 0)
+        return run_subdivide(args);
     bool is_image = strcmp(operands[0], "image") == 0;
     if (!find_kinds(operands[0], &first, &last) && !is_image)
         return cli_usage("bench", "%s is no operation (expected " OPERATIONS ")", operands[0]);
@@ -699,7 +804,7 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
                         is_image                 ? run_image(tml, args, &report)
                         : first == BENCH_SURFACE ? run_surface(tml, args, &report)
                                                  : run_streams(tml, args, first, last, &report));
-    if (code == CLI_OK && args->peers && !read_peers(args->peers, &report))
+    if (code == CLI_OK && args->peers && !read_peers(args->peers, take_stream_peer, &report))
         code = cli_error("bench", "%s cannot be read", args->peers);
     if (code == CLI_OK) {
         tml_device_info device;
@@ -718,7 +823,7 @@ const cli_command cmd_bench = {
      "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
      "reduce, expand, surface, image (measuring, tone-mapping and mip "
      "chains), all (of those on streams), collide (trees, and what meets of two tori, in "
-     "milliseconds), "
+     "milliseconds), subdivide (a torus to a level, and one for a camera), "
      "or filter: every "
      "method of compact on every engine, side by side, and the HistoPyramids "
      "of 2006 on OpenGL ES, in nanoseconds a record; streams have 64k records, "

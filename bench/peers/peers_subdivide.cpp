@@ -189,6 +189,9 @@ int main(int argc, char **argv)
                rows == all ? "topology and positions" : "triangles and positions again",
                1e3 * rows[0].time.min_s, 1e3 * rows[1].time.min_s,
                rows[1].time.min_s / rows[0].time.min_s);
+    for (bench_job *rows : {all, points}) /* as "trommel bench subdivide --peers" reads them */
+        printf("subdivide-%s %llu 0 %.4f\n", rows == all ? "first" : "again",
+               (unsigned long long)ours.kept.triangle_count, 1e3 * rows[1].time.median_s);
     tml_subdivide_free(ours.tml, &ours.kept);
     tml_subdivider_destroy(ours.subdivider);
     tml_close(ours.tml);
