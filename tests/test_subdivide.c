@@ -451,6 +451,24 @@ TEST(every_criterion_makes_whole_meshes)
     tml_close(tml);
 }
 
+/* Beside a vertex of valence 3 or 4 a limit point lies a quarter to three eighths along its edge at every
+ * level; that is no turn of the surface, and splitting ends. */
+TEST(surfaces_stop_turning_at_every_valence)
+{
+    tml_context *tml = open_with(1);
+    for (int kind = MESH_TETRAHEDRON; kind <= MESH_OCTAHEDRON; kind++) {
+        tml_subdivider *subdivider =
+            prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
+        tml_subdivide_result result;
+        tml_subdivide_adaptive_desc desc = {.criterion = TML_SPLIT_ANGLE, .threshold = 0.3f};
+        check_adaptive(tml, subdivider, &desc, true, &result);
+        CHECK(result.is_within_depth && result.error <= 1.0 && result.triangle_count < 20000);
+        tml_subdivide_free(tml, &result);
+        tml_subdivider_destroy(subdivider);
+    }
+    tml_close(tml);
+}
+
 /* Where everything is split alike, an adaptive mesh is the uniform one at its limit: the same points. */
 TEST(adaptive_points_are_limits_of_uniform_ones)
 {

@@ -196,10 +196,12 @@ TML_API TML_MUST_CHECK tml_status tml_subdivide_uniform(tml_subdivider *subdivid
 typedef enum tml_subdivide_criterion {
     TML_SPLIT_LENGTH, /* |b - a|, in the mesh's units */
     TML_SPLIT_PIXELS, /* the same on the camera's picture, in pixels */
-    TML_SPLIT_ANGLE, /* in radians: how far the surface turns along the edge, 4 atan(2 |m - (a + b) /
-                         * 2| / |b - a|), or, if larger, across it: the angle between its two
-                         * triangles, unless it is sharp */
-    TML_SPLIT_DISTANCE, /* |m - (a + b) / 2|: from the edge to the surface */
+    /* In radians: how far the surface turns along the edge, twice the angle between m - a and b - m, or,
+     * if larger, across it: the angle between its two triangles, unless it is sharp. */
+    TML_SPLIT_ANGLE,
+    /* From the edge to the surface: of m from the line through a and b. In both, m's offset along the
+     * surface, aside of the edge, is left out, unless the edge is sharp. */
+    TML_SPLIT_DISTANCE,
     TML_SPLIT_KERNEL, /* what a kernel of yours says: float f(vec3 a, vec3 b, vec3 m[, tml_params p]) */
 } tml_subdivide_criterion;
 

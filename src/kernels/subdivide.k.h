@@ -777,17 +777,6 @@ FUNCTION(vec4) loop_joined(uint i, tml_words head, tml_words tail, uint n, uint 
     return loop_value(tail, n, i - head_count);
 }
 
-/* How far the surface turns along an edge from a to b with m between them: of a circle's arc the angle
- * between its tangents at the ends. */
-FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
-{
-    float chord = length3(sub3(b, a));
-    float height = length3(sub3(m, scale3(add3(a, b), 0.5f)));
-    if (!(height > 0.0f))
-        return 0.0f;
-    return 4.0f * atan(2.0f * height / max(chord, 1e-30f));
-}
-
 /* The angle between two vectors, from 0 to pi. */
 FUNCTION(float) loop_angle(vec3 a, vec3 b)
 {
@@ -797,6 +786,56 @@ FUNCTION(float) loop_angle(vec3 a, vec3 b)
     if (apart < 1e-6f)
         return 0.0f;
     return 2.0f * atan(apart / max(length3(add3(u, v)), 1e-6f));
+}
+
+/* The two triangles at half-edge h's edge, as the normals that their windings give them, of their areas'
+ * length. Both 0 where the edge is sharp, or one of them is not there. */
+STRUCT_BEGIN(loop_wings)
+vec3 left;
+vec3 right;
+STRUCT_END(loop_wings)
+
+FUNCTION(loop_wings) loop_wings_at(uint h, tml_words halves, tml_words limits)
+{
+    loop_wings wings;
+    wings.left = VEC3(0.0f, 0.0f, 0.0f);
+    wings.right = wings.left;
+    uint first = loop_first(halves, h);
+    uint twin = max(h, loop_twin(halves, h));
+    if (!loop_is_half(twin) || loop_sharpness(halves, h) > 0.0f)
+        return wings;
+    vec3 from = loop_point(limits, loop_origin(halves, first));
+    vec3 along = sub3(loop_point(limits, loop_origin(halves, twin)), from);
+    vec3 left = sub3(loop_point(limits, loop_origin(halves, loop_prev(first))), from);
+    vec3 right = sub3(loop_point(limits, loop_origin(halves, loop_prev(twin))), from);
+    wings.left = cross3(along, left);
+    wings.right = cross3(right, along);
+    return wings;
+}
+
+/* m, which the limit surface has between a and b, moved along the surface onto the plane through the edge
+ * and the surface's normal. Beside a vertex of another valence than 6, m lies aside of its edge, in
+ * proportion to its length at whatever level: that is not how the surface bends. On sharp edges, which are
+ * curves of their own, m stays. */
+FUNCTION(vec3) loop_above(vec3 a, vec3 b, vec3 m, loop_wings wings)
+{
+    vec3 side = loop_unit(cross3(add3(wings.left, wings.right), sub3(b, a)));
+    return sub3(m, scale3(side, dot3(sub3(m, a), side)));
+}
+
+/* How far a curve turns from a over m to b: of a circle's arc the angle between its tangents at the ends,
+ * twice that between its two chords. m need not lie half-way. */
+FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
+{
+    return 2.0f * loop_angle(sub3(m, a), sub3(b, m));
+}
+
+/* How far m lies from the line through a and b. */
+FUNCTION(float) loop_height(vec3 a, vec3 b, vec3 m)
+{
+    vec3 along = loop_unit(sub3(b, a));
+    vec3 from = sub3(m, a);
+    return length3(sub3(from, scale3(along, dot3(from, along))));
 }
 
 /* A point as a camera sees it, z left out. camera: a matrix in rows, half the picture's width and

@@ -183,8 +183,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_distance,
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
         vec3 a = loop_point(limits, loop_low_end(halves, h));
         vec3 b = loop_point(limits, loop_high_end(halves, h));
-        vec3 chord = scale3(add3(a, b), 0.5f);
-        worst = max(worst, length3(sub3(loop_point(middles, h), chord)));
+        vec3 m = loop_above(a, b, loop_point(middles, h), loop_wings_at(h, halves, limits));
+        worst = max(worst, loop_height(a, b, m));
     }
     return worst;
 })
@@ -194,16 +194,9 @@ TML_KERNEL_WITH(subdivide, float, subdiv_angle,
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
         vec3 a = loop_point(limits, loop_low_end(halves, h));
         vec3 b = loop_point(limits, loop_high_end(halves, h));
-        worst = max(worst, loop_turn(a, b, loop_point(middles, h)));
-        uint first = loop_first(halves, h);
-        uint twin = max(h, loop_twin(halves, h));
-        if (loop_is_half(twin) && !(loop_sharpness(halves, h) > 0.0f)) {
-            vec3 from = loop_point(limits, loop_origin(halves, first));
-            vec3 along = sub3(loop_point(limits, loop_origin(halves, twin)), from);
-            vec3 left = sub3(loop_point(limits, loop_origin(halves, loop_prev(first))), from);
-            vec3 right = sub3(loop_point(limits, loop_origin(halves, loop_prev(twin))), from);
-            worst = max(worst, loop_angle(cross3(along, left), cross3(right, along)));
-        }
+        loop_wings wings = loop_wings_at(h, halves, limits);
+        vec3 m = loop_above(a, b, loop_point(middles, h), wings);
+        worst = max(worst, max(loop_turn(a, b, m), loop_angle(wings.left, wings.right)));
     }
     return worst;
 })
