@@ -239,21 +239,25 @@ TEST(short_cuts_change_no_bit)
     tml_context *tml = open_with(2);
     for (int kind = 0; kind < MESH_KINDS; kind++) {
         tml_subdivider *subdivider =
-            prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){.boundary = kind % 2});
+            prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){.boundary = kind % 3});
         uint64_t count;
+        float *quick_limit = uniform_points(tml, subdivider, LEVELS, true, &count);
         float *quick = uniform_points(tml, subdivider, LEVELS, false, &count);
         CHECK(subdivide_cpu_takes(subdivider, 0));
+        const subdivide_topology *topology = &subdivider->topologies[0];
         tml_buffer values = subdivider->values[0].base;
         for (uint32_t l = 0; l < LEVELS; l++) {
-            const subdivide_level *level = &subdivider->topologies[0].levels[l];
+            const subdivide_level *level = &topology->levels[l];
             tml_buffer next =
                 buffer_of(tml, TML_VEC(TML_F32, 3), level->vertex_count + level->edge_count, NULL);
-            CHECK_OK(tml, tml_map_stream(
-                              tml, &(tml_map_desc){.kernel = subdivide_child_kernels[2],
-                                                   .params = {.u = {(uint32_t)level->vertex_count}},
-                                                   .in = {level->halves, level->vertices,
-                                                          level->firsts, values},
-                                                   .out = next}));
+            CHECK_OK(
+                tml,
+                tml_map_stream(
+                    tml, &(tml_map_desc){
+                             .kernel = subdivide_child_kernels[2],
+                             .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
+                             .in = {level->halves, level->vertices, level->firsts, values},
+                             .out = next}));
             if (l > 0)
                 tml_buffer_destroy(tml, values);
             values = next;
@@ -262,6 +266,22 @@ TEST(short_cuts_change_no_bit)
         if (memcmp(quick, plain, 3 * count * sizeof *quick) != 0)
             test_fail(__FILE__, __LINE__, "%s: off by %g", mesh.name,
                       farthest_apart(quick, plain, 3 * count));
+        const subdivide_level *level = &topology->levels[LEVELS - 1];
+        tml_buffer limits = buffer_of(tml, TML_VEC(TML_F32, 3), count, NULL);
+        CHECK_OK(tml,
+                 tml_map_stream(
+                     tml, &(tml_map_desc){
+                              .kernel = subdivide_limit_kernels[2],
+                              .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
+                              .in = {level->halves, level->vertices, level->firsts, values},
+                              .out = limits}));
+        float *plain_limit = fetch(tml, limits, count);
+        if (memcmp(quick_limit, plain_limit, 3 * count * sizeof *quick_limit) != 0)
+            test_fail(__FILE__, __LINE__, "%s: limit off by %g", mesh.name,
+                      farthest_apart(quick_limit, plain_limit, 3 * count));
+        tml_buffer_destroy(tml, limits);
+        free(quick_limit);
+        free(plain_limit);
         free(quick);
         free(plain);
         tml_buffer_destroy(tml, values);

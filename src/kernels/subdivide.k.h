@@ -206,20 +206,32 @@ FUNCTION(vec4) loop_mix(vec4 a, vec4 b, float t)
     return add4(a, scale4(sub4(b, a), t));
 }
 
+/* The middle of an edge from a to b that is a crease. */
+FUNCTION(vec4) loop_crease_point(vec4 a, vec4 b)
+{
+    return add4(a, scale4(sub4(b, a), 0.5f));
+}
+
+/* What refines an edge from a to b of sharpness below 1, between triangles with third corners c and d. */
+FUNCTION(vec4) loop_inner_point(vec4 a, vec4 b, vec4 c, vec4 d, float sharp)
+{
+    vec4 beside = add4(sub4(c, a), sub4(d, a));
+    vec4 smooth_point = add4(a, add4(scale4(sub4(b, a), 0.375f), scale4(beside, 0.125f)));
+    return sharp > 0.0f ? loop_mix(smooth_point, loop_crease_point(a, b), sharp) : smooth_point;
+}
+
 /* The vertex that refines the edge whose first half-edge is h. */
 FUNCTION(vec4) loop_edge_point(uint h, tml_words halves, tml_words values, uint n, uint flags)
 {
     vec4 a = loop_value(values, n, loop_origin(halves, h));
-    vec4 to_b = sub4(loop_value(values, n, loop_origin(halves, loop_next(h))), a);
+    vec4 b = loop_value(values, n, loop_origin(halves, loop_next(h)));
     float sharp = loop_sharpness(halves, h);
     uint twin = loop_twin(halves, h);
-    vec4 crease = add4(a, scale4(to_b, 0.5f));
     if (sharp >= 1.0f || !loop_is_half(twin) || (flags & LOOP_LINEAR) != 0u)
-        return crease;
-    vec4 to_c = sub4(loop_value(values, n, loop_origin(halves, loop_prev(h))), a);
-    vec4 to_d = sub4(loop_value(values, n, loop_origin(halves, loop_prev(twin))), a);
-    vec4 smooth_point = add4(a, add4(scale4(to_b, 0.375f), scale4(add4(to_c, to_d), 0.125f)));
-    return sharp > 0.0f ? loop_mix(smooth_point, crease, sharp) : smooth_point;
+        return loop_crease_point(a, b);
+    vec4 c = loop_value(values, n, loop_origin(halves, loop_prev(h)));
+    vec4 d = loop_value(values, n, loop_origin(halves, loop_prev(twin)));
+    return loop_inner_point(a, b, c, d, sharp);
 }
 
 /* What a walk around a vertex finds, its own value being v: sums of w - v over neighbours w. */
@@ -373,6 +385,17 @@ loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts,
 
 /* ---- the limit ------------------------------------------------------------------------------- */
 
+/* Where a vertex ends up from v, by its sharpness and the weight of its valence. */
+FUNCTION(vec4) loop_limit_step(vec4 v, loop_ring ring, float sharp, float weight)
+{
+    uint rule = loop_rule(sharp, ring.sharp_count);
+    if (rule == LOOP_CORNER)
+        return v;
+    if (rule == LOOP_CREASE)
+        return add4(v, scale4(ring.sharp, 1.0f / 6.0f));
+    return add4(v, scale4(ring.all, weight));
+}
+
 /* The limit of vertex i, whose values and neighbours' are of its own level or (flags) of the next. */
 FUNCTION(vec4)
 loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values, uint n,
@@ -383,14 +406,9 @@ loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values
     if (!loop_is_half(start) || (flags & LOOP_LINEAR) != 0u)
         return v;
     float sharp = tml_word_float(vertices, 4u * i + 1u);
-    loop_ring ring = loop_walk(start, v, halves, values, n, vertex_count, flags);
-    uint rule =
-        loop_rule((flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp, ring.sharp_count);
-    if (rule == LOOP_CORNER)
-        return v;
-    if (rule == LOOP_CREASE)
-        return add4(v, scale4(ring.sharp, 1.0f / 6.0f));
-    return add4(v, scale4(ring.all, tml_word_float(vertices, 4u * i + 3u)));
+    return loop_limit_step(v, loop_walk(start, v, halves, values, n, vertex_count, flags),
+                           (flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp,
+                           tml_word_float(vertices, 4u * i + 3u));
 }
 
 /* The middle v of an edge from a to b, and its neighbours in the next level, relative to v: left of

@@ -1,11 +1,14 @@
-/* Subdivide: values of the next level on the CPU, with the kernels' formulas and to their bits, but without
- * their walks: from half-edge to twin to half-edge a walk waits for memory at each step, since what lies
- * around a vertex lies anywhere.
+/* Subdivide: levels on the CPU, with the kernels' formulas and to their bits, but without their walks: from
+ * half-edge to twin to half-edge a walk waits for memory at each step, since what lies around a vertex
+ * lies anywhere.
  *
- * Instead of walking where the vertex is now, begin where it arose. A vertex of level 0 is walked around
- * there, where the table is small; one that arose in the middle of an edge has six neighbours, or four on a
- * boundary, whose half-edges follow from the edge's two. On the way down a half-edge that leaves a
- * vertex becomes that of the child at its corner, so where it is now is a matter of shifts. */
+ * A level is refined by the table of the level before it, its parent, a fourth as large: around an edge
+ * of the parent lie all neighbours of the vertex in its middle and of the edge's two halves, and each
+ * triangle of the parent holds three more edges. What is left are the vertices that the parent has, too.
+ * Instead of walking around those where they are now, begin where each arose. One of level 0 is walked
+ * around there, where the table is small; one that arose in the middle of an edge has six neighbours, or
+ * four on a boundary, whose half-edges follow from the edge's two. On the way down a half-edge that
+ * leaves a vertex becomes that of the child at its corner, so where it is now is a matter of shifts. */
 #include "subdivide/subdivide_internal.h"
 
 #include "kernels/kernel.h"
@@ -22,18 +25,33 @@ enum { BLOCK = 4096 };
 /* A level's arrays on the host. */
 typedef struct host_level {
     tml_words halves, vertices, firsts;
-    uint32_t vertex_count;
+    uint32_t vertex_count, edge_count, triangle_count;
 } host_level;
 
 typedef struct child_job {
     tml_context *tml;
     host_level levels[TML_SUBDIVIDE_MAX_LEVELS];
-    uint32_t level; /* whose values are refined */
+    uint32_t parent; /* the level before the one whose values are given */
     uint32_t flags;
-    uint64_t count; /* of the next level */
+    bool limit; /* where the values end up, not the next level's */
     tml_words values;
     float *out;
+    uint32_t *triangles;
+    uint32_t old_blocks, edge_blocks; /* and then those of triangles */
 } child_job;
+
+FUNCTION(void) put(float *out, vec4 v, uint n)
+{
+    out[0] = v.x;
+    if (n > 1u)
+        out[1] = v.y;
+    if (n > 2u)
+        out[2] = v.z;
+    if (n > 3u)
+        out[3] = v.w;
+}
+
+/* ---- vertices that the parent has ------------------------------------------------------------ */
 
 /* Half-edge h that leaves a vertex, so many levels further down. */
 static inline uint32_t descend(uint32_t h, uint32_t levels)
@@ -41,17 +59,20 @@ static inline uint32_t descend(uint32_t h, uint32_t levels)
     return levels ? 3u * ((h + h / 3u) << (2u * (levels - 1u))) : h;
 }
 
+/* The neighbour along the parent's half-edge h, which leaves the vertex. */
 FUNCTION(loop_ring) add_neighbour(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
-    tml_words halves = job->levels[job->level].halves;
-    uint w = loop_origin(halves, loop_next(h));
-    return loop_ring_add(ring, sub4(loop_value(job->values, n, w), v), loop_sharpness(halves, h));
+    const host_level *parent = &job->levels[job->parent];
+    uint w = loop_neighbour(parent->halves, h, parent->vertex_count, LOOP_REFINED);
+    return loop_ring_add(ring, sub4(loop_value(job->values, n, w), v),
+                         loop_sharpness_at(parent->halves, h, LOOP_REFINED));
 }
 
 /* The neighbour at the end of a boundary, behind the half-edge h that leaves the vertex. */
 FUNCTION(loop_ring) add_last(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
-    uint w = loop_origin(job->levels[job->level].halves, loop_prev(h));
+    const host_level *parent = &job->levels[job->parent];
+    uint w = loop_last_neighbour(parent->halves, loop_prev(h), parent->vertex_count, LOOP_REFINED);
     return loop_ring_add(ring, sub4(loop_value(job->values, n, w), v), LOOP_INFINITE);
 }
 
@@ -62,7 +83,7 @@ FUNCTION(loop_ring) ring_of_old(uint i, vec4 v, const child_job *job, uint n)
     loop_ring ring = loop_ring_empty(true);
     uint h = start;
     do {
-        uint here = descend(h, job->level);
+        uint here = descend(h, job->parent);
         ring = add_neighbour(ring, v, here, job, n);
         h = loop_twin(halves, loop_prev(h));
         if (h == LOOP_NONE)
@@ -74,10 +95,10 @@ FUNCTION(loop_ring) ring_of_old(uint i, vec4 v, const child_job *job, uint n)
 /* Of the middle of edge e of level birth - 1, in the order of a walk from its record's half-edge. */
 FUNCTION(loop_ring) ring_of_middle(uint e, uint birth, vec4 v, const child_job *job, uint n)
 {
-    const host_level *parent = &job->levels[birth - 1u];
-    uint h = tml_word(parent->firsts, e);
-    uint twin = loop_twin(parent->halves, h);
-    uint down = job->level - birth;
+    const host_level *before = &job->levels[birth - 1u];
+    uint h = tml_word(before->firsts, e);
+    uint twin = loop_twin(before->halves, h);
+    uint down = job->parent - birth;
     uint last = descend(loop_corner_child(h, 1u), down);
     loop_ring ring = loop_ring_empty(true);
     ring = add_neighbour(ring, v, descend(loop_corner_child(loop_next(h), 2u), down), job, n);
@@ -91,64 +112,168 @@ FUNCTION(loop_ring) ring_of_middle(uint e, uint birth, vec4 v, const child_job *
 }
 
 /* Vertices [i, end) that arose at one level. */
-FUNCTION(void) put(float *out, vec4 v, uint n)
+FUNCTION(void) take_born(uint i, uint end, uint birth, const child_job *job, uint n)
 {
-    out[0] = v.x;
-    if (n > 1u)
-        out[1] = v.y;
-    if (n > 2u)
-        out[2] = v.z;
-    if (n > 3u)
-        out[3] = v.w;
-}
-
-FUNCTION(void) refine_kept(uint i, uint end, uint birth, const child_job *job, uint n)
-{
-    tml_words vertices = job->levels[job->level].vertices;
+    tml_words vertices = job->levels[job->parent].vertices;
     uint born_before = birth ? job->levels[birth - 1u].vertex_count : 0u;
     for (; i < end; i++) {
         vec4 v = loop_value(job->values, n, i);
         if (loop_is_half(tml_word(vertices, 4u * i))) {
             loop_ring ring = birth ? ring_of_middle(i - born_before, birth, v, job, n)
                                    : ring_of_old(i, v, job, n);
-            v = loop_vertex_step(v, ring, tml_word_float(vertices, 4u * i + 1u),
-                                 tml_word_float(vertices, 4u * i + 2u));
+            float sharp = loop_worn(tml_word_float(vertices, 4u * i + 1u));
+            v = job->limit
+                    ? loop_limit_step(v, ring, sharp, tml_word_float(vertices, 4u * i + 3u))
+                    : loop_vertex_step(v, ring, sharp, tml_word_float(vertices, 4u * i + 2u));
         }
         put(job->out + (size_t)n * i, v, n);
     }
 }
 
-FUNCTION(void) refine_block(const child_job *job, uint index, uint n)
+FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n)
 {
-    uint64_t i = (uint64_t)index * BLOCK, end = TML_MIN_OF(i + BLOCK, job->count);
-    const host_level *level = &job->levels[job->level];
-    for (uint birth = 0; birth <= job->level && i < end; birth++) {
-        uint64_t stop = TML_MIN_OF(end, (uint64_t)job->levels[birth].vertex_count);
+    uint32_t count = job->levels[job->parent].vertex_count;
+    uint32_t i = block * BLOCK, end = TML_MIN_OF(i + BLOCK, count);
+    for (uint birth = 0; birth <= job->parent; birth++) {
+        uint32_t stop = TML_MIN_OF(end, job->levels[birth].vertex_count);
         if (i < stop) {
-            refine_kept(U(i), U(stop), birth, job, n);
+            take_born(i, stop, birth, job, n);
             i = stop;
         }
     }
-    for (; i < end; i++)
-        put(job->out + n * i,
-            loop_edge_point(tml_word(level->firsts, i - level->vertex_count), level->halves,
-                            job->values, n, job->flags),
-            n);
+}
+
+/* ---- around the parent's edges --------------------------------------------------------------- */
+
+/* A half of an edge. */
+FUNCTION(vec4) half_point(vec4 a, vec4 b, vec4 c, vec4 d, bool is_edge, float sharp)
+{
+    return is_edge || sharp >= 1.0f ? loop_crease_point(a, b) : loop_inner_point(a, b, c, d, sharp);
+}
+
+/* The next level's: the middle of the parent's edge, whose first half-edge is h, and those of its halves. The
+ * neighbours are taken in the order of a walk from the middle's half-edge, and each half from its
+ * lower half-edge, which is the one on the left. */
+FUNCTION(void)
+refine_edge(uint h, const host_level *parent, const child_job *job, uint n, float *middle,
+            float *halves)
+{
+    tml_words table = parent->halves, values = job->values;
+    uint count = parent->vertex_count;
+    uint twin = loop_twin(table, h);
+    float sharp = loop_worn(loop_sharpness(table, h));
+    bool is_edge = !loop_is_half(twin);
+    vec4 v = loop_value(values, n, loop_middle(table, h, count));
+    vec4 a = loop_value(values, n, loop_origin(table, h));
+    vec4 b = loop_value(values, n, loop_origin(table, loop_next(h)));
+    vec4 left_b = loop_value(values, n, loop_middle(table, loop_next(h), count));
+    vec4 left_a = loop_value(values, n, loop_middle(table, loop_prev(h), count));
+    vec4 right_a = left_a, right_b = left_b;
+    loop_ring ring = loop_ring_empty(true);
+    ring = loop_ring_add(ring, sub4(b, v), sharp);
+    ring = loop_ring_add(ring, sub4(left_b, v), 0.0f);
+    ring = loop_ring_add(ring, sub4(left_a, v), 0.0f);
+    ring = loop_ring_add(ring, sub4(a, v), is_edge ? LOOP_INFINITE : sharp);
+    if (!is_edge) {
+        right_a = loop_value(values, n, loop_middle(table, loop_next(twin), count));
+        right_b = loop_value(values, n, loop_middle(table, loop_prev(twin), count));
+        ring = loop_ring_add(ring, sub4(right_a, v), 0.0f);
+        ring = loop_ring_add(ring, sub4(right_b, v), 0.0f);
+    }
+    uvec4 vertex = loop_new_vertex(h, table, job->flags);
+    put(middle, loop_vertex_step(v, ring, uintBitsToFloat(vertex.y), uintBitsToFloat(vertex.z)), n);
+    put(halves, half_point(a, v, left_a, right_a, is_edge, sharp), n);
+    put(halves + n, half_point(v, b, left_b, right_b, is_edge, sharp), n);
+}
+
+FUNCTION(void) take_edges(const child_job *job, uint32_t block, uint n)
+{
+    const host_level *parent = &job->levels[job->parent];
+    uint32_t e = block * BLOCK, end = TML_MIN_OF(e + BLOCK, parent->edge_count);
+    float *middles = job->out + (size_t)n * parent->vertex_count;
+    float *halves = middles + (size_t)n * parent->edge_count;
+    for (; e < end; e++) {
+        uint h = tml_word(parent->firsts, e);
+        if (job->limit)
+            put(middles + (size_t)n * e,
+                loop_centre_limit(
+                    loop_centre_of(h, parent->halves, job->values, n, parent->vertex_count),
+                    job->flags),
+                n);
+        else
+            refine_edge(h, parent, job, n, middles + (size_t)n * e, halves + (size_t)2 * n * e);
+    }
+}
+
+/* ---- inside the parent's triangles ----------------------------------------------------------- */
+
+/* Its three edges lie between the middles of the parent's, from the next half-edge's to the half-edge's,
+ * with its corner between the two on the one side and the third middle on the other. */
+FUNCTION(void) take_triangles(const child_job *job, uint32_t block, uint n)
+{
+    const host_level *parent = &job->levels[job->parent];
+    uint32_t f = block * BLOCK, end = TML_MIN_OF(f + BLOCK, parent->triangle_count);
+    float *out = job->out + n * ((size_t)parent->vertex_count + 3 * (size_t)parent->edge_count +
+                                 3 * (size_t)f);
+    for (; f < end; f++) {
+        vec4 corners[3], middles[3];
+        for (uint k = 0; k < 3; k++) {
+            corners[k] = loop_value(job->values, n, loop_origin(parent->halves, 3u * f + k));
+            middles[k] = loop_value(job->values, n,
+                                    loop_middle(parent->halves, 3u * f + k, parent->vertex_count));
+        }
+        put(out, loop_inner_point(middles[1], middles[0], corners[1], middles[2], 0.0f), n);
+        put(out + n, loop_inner_point(middles[2], middles[1], corners[2], middles[0], 0.0f), n);
+        put(out + 2 * n, loop_inner_point(middles[0], middles[2], corners[0], middles[1], 0.0f), n);
+        out += 3 * n;
+    }
+}
+
+FUNCTION(void) take_block(const child_job *job, uint32_t index, uint n)
+{
+    if (tml_is_cancelled(job->tml))
+        return;
+    if (index < job->old_blocks)
+        take_old(job, index, n);
+    else if (index - job->old_blocks < job->edge_blocks)
+        take_edges(job, index - job->old_blocks, n);
+    else
+        take_triangles(job, index - job->old_blocks - job->edge_blocks, n);
 }
 
 #define TASK(n)                                                                                    \
-    static void refine_task_##n(void *argument, uint32_t index)                                    \
+    static void task_##n(void *argument, uint32_t index)                                           \
     {                                                                                              \
-        const child_job *job = argument;                                                           \
-        if (!tml_is_cancelled(job->tml))                                                           \
-            refine_block(job, index, n##u);                                                        \
+        take_block(argument, index, n##u);                                                         \
     }
 TASK(1)
 TASK(2)
 TASK(3)
 TASK(4)
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* The parent's triangles, into sixteen each: those of their children, which are made in passing. */
+static void triangles_task(void *argument, uint32_t block)
+{
+    const child_job *job = argument;
+    const host_level *parent = &job->levels[job->parent];
+    uint32_t f = block * BLOCK, end = TML_MIN_OF(f + BLOCK, parent->triangle_count);
+    uint32_t vertex_count = parent->vertex_count + parent->edge_count;
+    for (; f < end && !tml_is_cancelled(job->tml); f++) {
+        uint32_t children[48], *out = job->triangles + 48 * (size_t)f;
+        for (uint32_t i = 0; i < 12; i++) {
+            uvec4 half = loop_child_half(12u * f + i, f, LOOP_NONE, parent->halves,
+                                         parent->vertex_count, parent->edge_count);
+            children[4 * i] = half.x;
+            children[4 * i + 2] = half.z;
+        }
+        for (uint32_t i = 0; i < 16; i++) {
+            uvec3 corners = loop_child_triangle(i, children, vertex_count);
+            out[3 * i] = corners.x, out[3 * i + 1] = corners.y, out[3 * i + 2] = corners.z;
+        }
+    }
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 /* A buffer's memory, which on this engine is the host's. */
 static tml_status host_memory(tml_context *tml, tml_buffer buffer, void **out)
@@ -167,41 +292,83 @@ static tml_status host_words(tml_context *tml, tml_buffer buffer, tml_words *out
     return status;
 }
 
-bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t v)
+static tml_status host_levels(tml_context *tml, const subdivide_topology *topology, uint32_t parent,
+                              child_job *job)
 {
-    uint32_t flags = subdivider->topologies[subdivider->values[v].topology].flags;
-    return subdivider->tml->engine->kind == TML_ENGINE_CPU && !(flags & LOOP_LINEAR);
+    tml_status status = TML_OK;
+    *job = (child_job){.tml = tml, .parent = parent, .flags = topology->flags};
+    for (uint32_t l = 0; status == TML_OK && l <= parent; l++) {
+        const subdivide_level *from = &topology->levels[l];
+        host_level *to = &job->levels[l];
+        to->vertex_count = (uint32_t)from->vertex_count;
+        to->edge_count = (uint32_t)from->edge_count;
+        to->triangle_count = (uint32_t)from->triangle_count;
+        status = host_words(tml, from->halves, &to->halves);
+        if (status == TML_OK)
+            status = host_words(tml, from->vertices, &to->vertices);
+        if (status == TML_OK)
+            status = host_words(tml, from->firsts, &to->firsts);
+    }
+    return status;
 }
 
-tml_status subdivide_cpu_refine(tml_subdivider *subdivider, uint32_t v, uint32_t level,
+static uint32_t blocks_of(uint32_t count)
+{
+    return count / BLOCK + (count % BLOCK != 0);
+}
+
+static tml_status finish(tml_context *tml)
+{
+    return tml_is_cancelled(tml) ? tml_error(tml, TML_CANCELLED, "tml_subdivide_uniform: cancelled")
+                                 : TML_OK;
+}
+
+bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)
+{
+    return subdivider->tml->engine->kind == TML_ENGINE_CPU &&
+           !(subdivider->topologies[t].flags & LOOP_LINEAR);
+}
+
+tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
                                 tml_buffer values, tml_buffer out)
 {
-    static const tml_task_fn tasks[4] = {refine_task_1, refine_task_2, refine_task_3,
-                                         refine_task_4};
+    static const tml_task_fn tasks[4] = {task_1, task_2, task_3, task_4};
     tml_context *tml = subdivider->tml;
-    const subdivide_topology *topology = &subdivider->topologies[subdivider->values[v].topology];
-    child_job job = {.tml = tml, .level = level, .flags = topology->flags};
-    tml_status status = host_words(tml, values, &job.values);
+    child_job job;
+    tml_status status =
+        host_levels(tml, &subdivider->topologies[subdivider->values[v].topology], parent, &job);
+    if (status == TML_OK)
+        status = host_words(tml, values, &job.values);
     void *memory = NULL;
     if (status == TML_OK)
         status = host_memory(tml, out, &memory);
-    job.out = memory;
-    for (uint32_t l = 0; status == TML_OK && l <= level; l++) {
-        const subdivide_level *from = &topology->levels[l];
-        job.levels[l].vertex_count = (uint32_t)from->vertex_count;
-        job.count = from->vertex_count + from->edge_count;
-        status = host_words(tml, from->halves, &job.levels[l].halves);
-        if (status == TML_OK)
-            status = host_words(tml, from->vertices, &job.levels[l].vertices);
-        if (status == TML_OK)
-            status = host_words(tml, from->firsts, &job.levels[l].firsts);
-    }
     if (status != TML_OK)
         return status;
-    tml_parallel_for(tml, (uint32_t)((job.count + BLOCK - 1) / BLOCK),
-                     tasks[subdivider->values[v].components - 1], &job);
-    return tml_is_cancelled(tml) ? tml_error(tml, TML_CANCELLED, "tml_subdivide_uniform: cancelled")
-                                 : TML_OK;
+    const host_level *table = &job.levels[parent];
+    job.out = memory;
+    job.limit = limit;
+    job.old_blocks = blocks_of(table->vertex_count);
+    job.edge_blocks = blocks_of(table->edge_count);
+    tml_parallel_for(
+        tml, job.old_blocks + job.edge_blocks + (limit ? 0 : blocks_of(table->triangle_count)),
+        tasks[subdivider->values[v].components - 1], &job);
+    return finish(tml);
+}
+
+tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
+                                   tml_buffer out)
+{
+    tml_context *tml = subdivider->tml;
+    child_job job;
+    tml_status status = host_levels(tml, &subdivider->topologies[t], parent, &job);
+    void *memory = NULL;
+    if (status == TML_OK)
+        status = host_memory(tml, out, &memory);
+    if (status != TML_OK)
+        return status;
+    job.triangles = memory;
+    tml_parallel_for(tml, blocks_of(job.levels[parent].triangle_count), triangles_task, &job);
+    return finish(tml);
 }
 
 #include "kernels/kernel_end.h"

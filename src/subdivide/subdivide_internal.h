@@ -145,11 +145,15 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
 
 /* ---- a short cut on the CPU (subdivide_cpu.c) ------------------------------------------------ */
 
-/* Does it take values number v? */
-bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t v);
-/* The next level's values from a level's, bit for bit as subdivide_child_kernels make them. */
-tml_status subdivide_cpu_refine(tml_subdivider *subdivider, uint32_t v, uint32_t level,
+/* Does it take topology number t? */
+bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t);
+/* From values number v at the level after parent, by the table of parent: the next level's, or where they end
+ * up; bit for bit as subdivide_child_kernels and subdivide_limit_kernels make them. */
+tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
                                 tml_buffer values, tml_buffer out);
+/* Triangles two levels after parent, by its table. */
+tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
+                                   tml_buffer out);
 
 /* ---- kernels (subdivide_kernels.c) ----------------------------------------------------------- */
 

@@ -91,11 +91,14 @@ static tml_status make_level(tml_context *tml, const subdivide_level *from, uint
     return status;
 }
 
-/* Makes levels of all topologies up to and with level. */
-static tml_status ensure_level(tml_subdivider *subdivider, uint32_t level)
+/* Makes what levels of all topologies a call needs: to the one before the last, of which the short cut needs
+ * the one before, unless what comes out are limits. */
+static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, bool has_limits)
 {
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         subdivide_topology *topology = &subdivider->topologies[t];
+        bool is_short = subdivide_cpu_takes(subdivider, t) && !has_limits;
+        uint32_t skipped = is_short ? 2 : 1, level = levels > skipped ? levels - skipped : 0;
         while (topology->level_count <= level) {
             tml_status status =
                 make_level(subdivider->tml, &topology->levels[topology->level_count - 1],
@@ -127,9 +130,10 @@ static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t
     const subdivide_values *values = &subdivider->values[v];
     subdivide_topology *topology = &subdivider->topologies[values->topology];
     tml_type type = subdivide_value_type(values->components);
-    for (uint32_t l = 0; l < levels; l++) {
+    subdivide_level after = next_counts(&topology->levels[0]); /* level l + 1 may have no table */
+    for (uint32_t l = 0; l < levels; l++, after = next_counts(&after)) {
         const subdivide_level *level = &topology->levels[l];
-        uint64_t count = level->vertex_count + level->edge_count;
+        uint64_t count = after.vertex_count;
         bool is_last = l + 1 == levels;
         *last = out;
         if (!is_last || to_spare) {
@@ -141,8 +145,8 @@ static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t
         }
         tml_buffer from = refined_values(subdivider, v, l);
         tml_status status =
-            subdivide_cpu_takes(subdivider, v)
-                ? subdivide_cpu_refine(subdivider, v, l, from, *last)
+            l > 0 && subdivide_cpu_takes(subdivider, values->topology)
+                ? subdivide_cpu_values(subdivider, v, l - 1, false, from, *last)
                 : map(subdivider->tml, subdivide_child_kernels[values->components - 1], level,
                       topology->flags,
                       (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices,
@@ -203,11 +207,13 @@ static tml_status make_values(tml_subdivider *subdivider, const tml_subdivide_un
                             : refine_values(subdivider, v, desc->levels, desc->limit, out, &last);
     if (status == TML_OK && desc->levels > 0 && desc->limit) {
         const subdivide_level *level = &topology->levels[desc->levels - 1];
-        status = map(
-            subdivider->tml, subdivide_limit_kernels[values->components - 1], level,
-            topology->flags,
-            (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, level->firsts, last},
-            level->vertex_count + level->edge_count, out);
+        status = subdivide_cpu_takes(subdivider, values->topology)
+                     ? subdivide_cpu_values(subdivider, v, desc->levels - 1, true, last, out)
+                     : map(subdivider->tml, subdivide_limit_kernels[values->components - 1], level,
+                           topology->flags,
+                           (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices,
+                                                              level->firsts, last},
+                           level->vertex_count + level->edge_count, out);
     }
     if (status == TML_OK && v == 0 && desc->normals)
         status = make_normals(subdivider, desc->levels, last, buffers->normals);
@@ -219,6 +225,8 @@ static tml_status make_triangles(tml_subdivider *subdivider, uint32_t levels, ui
 {
     const subdivide_topology *topology = &subdivider->topologies[t];
     const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
+    if (levels > 1 && subdivide_cpu_takes(subdivider, t))
+        return subdivide_cpu_triangles(subdivider, t, levels - 2, out);
     return map(subdivider->tml, levels ? subdivide_child_triangle : subdivide_own_triangle, level,
                0, (const tml_buffer[TML_MAX_INPUTS]){level->halves},
                levels ? 4 * level->triangle_count : level->triangle_count, out);
@@ -289,8 +297,7 @@ TML_API tml_status tml_subdivide_uniform(tml_subdivider *subdivider,
                                       &counts, &outputs);
     if (status != TML_OK)
         return status;
-    if (desc->levels > 1)
-        status = ensure_level(subdivider, desc->levels - 1);
+    status = ensure_levels(subdivider, desc->levels, desc->limit || desc->normals);
     for (uint32_t t = 0; status == TML_OK && t < subdivider->topology_count; t++)
         status = make_triangles(subdivider, desc->levels, t,
                                 subdivide_indices_of(subdivider, &outputs.buffers, t));
