@@ -138,7 +138,7 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
     return TML_OK;
 }
 
-tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer in[TML_MAX_INPUTS])
+tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer *in)
 {
     uint32_t next = 0;
     for (uint32_t p = 0; p < kernel->param_count && next < TML_MAX_INPUTS; p++) {

@@ -45,9 +45,9 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                                const char *in_field, const tml_buffer in[TML_MAX_INPUTS],
                                uint64_t count);
 
-/* The first input that a kernel takes element by element, whose count is the stream's; none if it has
- * none. Works for kernels that are not checked yet. */
-tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer in[TML_MAX_INPUTS]);
+/* The first of the TML_MAX_INPUTS in in that a kernel takes element by element, whose count is the
+ * stream's; none if it has none. Works for kernels that are not checked yet. */
+tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer *in);
 /* Does a kernel take in[input] as tml_words? */
 bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 
