@@ -232,7 +232,44 @@ TEST(no_level_changes_the_limit)
     tml_close(tml);
 }
 
-/* The CPU has a short cut past its kernel. */
+/* Normals beside those that the kernels make of the last level's positions. */
+static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t levels,
+                          tml_buffer positions)
+{
+    tml_subdivide_result result;
+    const subdivide_topology *topology = &subdivider->topologies[0];
+    const subdivide_level *level = &topology->levels[levels - 1];
+    uint64_t count = level->vertex_count + level->edge_count;
+    tml_buffer kept = buffer_of(tml, TML_VEC(TML_F32, 3), level->vertex_count, NULL);
+    tml_buffer normals = buffer_of(tml, TML_VEC(TML_F32, 3), count, NULL);
+    tml_params params = {
+        .u = {(uint32_t)level->vertex_count, 0, topology->flags | SUBDIVIDE_REFINED}};
+    CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = subdivide_vertex_normal,
+                                                      .params = params,
+                                                      .in = {level->halves, level->vertices,
+                                                             positions, subdivider->turns},
+                                                      .out = kept}));
+    params.u[2] = topology->flags;
+    CHECK_OK(tml, tml_map_stream(
+                      tml, &(tml_map_desc){.kernel = subdivide_child_normal,
+                                           .params = params,
+                                           .in = {kept, level->halves, level->firsts, positions},
+                                           .out = normals}));
+    CHECK_OK(tml, tml_subdivide_uniform(
+                      subdivider, &(tml_subdivide_uniform_desc){.levels = levels, .normals = true},
+                      &result));
+    float *quick = fetch(tml, result.buffers.normals, count), *plain = fetch(tml, normals, count);
+    if (memcmp(quick, plain, 3 * count * sizeof *quick) != 0)
+        test_fail(__FILE__, __LINE__, "%s: normals off by %g", mesh.name,
+                  farthest_apart(quick, plain, 3 * count));
+    free(quick);
+    free(plain);
+    tml_buffer_destroy(tml, kept);
+    tml_buffer_destroy(tml, normals);
+    tml_subdivide_free(tml, &result);
+}
+
+/* The CPU has short cuts past its kernels. */
 TEST(short_cuts_change_no_bit)
 {
     enum { LEVELS = 4 };
@@ -279,6 +316,7 @@ TEST(short_cuts_change_no_bit)
         if (memcmp(quick_limit, plain_limit, 3 * count * sizeof *quick_limit) != 0)
             test_fail(__FILE__, __LINE__, "%s: limit off by %g", mesh.name,
                       farthest_apart(quick_limit, plain_limit, 3 * count));
+        check_normals(tml, subdivider, LEVELS, values);
         tml_buffer_destroy(tml, limits);
         free(quick_limit);
         free(plain_limit);

@@ -578,20 +578,67 @@ loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_
     return side;
 }
 
+/* Twice the area of the triangles around a vertex at v, as a vector. */
+FUNCTION(vec3)
+loop_fan(uint start, vec3 v, tml_words halves, tml_words positions, uint vertex_count, uint flags)
+{
+    vec3 fan = VEC3(0.0f, 0.0f, 0.0f);
+    uint h = start;
+    do {
+        uint before = loop_prev(h);
+        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
+        vec3 w_next = sub3(
+            loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)), v);
+        fan = add3(fan, cross3(w, w_next));
+        h = loop_twin(halves, before);
+    } while (loop_is_half(h) && h != start);
+    return fan;
+}
+
+/* Two tangents of a smooth vertex, as sums over its neighbours. */
+/* clang-format off */
+STRUCT_BEGIN(loop_tangents)
+    vec3 along;
+    vec3 across;
+    float at_cos; /* of the neighbour that is next */
+    float at_sin;
+STRUCT_END(loop_tangents)
+/* clang-format on */
+
+FUNCTION(loop_tangents) loop_tangents_empty(void)
+{
+    loop_tangents t;
+    t.along = VEC3(0.0f, 0.0f, 0.0f);
+    t.across = t.along;
+    t.at_cos = 1.0f;
+    t.at_sin = 0.0f;
+    return t;
+}
+
+/* turn: of which there are as many in a full one as neighbours. */
+FUNCTION(loop_tangents)
+loop_tangents_add(loop_tangents t, vec3 difference, float turn_cos, float turn_sin)
+{
+    t.along = add3(t.along, scale3(difference, t.at_cos));
+    t.across = add3(t.across, scale3(difference, t.at_sin));
+    float turned = t.at_cos * turn_cos - t.at_sin * turn_sin;
+    t.at_sin = t.at_sin * turn_cos + t.at_cos * turn_sin;
+    t.at_cos = turned;
+    return t;
+}
+
 FUNCTION(vec3)
 loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words positions,
                    tml_words turns, uint vertex_count, uint flags)
 {
     uint start = tml_word(vertices, 4u * i);
-    vec3 zero = VEC3(0.0f, 0.0f, 0.0f);
     if (!loop_is_half(start))
-        return zero;
+        return VEC3(0.0f, 0.0f, 0.0f);
     float sharp = tml_word_float(vertices, 4u * i + 1u);
     vec3 v = loop_point(positions, i);
     uint valence = 0u;
     uint sharp_count = 0u;
     uint sharp_half = start;
-    vec3 fan = zero;
     uint h = start;
     do {
         if (loop_sharpness_at(halves, h, flags) > 0.0f) {
@@ -599,18 +646,13 @@ loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words posit
             sharp_count = sharp_count + 1u;
         }
         valence = valence + 1u;
-        uint before = loop_prev(h);
-        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
-        vec3 w_next = sub3(
-            loop_point(positions, loop_last_neighbour(halves, before, vertex_count, flags)), v);
-        fan = add3(fan, cross3(w, w_next));
-        h = loop_twin(halves, before);
+        h = loop_twin(halves, loop_prev(h));
         if (h == LOOP_NONE)
             sharp_count = sharp_count + 1u;
     } while (loop_is_half(h) && h != start);
     uint rule = loop_rule((flags & LOOP_REFINED) != 0u ? loop_worn(sharp) : sharp, sharp_count);
     if (rule == LOOP_CORNER)
-        return loop_unit(fan);
+        return loop_unit(loop_fan(start, v, halves, positions, vertex_count, flags));
     if (rule == LOOP_CREASE) {
         loop_side side = loop_side_normal(h == LOOP_NONE ? start : sharp_half, v, halves, positions,
                                           turns, vertex_count, flags);
@@ -622,21 +664,15 @@ loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words posit
     }
     float turn_cos = tml_word_float(turns, 2u * valence);
     float turn_sin = tml_word_float(turns, 2u * valence + 1u);
-    float at_cos = 1.0f;
-    float at_sin = 0.0f;
-    vec3 along = zero;
-    vec3 across = zero;
+    loop_tangents tangents = loop_tangents_empty();
     h = start;
     for (uint k = 0u; k < valence; k++) {
-        vec3 w = sub3(loop_point(positions, loop_neighbour(halves, h, vertex_count, flags)), v);
-        along = add3(along, scale3(w, at_cos));
-        across = add3(across, scale3(w, at_sin));
-        float turned = at_cos * turn_cos - at_sin * turn_sin;
-        at_sin = at_sin * turn_cos + at_cos * turn_sin;
-        at_cos = turned;
+        uint w = loop_neighbour(halves, h, vertex_count, flags);
+        tangents =
+            loop_tangents_add(tangents, sub3(loop_point(positions, w), v), turn_cos, turn_sin);
         h = loop_twin(halves, loop_prev(h));
     }
-    return loop_unit(cross3(along, across));
+    return loop_unit(cross3(tangents.along, tangents.across));
 }
 
 /* A crease's side at the middle of an edge from a to b, on the left; all relative to that middle. */

@@ -34,7 +34,7 @@ typedef struct child_job {
     uint32_t parent; /* the level before the one whose values are given */
     uint32_t flags;
     bool limit; /* where the values end up, not the next level's */
-    tml_words values;
+    tml_words values, turns;
     float *out;
     uint32_t *triangles;
     uint32_t old_blocks, edge_blocks; /* and then those of triangles */
@@ -92,26 +92,39 @@ FUNCTION(loop_ring) ring_of_old(uint i, vec4 v, const child_job *job, uint n)
     return ring;
 }
 
-/* Of the middle of edge e of level birth - 1, in the order of a walk from its record's half-edge. */
-FUNCTION(loop_ring) ring_of_middle(uint e, uint birth, vec4 v, const child_job *job, uint n)
+/* The parent's half-edges that leave the middle of edge e of level birth - 1, in the order of a walk from its
+ * record's: six, or three on a boundary. */
+FUNCTION(uint) halves_of_middle(uint e, uint birth, const child_job *job, uint leaving[6])
 {
     const host_level *before = &job->levels[birth - 1u];
     uint h = tml_word(before->firsts, e);
     uint twin = loop_twin(before->halves, h);
     uint down = job->parent - birth;
-    uint last = descend(loop_corner_child(h, 1u), down);
-    loop_ring ring = loop_ring_empty(true);
-    ring = add_neighbour(ring, v, descend(loop_corner_child(loop_next(h), 2u), down), job, n);
-    ring = add_neighbour(ring, v, descend(12u * (h / 3u) + 9u + h % 3u, down), job, n);
-    ring = add_neighbour(ring, v, last, job, n);
+    leaving[0] = descend(loop_corner_child(loop_next(h), 2u), down);
+    leaving[1] = descend(12u * (h / 3u) + 9u + h % 3u, down);
+    leaving[2] = descend(loop_corner_child(h, 1u), down);
     if (twin == LOOP_NONE)
-        return add_last(ring, v, last, job, n);
-    ring = add_neighbour(ring, v, descend(loop_corner_child(loop_next(twin), 2u), down), job, n);
-    ring = add_neighbour(ring, v, descend(12u * (twin / 3u) + 9u + twin % 3u, down), job, n);
-    return add_neighbour(ring, v, descend(loop_corner_child(twin, 1u), down), job, n);
+        return 3;
+    leaving[3] = descend(loop_corner_child(loop_next(twin), 2u), down);
+    leaving[4] = descend(12u * (twin / 3u) + 9u + twin % 3u, down);
+    leaving[5] = descend(loop_corner_child(twin, 1u), down);
+    return 6;
 }
 
-/* Vertices [i, end) that arose at one level. */
+FUNCTION(loop_ring) ring_of_middle(uint e, uint birth, vec4 v, const child_job *job, uint n)
+{
+    uint leaving[6];
+    uint count = halves_of_middle(e, birth, job, leaving);
+    loop_ring ring = loop_ring_empty(true);
+    for (uint k = 0; k < 3; k++)
+        ring = add_neighbour(ring, v, leaving[k], job, n);
+    if (count == 3)
+        return add_last(ring, v, leaving[2], job, n);
+    for (uint k = 3; k < 6; k++)
+        ring = add_neighbour(ring, v, leaving[k], job, n);
+    return ring;
+}
+
 FUNCTION(void) take_born(uint i, uint end, uint birth, const child_job *job, uint n)
 {
     tml_words vertices = job->levels[job->parent].vertices;
@@ -130,14 +143,17 @@ FUNCTION(void) take_born(uint i, uint end, uint birth, const child_job *job, uin
     }
 }
 
-FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n)
+/* What is done with vertices [i, end) that arose at one level. */
+typedef void (*take_fn)(uint i, uint end, uint birth, const child_job *job, uint n);
+
+FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n, take_fn take)
 {
     uint32_t count = job->levels[job->parent].vertex_count;
     uint32_t i = block * BLOCK, end = TML_MIN_OF(i + BLOCK, count);
     for (uint birth = 0; birth <= job->parent; birth++) {
         uint32_t stop = TML_MIN_OF(end, job->levels[birth].vertex_count);
         if (i < stop) {
-            take_born(i, stop, birth, job, n);
+            take(i, stop, birth, job, n);
             i = stop;
         }
     }
@@ -234,7 +250,7 @@ FUNCTION(void) take_block(const child_job *job, uint32_t index, uint n)
     if (tml_is_cancelled(job->tml))
         return;
     if (index < job->old_blocks)
-        take_old(job, index, n);
+        take_old(job, index, n, take_born);
     else if (index - job->old_blocks < job->edge_blocks)
         take_edges(job, index - job->old_blocks, n);
     else
@@ -250,6 +266,77 @@ TASK(1)
 TASK(2)
 TASK(3)
 TASK(4)
+
+/* ---- normals --------------------------------------------------------------------------------- */
+
+/* Of the middle of an edge inside, if nothing there is sharp. */
+FUNCTION(bool) is_smooth_middle(uint i, const uint leaving[6], const child_job *job)
+{
+    const host_level *parent = &job->levels[job->parent];
+    bool is_sharp = loop_worn(tml_word_float(parent->vertices, 4u * i + 1u)) > 0.0f;
+    for (uint k = 0; k < 6; k++)
+        is_sharp |= loop_sharpness_at(parent->halves, leaving[k], LOOP_REFINED) > 0.0f;
+    return !is_sharp;
+}
+
+FUNCTION(vec3) smooth_normal(uint i, const uint leaving[6], const child_job *job)
+{
+    const host_level *parent = &job->levels[job->parent];
+    float turn_cos = tml_word_float(job->turns, 2u * 6u);
+    float turn_sin = tml_word_float(job->turns, 2u * 6u + 1u);
+    vec3 v = loop_point(job->values, i);
+    loop_tangents tangents = loop_tangents_empty();
+    for (uint k = 0; k < 6; k++) {
+        uint w = loop_neighbour(parent->halves, leaving[k], parent->vertex_count, LOOP_REFINED);
+        tangents =
+            loop_tangents_add(tangents, sub3(loop_point(job->values, w), v), turn_cos, turn_sin);
+    }
+    return loop_unit(cross3(tangents.along, tangents.across));
+}
+
+static void put_normal(const child_job *job, uint i, vec3 normal)
+{
+    float *out = job->out + 3 * (size_t)i;
+    out[0] = normal.x, out[1] = normal.y, out[2] = normal.z;
+}
+
+FUNCTION(void) take_normals(uint i, uint end, uint birth, const child_job *job, uint n)
+{
+    const host_level *parent = &job->levels[job->parent];
+    uint born_before = birth ? job->levels[birth - 1u].vertex_count : 0u;
+    (void)n;
+    for (; i < end; i++) {
+        uint leaving[6];
+        bool is_inside = birth && halves_of_middle(i - born_before, birth, job, leaving) == 6;
+        if (is_inside && is_smooth_middle(i, leaving, job))
+            put_normal(job, i, smooth_normal(i, leaving, job));
+        else
+            put_normal(job, i,
+                       loop_vertex_normal(i, parent->halves, parent->vertices, job->values,
+                                          job->turns, parent->vertex_count,
+                                          job->flags | LOOP_REFINED));
+    }
+}
+
+static void normals_task(void *argument, uint32_t block)
+{
+    const child_job *job = argument;
+    const host_level *parent = &job->levels[job->parent];
+    if (tml_is_cancelled(job->tml))
+        return;
+    if (block < job->old_blocks) {
+        take_old(job, block, 3u, take_normals);
+        return;
+    }
+    uint32_t e = (block - job->old_blocks) * BLOCK, end = TML_MIN_OF(e + BLOCK, parent->edge_count);
+    for (; e < end; e++) {
+        loop_centre centre = loop_centre_of(tml_word(parent->firsts, e), parent->halves,
+                                            job->values, 3u, parent->vertex_count);
+        put_normal(job, parent->vertex_count + e, loop_centre_normal(centre, job->flags));
+    }
+}
+
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 /* The parent's triangles, into sixteen each: those of their children, which are made in passing. */
 static void triangles_task(void *argument, uint32_t block)
@@ -329,30 +416,50 @@ bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)
            !(subdivider->topologies[t].flags & LOOP_LINEAR);
 }
 
+/* A job from values at the level after parent to as many words or more. */
+static tml_status values_job(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
+                             tml_buffer values, tml_buffer out, child_job *job)
+{
+    tml_context *tml = subdivider->tml;
+    tml_status status = host_levels(tml, &subdivider->topologies[t], parent, job);
+    if (status == TML_OK)
+        status = host_words(tml, values, &job->values);
+    void *memory = NULL;
+    if (status == TML_OK)
+        status = host_memory(tml, out, &memory);
+    job->out = memory;
+    job->old_blocks = blocks_of(job->levels[parent].vertex_count);
+    job->edge_blocks = blocks_of(job->levels[parent].edge_count);
+    return status;
+}
+
 tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
                                 tml_buffer values, tml_buffer out)
 {
     static const tml_task_fn tasks[4] = {task_1, task_2, task_3, task_4};
-    tml_context *tml = subdivider->tml;
     child_job job;
     tml_status status =
-        host_levels(tml, &subdivider->topologies[subdivider->values[v].topology], parent, &job);
-    if (status == TML_OK)
-        status = host_words(tml, values, &job.values);
-    void *memory = NULL;
-    if (status == TML_OK)
-        status = host_memory(tml, out, &memory);
+        values_job(subdivider, subdivider->values[v].topology, parent, values, out, &job);
     if (status != TML_OK)
         return status;
-    const host_level *table = &job.levels[parent];
-    job.out = memory;
     job.limit = limit;
-    job.old_blocks = blocks_of(table->vertex_count);
-    job.edge_blocks = blocks_of(table->edge_count);
-    tml_parallel_for(
-        tml, job.old_blocks + job.edge_blocks + (limit ? 0 : blocks_of(table->triangle_count)),
-        tasks[subdivider->values[v].components - 1], &job);
-    return finish(tml);
+    uint32_t inner_blocks = limit ? 0 : blocks_of(job.levels[parent].triangle_count);
+    tml_parallel_for(subdivider->tml, job.old_blocks + job.edge_blocks + inner_blocks,
+                     tasks[subdivider->values[v].components - 1], &job);
+    return finish(subdivider->tml);
+}
+
+tml_status subdivide_cpu_normals(tml_subdivider *subdivider, uint32_t parent, tml_buffer positions,
+                                 tml_buffer out)
+{
+    child_job job;
+    tml_status status = values_job(subdivider, 0, parent, positions, out, &job);
+    if (status == TML_OK)
+        status = host_words(subdivider->tml, subdivider->turns, &job.turns);
+    if (status != TML_OK)
+        return status;
+    tml_parallel_for(subdivider->tml, job.old_blocks + job.edge_blocks, normals_task, &job);
+    return finish(subdivider->tml);
 }
 
 tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,

@@ -151,6 +151,10 @@ bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t);
  * up; bit for bit as subdivide_child_kernels and subdivide_limit_kernels make them. */
 tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
                                 tml_buffer values, tml_buffer out);
+/* Normals of the level after parent, of its positions, as subdivide_vertex_normal and subdivide_child_normal
+ * make them. */
+tml_status subdivide_cpu_normals(tml_subdivider *subdivider, uint32_t parent, tml_buffer positions,
+                                 tml_buffer out);
 /* Triangles two levels after parent, by its table. */
 tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
                                    tml_buffer out);

@@ -170,6 +170,8 @@ static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_
     if (levels == 0)
         return map(tml, subdivide_vertex_normal, level, topology->flags, around,
                    level->vertex_count, out);
+    if (subdivide_cpu_takes(subdivider, 0))
+        return subdivide_cpu_normals(subdivider, levels - 1, positions, out);
     tml_buffer kept;
     tml_status status = subdivide_spare_get(subdivider, &subdivider->values_spare[2][2],
                                             TML_VEC(TML_F32, 3), level->vertex_count, &kept);
