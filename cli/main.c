@@ -336,8 +336,9 @@ int main(int argc, char **argv)
         const cli_command *command = find_command(argv[1]);
         code = command ? run_command(command, argc - 1, argv + 1) : CLI_USAGE;
     }
-    /* A full disk or a closed pipe shows itself only here. */
-    if (fflush(stdout) != 0 && code == CLI_OK)
+    /* A full disk or a closed pipe shows itself only here; or before, and is remembered. */
+    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!is_written && code == CLI_OK)
         code = cli_error(NULL, "cannot write the output: is the disk full?");
     return code;
 }
