@@ -44,13 +44,14 @@ static void make(tml_context *tml, const recipe *made_by, made_mesh *out)
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &base, &subdivider))) {
         tml_subdivide_adaptive_desc adaptive = made_by->adaptive;
         adaptive.normals = true;
-        tml_status status = made_by->levels
-                                ? tml_subdivide_uniform(
-                                      subdivider,
-                                      &(tml_subdivide_uniform_desc){
-                                          .levels = made_by->levels, .limit = true, .normals = true},
-                                      &out->result)
-                                : tml_subdivide_adaptive(subdivider, &adaptive, &out->result);
+        tml_status status =
+            made_by->levels
+                ? tml_subdivide_uniform(subdivider,
+                                        &(tml_subdivide_uniform_desc){.levels = made_by->levels,
+                                                                      .limit = true,
+                                                                      .normals = true},
+                                        &out->result)
+                : tml_subdivide_adaptive(subdivider, &adaptive, &out->result);
         if (CHECK_OK(tml, status)) {
             tml_subdivide_result *result = &out->result;
             out->points = fetch(tml, result->buffers.positions, result->vertex_count);
