@@ -77,7 +77,8 @@ static void print_time(const summary *s)
     char text[TEXT_SIZE];
     report_print_time(&s->report);
     text_label("speed");
-    printf("%.0f MB/s in, ", rate(s) / 1e6);
+    if (!s->in->is_points) /* of points, the field takes the time, not their bytes */
+        printf("%.0f MB/s in, ", rate(s) / 1e6);
     printf("peak memory %s\n", text_bytes(text, report_peak_memory()));
 }
 
