@@ -56,51 +56,32 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_copy_4, (tml_words values, uint source),
     return loop_value(values, 4u, source);
 })
 
-TML_KERNEL_WITH(subdivide, float, subdiv_child_1,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    return loop_child_value(U(i), halves, vertices, firsts, values, 1u, p.u[0], p.u[2]).x;
-})
-TML_KERNEL_WITH(subdivide, vec2, subdiv_child_2,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    vec4 v = loop_child_value(U(i), halves, vertices, firsts, values, 2u, p.u[0], p.u[2]);
-    return VEC2(v.x, v.y);
-})
-TML_KERNEL_WITH(subdivide, vec3, subdiv_child_3,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    vec4 v = loop_child_value(U(i), halves, vertices, firsts, values, 3u, p.u[0], p.u[2]);
-    return VEC3(v.x, v.y, v.z);
-})
-TML_KERNEL_WITH(subdivide, vec4, subdiv_child_4,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    return loop_child_value(U(i), halves, vertices, firsts, values, 4u, p.u[0], p.u[2]);
-})
-
-TML_KERNEL_WITH(subdivide, float, subdiv_limit_1,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    return loop_child_limit(U(i), halves, vertices, firsts, values, 1u, p.u[0], p.u[2]).x;
-})
-TML_KERNEL_WITH(subdivide, vec2, subdiv_limit_2,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    vec4 v = loop_child_limit(U(i), halves, vertices, firsts, values, 2u, p.u[0], p.u[2]);
-    return VEC2(v.x, v.y);
-})
-TML_KERNEL_WITH(subdivide, vec3, subdiv_limit_3,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    vec4 v = loop_child_limit(U(i), halves, vertices, firsts, values, 3u, p.u[0], p.u[2]);
-    return VEC3(v.x, v.y, v.z);
-})
-TML_KERNEL_WITH(subdivide, vec4, subdiv_limit_4,
-                (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,
-                 tml_words values, tml_params p), {
-    return loop_child_limit(U(i), halves, vertices, firsts, values, 4u, p.u[0], p.u[2]);
-})
+/* A formula for values of one to four floats, at every vertex of the next level. */
+#define VALUES_OF_CHILDREN(kernel, formula)                                                        \
+    TML_KERNEL_WITH(subdivide, float, kernel##_1,                                                  \
+                    (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \
+                     tml_words values, tml_params p), {                                            \
+        return formula(U(i), halves, vertices, firsts, values, 1u, p.u[0], p.u[2]).x;              \
+    })                                                                                             \
+    TML_KERNEL_WITH(subdivide, vec2, kernel##_2,                                                   \
+                    (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \
+                     tml_words values, tml_params p), {                                            \
+        vec4 v = formula(U(i), halves, vertices, firsts, values, 2u, p.u[0], p.u[2]);              \
+        return VEC2(v.x, v.y);                                                                     \
+    })                                                                                             \
+    TML_KERNEL_WITH(subdivide, vec3, kernel##_3,                                                   \
+                    (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \
+                     tml_words values, tml_params p), {                                            \
+        vec4 v = formula(U(i), halves, vertices, firsts, values, 3u, p.u[0], p.u[2]);              \
+        return VEC3(v.x, v.y, v.z);                                                                \
+    })                                                                                             \
+    TML_KERNEL_WITH(subdivide, vec4, kernel##_4,                                                   \
+                    (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \
+                     tml_words values, tml_params p), {                                            \
+        return formula(U(i), halves, vertices, firsts, values, 4u, p.u[0], p.u[2]);                \
+    })
+VALUES_OF_CHILDREN(subdiv_child, loop_child_value)
+VALUES_OF_CHILDREN(subdiv_limit, loop_child_limit)
 
 TML_KERNEL_WITH(subdivide, float, subdiv_settle_1,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words values,
