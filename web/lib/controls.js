@@ -12,6 +12,18 @@ export function make(tag, properties = {}, ...children) {
     return element;
 }
 
+export const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
+
+// A button that opens files of the visitor's. Returns {input, button}, both to be put into the page.
+export function fileChooser({ onFiles, ...properties }) {
+    const input = make("input", { type: "file", hidden: true });
+    input.addEventListener("change", () => {
+        onFiles([...input.files]);
+        input.value = ""; // the same file may be chosen again
+    });
+    return { input, button: make("button", { type: "button", className: "button file", onclick: () => input.click(), ...properties }) };
+}
+
 let controls = 0;
 const nextId = () => `control-${++controls}`;
 

@@ -68,3 +68,10 @@ void main()
     color = vec4(pow(lit * 1.12, vec3(1.0 / 2.2)), 1);
 }
 `;
+
+// The sky's and the ground's light, and how dark shadows are, by the theme of an element.
+export function lightsOf(element) {
+    const isDark = getComputedStyle(element).colorScheme === "dark";
+    return isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075], shadow: 0.62 }
+                  : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2], shadow: 0.3 };
+}

@@ -46,6 +46,14 @@ export class OrbitCamera {
         element.addEventListener("dblclick", () => this.home());
     }
 
+    // Puts the picture's middle into that of what the card leaves free of the stage.
+    centre(stage, card) {
+        const isBeside = matchMedia("(min-width: 721px)").matches;
+        const free = stage.clientWidth - (isBeside ? card.offsetWidth + 16 : 0);
+        this.shift = stage.clientWidth ? free / stage.clientWidth - 1 : 0;
+        this.onChange();
+    }
+
     home() {
         const { yaw } = this;
         this.reset();

@@ -21,7 +21,7 @@ answerCalls({
         const next = t.subdivider(mesh, { fix: true });
         subdivider?.destroy();
         subdivider = next;
-        return { triangleCount: next.triangleCount, boundaryEdgeCount: next.boundaryEdgeCount };
+        return { triangleCount: next.triangleCount };
     },
     async uniform({ levels, limit }) {
         await trommel;

@@ -1,18 +1,15 @@
 // The Collision panel: two meshes, of which one is pushed and turned, and the triangles that meet, found
 // exactly by a worker for every place that it comes to.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
+import { linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
-import { OrbitCamera } from "../lib/orbit_camera.js";
-import { Remote } from "../lib/remote.js";
+import { lightsOf } from "../lib/mesh_look.js";
 import * as shapes from "../lib/shapes.js";
+import { MeshPanel } from "./mesh_panel.js";
 
 const SHAPES = [["knot", "Knot"], ["torus", "Torus"], ["sphere", "Sphere"]];
 const START = [0.42, 0.1, 0.1]; // where b stands
 const SPIN = 0.35;              // radians a second
-const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
-
-const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
 
 // b's pose: 3 x 4 numbers, row by row, for a turn about two axes and a place.
 function poseOf([x, y, z], yaw, pitch) {
@@ -24,34 +21,25 @@ const columnsOf = (m) =>
     new Float32Array([m[0], m[4], m[8], 0, m[1], m[5], m[9], 0, m[2], m[6], m[10], 0, m[3], m[7], m[11], 1]);
 const IDENTITY = columnsOf(poseOf([0, 0, 0], 0, 0));
 
-class CollisionPanel {
+class CollisionPanel extends MeshPanel {
     constructor(host, app) {
-        Object.assign(this, { host, app });
-        host.classList.add("panel-stage");
-        this.worker = new Remote(new URL("../lib/collide_worker.js", import.meta.url));
-        this.camera = new OrbitCamera();
+        super(host, app, "collide_worker.js");
         this.camera.turns = false;
         this.meshes = { a: null, b: null };
         this.place = [...START];
         this.yaw = 0.4;
         this.pitch = 0;
         this.spins = !app.reducedMotion.matches;
-        this.isStale = true; // the marks are not those of the pose
-        this.isBusy = false;
-        this.last = 0;
         this.build();
         for (const side of ["a", "b"])
             this.setMesh(side, side === "a" ? "knot" : "torus");
-        app.onFiles((files) => this.open(files));
-        app.onTheme(() => this.readColors());
         // Before the camera's: what begins on b moves b.
         this.stage.addEventListener("pointerdown", (event) => this.grab(event), true);
         this.stage.addEventListener("pointermove", (event) => this.drag(event));
         for (const end of ["pointerup", "pointercancel"])
             this.stage.addEventListener(end, () => (this.held = null));
         this.stage.addEventListener("keydown", (event) => this.key(event));
-        this.camera.attach(this.stage, () => app.requestFrame());
-        this.readColors();
+        this.begin();
     }
 
     build() {
@@ -67,7 +55,7 @@ class CollisionPanel {
         const choose = (side, name) => (this.choices[side] = segmented({
             name, choices: SHAPES, value: side === "a" ? "knot" : "torus", onInput: (value) => this.setMesh(side, value),
         })).element;
-        const changed = () => this.move();
+        const changed = () => this.change();
         this.turn = slider({ name: "Turn the second", min: -180, max: 180, step: 1, value: 23, text: (v) => `${v}°`,
                              onInput: (value) => { this.yaw = (value * Math.PI) / 180; this.spinning(false); changed(); } });
         this.apart = slider({ name: "Push it aside", min: -1.6, max: 1.6, step: 0.01, value: START[0], text: (v) => v.toFixed(2),
@@ -75,34 +63,18 @@ class CollisionPanel {
         const spin = toggle({ name: "Turn by itself", value: this.spins, onInput: (value) => this.spinning(value) });
         const wire = toggle({ name: "Wireframe", value: false, onInput: (value) => { this.wire = value; this.app.requestFrame(); } });
         this.spinSwitch = spin.input;
-        this.fileInput = make("input", { type: "file", hidden: true });
-        this.fileInput.addEventListener("change", () => {
-            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
-            this.fileInput.value = "";
-        });
-        this.fileButton = make("button", { type: "button", className: "button file", textContent: "Open or drop a mesh …",
-                                           title: "OBJ, STL, PLY, OFF or GLB, as the second mesh. Files stay in this page.", onclick: () => this.fileInput.click() });
+        const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB, as the second mesh. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
             make("h2", { className: "unseen", textContent: "Collision" }),
-            choose("a", "First mesh"), choose("b", "Second mesh"), this.fileButton, this.fileInput, make("hr"),
+            choose("a", "First mesh"), choose("b", "Second mesh"), file.button, file.input, make("hr"),
             this.turn.element, this.apart.element, make("div", { className: "switches" }, spin.element, wire.element), make("hr"),
             make("small", { className: "muted", textContent: "Pairs are exact: what floats cannot decide is settled by exact arithmetic, so nothing that touches is missed and nothing is made up." }));
         this.controls.ariaLabel = "Collision";
         this.host.append(this.stage, this.controls);
-        new ResizeObserver(() => this.centre()).observe(this.stage);
-    }
-
-    // The picture's middle is that of what the card leaves free.
-    centre() {
-        const isBeside = matchMedia("(min-width: 721px)").matches;
-        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
-        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
-        this.app.requestFrame();
     }
 
     readColors() {
-        const isDark = getComputedStyle(this.host).colorScheme === "dark";
-        const light = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075] } : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2] };
+        const light = lightsOf(this.host);
         const marked = [1, 0.1, 0.01];
         this.looks = {
             a: { ...light, marked, colors: 0, clay: linearColor("--bone", this.host) },
@@ -114,7 +86,7 @@ class CollisionPanel {
     // ---- meshes ----
 
     setMesh(side, name) {
-        this.putMesh(side, shapes[name]()).catch((error) => this.app.message(error.message, "error"));
+        this.putMesh(side, shapes[name]()).catch((error) => this.fail(error));
     }
 
     async putMesh(side, { positions, indices }) {
@@ -125,35 +97,20 @@ class CollisionPanel {
         if (asked[side] !== drawn)
             return brokenCount;
         this.meshes[side] = drawn;
-        this.move();
+        this.change();
         return brokenCount;
     }
 
     async open(files) {
-        if (files.length !== 1)
-            throw new Error(`Open one file at a time; these are ${files.length}.`);
-        const [file] = files;
-        if (!MESH_FILE.test(file.name))
-            throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
-        let loaded;
-        try {
-            loaded = await this.worker.ask("load", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
-        } catch (error) {
-            throw new Error(`${file.name} cannot be opened: ${error.message}`);
-        }
+        const loaded = await this.load(files);
         if (!loaded.triangleCount)
-            throw new Error(`${file.name} has no triangles.`);
+            throw new Error(`${loaded.name} has no triangles.`);
         const broken = await this.putMesh("b", shapes.fitted(loaded));
         this.choices.b.set(null);
-        this.app.message(`${file.name}: ${numberText(loaded.triangleCount)} triangles${broken ? `, of which ${numberText(broken)} are broken and left out` : ""}`, "good");
+        this.app.message(`${loaded.name}: ${numberText(loaded.triangleCount)} triangles${broken ? `, of which ${numberText(broken)} are broken and left out` : ""}`, "good");
     }
 
     // ---- moving b ----
-
-    move() {
-        this.isStale = true;
-        this.app.requestFrame();
-    }
 
     spinning(spins) {
         this.spins = this.spinSwitch.checked = spins;
@@ -191,7 +148,7 @@ class CollisionPanel {
         } else
             this.push(this.view.right.map((r, k) => (r * dx - this.view.up[k] * dy) / this.unit));
         this.tellPose();
-        this.move();
+        this.change();
     }
 
     push(by) {
@@ -206,7 +163,7 @@ class CollisionPanel {
         event.preventDefault();
         this.push(step.map((x) => 0.04 * x));
         this.tellPose();
-        this.move();
+        this.change();
     }
 
     tellPose() {
@@ -216,19 +173,6 @@ class CollisionPanel {
     }
 
     // ---- frames ----
-
-    show() {
-        this.canvas = this.app.canvas(this.stage);
-        this.stage.prepend(this.canvas);
-        this.centre();
-    }
-    hide() {}
-    contextLost() {
-        this.renderer = null;
-    }
-    contextRestored() {
-        this.app.requestFrame();
-    }
 
     // Where b is and what is marked come from one answer: they are always of the same place.
     async ask() {
@@ -244,7 +188,7 @@ class CollisionPanel {
                 this.tell(found);
             }
         } catch (error) {
-            this.app.message(error.message, "error");
+            this.fail(error);
         }
         this.isBusy = false;
         this.app.requestFrame();

@@ -1,11 +1,11 @@
 // The Subdivision panel: a coarse mesh, and the smooth surface that Loop's scheme makes of it, level by level or
 // only where it bends. A worker subdivides; edges show the triangles, colours their levels.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
+import { linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
-import { OrbitCamera } from "../lib/orbit_camera.js";
-import { Remote } from "../lib/remote.js";
+import { lightsOf } from "../lib/mesh_look.js";
 import * as shapes from "../lib/shapes.js";
+import { MeshPanel } from "./mesh_panel.js";
 
 const SHAPES = {
     star: ["Star", () => shapes.star()],
@@ -16,17 +16,11 @@ const SHAPES = {
 const BUDGET = 200_000; // triangles: what the page draws with ease
 const LEVELS_MOST = 5;
 const DEPTH_MOST = 7; // finer triangles are smaller than pixels
-const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
 const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 
-const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
-
-class SubdivisionPanel {
+class SubdivisionPanel extends MeshPanel {
     constructor(host, app) {
-        Object.assign(this, { host, app });
-        host.classList.add("panel-stage");
-        this.worker = new Remote(new URL("../lib/subdivide_worker.js", import.meta.url));
-        this.camera = new OrbitCamera();
+        super(host, app, "subdivide_worker.js");
         this.camera.turns = !app.reducedMotion.matches;
         this.how = "adaptive";
         this.limit = true;
@@ -34,15 +28,9 @@ class SubdivisionPanel {
         this.showsCage = true;
         this.mesh = null; // what is drawn
         this.isReady = false; // the worker has the input
-        this.isBusy = false;
-        this.isStale = true;
-        this.last = 0;
         this.build();
         this.setShape("star");
-        app.onFiles((files) => this.open(files));
-        app.onTheme(() => this.readColors());
-        this.camera.attach(this.stage, () => app.requestFrame());
-        this.readColors();
+        this.begin();
     }
 
     build() {
@@ -70,21 +58,14 @@ class SubdivisionPanel {
         const cage = toggle({ name: "Mesh as given", value: this.showsCage, onInput: redraw("showsCage") });
         const turn = toggle({ name: "Turn", value: this.camera.turns, onInput: (value) => { this.camera.turns = value; this.app.requestFrame(); } });
         this.turnSwitch = turn.input;
-        this.fileInput = make("input", { type: "file", hidden: true });
-        this.fileInput.addEventListener("change", () => {
-            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
-            this.fileInput.value = "";
-        });
-        this.fileButton = make("button", { type: "button", className: "button file", textContent: "Open or drop a mesh …",
-                                           title: "OBJ, STL, PLY, OFF or GLB. Files stay in this page.", onclick: () => this.fileInput.click() });
+        const file = this.fileChooser("OBJ, STL, PLY, OFF or GLB. Files stay in this page.");
         this.controls = make("form", { className: "controls card rows", onsubmit: (event) => event.preventDefault() },
-            make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, this.fileButton, this.fileInput, make("hr"),
+            make("h2", { className: "unseen", textContent: "Subdivision" }), this.shape.element, file.button, file.input, make("hr"),
             how.element, this.fine.element, this.levels.element, make("hr"),
             make("div", { className: "switches" }, wire.element, cage.element, turn.element, limit.element));
         this.controls.ariaLabel = "Subdivision";
         this.host.append(this.stage, this.controls);
         this.showRows();
-        new ResizeObserver(() => this.centre()).observe(this.stage);
     }
 
     showRows() {
@@ -97,17 +78,8 @@ class SubdivisionPanel {
         return 60 * 2 ** (-step / 2);
     }
 
-    // The picture's middle is that of what the card leaves free.
-    centre() {
-        const isBeside = matchMedia("(min-width: 721px)").matches;
-        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
-        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
-        this.app.requestFrame();
-    }
-
     readColors() {
-        const isDark = getComputedStyle(this.host).colorScheme === "dark";
-        const light = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075] } : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2] };
+        const light = lightsOf(this.host);
         this.look = { ...light, colors: 0, clay: linearColor("--bone", this.host), marked: linearColor("--clay", this.host) };
         this.cageLook = { ...light, colors: 0, clay: linearColor("--ink", this.host), onlyEdges: true };
         this.app.requestFrame();
@@ -116,20 +88,19 @@ class SubdivisionPanel {
     // ---- meshes ----
 
     setShape(id) {
-        this.put(shapes.fitted(SHAPES[id][1]())).catch((error) => this.app.message(error.message, "error"));
+        this.put(shapes.fitted(SHAPES[id][1]())).catch((error) => this.fail(error));
     }
 
     async put({ positions, indices }) {
         this.isReady = false;
         const cage = { positions: cornersOf(positions, indices), normals: null };
         this.wanted = cage;
-        const { triangleCount, boundaryEdgeCount } = await this.worker.ask("mesh", { positions, indices });
+        const { triangleCount } = await this.worker.ask("mesh", { positions, indices });
         if (this.wanted !== cage)
             return;
         this.cage = cage;
         this.isReady = true;
         this.figures["triangles given"].textContent = numberText(triangleCount);
-        this.boundary = boundaryEdgeCount;
         // As many levels everywhere as the budget has room for.
         const most = Math.max(0, Math.min(LEVELS_MOST, Math.floor(Math.log(BUDGET / triangleCount) / Math.log(4))));
         this.levels.limits(0, most, 1);
@@ -138,31 +109,21 @@ class SubdivisionPanel {
     }
 
     async open(files) {
-        if (files.length !== 1)
-            throw new Error(`Open one file at a time; these are ${files.length}.`);
-        const [file] = files;
-        if (!MESH_FILE.test(file.name))
-            throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
+        const loaded = await this.load(files);
         try {
-            const loaded = await this.worker.ask("load", { bytes: new Uint8Array(await file.arrayBuffer()), name: file.name });
             if (!loaded.triangleCount)
                 throw new Error("it has no triangles");
             if (loaded.triangleCount > BUDGET)
                 throw new Error(`it has ${numberText(loaded.triangleCount)} triangles; here ${numberText(BUDGET)} may come out`);
             await this.put(shapes.fitted(loaded));
             this.shape.set(null);
-            this.app.message(`${file.name}: ${numberText(loaded.triangleCount)} triangles`, "good");
+            this.app.message(`${loaded.name}: ${numberText(loaded.triangleCount)} triangles`, "good");
         } catch (error) {
-            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+            throw new Error(`${loaded.name} cannot be opened: ${error.message}`);
         }
     }
 
     // ---- frames ----
-
-    change() {
-        this.isStale = true;
-        this.app.requestFrame();
-    }
 
     async ask() {
         this.isBusy = true;
@@ -179,7 +140,7 @@ class SubdivisionPanel {
                 this.tell(made, isAdaptive ? made.depth : this.levels.value);
             }
         } catch (error) {
-            this.app.message(error.message, "error");
+            this.fail(error);
         }
         this.isBusy = false;
         this.app.requestFrame();
@@ -190,19 +151,6 @@ class SubdivisionPanel {
         this.figures.levels.textContent = String(levels);
         const budget = made.isWithinBudget === false ? ` · as fine as ${numberText(BUDGET)} triangles allow` : "";
         this.timing.textContent = `${numberText(made.vertexCount)} vertices · ${(1000 * made.seconds).toFixed(1)} ms${budget}`;
-    }
-
-    show() {
-        this.canvas = this.app.canvas(this.stage);
-        this.stage.prepend(this.canvas);
-        this.centre();
-    }
-    hide() {}
-    contextLost() {
-        this.renderer = null;
-    }
-    contextRestored() {
-        this.app.requestFrame();
     }
 
     frame(seconds) {

@@ -2,10 +2,11 @@
 // frame and drawn from the textures in which the library left it. Until the device has its shaders compiled
 // for what is to be shown, and where there is no WebGL 2, a worker makes surfaces on the processor.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { linearColor, make, segmented, slider, toggle } from "../lib/controls.js";
+import { fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import * as files from "../lib/files.js";
 import { HostSurface } from "../lib/host_surface.js";
 import { LiveSurface } from "../lib/live_surface.js";
+import { lightsOf } from "../lib/mesh_look.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { isWebGL2 } from "../lib/programs.js";
@@ -24,8 +25,6 @@ const AUTO_FIRST = 64, AUTO_NEXT = 128;
 const AUTO_UP = 0.0015;   // seconds for field and surface at 64³ below which 128³ is taken
 const AUTO_DOWN = 0.024;  // and at 128³, above which it is given up again
 const TIME_SECONDS = 0.7; // between two measurements
-
-const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
 
 class SurfacePanel {
     constructor(host, app) {
@@ -108,12 +107,9 @@ class SurfacePanel {
             this.sceneInputs.set(scene.id, input);
             this.scenesSet.append(make("label", {}, input, text));
         }
-        this.fileInput = make("input", { type: "file", hidden: true, multiple: false });
-        this.fileInput.addEventListener("change", () => {
-            this.open([...this.fileInput.files]).catch((error) => this.app.message(error.message, "error"));
-            this.fileInput.value = ""; // the same file may be chosen again
-        });
-        this.fileButton = make("button", { type: "button", className: "button file", onclick: () => this.fileInput.click() });
+        ({ input: this.fileInput, button: this.fileButton } = fileChooser({
+            onFiles: (list) => this.open(list).catch((error) => this.app.message(error.message, "error")),
+        }));
         this.tellFile(null);
 
         this.iso = slider({ name: "Isovalue", min: 0, max: 1, step: 0.001, value: 0.5, onInput: changed,
@@ -168,12 +164,8 @@ class SurfacePanel {
         this.fileButton.title = "Volumes: NRRD, NIfTI, MHA, MRC. Points: PLY, XYZ, LAS. Files stay in this page.";
     }
 
-    // The picture's middle is that of what the card leaves free.
     place() {
-        const isBeside = matchMedia("(min-width: 721px)").matches;
-        const free = this.stage.clientWidth - (isBeside ? this.controls.offsetWidth + 16 : 0);
-        this.camera.shift = this.stage.clientWidth ? free / this.stage.clientWidth - 1 : 0;
-        this.app.requestFrame();
+        this.camera.centre(this.stage, this.controls);
     }
 
     play(isPlaying) {
@@ -183,9 +175,7 @@ class SurfacePanel {
     }
 
     readColors() {
-        const isDark = getComputedStyle(this.host).colorScheme === "dark";
-        this.look = isDark ? { sky: [0.42, 0.5, 0.62], ground: [0.1, 0.085, 0.075], shadow: 0.62 }
-                           : { sky: [0.66, 0.7, 0.74], ground: [0.3, 0.25, 0.2], shadow: 0.3 };
+        this.look = lightsOf(this.host);
         this.ink = linearColor("--ink", this.host);
         this.look.clay = linearColor(this.source?.tint ?? "--clay", this.host);
         this.app.requestFrame();

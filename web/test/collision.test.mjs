@@ -1,4 +1,5 @@
 // The Collision panel: pairs that follow the meshes, files, keys and the pointer.
+import { drop } from "./drop.mjs";
 import { difference, picture } from "./pixels.mjs";
 
 const SECONDS = 1000;
@@ -74,23 +75,15 @@ export default async function (t) {
 
     await t.test("meshes dropped and chosen, damaged ones told", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
-        const drop = async (name, content) => {
-            const transfer = await page.evaluateHandle(([called, text]) => {
-                const made = new DataTransfer();
-                made.items.add(new File([text], called));
-                return made;
-            }, [name, content]);
-            await page.dispatchEvent(".panel-collision .stage", "drop", { dataTransfer: transfer });
-        };
         const box = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n" +
             "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
-        await drop("box.obj", box);
+        await drop(page, ".panel-collision .stage", ["box.obj", box]);
         await page.getByText("box.obj: 12 triangles").waitFor({ timeout: 30 * SECONDS });
         await settled(page, "n > 0");
         await shot(page, "collision-dropped");
-        await drop("cut.stl", "solid\nfacet");
+        await drop(page, ".panel-collision .stage", ["cut.stl", "solid\nfacet"]);
         await page.locator("#alerts .message", { hasText: "cut.stl cannot be opened: " }).waitFor({ timeout: 30 * SECONDS });
-        await drop("a.txt", "x");
+        await drop(page, ".panel-collision .stage", ["a.txt", "x"]);
         await page.locator("#alerts .message", { hasText: "here are OBJ, STL" }).waitFor({ timeout: 30 * SECONDS });
         await page.getByRole("group", { name: "Second mesh" }).getByRole("radio", { name: "Sphere" }).check({ force: true });
         await page.waitForFunction(() => /3\d \d{3} triangles|4\d \d{3} triangles/.test(document.querySelector(".panel-collision .timing").textContent.replaceAll("\u2009", " ")),

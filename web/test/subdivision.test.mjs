@@ -1,4 +1,5 @@
 // The Subdivision panel: finer by the sliders, files, colours.
+import { drop } from "./drop.mjs";
 import { difference, picture } from "./pixels.mjs";
 
 const SECONDS = 1000;
@@ -45,21 +46,13 @@ export default async function (t) {
 
     await t.test("meshes dropped, and damaged ones told", async ({ open, shot, assert }) => {
         const page = await openPanel(open);
-        const drop = async (name, content) => {
-            const transfer = await page.evaluateHandle(([called, text]) => {
-                const made = new DataTransfer();
-                made.items.add(new File([text], called));
-                return made;
-            }, [name, content]);
-            await page.dispatchEvent(".panel-subdivision .stage", "drop", { dataTransfer: transfer });
-        };
         // Open: a boundary, too, is a smooth curve.
-        await drop("sheet.obj", "v 0 0 0\nv 1 0 0\nv 2 0 1\nv 0 1 0\nv 1 1 1\nv 2 1 0\nf 1 2 5 4\nf 2 3 6 5\n");
+        await drop(page, ".panel-subdivision .stage", ["sheet.obj", "v 0 0 0\nv 1 0 0\nv 2 0 1\nv 0 1 0\nv 1 1 1\nv 2 1 0\nf 1 2 5 4\nf 2 3 6 5\n"]);
         await page.getByText("sheet.obj: 4 triangles").waitFor({ timeout: 30 * SECONDS });
         await made(page, "n > 4");
         assert.equal(await figure(page, 1), 4);
         await shot(page, "subdivision-dropped");
-        await drop("cut.stl", "solid\nfacet");
+        await drop(page, ".panel-subdivision .stage", ["cut.stl", "solid\nfacet"]);
         await page.locator("#alerts .message", { hasText: "cut.stl cannot be opened: " }).waitFor({ timeout: 30 * SECONDS });
     });
 }

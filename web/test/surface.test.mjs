@@ -1,5 +1,6 @@
 // The Surface panel, as a visitor uses it: what is on the screen, what moves it, files in and out.
 import { readFile } from "node:fs/promises";
+import { drop } from "./drop.mjs";
 import { difference, isClay, picture, share } from "./pixels.mjs";
 
 const SECONDS = 1000;
@@ -39,18 +40,6 @@ async function stillness(page) {
 }
 const choose = (page, name) => page.getByRole("radio", { name, exact: true }).check({ force: true });
 const flip = (page, name) => page.getByRole("switch", { name }).click();
-
-// Files as if dropped from the desktop: [name, contents as string or bytes].
-async function drop(page, ...list) {
-    const transfer = await page.evaluateHandle((all) => {
-        const made = new DataTransfer();
-        for (const [name, base64] of all)
-            made.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
-        return made;
-    }, list.map(([name, content]) => [name, Buffer.from(content).toString("base64")]));
-    for (const type of ["dragenter", "dragover", "drop"])
-        await page.dispatchEvent(".stage", type, { dataTransfer: transfer });
-}
 
 // A ball of samples that fall off from its middle, as NRRD.
 function ballVolume(side) {
@@ -207,23 +196,23 @@ export default async function (t) {
         const tell = async (pattern) => {
             await page.getByText(pattern).last().waitFor({ timeout: 60 * SECONDS });
         };
-        await drop(page, ["ring.xyz", ringOfPoints(400)]);
+        await drop(page, ".stage", ["ring.xyz", ringOfPoints(400)]);
         await tell(/ring\.xyz: 400 points/);
         await surfaceIsThere(page);
         assert.equal(await page.textContent(".pipeline li:first-child b"), "400");
         assert.ok(share(await picture(page, ".stage-canvas"), isClay) > 0.005);
 
-        await drop(page, ["ball.nrrd", ballVolume(32)]);
+        await drop(page, ".stage", ["ball.nrrd", ballVolume(32)]);
         await tell(/ball\.nrrd: 32 × 32 × 32 samples of u8/);
         await surfaceIsThere(page);
         await shot(page, "surface-dropped");
 
         for (const [name, content] of [["cut.nrrd", ballVolume(32).subarray(0, 9000)], ["nonsense.ply", "ply\nformat ascii 1.0\nelement vertex 3\n"],
                                        ["cut.nii.gz", Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3])], ["noise.bin", "\x01\x02\x03\x04"]]) {
-            await drop(page, [name, content]);
+            await drop(page, ".stage", [name, content]);
             await page.locator("#alerts .message", { hasText: `${name} cannot be opened: ` }).waitFor({ timeout: 30 * SECONDS });
         }
-        await drop(page, ["a.xyz", "0 0 0\n"], ["b.xyz", "0 0 0\n"]);
+        await drop(page, ".stage", ["a.xyz", "0 0 0\n"], ["b.xyz", "0 0 0\n"]);
         await tell(/one file at a time/);
 
         // The page lives on.

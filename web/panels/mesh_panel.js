@@ -1,0 +1,74 @@
+// What panels of meshes share: a stage with a camera, a worker that has the library, and files of the
+// visitor's. A panel makes this.stage and this.controls before it calls begin(), and
+// adds open(files), readColors() and frame(seconds).
+import { fileChooser } from "../lib/controls.js";
+import { OrbitCamera } from "../lib/orbit_camera.js";
+import { Remote } from "../lib/remote.js";
+
+const MESH_FILE = /\.(obj|stl|ply|off|glb|gltf)$/i;
+
+export class MeshPanel {
+    constructor(host, app, worker) {
+        Object.assign(this, { host, app });
+        host.classList.add("panel-stage");
+        this.worker = new Remote(new URL(`../lib/${worker}`, import.meta.url));
+        this.camera = new OrbitCamera();
+        this.isStale = true; // what is shown is not what was asked for
+        this.isBusy = false;
+        this.last = 0;
+    }
+
+    // Once the panel is built.
+    begin() {
+        this.app.onFiles((files) => this.open(files));
+        this.app.onTheme(() => this.readColors());
+        this.camera.attach(this.stage, () => this.app.requestFrame());
+        new ResizeObserver(() => this.centre()).observe(this.stage);
+        this.readColors();
+    }
+
+    fail(error) {
+        this.app.message(error.message, "error");
+    }
+
+    fileChooser(title) {
+        return fileChooser({ title, textContent: "Open or drop a mesh …", onFiles: (files) => this.open(files).catch((error) => this.fail(error)) });
+    }
+
+    // The mesh in the one file, with its name.
+    async load(files) {
+        if (files.length !== 1)
+            throw new Error(`Open one file at a time; these are ${files.length}.`);
+        const [file] = files;
+        if (!MESH_FILE.test(file.name))
+            throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
+        try {
+            const bytes = new Uint8Array(await file.arrayBuffer());
+            return { ...(await this.worker.ask("load", { bytes, name: file.name })), name: file.name };
+        } catch (error) {
+            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+        }
+    }
+
+    centre() {
+        this.camera.centre(this.stage, this.controls);
+    }
+
+    change() {
+        this.isStale = true;
+        this.app.requestFrame();
+    }
+
+    show() {
+        this.canvas = this.app.canvas(this.stage);
+        this.stage.prepend(this.canvas);
+        this.centre();
+    }
+    hide() {}
+    contextLost() {
+        this.renderer = null;
+    }
+    contextRestored() {
+        this.app.requestFrame();
+    }
+}
