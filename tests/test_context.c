@@ -2,6 +2,8 @@
  * the stream operations refuse and how they say it. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <pthread.h>
 #include <time.h>
 
@@ -37,15 +39,6 @@ static tml_context *open_plain(void)
     tml_context *tml = NULL;
     CHECK_OK(tml, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
     return tml;
-}
-
-/* A buffer that must come to be. */
-static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer;
-    tml_buffer_desc desc = {.type = type, .count = count, .data = data};
-    CHECK_OK(tml, tml_buffer_create(tml, &desc, &buffer));
-    return buffer;
 }
 
 /* A call that must fail like this, with a message that has these words, separated by '|'. */
@@ -192,7 +185,8 @@ TEST(handles_that_are_stale_zeroed_or_foreign_are_refused)
 {
     tml_context *tml = open_plain(), *other = open_plain();
     float x = 0;
-    tml_buffer buffer = make(tml, TML_F32, 10, NULL), foreign = make(other, TML_F32, 10, NULL);
+    tml_buffer buffer = buffer_of(tml, TML_F32, 10, NULL),
+               foreign = buffer_of(other, TML_F32, 10, NULL);
     CHECK(!tml_is_none(buffer) && tml_is_none(none));
     CHECK(FAILS(tml, tml_read_range(tml, none, 0, 1, &x), TML_INVALID_HANDLE,
                 "tml_read_range|no buffer"));
@@ -204,7 +198,7 @@ TEST(handles_that_are_stale_zeroed_or_foreign_are_refused)
     tml_buffer_destroy(tml, buffer);
     tml_buffer_destroy(tml, buffer);
     CHECK(FAILS(tml, tml_write(tml, buffer, 0, 1, &x), TML_INVALID_HANDLE, "stale"));
-    tml_buffer again = make(tml, TML_F32, 10, NULL);
+    tml_buffer again = buffer_of(tml, TML_F32, 10, NULL);
     CHECK(!tml_buffer_info(tml, buffer, NULL, NULL)); /* even if the slot is the same */
     CHECK(tml_buffer_info(tml, again, NULL, NULL));
     tml_buffer wild = {0x7fffffff, 1};
@@ -243,11 +237,11 @@ TEST(many_buffers_live_side_by_side)
     static tml_buffer buffers[MANY];
     tml_context *tml = open_plain();
     for (uint32_t i = 0; i < MANY; i++)
-        buffers[i] = make(tml, TML_U32, 1, &i);
+        buffers[i] = buffer_of(tml, TML_U32, 1, &i);
     for (uint32_t i = 0; i < MANY; i += 3)
         tml_buffer_destroy(tml, buffers[i]);
     for (uint32_t i = 0; i < MANY; i += 3)
-        buffers[i] = make(tml, TML_U32, 1, &i);
+        buffers[i] = buffer_of(tml, TML_U32, 1, &i);
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < MANY; i++) {
         uint64_t value = 0;
@@ -263,7 +257,7 @@ TEST(reads_and_writes_stay_inside)
     tml_context *tml = open_plain();
     const uint16_t data[5] = {1, 2, 3, 4, 5};
     uint16_t out[5] = {0};
-    tml_buffer buffer = make(tml, TML_U16, 5, data), empty = make(tml, TML_F32, 0, NULL);
+    tml_buffer buffer = buffer_of(tml, TML_U16, 5, data), empty = buffer_of(tml, TML_F32, 0, NULL);
     tml_type type;
     uint64_t count;
     CHECK(tml_buffer_info(tml, buffer, &type, &count) && type == TML_U16 && count == 5);
@@ -280,8 +274,8 @@ TEST(reads_and_writes_stay_inside)
     CHECK(FAILS(tml, tml_write(tml, buffer, 6, 0, data), TML_INVALID_ARGUMENT, "tml_write"));
     CHECK(FAILS(tml, tml_write(tml, buffer, UINT64_MAX, 2, data), TML_INVALID_ARGUMENT, "outside"));
     CHECK(FAILS(tml, tml_read_count(tml, buffer, &count), TML_INVALID_ARGUMENT, "u16|u32, u64"));
-    CHECK(FAILS(tml, tml_read_count(tml, make(tml, TML_U64, 0, NULL), &count), TML_INVALID_ARGUMENT,
-                "tml_read_count|0 elements"));
+    CHECK(FAILS(tml, tml_read_count(tml, buffer_of(tml, TML_U64, 0, NULL), &count),
+                TML_INVALID_ARGUMENT, "tml_read_count|0 elements"));
     CHECK_OK(tml, tml_sync(tml));
     tml_close(tml);
 }
@@ -358,8 +352,8 @@ TEST(an_own_allocator_gets_everything_back)
     meter m = {0};
     tml_context *tml = open_metered(&m);
     CHECK(m.calls > 0);
-    make(tml, TML_F32, 100000, NULL); /* left to tml_close */
-    tml_buffer gone = make(tml, TML_F32, 10, NULL);
+    buffer_of(tml, TML_F32, 100000, NULL); /* left to tml_close */
+    tml_buffer gone = buffer_of(tml, TML_F32, 10, NULL);
     tml_buffer_destroy(tml, gone);
     void *block = tml_alloc(tml, 1000);
     CHECK(block && (uintptr_t)block % 64 == 0);
@@ -424,8 +418,9 @@ static void use_streams(tml_context *tml)
     static uint32_t ones[COUNT], sums[COUNT];
     for (int i = 0; i < COUNT; i++)
         ones[i] = 1;
-    tml_buffer in = make(tml, TML_U32, COUNT, ones), out = make(tml, TML_U32, COUNT, NULL);
-    tml_buffer total = make(tml, TML_U32, 1, NULL);
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, ones),
+               out = buffer_of(tml, TML_U32, COUNT, NULL);
+    tml_buffer total = buffer_of(tml, TML_U32, 1, NULL);
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in, .out = out, .total = total}));
     CHECK_OK(tml, tml_read(tml, out, sums));
     uint64_t wrong = 0, count = 0;
@@ -445,7 +440,8 @@ static void use_streams(tml_context *tml)
         wrong += sums[i] != 2 * i + 1;
     CHECK_EQ_U64(wrong, 0);
 
-    tml_buffer counts = make(tml, TML_U32, 700, sums), source = make(tml, TML_U32, COUNT, NULL);
+    tml_buffer counts = buffer_of(tml, TML_U32, 700, sums),
+               source = buffer_of(tml, TML_U32, COUNT, NULL);
     CHECK_OK(tml, tml_expand(
                       tml, &(tml_expand_desc){.counts = counts, .source = source, .total = total}));
     CHECK_OK(tml, tml_read_count(tml, total, &count));
@@ -514,7 +510,7 @@ TEST(the_log_hook_hears_what_last_error_says)
 TEST(a_cancelled_context_refuses_work_until_cleared)
 {
     tml_context *tml = open_plain();
-    tml_buffer in = make(tml, TML_F32, 10, NULL), out = make(tml, TML_F32, 10, NULL);
+    tml_buffer in = buffer_of(tml, TML_F32, 10, NULL), out = buffer_of(tml, TML_F32, 10, NULL);
     tml_map_desc desc = {.kernel = TML_USE(twice), .in = {in}, .out = out};
     CHECK(!tml_is_cancelled(tml));
     tml_cancel(tml);
@@ -537,7 +533,8 @@ TEST(another_thread_can_cancel)
 {
     enum { COUNT = 1 << 23 };
     tml_context *tml = open_plain();
-    tml_buffer in = make(tml, TML_F32, COUNT, NULL), out = make(tml, TML_F32, COUNT, NULL);
+    tml_buffer in = buffer_of(tml, TML_F32, COUNT, NULL),
+               out = buffer_of(tml, TML_F32, COUNT, NULL);
     void *memory;
     CHECK_OK(tml, tml_map(tml, in, &memory));
     memset(memory, 0, COUNT * sizeof(float));
@@ -581,10 +578,10 @@ TEST(the_progress_hook_can_cancel)
 TEST(refusals_name_call_field_values_and_remedy)
 {
     tml_context *tml = open_plain();
-    tml_buffer f10 = make(tml, TML_F32, 10, NULL), f5 = make(tml, TML_F32, 5, NULL);
-    tml_buffer u10 = make(tml, TML_U32, 10, NULL), b10 = make(tml, TML_U8, 10, NULL);
-    tml_buffer d10 = make(tml, TML_F64, 10, NULL), one64 = make(tml, TML_U64, 1, NULL);
-    tml_buffer one32 = make(tml, TML_U32, 1, NULL), h10 = make(tml, TML_F16, 10, NULL);
+    tml_buffer f10 = buffer_of(tml, TML_F32, 10, NULL), f5 = buffer_of(tml, TML_F32, 5, NULL);
+    tml_buffer u10 = buffer_of(tml, TML_U32, 10, NULL), b10 = buffer_of(tml, TML_U8, 10, NULL);
+    tml_buffer d10 = buffer_of(tml, TML_F64, 10, NULL), one64 = buffer_of(tml, TML_U64, 1, NULL);
+    tml_buffer one32 = buffer_of(tml, TML_U32, 1, NULL), h10 = buffer_of(tml, TML_F16, 10, NULL);
 
     tml_map_desc map = {.in = {f10}, .out = f10};
     CHECK(
@@ -659,9 +656,9 @@ TEST(refusals_name_call_field_values_and_remedy)
     tml_reduce_segments_desc folds = {.in = f10, .offsets = f10, .out = d10};
     CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT,
                 "tml_reduce_segments|offsets|f32|u32, u64"));
-    folds.offsets = make(tml, TML_U32, 12, NULL);
+    folds.offsets = buffer_of(tml, TML_U32, 12, NULL);
     CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT, "out|10|11"));
-    folds.offsets = make(tml, TML_U32, 0, NULL);
+    folds.offsets = buffer_of(tml, TML_U32, 0, NULL);
     CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT, "offsets|0|1"));
     tml_scan_segments_desc scans = {.in = f10, .offsets = u10, .out = d10};
     CHECK(FAILS(tml, tml_scan_segments(tml, &scans), TML_INVALID_ARGUMENT,
@@ -674,8 +671,8 @@ TEST(a_refused_call_changes_nothing)
     tml_context *tml = open_plain();
     const uint32_t seven[4] = {7, 7, 7, 7};
     uint32_t now[4];
-    tml_buffer in = make(tml, TML_U32, 4, seven), out = make(tml, TML_U32, 4, seven);
-    tml_scan_desc desc = {.in = in, .out = out, .total = make(tml, TML_U64, 1, NULL)};
+    tml_buffer in = buffer_of(tml, TML_U32, 4, seven), out = buffer_of(tml, TML_U32, 4, seven);
+    tml_scan_desc desc = {.in = in, .out = out, .total = buffer_of(tml, TML_U64, 1, NULL)};
     CHECK_STATUS(tml_scan(tml, &desc), TML_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_read(tml, out, now));
     CHECK(memcmp(now, seven, sizeof seven) == 0);
@@ -705,10 +702,10 @@ static void fill_calls(tml_context *tml, scratch_calls *calls)
         numbers[i] = i;
         flags[i] = i % 3 == 0;
     }
-    tml_buffer in = make(tml, TML_U32, SCRATCH_COUNT, numbers);
-    tml_buffer keep = make(tml, TML_U8, SCRATCH_COUNT, flags);
-    tml_buffer out = make(tml, TML_U64, SCRATCH_COUNT, NULL);
-    tml_buffer same = make(tml, TML_U32, SCRATCH_COUNT, NULL);
+    tml_buffer in = buffer_of(tml, TML_U32, SCRATCH_COUNT, numbers);
+    tml_buffer keep = buffer_of(tml, TML_U8, SCRATCH_COUNT, flags);
+    tml_buffer out = buffer_of(tml, TML_U64, SCRATCH_COUNT, NULL);
+    tml_buffer same = buffer_of(tml, TML_U32, SCRATCH_COUNT, NULL);
     *calls = (scratch_calls){
         .reduce = {.in = in, .out = out},
         .scan = {.in = in, .out = out},
@@ -800,7 +797,7 @@ TEST(scratch_of_the_callers_is_used_when_it_is_large_enough)
         fill_calls(tml, &calls);
         size_t size = scratch_size_of(tml, &calls, op);
         unsigned char *memory = malloc(size + 1);
-        tml_buffer scratch, small = make(tml, TML_U8, 1, NULL);
+        tml_buffer scratch, small = buffer_of(tml, TML_U8, 1, NULL);
         tml_buffer_desc desc = {.type = TML_U8, .count = size, .host = memory + 1};
         CHECK_OK(tml, tml_buffer_create(tml, &desc, &scratch));
         CHECK_OK(tml, run_call(tml, &calls, op, scratch));

@@ -6,6 +6,8 @@
 #include "field/field_internal.h"
 #include "test.h"
 
+#include "contexts.h"
+
 /* ---- points and grids ------------------------------------------------------------------------ */
 
 /* Uniform in [0, 1); the same on every machine. */
@@ -13,22 +15,6 @@ static double uniform(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) * 0x1p-53;
-}
-
-static tml_context *open_with(uint32_t threads)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
-    return tml;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 /* A context on a device other than the CPU, by its number in tml_devices; kept to the end, since
@@ -240,7 +226,7 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
 {
     static point_cloud cloud;
     static float samples[MAX_SAMPLES], again[MAX_SAMPLES];
-    tml_context *tml = open_with(1), *tml2 = open_with(2);
+    tml_context *tml = open_cpu(1), *tml2 = open_cpu(2);
     tml_field_desc desc = {.kind = kind, .kernel = kernel, .radius = test->radius};
     memcpy(desc.grid.dims, test->dims, sizeof test->dims);
     memcpy(desc.grid.spacing, test->spacing, sizeof test->spacing);
@@ -347,7 +333,7 @@ static void check_known_values(tml_context *tml)
 
 TEST(known_values)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     check_known_values(tml);
     tml_close(tml);
     for (uint32_t d = 0; d < MAX_DEVICES; d++)
@@ -408,7 +394,7 @@ TEST(spacing_is_the_median_of_the_sixth_neighbour)
 {
     enum { COUNT = 1500 };
     static float points[3 * COUNT];
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     uint64_t state = 3;
     static const uint64_t counts[] = {1, 2, 3, 6, 7, 8, 16, 17, 33, 100, 997, COUNT};
     for (size_t i = 0; i < TML_ARRAY_SIZE(counts); i++) {
@@ -435,7 +421,7 @@ TEST(spacing_is_the_median_of_the_sixth_neighbour)
 TEST(spacing_of_coinciding_points_is_quick)
 {
     enum { COUNT = 300000 };
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     float *points = calloc(3 * COUNT, sizeof *points);
     double spacing = -1.0;
     CHECK_OK(tml, field_spacing(tml, points, COUNT, &spacing));
@@ -489,7 +475,7 @@ static void check_closed(tml_context *tml, const tml_field_desc *desc)
 
 TEST(automatic_grids_close)
 {
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     static float lattice[3 * 1000], line[3 * 50];
     for (int i = 0; i < 1000; i++) {
         lattice[3 * i] = (float)(i % 10) * 0.25f - 100.0f;
@@ -532,7 +518,7 @@ TEST(automatic_grids_close)
 
 TEST(radii_of_points_decide_the_grid)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     const float points[9] = {0, 0, 0, 10, 0, 0, NAN, 0, 0};
     const float radii[3] = {1.0f, 4.0f, 1e9f};
     tml_field_desc desc = {.kind = TML_FIELD_DISTANCE, .radii = buffer_of(tml, TML_F32, 3, radii)};
@@ -546,7 +532,7 @@ TEST(radii_of_points_decide_the_grid)
 
 TEST(outliers_neither_crash_nor_allocate_absurdly)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     float points[3 * 101] = {0};
     for (int i = 0; i < 100; i++)
         points[3 * i] = (float)i;
@@ -573,7 +559,7 @@ TEST(outliers_neither_crash_nor_allocate_absurdly)
 /* A plan's memory follows its points, not its grid. */
 TEST(large_grids_of_few_points_have_small_plans)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     const float points[6] = {0, 0, 0, 9000, 9000, 9000};
     tml_field_desc desc = {.radius = 2.0, .grid = {.dims = {10000, 10000, 10000}}};
     CHECK_OK(tml, resolve_points(tml, points, 2, &desc));
@@ -600,7 +586,7 @@ static void check_refused(tml_context *tml, const tml_field_desc *desc, const ch
 
 TEST(bad_descs_are_refused)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     const float points[6] = {0, 0, 0, 1, 1, 1}, nans[3] = {NAN, 0, 0}, none[2] = {0, -1};
     tml_field_desc good = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, points)}, desc;
     check_refused(tml,

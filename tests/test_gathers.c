@@ -4,6 +4,8 @@
 
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/trommel.h>
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
@@ -102,15 +104,6 @@ static tml_context *open_device(uint32_t number)
     return tml;
 }
 
-static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
-
 enum { POINTS = 1009, EDGES = 5003 };
 
 static uint32_t scatter(uint32_t i)
@@ -133,12 +126,12 @@ static void read_words(tml_context *tml)
     for (uint32_t i = 0; i < EDGES; i++)
         vertices[i] = (uint16_t)(scatter(i + 3) % POINTS);
 
-    tml_buffer p = make(tml, TML_VEC(TML_F32, 3), POINTS, points);
-    tml_buffer e = make(tml, TML_VEC(TML_U32, 2), EDGES, ends);
-    tml_buffer t = make(tml, TML_VEC(TML_U32, 3), EDGES, turns);
-    tml_buffer v = make(tml, TML_U16, EDGES, vertices);
-    tml_buffer square = make(tml, TML_F32, EDGES, NULL);
-    tml_buffer six = make(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
+    tml_buffer p = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_buffer e = buffer_of(tml, TML_VEC(TML_U32, 2), EDGES, ends);
+    tml_buffer t = buffer_of(tml, TML_VEC(TML_U32, 3), EDGES, turns);
+    tml_buffer v = buffer_of(tml, TML_U16, EDGES, vertices);
+    tml_buffer square = buffer_of(tml, TML_F32, EDGES, NULL);
+    tml_buffer six = buffer_of(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
     CHECK_OK(tml,
              tml_map_stream(tml, &(tml_map_desc){
                                      .kernel = TML_USE(edge_square), .in = {e, p}, .out = square}));
@@ -190,11 +183,13 @@ static void walk_and_look(tml_context *tml)
     static uint32_t tree[2 * NODES], seen[NODES], hashes[NODES];
     make_tree(tree);
     const uint32_t root = 0, one = 1;
-    tml_buffer words = make(tml, TML_VEC(TML_U32, 2), NODES, tree);
-    tml_buffer level[2] = {make(tml, TML_U32, NODES, NULL), make(tml, TML_U32, NODES, NULL)};
-    tml_buffer length[2] = {make(tml, TML_U32, 1, &one), make(tml, TML_U32, 1, NULL)};
-    tml_buffer leaves = make(tml, TML_U32, NODES, NULL), leaf_count = make(tml, TML_U32, 1, NULL);
-    tml_buffer hash = make(tml, TML_U32, NODES, NULL);
+    tml_buffer words = buffer_of(tml, TML_VEC(TML_U32, 2), NODES, tree);
+    tml_buffer level[2] = {buffer_of(tml, TML_U32, NODES, NULL),
+                           buffer_of(tml, TML_U32, NODES, NULL)};
+    tml_buffer length[2] = {buffer_of(tml, TML_U32, 1, &one), buffer_of(tml, TML_U32, 1, NULL)};
+    tml_buffer leaves = buffer_of(tml, TML_U32, NODES, NULL),
+               leaf_count = buffer_of(tml, TML_U32, 1, NULL);
+    tml_buffer hash = buffer_of(tml, TML_U32, NODES, NULL);
     CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
 
     uint32_t first = 0, size = 1; /* of the level, by the tree itself */
@@ -251,12 +246,13 @@ static void walk_blindly(tml_context *tml)
     static uint64_t sums[LEVELS];
     make_tree(tree);
     const uint32_t root = 0, one = 1;
-    tml_buffer words = make(tml, TML_U32, 2 * NODES, tree);
-    tml_buffer level[2] = {make(tml, TML_U32, ROOM, NULL), make(tml, TML_U32, ROOM, NULL)};
-    tml_buffer length[2] = {make(tml, TML_U32, 1, NULL), make(tml, TML_U32, 1, NULL)};
-    tml_buffer hash = make(tml, TML_U32, ROOM, NULL), sum[LEVELS];
+    tml_buffer words = buffer_of(tml, TML_U32, 2 * NODES, tree);
+    tml_buffer level[2] = {buffer_of(tml, TML_U32, ROOM, NULL),
+                           buffer_of(tml, TML_U32, ROOM, NULL)};
+    tml_buffer length[2] = {buffer_of(tml, TML_U32, 1, NULL), buffer_of(tml, TML_U32, 1, NULL)};
+    tml_buffer hash = buffer_of(tml, TML_U32, ROOM, NULL), sum[LEVELS];
     for (int l = 0; l < LEVELS; l++)
-        sum[l] = make(tml, TML_U64, 1, NULL);
+        sum[l] = buffer_of(tml, TML_U64, 1, NULL);
     for (int time = 0; time < 2; time++) {
         CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
         CHECK_OK(tml, tml_write(tml, length[0], 0, 1, &one));
@@ -295,15 +291,15 @@ static void walk_blindly(tml_context *tml)
 
 static void refuse(tml_context *tml)
 {
-    tml_buffer ends = make(tml, TML_VEC(TML_U32, 2), 8, NULL);
-    tml_buffer halves = make(tml, TML_VEC(TML_F16, 3), 8, NULL);
-    tml_buffer out = make(tml, TML_F32, 8, NULL);
+    tml_buffer ends = buffer_of(tml, TML_VEC(TML_U32, 2), 8, NULL);
+    tml_buffer halves = buffer_of(tml, TML_VEC(TML_F16, 3), 8, NULL);
+    tml_buffer out = buffer_of(tml, TML_F32, 8, NULL);
     tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
     CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml), "tml_map_stream: in[1] is f16x3, needs what parameter 1 of "
                                    "edge_square takes: elements of a multiple of 4 bytes");
     /* In place is for elements alone. */
-    tml_buffer numbers = make(tml, TML_U32, 8, NULL);
+    tml_buffer numbers = buffer_of(tml, TML_U32, 8, NULL);
     desc = (tml_map_desc){.kernel = TML_USE(hash_of), .in = {numbers, numbers}, .out = numbers};
     CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
     CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_leaf),

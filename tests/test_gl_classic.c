@@ -5,6 +5,8 @@
 #include "gl/gl_classic.h"
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/kernel_begin.h>
 
 TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
@@ -17,15 +19,6 @@ static uint32_t hash(uint32_t x)
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;
     return x ^ x >> 16;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 /* Kept elements in Z order; returns how many. */

@@ -7,6 +7,8 @@
 
 #include "test.h"
 
+#include "contexts.h"
+
 #include "kernels/kernel.h"
 
 #include "kernels/image.k.h"
@@ -235,15 +237,6 @@ static tml_context *open_gl(uint32_t row_log2, bool exact_counts)
         .path = TML_GL_INTEGER, .row_log2 = row_log2, .exact_counts = exact_counts};
     return tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml) == TML_OK ? tml
                                                                                             : NULL;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 static void measure_picture(tml_context *tml, const picture *p)

@@ -5,14 +5,7 @@
 
 #include "test.h"
 
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
+#include "contexts.h"
 
 static float wave(uint64_t x, uint64_t y, uint64_t z)
 {

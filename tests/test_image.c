@@ -7,6 +7,8 @@
 #include "cpu/cpu_simd.h"
 #include "test.h"
 
+#include "contexts.h"
+
 #include "kernels/kernel.h"
 
 #include "kernels/image.k.h"
@@ -52,15 +54,6 @@ static bool is_slow(const tml_context *tml)
 #define EACH_DEVICE(tml)                                                                           \
     for (uint32_t device = 0; device < MAX_DEVICES; device++)                                      \
         for (tml_context *tml = context(device); tml; tml = NULL)
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
 
 /* A picture in host memory. */
 typedef struct picture {

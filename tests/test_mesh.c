@@ -2,16 +2,11 @@
  * slow but plain code. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/trommel.h>
 
 #include "surface/mesh_internal.h"
-
-static tml_context *open_context(void)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
-    return tml;
-}
 
 static uint64_t random_state;
 
@@ -26,26 +21,17 @@ static uint64_t random_below(uint64_t n)
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
-static tml_buffer make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
-
 /* Examines with 32-bit and with 64-bit indices, which must agree. */
 static tml_mesh_stats examine(const float *positions, uint64_t vertices, const uint32_t *indices,
                               uint64_t triangles)
 {
-    tml_context *tml = open_context();
+    tml_context *tml = open_cpu(2);
     uint64_t *wide = malloc(3 * triangles * sizeof *wide + 1);
     for (uint64_t i = 0; i < 3 * triangles; i++)
         wide[i] = indices[i];
-    tml_buffer v = make_buffer(tml, TML_VEC(TML_F32, 3), vertices, positions);
-    tml_buffer i32 = make_buffer(tml, TML_VEC(TML_U32, 3), triangles, indices);
-    tml_buffer i64 = make_buffer(tml, TML_VEC(TML_U64, 3), triangles, wide);
+    tml_buffer v = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, positions);
+    tml_buffer i32 = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, indices);
+    tml_buffer i64 = buffer_of(tml, TML_VEC(TML_U64, 3), triangles, wide);
     tml_mesh_stats a = {0}, b = {0};
     CHECK_OK(tml, tml_mesh_examine(tml, v, i32, false, &a));
     CHECK_OK(tml, tml_mesh_examine(tml, v, i64, false, &b));
@@ -146,9 +132,9 @@ TEST(empty_mesh)
 TEST(examine_refuses_bad_meshes)
 {
     static const uint32_t indices[] = {0, 1, 2, 0, 1, 4};
-    tml_context *tml = open_context();
-    tml_buffer v = make_buffer(tml, TML_VEC(TML_F32, 3), 4, tetrahedron);
-    tml_buffer i = make_buffer(tml, TML_VEC(TML_U32, 3), 2, indices);
+    tml_context *tml = open_cpu(2);
+    tml_buffer v = buffer_of(tml, TML_VEC(TML_F32, 3), 4, tetrahedron);
+    tml_buffer i = buffer_of(tml, TML_VEC(TML_U32, 3), 2, indices);
     tml_mesh_stats s = {.components = 77};
     CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "triangle 1 ") && strstr(tml_last_error(tml), "vertex 4"));
@@ -159,7 +145,7 @@ TEST(examine_refuses_bad_meshes)
     CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_INVALID_ARGUMENT);
     tml_cancel(tml);
     tml_buffer_destroy(tml, i);
-    i = make_buffer(tml, TML_VEC(TML_U32, 3), 1, indices);
+    i = buffer_of(tml, TML_VEC(TML_U32, 3), 1, indices);
     CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_CANCELLED);
     tml_close(tml);
 }
@@ -352,7 +338,7 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
 TEST(filter_is_the_plain_filter)
 {
     static const uint64_t sizes[] = {0, 1, 2, 5, 31, 64, 97};
-    tml_context *tml = open_context();
+    tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (uint32_t parts = 1; parts <= 4; parts += 3)
             for (int option = 0; option < 8; option++)
@@ -364,7 +350,7 @@ TEST(filter_is_the_plain_filter)
 TEST(filter_of_a_long_strip)
 {
     enum { TRIANGLES = 300000 };
-    tml_context *tml = open_context();
+    tml_context *tml = open_cpu(2);
     float *positions = malloc(3 * (TRIANGLES + 2) * sizeof *positions);
     uint32_t *indices = malloc(3 * TRIANGLES * sizeof *indices);
     uint64_t x = 0, good = 0;
@@ -400,7 +386,7 @@ TEST(filter_of_a_long_strip)
 
 TEST(filter_can_be_cancelled)
 {
-    tml_context *tml = open_context();
+    tml_context *tml = open_cpu(2);
     sample_mesh *m = make_sample(40, 2, false);
     tml_cancel(tml);
     CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_CANCELLED);

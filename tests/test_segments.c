@@ -6,6 +6,8 @@
 
 #include "test.h"
 
+#include "contexts.h"
+
 enum { MAX_DEVICES = 8, SEGMENTS = 40, ELEMENTS = 110000 };
 
 static uint64_t random_u64(uint64_t *state) /* splitmix64 */
@@ -32,15 +34,6 @@ static void everywhere(void (*test)(tml_context *tml))
                 test(tml);
             tml_close(tml);
         }
-}
-
-static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 /* Lengths on the seams of words, blocks and tiles; the elements before the first segment make all of them
@@ -75,9 +68,10 @@ static void fill(void)
 static void check_sums(tml_context *tml, tml_type type, const void *data, const uint32_t *at)
 {
     size_t size = tml_type_size(type);
-    tml_buffer in = make(tml, type, ELEMENTS, data);
-    tml_buffer begins = make(tml, TML_U32, SEGMENTS + 1, at);
-    tml_buffer out = make(tml, TML_F32, SEGMENTS, NULL), one = make(tml, TML_F32, 1, NULL);
+    tml_buffer in = buffer_of(tml, type, ELEMENTS, data);
+    tml_buffer begins = buffer_of(tml, TML_U32, SEGMENTS + 1, at);
+    tml_buffer out = buffer_of(tml, TML_F32, SEGMENTS, NULL),
+               one = buffer_of(tml, TML_F32, 1, NULL);
     CHECK_OK(tml, tml_reduce_segments(
                       tml, &(tml_reduce_segments_desc){.in = in, .offsets = begins, .out = out}));
     uint32_t got[SEGMENTS], expected;
@@ -89,7 +83,7 @@ static void check_sums(tml_context *tml, tml_type type, const void *data, const 
             CHECK_EQ_U64(got[s], 0);
             continue;
         }
-        tml_buffer alone = make(tml, type, count, (const char *)data + at[s] * size);
+        tml_buffer alone = buffer_of(tml, type, count, (const char *)data + at[s] * size);
         CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .out = one}));
         CHECK_OK(tml, tml_read(tml, one, &expected));
         CHECK_EQ_U64(got[s], expected);
@@ -137,9 +131,9 @@ TEST(float_sums_of_overlapping_segments)
 static void check_scans(tml_context *tml, bool inclusive)
 {
     static uint32_t got[ELEMENTS], expected[ELEMENTS];
-    tml_buffer in = make(tml, TML_F32, ELEMENTS, values);
-    tml_buffer begins = make(tml, TML_U32, SEGMENTS + 1, offsets);
-    tml_buffer out = make(tml, TML_F32, ELEMENTS, NULL);
+    tml_buffer in = buffer_of(tml, TML_F32, ELEMENTS, values);
+    tml_buffer begins = buffer_of(tml, TML_U32, SEGMENTS + 1, offsets);
+    tml_buffer out = buffer_of(tml, TML_F32, ELEMENTS, NULL);
     CHECK_OK(tml, tml_scan_segments(
                       tml, &(tml_scan_segments_desc){
                                .in = in, .offsets = begins, .inclusive = inclusive, .out = out}));
@@ -148,7 +142,7 @@ static void check_scans(tml_context *tml, bool inclusive)
         uint32_t count = offsets[s + 1] - offsets[s], wrong = 0;
         if (count == 0)
             continue;
-        tml_buffer alone = make(tml, TML_F32, count, values + offsets[s]);
+        tml_buffer alone = buffer_of(tml, TML_F32, count, values + offsets[s]);
         CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
                                         .in = alone, .inclusive = inclusive, .out = alone}));
         CHECK_OK(tml, tml_read(tml, alone, expected));
@@ -178,9 +172,9 @@ static void scans_of_overlapping_on(tml_context *tml)
     disorder(at);
     for (int i = 0; i < ELEMENTS; i++)
         expected[i] = 77;
-    tml_buffer in = make(tml, TML_U32, ELEMENTS, integers);
-    tml_buffer begins = make(tml, TML_U32, SEGMENTS + 1, at);
-    tml_buffer out = make(tml, TML_U64, ELEMENTS, expected);
+    tml_buffer in = buffer_of(tml, TML_U32, ELEMENTS, integers);
+    tml_buffer begins = buffer_of(tml, TML_U32, SEGMENTS + 1, at);
+    tml_buffer out = buffer_of(tml, TML_U64, ELEMENTS, expected);
     CHECK_OK(tml, tml_scan_segments(
                       tml, &(tml_scan_segments_desc){.in = in, .offsets = begins, .out = out}));
     for (int s = 0; s < SEGMENTS; s++) {

@@ -11,49 +11,12 @@
 
 #include "test.h"
 
+#include "contexts.h"
+#include "folder.h"
+
 #include "memory_watch.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static char folder[512];
-
-static const char *in_folder(const char *name)
-{
-    static char paths[8][1024];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const void *data, size_t size)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    CHECK(file && fwrite(data, 1, size, file) == size);
-    if (file)
-        fclose(file);
-}
-
-static void remove_files(void)
-{
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.')
-            unlink(in_folder(entry->d_name));
-    if (directory)
-        closedir(directory);
-}
-
-static size_t file_count(void)
-{
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        count += entry->d_name[0] != '.';
-    if (directory)
-        closedir(directory);
-    return count;
-}
 
 static bool same_files(const char *a, const char *b)
 {
@@ -69,13 +32,6 @@ static bool same_files(const char *a, const char *b)
     if (g)
         fclose(g);
     return same;
-}
-
-static tml_context *open_cpu(void)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
-    return tml;
 }
 
 /* ---- volumes --------------------------------------------------------------------------------- */
@@ -152,7 +108,7 @@ static bool next_collected(DIR *directory, char path[1024])
 
 TEST(layers_are_those_of_the_loaded_volume)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     for (int i = 0; i < SHIPPED; i++)
         all_ways(tml, test_data(shipped[i]), NULL);
     DIR *directory = test_full_data("volumes") ? opendir(test_full_data("volumes")) : NULL;
@@ -182,7 +138,7 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
 {
     static uint16_t samples[3 * SAMPLES];
     static char file[sizeof samples + 512];
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     fill(samples, 3 * SAMPLES);
     for (int z = 0; z < NZ;
          z++) { /* a slice a file, and two slices a file, by pattern and by list */
@@ -568,9 +524,12 @@ static void compare_surfaces(tml_context *tml, tml_context *reader, const char *
 
 TEST(files_in_slabs_are_files_at_once)
 {
-    tml_context *tml = open_cpu(), *reader = open_plain();
-    for (int i = 0; i < SHIPPED; i++)
-        compare_surfaces(tml, reader, test_data(shipped[i]), false);
+    tml_context *tml = open_cpu(2), *reader = open_plain();
+    for (int i = 0; i < SHIPPED; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s", test_data(shipped[i]));
+        compare_surfaces(tml, reader, path, false);
+    }
     tml_close(reader);
     tml_close(tml);
 }
@@ -581,7 +540,7 @@ TEST(every_collected_volume_in_slabs)
     DIR *directory = test_full_data("volumes") ? opendir(test_full_data("volumes")) : NULL;
     if (!directory || !getenv("TML_EVERY_SLAB"))
         SKIP("TML_DATA names no collection, or TML_EVERY_SLAB is not set");
-    tml_context *tml = open_cpu(), *reader = open_plain();
+    tml_context *tml = open_cpu(2), *reader = open_plain();
     for (char path[1024]; next_collected(directory, path);) {
         tml_volume info;
         tml_volume_stream *stream = NULL;
@@ -664,14 +623,5 @@ TEST(a_large_volume_goes_through_little_memory)
 
 int main(int argc, char **argv)
 {
-    snprintf(folder, sizeof folder, "%s/trommel-slabs-XXXXXX",
-             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 1;
-    }
-    int status = test_main(argc, argv);
-    remove_files();
-    rmdir(folder);
-    return status;
+    return test_main_in_folder("slabs", argc, argv);
 }

@@ -2,6 +2,8 @@
  * tiles, for every SIMD level of this processor and several numbers of threads. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/trommel.h>
 
 #include "cpu/cpu_internal.h"
@@ -30,22 +32,6 @@ static uint64_t random_u64(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-static tml_context *open_threads(uint32_t threads)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
-    return tml;
-}
-
-static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
-
 static void *memory_of(tml_context *tml, tml_buffer buffer)
 {
     void *memory = NULL;
@@ -68,7 +54,7 @@ static void everywhere(void (*test)(tml_context *tml))
     for (int level = CPU_BASE; level <= (int)best; level++) {
         cpu_simd_force((cpu_level)level);
         for (size_t t = 0; t < TML_ARRAY_SIZE(thread_counts); t++) {
-            tml_context *tml = open_threads(thread_counts[t]);
+            tml_context *tml = open_cpu(thread_counts[t]);
             test(tml);
             tml_close(tml);
         }
@@ -91,9 +77,9 @@ typedef struct sample {
 static sample make_sample(tml_context *tml, uint64_t count, uint32_t threshold)
 {
     sample s = {.count = count, .threshold = threshold};
-    s.in = make(tml, TML_U32, count, NULL);
-    s.flags = make(tml, TML_U8, count, NULL);
-    s.mask = make(tml, TML_U32, (count + 31) / 32, NULL);
+    s.in = buffer_of(tml, TML_U32, count, NULL);
+    s.flags = buffer_of(tml, TML_U8, count, NULL);
+    s.mask = buffer_of(tml, TML_U32, (count + 31) / 32, NULL);
     s.values = memory_of(tml, s.in);
     uint8_t *flags = memory_of(tml, s.flags);
     uint32_t *mask = memory_of(tml, s.mask);
@@ -155,12 +141,12 @@ static void check_moved(const sample *s, bool partition, const uint32_t *values,
 static void test_moves(tml_context *tml, bool partition)
 {
     static const uint32_t thresholds[] = {0, 3, 26, 128, 230, 256};
-    tml_buffer count = make(tml, TML_U32, 1, NULL);
+    tml_buffer count = buffer_of(tml, TML_U32, 1, NULL);
     for (size_t n = 0; n < TML_ARRAY_SIZE(seams); n++) {
         for (size_t t = 0; t < TML_ARRAY_SIZE(thresholds); t++) {
             sample s = make_sample(tml, seams[n], thresholds[t]);
-            tml_buffer out = make(tml, TML_U32, s.count, NULL);
-            tml_buffer indices = make(tml, TML_U64, s.count, NULL);
+            tml_buffer out = buffer_of(tml, TML_U32, s.count, NULL);
+            tml_buffer indices = buffer_of(tml, TML_U64, s.count, NULL);
             uint32_t *values = memory_of(tml, out);
             uint64_t *places = memory_of(tml, indices);
             size_t m = (n + t) % TML_ARRAY_SIZE(methods);
@@ -214,11 +200,12 @@ static void every_size(tml_context *tml)
         tml_compact_desc desc = {.keep = keep_by(&s, BY_FLAGS),
                                  .method = methods[first / TML_MAX_PAYLOADS % 2]};
         for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
-            tml_buffer in = make(tml, TML_RECORD(first + p), s.count, NULL);
+            tml_buffer in = buffer_of(tml, TML_RECORD(first + p), s.count, NULL);
             uint8_t *bytes = memory_of(tml, in);
             for (uint64_t i = 0; i < s.count * (first + p); i++)
                 bytes[i] = (uint8_t)random_u64(&state);
-            desc.payloads[p] = (tml_payload){in, make(tml, TML_RECORD(first + p), s.count, NULL)};
+            desc.payloads[p] =
+                (tml_payload){in, buffer_of(tml, TML_RECORD(first + p), s.count, NULL)};
         }
         for (int partition = 0; partition < 2; partition++) {
             CHECK_OK(tml, partition ? tml_partition(tml, &desc) : tml_compact(tml, &desc));
@@ -255,8 +242,8 @@ static void in_place(tml_context *tml)
         sample s = make_sample(tml, 100003, (uint32_t[]){20, 128, 250, 256}[round]);
         uint32_t *before = malloc(s.count * sizeof *before);
         memcpy(before, s.values, s.count * sizeof *before);
-        tml_buffer count = make(tml, TML_U64, 1, NULL);
-        tml_buffer wide = make(tml, TML_VEC(TML_U64, 2), s.count, NULL);
+        tml_buffer count = buffer_of(tml, TML_U64, 1, NULL);
+        tml_buffer wide = buffer_of(tml, TML_VEC(TML_U64, 2), s.count, NULL);
         uint64_t(*pairs)[2] = memory_of(tml, wide);
         for (uint64_t i = 0; i < s.count; i++)
             pairs[i][0] = i, pairs[i][1] = ~i;
@@ -295,7 +282,7 @@ static void small_outputs(tml_context *tml)
             /* One buffer behind the other in memory: what is past the room must survive. */
             uint32_t *memory = malloc((rooms[r] + 8) * sizeof *memory);
             memset(memory, 0xab, (rooms[r] + 8) * sizeof *memory);
-            tml_buffer out, count = make(tml, TML_U32, 1, NULL);
+            tml_buffer out, count = buffer_of(tml, TML_U32, 1, NULL);
             CHECK_OK(tml, tml_buffer_create(tml,
                                             &(tml_buffer_desc){
                                                 .type = TML_U32, .count = rooms[r], .host = memory},
@@ -330,9 +317,10 @@ static void device_lengths(tml_context *tml)
 {
     sample s = make_sample(tml, 20011, 77);
     const uint64_t lengths[] = {0, 1, 1024, 12345, 20011, 1000000};
-    tml_buffer lengths_64 = make(tml, TML_U64, TML_ARRAY_SIZE(lengths), lengths);
-    tml_buffer out = make(tml, TML_U32, s.count, NULL), count = make(tml, TML_U32, 1, NULL);
-    tml_buffer sum = make(tml, TML_U64, 1, NULL), last = make(tml, TML_U32, 1, NULL);
+    tml_buffer lengths_64 = buffer_of(tml, TML_U64, TML_ARRAY_SIZE(lengths), lengths);
+    tml_buffer out = buffer_of(tml, TML_U32, s.count, NULL),
+               count = buffer_of(tml, TML_U32, 1, NULL);
+    tml_buffer sum = buffer_of(tml, TML_U64, 1, NULL), last = buffer_of(tml, TML_U32, 1, NULL);
     for (size_t l = 0; l < TML_ARRAY_SIZE(lengths); l++) {
         uint64_t length = TML_MIN_OF(lengths[l], s.count), kept = 0, total = 0;
         for (uint64_t i = 0; i < length; i++) {
@@ -364,7 +352,8 @@ TEST(lengths_on_the_device_are_clamped)
 static void widened_inputs(tml_context *tml)
 {
     enum { COUNT = 5000 };
-    tml_buffer halves = make(tml, TML_F16, COUNT, NULL), bytes = make(tml, TML_U8, COUNT, NULL);
+    tml_buffer halves = buffer_of(tml, TML_F16, COUNT, NULL),
+               bytes = buffer_of(tml, TML_U8, COUNT, NULL);
     uint16_t *x = memory_of(tml, halves);
     uint8_t *y = memory_of(tml, bytes);
     uint64_t state = 5;
@@ -372,7 +361,7 @@ static void widened_inputs(tml_context *tml)
         x[i] = (uint16_t)random_u64(&state); /* NaN and infinities among them */
         y[i] = (uint8_t)random_u64(&state);
     }
-    tml_buffer out = make(tml, TML_U32, COUNT, NULL), count = make(tml, TML_U64, 1, NULL);
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL), count = buffer_of(tml, TML_U64, 1, NULL);
     uint32_t *indices = memory_of(tml, out);
     CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_small_at),
                                                                 .in = {halves, bytes}},
@@ -426,7 +415,7 @@ static double value_of(tml_type type, const void *memory, uint64_t i, uint64_t *
 /* Random values: integers of every size, floats of moderate size. */
 static tml_buffer random_buffer(tml_context *tml, tml_type type, uint64_t count, uint64_t seed)
 {
-    tml_buffer buffer = make(tml, type, count, NULL);
+    tml_buffer buffer = buffer_of(tml, type, count, NULL);
     void *memory = memory_of(tml, buffer);
     uint64_t state = seed;
     for (uint64_t i = 0; i < count; i++) {
@@ -473,9 +462,9 @@ static void reduce_type(tml_context *tml, tml_type type, uint64_t n)
             largest = i;
     }
 
-    tml_buffer total = make(tml, real ? TML_F64 : TML_U64, 1, NULL);
-    tml_buffer mean = make(tml, TML_F64, 1, NULL), extreme = make(tml, type, 1, NULL);
-    tml_buffer where = make(tml, TML_U32, 1, NULL);
+    tml_buffer total = buffer_of(tml, real ? TML_F64 : TML_U64, 1, NULL);
+    tml_buffer mean = buffer_of(tml, TML_F64, 1, NULL), extreme = buffer_of(tml, type, 1, NULL);
+    tml_buffer where = buffer_of(tml, TML_U32, 1, NULL);
     double value;
     double bound = (double)magnitude * (double)n * 0x1p-53;
     CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM, .in = in, .out = total}));
@@ -529,9 +518,9 @@ TEST(reduce_folds_every_type)
 TEST(extremes_skip_nan)
 {
     enum { COUNT = 150000 }; /* three blocks */
-    tml_context *tml = open_threads(2);
-    tml_buffer in = make(tml, TML_F32, COUNT, NULL), out = make(tml, TML_F32, 1, NULL);
-    tml_buffer at = make(tml, TML_U64, 1, NULL);
+    tml_context *tml = open_cpu(2);
+    tml_buffer in = buffer_of(tml, TML_F32, COUNT, NULL), out = buffer_of(tml, TML_F32, 1, NULL);
+    tml_buffer at = buffer_of(tml, TML_U64, 1, NULL);
     float *x = memory_of(tml, in), *result = memory_of(tml, out);
     tml_reduce_desc least = {.fold = TML_MIN, .in = in, .out = out};
     tml_reduce_desc where = {.fold = TML_ARGMIN, .in = in, .out = at};
@@ -557,9 +546,9 @@ TEST(extremes_skip_nan)
     tml_reduce_desc sum = {.fold = TML_SUM, .in = in, .out = out};
     CHECK_OK(tml, tml_reduce(tml, &sum));
     CHECK(isnan(*result));
-    CHECK_OK(tml,
-             tml_reduce(tml, &(tml_reduce_desc){
-                                 .fold = TML_MAX, .in = make(tml, TML_F32, 0, NULL), .out = out}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_MAX,
+                                                     .in = buffer_of(tml, TML_F32, 0, NULL),
+                                                     .out = out}));
     CHECK(isinf(*result) && *result < 0);
     tml_close(tml);
 }
@@ -567,9 +556,9 @@ TEST(extremes_skip_nan)
 TEST(many_ones_are_not_16777216)
 {
     const uint64_t count = (1 << 24) + (1 << 20);
-    tml_context *tml = open_threads(2);
-    tml_buffer in = make(tml, TML_F32, count, NULL), out = make(tml, TML_F32, 1, NULL);
-    tml_buffer sums = make(tml, TML_F32, count, NULL);
+    tml_context *tml = open_cpu(2);
+    tml_buffer in = buffer_of(tml, TML_F32, count, NULL), out = buffer_of(tml, TML_F32, 1, NULL);
+    tml_buffer sums = buffer_of(tml, TML_F32, count, NULL);
     float *x = memory_of(tml, in), *y = memory_of(tml, sums), sum;
     for (uint64_t i = 0; i < count; i++)
         x[i] = 1;
@@ -587,10 +576,10 @@ static void scan_pair(tml_context *tml, tml_type type, tml_type out_type, uint64
 {
     bool real = tml_type_is_float(type), inclusive = round & 1;
     tml_buffer in = random_buffer(tml, type, n, type * 7 + n);
-    tml_buffer copy = make(tml, type, n, n ? memory_of(tml, in) : NULL);
+    tml_buffer copy = buffer_of(tml, type, n, n ? memory_of(tml, in) : NULL);
     bool same = type == out_type && (round & 4);
-    tml_buffer out = same ? in : make(tml, out_type, n, NULL);
-    tml_buffer total = make(tml, out_type, 1, NULL);
+    tml_buffer out = same ? in : buffer_of(tml, out_type, n, NULL);
+    tml_buffer total = buffer_of(tml, out_type, 1, NULL);
     const void *x = memory_of(tml, copy), *y = memory_of(tml, out);
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in,
                                                  .inclusive = inclusive,
@@ -662,7 +651,7 @@ static void same_floats(tml_context *tml)
     tml_buffer f16 = random_buffer(tml, TML_F16, count, 1);
     tml_buffer f32 = random_buffer(tml, TML_F32, count, 2);
     tml_buffer f64 = random_buffer(tml, TML_F64, count, 3);
-    tml_buffer real = make(tml, TML_F64, 1, NULL);
+    tml_buffer real = buffer_of(tml, TML_F64, 1, NULL);
     const tml_buffer inputs[] = {f16, f32, f64};
     double *results[] = {&got->sum_f16, &got->sum_f32, &got->mean_f64};
     for (int i = 0; i < 3; i++) {
@@ -672,8 +661,8 @@ static void same_floats(tml_context *tml)
         CHECK_OK(tml, tml_read(tml, real, results[i]));
     }
     for (size_t m = 0; m < TML_ARRAY_SIZE(methods); m++) {
-        tml_buffer out_32 = make(tml, TML_F32, count, NULL);
-        tml_buffer out_64 = make(tml, TML_F64, count, NULL);
+        tml_buffer out_32 = buffer_of(tml, TML_F32, count, NULL);
+        tml_buffer out_64 = buffer_of(tml, TML_F64, count, NULL);
         CHECK_OK(tml,
                  tml_scan(tml, &(tml_scan_desc){.in = f32, .method = methods[m], .out = out_32}));
         CHECK_OK(
@@ -699,9 +688,10 @@ TEST(floats_are_the_same_for_any_threads_and_level)
 TEST(scans_of_positive_floats_never_fall)
 {
     enum { COUNT = 50000 };
-    tml_context *tml = open_threads(2);
-    tml_buffer in = make(tml, TML_F64, COUNT, NULL), out = make(tml, TML_F64, COUNT, NULL);
-    tml_buffer total = make(tml, TML_F64, 1, NULL);
+    tml_context *tml = open_cpu(2);
+    tml_buffer in = buffer_of(tml, TML_F64, COUNT, NULL),
+               out = buffer_of(tml, TML_F64, COUNT, NULL);
+    tml_buffer total = buffer_of(tml, TML_F64, 1, NULL);
     double *x = memory_of(tml, in), *y = memory_of(tml, out), sum;
     uint64_t state = 9;
     for (size_t i = 0; i < COUNT; i++)
@@ -721,10 +711,12 @@ TEST(scans_of_positive_floats_never_fall)
 
 TEST(bad_descs_are_refused)
 {
-    tml_context *tml = open_threads(1);
+    tml_context *tml = open_cpu(1);
     sample s = make_sample(tml, 1000, 100);
-    tml_buffer out = make(tml, TML_U32, 1000, NULL), bytes = make(tml, TML_U8, 1000, NULL);
-    tml_buffer count = make(tml, TML_U32, 1, NULL), short_flags = make(tml, TML_U8, 999, NULL);
+    tml_buffer out = buffer_of(tml, TML_U32, 1000, NULL),
+               bytes = buffer_of(tml, TML_U8, 1000, NULL);
+    tml_buffer count = buffer_of(tml, TML_U32, 1, NULL),
+               short_flags = buffer_of(tml, TML_U8, 999, NULL);
     const tml_keep keep = keep_by(&s, BY_KERNEL);
     const struct {
         tml_compact_desc desc;
@@ -771,8 +763,8 @@ TEST(bad_descs_are_refused)
 
 TEST(five_arrays_are_too_many)
 {
-    tml_context *tml = open_threads(1);
-    tml_buffer in = make(tml, TML_F32, 4, NULL), out = make(tml, TML_F32, 4, NULL);
+    tml_context *tml = open_cpu(1);
+    tml_buffer in = buffer_of(tml, TML_F32, 4, NULL), out = buffer_of(tml, TML_F32, 4, NULL);
     CHECK_STATUS(tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(of_five),
                                                      .in = {in, in, in, in},
                                                      .length = {.count = 4},
@@ -785,10 +777,11 @@ TEST(five_arrays_are_too_many)
 
 TEST(scratch_may_be_the_callers)
 {
-    tml_context *tml = open_threads(2);
+    tml_context *tml = open_cpu(2);
     sample s = make_sample(tml, 100003, 100);
-    tml_buffer out = make(tml, TML_U32, s.count, NULL), indices = make(tml, TML_U64, s.count, NULL);
-    tml_buffer count = make(tml, TML_U32, 1, NULL);
+    tml_buffer out = buffer_of(tml, TML_U32, s.count, NULL),
+               indices = buffer_of(tml, TML_U64, s.count, NULL);
+    tml_buffer count = buffer_of(tml, TML_U32, 1, NULL);
     for (size_t m = 0; m < TML_ARRAY_SIZE(methods); m++) {
         for (int partition = 0; partition < 2; partition++) {
             tml_compact_desc desc = {.keep = keep_by(&s, BY_MASK),

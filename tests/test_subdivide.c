@@ -6,32 +6,7 @@
 #include "support_subdivide.h"
 #include "test.h"
 
-static tml_context *open_with(uint32_t threads)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
-    return tml;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
-
-/* A buffer's first elements on the heap. */
-static void *fetch(tml_context *tml, tml_buffer buffer, uint64_t count)
-{
-    tml_type type = TML_U8;
-    tml_buffer_info(tml, buffer, &type, NULL);
-    void *out = malloc(count * tml_type_size(type) + 1);
-    if (count)
-        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, out));
-    return out;
-}
+#include "contexts.h"
 
 static test_mesh mesh; /* the one that a test works on */
 
@@ -77,7 +52,7 @@ static double farthest_apart(const float *a, const float *b, uint64_t count)
 
 TEST(counts_follow_the_formulas)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     for (int kind = 0; kind < MESH_KINDS; kind++) {
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
@@ -140,7 +115,7 @@ static void check_wheel(tml_context *tml, uint32_t valence, tml_subdivide_weight
 
 TEST(masks_of_every_valence)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     for (uint32_t valence = 3; valence < 1000; valence += valence < 20 ? 1 : 97) {
         check_wheel(tml, valence, TML_WEIGHTS_LOOP);
         check_wheel(tml, valence, TML_WEIGHTS_WARREN);
@@ -150,7 +125,7 @@ TEST(masks_of_every_valence)
 
 TEST(constants_stay_to_the_bit)
 {
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     for (int kind = 0; kind < MESH_KINDS; kind++) {
         test_mesh_make((enum test_mesh_kind)kind, &mesh);
         float *ones = malloc(4 * mesh.vertex_count * sizeof *ones);
@@ -185,7 +160,7 @@ TEST(affine_maps_commute_with_subdivision)
 {
     static const float matrix[3][4] = {
         {0.5f, -1.25f, 2.0f, 3.0f}, {1.5f, 0.25f, -0.75f, -8.0f}, {-0.5f, 1.0f, 0.125f, 0.5f}};
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     static const enum test_mesh_kind kinds[] = {MESH_TORUS, MESH_STAR, MESH_SHEET, MESH_CREASED};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         tml_subdivider *subdivider = prepare(tml, kinds[k], &(tml_subdivider_desc){0});
@@ -214,7 +189,7 @@ TEST(affine_maps_commute_with_subdivision)
 
 TEST(no_level_changes_the_limit)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     static const enum test_mesh_kind kinds[] = {MESH_TETRAHEDRON, MESH_TORUS, MESH_STAR, MESH_SHEET,
                                                 MESH_TRIANGLE};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -273,7 +248,7 @@ static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t
 TEST(short_cuts_change_no_bit)
 {
     enum { LEVELS = 4 };
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     for (int kind = 0; kind < MESH_KINDS; kind++) {
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){.boundary = kind % 3});
@@ -333,7 +308,7 @@ TEST(threads_change_no_bit)
     uint64_t counts[2];
     float *points[2];
     for (uint32_t i = 0; i < 2; i++) {
-        tml_context *tml = open_with(1 + 3 * i);
+        tml_context *tml = open_cpu(1 + 3 * i);
         tml_subdivider *subdivider = prepare(tml, MESH_CREASED, &(tml_subdivider_desc){0});
         points[i] = uniform_points(tml, subdivider, 4, true, &counts[i]);
         tml_subdivider_destroy(subdivider);
@@ -347,7 +322,7 @@ TEST(threads_change_no_bit)
 
 TEST(small_outputs_are_refused_with_their_counts)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider = prepare(tml, MESH_OCTAHEDRON, &(tml_subdivider_desc){0});
     tml_subdivide_uniform_desc desc = {.levels = 2};
     tml_subdivide_result result;
@@ -445,7 +420,7 @@ static double longest_edge(tml_context *tml, const tml_subdivide_result *result)
 
 TEST(edges_no_longer_than_asked)
 {
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     for (int kind = 0; kind < MESH_KINDS; kind++)
         for (int slivers = 0; slivers < 2; slivers++) {
             tml_subdivider *subdivider =
@@ -476,7 +451,7 @@ TML_KERNEL(float, to_the_right, (vec3 a, vec3 b, vec3 m, tml_params p), {
 /* Criteria that vary over the mesh, so that levels meet. */
 TEST(every_criterion_makes_whole_meshes)
 {
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     static const tml_subdivide_adaptive_desc descs[] = {
         {.criterion = TML_SPLIT_ANGLE, .threshold = 0.3f, .max_depth = 4},
         {.criterion = TML_SPLIT_DISTANCE, .threshold = 1e-2f, .max_depth = 5},
@@ -513,7 +488,7 @@ TEST(every_criterion_makes_whole_meshes)
  * level; that is no turn of the surface, and splitting ends. */
 TEST(surfaces_stop_turning_at_every_valence)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     for (int kind = MESH_TETRAHEDRON; kind <= MESH_OCTAHEDRON; kind++) {
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
@@ -530,7 +505,7 @@ TEST(surfaces_stop_turning_at_every_valence)
 /* Where everything is split alike, an adaptive mesh is the uniform one at its limit: the same points. */
 TEST(adaptive_points_are_limits_of_uniform_ones)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     for (int kind = 0; kind < MESH_KINDS; kind++) {
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
@@ -568,7 +543,7 @@ TEST(adaptive_points_are_limits_of_uniform_ones)
 /* A finer criterion comes closer to the limit surface's area and volume. */
 TEST(area_and_volume_converge)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider = prepare(tml, MESH_OCTAHEDRON, &(tml_subdivider_desc){0});
     tml_subdivide_result result;
     tml_mesh_stats exact, stats;
@@ -597,7 +572,7 @@ TEST(area_and_volume_converge)
 
 TEST(budgets_are_kept_and_told)
 {
-    tml_context *tml = open_with(2);
+    tml_context *tml = open_cpu(2);
     tml_subdivider *subdivider = prepare(tml, MESH_TORUS, &(tml_subdivider_desc){0});
     for (uint64_t budget = 400; budget < 8000; budget *= 4) {
         tml_subdivide_result result;
@@ -619,7 +594,7 @@ TEST(budgets_are_kept_and_told)
 /* A channel's corners lie where its triangles' do: here its values are the positions, cut by seams. */
 TEST(channels_follow_adaptive_triangles)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     static uint32_t triangles[3 * TEST_MESH_TRIANGLES];
     static float values[6 * TEST_MESH_VERTICES];
     test_mesh_make(MESH_TORUS, &mesh);
@@ -692,7 +667,7 @@ static void set_triangles(uint32_t vertex_count, uint32_t count, const uint32_t 
 static void check_bad(uint32_t vertex_count, uint32_t count, const uint32_t *triangles,
                       const char *words, const tml_subdivider_info *mended)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider;
     set_triangles(vertex_count, count, triangles);
     CHECK_STATUS(test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider),
@@ -737,7 +712,7 @@ TEST(bad_meshes_are_refused_or_mended)
 
 TEST(bad_descs_are_refused)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider;
     test_mesh_make(MESH_OCTAHEDRON, &mesh);
     mesh.crease_count = 1;
@@ -773,7 +748,7 @@ TEST(bad_descs_are_refused)
 
 TEST(an_empty_mesh_stays_empty)
 {
-    tml_context *tml = open_with(1);
+    tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider;
     memset(&mesh, 0, sizeof mesh);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider))) {

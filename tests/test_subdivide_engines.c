@@ -3,19 +3,11 @@
 #include "support_subdivide.h"
 #include "test.h"
 
+#include "contexts.h"
+
 enum { MAX_DEVICES = 8 };
 
 static test_mesh mesh;
-
-static void *fetch(tml_context *tml, tml_buffer buffer, uint64_t count)
-{
-    tml_type type = TML_U8;
-    tml_buffer_info(tml, buffer, &type, NULL);
-    void *out = malloc(count * tml_type_size(type) + 1);
-    if (count)
-        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, out));
-    return out;
-}
 
 /* A mesh as one device makes it. */
 typedef struct made_mesh {

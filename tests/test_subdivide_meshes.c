@@ -2,6 +2,8 @@
  * adaptively, with their creases; the others' errors, and what fix makes of them. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/io.h>
 #include <trommel/subdivide.h>
 
@@ -15,15 +17,6 @@ typedef struct loaded_mesh {
     tml_mesh_file file;
     tml_subdivider_desc desc;
 } loaded_mesh;
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
 
 static bool load(tml_context *tml, const char *name, loaded_mesh *out)
 {

@@ -4,17 +4,12 @@
 #include "support_subdivide.h"
 #include "test.h"
 
+#include "contexts.h"
+
 enum { LEVELS = 5 };
 
-static tml_context *open_cpu(void)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
-    return tml;
-}
-
 /* A buffer's elements on the heap. */
-static void *fetch(tml_context *tml, tml_buffer buffer)
+static void *fetch_whole(tml_context *tml, tml_buffer buffer)
 {
     tml_type type;
     uint64_t count;
@@ -107,8 +102,8 @@ static void compare_limit(const comparison *c, uint32_t level)
                                                &(tml_subdivide_uniform_desc){
                                                    .levels = level, .limit = true, .normals = true},
                                                &result))) {
-        float *mine = fetch(c->tml, result.buffers.positions);
-        float *normals = fetch(c->tml, result.buffers.normals);
+        float *mine = fetch_whole(c->tml, result.buffers.positions);
+        float *normals = fetch_whole(c->tml, result.buffers.normals);
         compare_points(c, level, mine, limits, "limit");
         double worst = 0.0;
         uint32_t compared = 0;
@@ -146,8 +141,8 @@ static void compare_levels(comparison *c)
                       tml_subdivide_uniform(c->subdivider,
                                             &(tml_subdivide_uniform_desc){.levels = l}, &result)))
             break;
-        float *positions = fetch(c->tml, result.buffers.positions);
-        uint32_t *triangles = fetch(c->tml, result.buffers.indices);
+        float *positions = fetch_whole(c->tml, result.buffers.positions);
+        uint32_t *triangles = fetch_whole(c->tml, result.buffers.indices);
         CHECK_EQ_U64(result.vertex_count, osd_count(c->osd, l));
         if (l > 0) {
             match_vertices(c, l - 1, parents, parent_count, triangles);
@@ -193,7 +188,7 @@ static void end(comparison *c)
 static void compare_mesh(enum test_mesh_kind kind, tml_subdivide_boundary boundary)
 {
     static test_mesh mesh;
-    comparison c = {.tml = open_cpu()};
+    comparison c = {.tml = open_cpu(0)};
     test_mesh_make(kind, &mesh);
     printf("  %s, boundary %d\n", mesh.name, (int)boundary);
     if (!CHECK_OK(c.tml,
@@ -259,9 +254,9 @@ static void compare_channel(comparison *c, double *const *theirs, uint32_t level
                   tml_subdivide_uniform(c->subdivider,
                                         &(tml_subdivide_uniform_desc){.levels = level}, &result)))
         return;
-    uint32_t *triangles = fetch(c->tml, result.buffers.indices);
-    float *mine = fetch(c->tml, result.buffers.channel_values[1]);
-    uint32_t *values = fetch(c->tml, result.buffers.channel_indices[1]);
+    uint32_t *triangles = fetch_whole(c->tml, result.buffers.indices);
+    float *mine = fetch_whole(c->tml, result.buffers.channel_values[1]);
+    uint32_t *values = fetch_whole(c->tml, result.buffers.channel_indices[1]);
     double worst = 0.0;
     for (uint32_t t = 0; t < result.triangle_count; t++) {
         uint32_t vertices[3], osd_values[3], turn = 0;
@@ -328,7 +323,7 @@ static void compare_channels(tml_context *tml, enum test_mesh_kind kind, tml_sub
 
 TEST(channels_with_seams)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(0);
     for (int seams = 0; seams < 4; seams++) {
         compare_channels(tml, MESH_TORUS, (tml_subdivide_seams)seams);
         compare_channels(tml, MESH_SHEET, (tml_subdivide_seams)seams);

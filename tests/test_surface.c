@@ -2,6 +2,8 @@
  * of the shapes, and against each other. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <float.h>
 
 #include <trommel/trommel.h>
@@ -263,15 +265,6 @@ static void close_context(tml_context *tml)
 /* Surfaces that a device cannot make, for want of double. */
 static uint64_t skipped_surfaces;
 
-static tml_buffer make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
-}
-
 static void place_of(const uint64_t dims[3], uint64_t i, uint64_t at[3], double p[3])
 {
     at[0] = i % dims[0];
@@ -302,7 +295,7 @@ static scene make_scene(tml_context *tml, field_fn field, tml_type type, uint64_
               field == field_labels ? field(p, at) : encode(type, field(p, at)));
     }
     s.desc.iso = encode(type, 0);
-    s.desc.volume = make_buffer(tml, type, s.count, s.samples);
+    s.desc.volume = buffer_of(tml, type, s.count, s.samples);
     const char *name = "field";
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
         if (fields[f].field == field)
@@ -320,7 +313,7 @@ static void add_mask(scene *s, double share)
         uint64_t at[3] = {i, 0, 0};
         s->mask[i] = noise_at(at, 5) < 1 - 2 * share ? (uint8_t)(1 + i % 255) : 0;
     }
-    s->desc.mask = make_buffer(s->tml, TML_U8, s->count, s->mask);
+    s->desc.mask = buffer_of(s->tml, TML_U8, s->count, s->mask);
 }
 
 /* A linear attribute, so that interpolation must reproduce it. */
@@ -334,7 +327,7 @@ static void add_attribute(scene *s)
         s->attribute[i] =
             (float)(3.0 + 0.5 * (double)at[0] - 0.25 * (double)at[1] + 0.125 * (double)at[2]);
     }
-    s->desc.attribute = make_buffer(s->tml, TML_F32, s->count, s->attribute);
+    s->desc.attribute = buffer_of(s->tml, TML_F32, s->count, s->attribute);
 }
 
 /* Makes a share of a float volume's samples NaN. */
@@ -1788,7 +1781,7 @@ TEST(enqueued_is_the_surface)
         const uint64_t vertices = whole.result.vertex_count;
         const uint64_t triangles = whole.result.triangle_count;
         float held[2] = {0, (float)s.desc.iso};
-        tml_buffer iso = make_buffer(tml, TML_F32, 2, held);
+        tml_buffer iso = buffer_of(tml, TML_F32, 2, held);
         for (int room = 0; room < 4; room++) {
             uint64_t v = room == 1 ? vertices / 2 : room == 3 ? 0 : vertices + 3;
             uint64_t t = room == 2 ? triangles - 1 : room == 3 ? 0 : triangles + 3;
@@ -1864,7 +1857,7 @@ TEST(field_input_is_the_field_as_a_volume)
         points[i] = (float)(10 * noise_at(at, 21));
     }
     tml_context *tml = open_context(2);
-    tml_buffer cloud = make_buffer(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_buffer cloud = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
     for (int option = 0; option < 16; option++) {
         tml_field_desc field = {.points = cloud,
                                 .radius = option & 1 ? 2.5 : 1.2,
@@ -1879,7 +1872,7 @@ TEST(field_input_is_the_field_as_a_volume)
         scene s = {.tml = tml, .count = count, .desc = {.iso = iso, .grid = *grid}};
         s.desc.normals = option & 8 ? TML_NORMALS_SOBEL : TML_NORMALS_CENTRAL;
         s.desc.caps = option & 4;
-        s.desc.volume = make_buffer(tml, TML_F32, count, NULL);
+        s.desc.volume = buffer_of(tml, TML_F32, count, NULL);
         mesh stored, direct;
         bool has_stored =
             CHECK_OK(tml, tml_field(tml, &resolved, s.desc.volume)) && make_mesh(&s, &stored);
@@ -1911,7 +1904,7 @@ TEST(fields_in_slabs)
     }
     static const double isovalues[] = {0.1, 0.4};
     tml_context *tml = open_context(2);
-    tml_buffer cloud = make_buffer(tml, TML_VEC(TML_F32, 3), POINTS, points);
+    tml_buffer cloud = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
     tml_field_desc field = {.points = cloud, .radius = 9, .grid = {.dims = {1200, 1000, 23}}};
     uint64_t count = 1200 * 1000 * 23;
     scene s = {.tml = tml, .count = count, .desc = {.grid = field.grid}};
@@ -1922,7 +1915,7 @@ TEST(fields_in_slabs)
     scene f = s;
     f.desc.grid = (tml_grid){{0}, {0}, {0}, {0}};
     f.desc.field = &field;
-    s.desc.volume = make_buffer(tml, TML_F32, count, NULL);
+    s.desc.volume = buffer_of(tml, TML_F32, count, NULL);
     mesh stored, direct;
     bool has_stored =
         CHECK_OK(tml, tml_field(tml, &field, s.desc.volume)) && make_mesh(&s, &stored);
@@ -2307,7 +2300,7 @@ TEST(bad_arguments_are_refused)
     check_refused(&whole, TML_INVALID_ARGUMENT, "labels");
     free_scene(&whole);
     s.desc = good;
-    tml_buffer few = make_buffer(tml, TML_U8, 10, NULL);
+    tml_buffer few = buffer_of(tml, TML_U8, 10, NULL);
     s.desc.mask = few;
     check_refused(&s, TML_INVALID_ARGUMENT, "mask");
     s.desc = good;

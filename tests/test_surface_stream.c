@@ -2,6 +2,8 @@
  * every thickness of slabs, every option and any division into shares. */
 #include "test.h"
 
+#include "contexts.h"
+
 #include <trommel/trommel.h>
 
 #include "memory_watch.h"
@@ -359,16 +361,9 @@ static void finish_case(stream_case *k)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static tml_context *open_cpu(void)
-{
-    tml_context *tml = NULL;
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
-    return tml;
-}
-
 TEST(every_thickness_makes_the_same_mesh)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stream_case *k = &cases[i];
         model m;
@@ -408,7 +403,7 @@ TEST(every_thickness_makes_the_same_mesh)
 /* Two shares, of which the second's numbers begin far beyond 2^32, as on a cluster. */
 TEST(shares_number_on)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         stream_case k = cases[i];
         model m;
@@ -459,7 +454,7 @@ TEST(shares_number_on)
 /* Numbers that 32 bits do not hold are refused before they are written. */
 TEST(numbers_beyond_32_bits_need_wide_indices)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     stream_case k = cases[0];
     model m;
     model_make(k.dims, k.type, k.value, false, &m);
@@ -488,7 +483,7 @@ TEST(numbers_beyond_32_bits_need_wide_indices)
 /* A piece that memory does not hold is cut into pieces of fewer layers. */
 TEST(pieces_are_cut_to_fit)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     stream_case k = cases[5]; /* NaN: what marks them is made anew for each cut */
     finish_case(&k);
     model m;
@@ -515,7 +510,7 @@ TEST(pieces_are_cut_to_fit)
 /* The whole volume in a buffer, with its index: only the mesh comes in pieces. */
 TEST(a_whole_volume_may_stream)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     stream_case k = cases[1];
     model m;
     whole w;
@@ -551,7 +546,7 @@ static bool stop_at_half(void *user, const char *stage, double fraction)
 
 TEST(failures_end_the_stream)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     stream_case k = cases[5];
     finish_case(&k);
     model m;
@@ -629,7 +624,7 @@ TEST(memory_may_run_out_anywhere)
 
 TEST(bad_descs_are_named)
 {
-    tml_context *tml = open_cpu();
+    tml_context *tml = open_cpu(2);
     stream_case k = cases[0];
     model m;
     model_make(k.dims, k.type, k.value, false, &m);

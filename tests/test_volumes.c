@@ -12,48 +12,13 @@
 #include "io/volume_internal.h"
 #include "test.h"
 
+#include "folder.h"
+
 #include "memory_watch.h"
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /* ---- files of our own ------------------------------------------------------------------------ */
-
-/* The program's own folder of temporary files, emptied and removed at the end. */
-static char folder[512];
-
-static const char *in_folder(const char *name)
-{
-    return test_path(folder, name);
-}
-
-static void write_file(const char *name, const void *data, size_t size)
-{
-    FILE *file = fopen(in_folder(name), "wb");
-    CHECK(file && fwrite(data, 1, size, file) == size);
-    if (file)
-        fclose(file);
-}
-
-static size_t file_count(void)
-{
-    size_t count = 0;
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        count += entry->d_name[0] != '.';
-    if (directory)
-        closedir(directory);
-    return count;
-}
-
-static void remove_files(void)
-{
-    DIR *directory = opendir(folder);
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.')
-            unlink(in_folder(entry->d_name));
-    if (directory)
-        closedir(directory);
-}
 
 /* Bytes in the making: a header, then samples. */
 typedef struct bytes {
@@ -2111,14 +2076,5 @@ TEST(png_comes_back)
 
 int main(int argc, char **argv)
 {
-    const char *root = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/trommel-volumes-XXXXXX", root ? root : "/tmp");
-    if (!mkdtemp(folder)) {
-        perror(folder);
-        return 1;
-    }
-    int result = test_main(argc, argv);
-    remove_files();
-    rmdir(folder);
-    return result;
+    return test_main_in_folder("volumes", argc, argv);
 }

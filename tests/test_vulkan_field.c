@@ -1,6 +1,8 @@
 /* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list holds,
  * bit for bit. */
 #include "test.h"
+
+#include "contexts.h"
 #include "vulkan/vulkan_field.h"
 
 enum { MAX_DEVICES = 8, POINTS = 300 };
@@ -10,15 +12,6 @@ static float uniform(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (float)(*state >> 40) * 0x1p-24f;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 /* Points in a box, each with a radius of its own. */

@@ -7,6 +7,8 @@
 #include "core/core_internal.h"
 #include "test.h"
 
+#include "contexts.h"
+
 enum { WIDTH = 83, HEIGHT = 61, CHANNELS = 4, PIXELS = WIDTH * HEIGHT };
 
 /* ---- contexts and pictures ------------------------------------------------------------------- */
@@ -35,15 +37,6 @@ static tml_context *open_on(tml_engine_kind engine, meter *m)
     if (m)
         desc.allocator = (tml_allocator){meter_alloc, meter_free, m};
     return tml_open(&desc, &tml) == TML_OK ? tml : NULL;
-}
-
-static tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count, const void *data)
-{
-    tml_buffer buffer = {0, 0};
-    CHECK_OK(tml,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
-                               &buffer));
-    return buffer;
 }
 
 /* The same numbers on every machine. */

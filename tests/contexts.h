@@ -1,0 +1,34 @@
+/* Contexts and buffers that must come to be, for tests; include after test.h. */
+#ifndef CONTEXTS_H
+#define CONTEXTS_H
+
+/* threads 0: as many as there are processors. */
+static inline tml_context *open_cpu(uint32_t threads)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml));
+    return tml;
+}
+
+static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t count,
+                                   const void *data)
+{
+    tml_buffer buffer = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &buffer));
+    return buffer;
+}
+
+/* A buffer's first elements on the heap. */
+static inline void *fetch(tml_context *tml, tml_buffer buffer, uint64_t count)
+{
+    tml_type type = TML_U8;
+    tml_buffer_info(tml, buffer, &type, NULL);
+    void *out = malloc(count * tml_type_size(type) + 1);
+    if (count)
+        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, out));
+    return out;
+}
+
+#endif
