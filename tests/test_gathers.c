@@ -322,6 +322,23 @@ TEST(words_are_read_at_any_place)
     on_every_device(read_words);
 }
 
+TEST(words_at_odd_addresses_are_refused)
+{
+    tml_context *tml = open_cpu(1);
+    uint32_t room[12] = {0};
+    tml_buffer_desc records = {.type = TML_RECORD(4), .count = 8, .host = (char *)room + 1};
+    tml_buffer odd;
+    CHECK_OK(tml, tml_buffer_create(tml, &records, &odd));
+    tml_map_desc desc = {.kernel = TML_USE(edge_square),
+                         .in = {buffer_of(tml, TML_VEC(TML_U32, 2), 8, NULL), odd},
+                         .out = buffer_of(tml, TML_F32, 8, NULL)};
+    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml),
+              "tml_map_stream: in[1] begins at an address that is no multiple of 4, needs one for "
+              "parameter 1 of edge_square, which takes words");
+    tml_close(tml);
+}
+
 TEST(trees_are_walked_level_by_level)
 {
     on_every_device(walk_and_look);

@@ -511,7 +511,8 @@ static void map_test(case_run *c)
     for (int i = 0; i < 4 && row->in[i]; i++) {
         bool is_words = map_input_is_words(row, (uint32_t)i);
         uint64_t count = is_words ? GATHER_WORDS * 4 / tml_type_size(row->in[i]) : bound;
-        in[i] = case_array_new(c, row->in[i], count);
+        in[i] = is_words ? case_array_new(c, TML_U32, GATHER_WORDS) /* aligned as words are */
+                         : case_array_new(c, row->in[i], count);
         fill_by_type(c, row->in[i], in[i]->data, count);
         void *copy = malloc(in[i]->size + 1);
         if (!copy)
