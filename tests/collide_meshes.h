@@ -134,7 +134,8 @@ static inline void collide_line(char line[512], int a, int b, const collide_pose
                                 collide_found *found, size_t count)
 {
     unsigned counts[8] = {0};
-    qsort(found, count, sizeof *found, collide_found_order);
+    if (count)
+        qsort(found, count, sizeof *found, collide_found_order);
     uint64_t hash = COLLIDE_HASH_START;
     for (size_t i = 0; i < count; i++) {
         counts[found[i].kind & 7]++;
