@@ -39,6 +39,7 @@ class SurfacePanel {
         this.renderer = null; // and this what the device makes; null without WebGL 2
         this.prepared = new Set(); // what the device has shaders for: names of programNeeds()
         this.isPreparing = false;
+        this.hasPicture = false;   // a surface, finished by the device
         this.isShown = false;
         this.isPlaying = !app.reducedMotion.matches;
         this.camera.turns = this.isPlaying;
@@ -326,8 +327,6 @@ class SurfacePanel {
             return;
         }
         this.renderer = new MeshRenderer(gl);
-        if (this.source.ground !== undefined)
-            this.renderer.prepareShadow();
         if (this.source.cloud)
             this.renderer.setPoints(this.source.cloud.positions);
     }
@@ -402,6 +401,7 @@ class SurfacePanel {
         this.arrays = null;
         this.renderer = null;
         this.deviceAsked = false;
+        this.hasPicture = false;
         this.fence = null;
         this.timer = null;
         this.query = null;
@@ -552,6 +552,7 @@ class SurfacePanel {
             return true;
         gl.deleteSync(this.fence);
         this.fence = null;
+        this.hasPicture = true;
         return false;
     }
 
@@ -582,10 +583,14 @@ class SurfacePanel {
             this.frameOnDevice(seconds, moves);
         else
             this.frameOnHost();
+        this.tell(seconds, isOnDevice);
+        // Before the first surface there is no picture, whose shaders would only hold that up; its mesh asks
+        // for a frame.
+        if (!isOnDevice && !this.worker.mesh && !this.hasPicture)
+            return;
         const turns = this.camera.update(passed);
         this.turnSwitch.checked = this.camera.turns;
         this.draw(isOnDevice);
-        this.tell(seconds, isOnDevice);
         this.raiseFence();
         this.drawnAt = performance.now();
         this.onDrawn?.();
@@ -627,7 +632,7 @@ class SurfacePanel {
     frameOnHost() {
         this.askWorker();
         // The device comes behind the first picture: compiling would hold it up.
-        if (!this.worker.mesh)
+        if (!this.worker.mesh || !this.hasPicture)
             return;
         if (!this.live)
             this.beginDevice();
@@ -655,7 +660,8 @@ class SurfacePanel {
         const { width, height } = canvas;
         const view = this.camera.view(width / height);
         arrays.clear(width, height);
-        if (renderer && source.ground !== undefined && view.eye[1] > source.ground)
+        // Behind the first picture, as all that is not the surface itself: its shaders would hold that up.
+        if (this.hasPicture && renderer && source.ground !== undefined && view.eye[1] > source.ground)
             renderer.drawShadow(view, width, height, { radius: 0.085, ground: source.ground, opacity: look.shadow });
         const style = { ...look, colors: COLORS.indexOf(this.colors), wire: this.wire ? 0.85 : 0 };
         // Other settings: the surface that there is stays until the worker has one with them.
