@@ -37,6 +37,7 @@ typedef struct cli_command {
     opt_command options;
     size_t args_size;
     int (*run)(void *args, char **operands, uint32_t operand_count);
+    bool takes_ranks; /* several processes can do it together (ranks.h) */
 } cli_command;
 
 extern const opt cli_shared_options[]; /* the options behind cli_common */

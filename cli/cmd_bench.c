@@ -845,4 +845,5 @@ const cli_command cmd_bench = {
      "  everything on a GPU, beside times that peers_cub printed",
      bench_options, cli_shared_options, 1, 1},
     sizeof(bench_args),
-    bench_run_command};
+    bench_run_command,
+    false};

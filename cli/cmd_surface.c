@@ -13,6 +13,7 @@
 #include "picture_buffer.h"
 #include "picture_options.h"
 #include "progress.h"
+#include "ranks.h"
 #include "slabs.h"
 #include "stream_kernels.h"
 #include "summary.h"
@@ -589,13 +590,20 @@ static int choose_slabs(run *r, const char *path)
 {
     const surface_args *a = r->args;
     const char *obstacle = what_needs_all(r);
-    bool is_asked = a->slab_layers || a->index;
+    bool has_ranks = ranks_count() > 1, is_asked = a->slab_layers || a->index || has_ranks;
     uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     if (obstacle && is_asked)
-        return cli_usage("surface", "--%s: in slabs there is never a whole volume or mesh; %s",
-                         a->index ? "index" : "slabs", obstacle);
-    if (obstacle || !desc.dims[0] != !desc.type || !slabs_open(path, &desc, &r->slabs))
+        return cli_usage("surface", "%s: in slabs there is never a whole volume or mesh; %s",
+                         has_ranks  ? "several processes"
+                         : a->index ? "--index"
+                                    : "--slabs",
+                         obstacle);
+    bool is_open = !obstacle && !desc.dims[0] == !desc.type && slabs_open(path, &desc, &r->slabs);
+    if (!is_open && has_ranks && !desc.dims[0] == !desc.type)
+        return cli_error("surface", "%s (several processes work on volumes, layer by layer)",
+                         r->slabs.why);
+    if (!is_open)
         return CLI_OK; /* loaded whole, with what there is to say about it */
     r->in_slabs =
         is_asked || (limit && slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
@@ -714,4 +722,5 @@ const cli_command cmd_surface = {
          .most_operands = 1},
     .args_size = sizeof(surface_args),
     .run = surface_run,
+    .takes_ranks = true,
 };

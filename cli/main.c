@@ -1,5 +1,6 @@
 /* The trommel program: the table of commands, the options that all of them share, messages and exit
  * codes. Each command is in cmd_<name>.c. */
+#include <inttypes.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "ranks.h"
 
 #ifdef TML_GL
 #    include <trommel/gl.h>
@@ -54,21 +56,30 @@ const opt cli_shared_options[] = {
     {0},
 };
 
-static void print_message(const char *command, const char *format, va_list values)
+/* One piece of text, since other processes may say something, too. try_help: and where to read more. */
+static void print_message(const char *command, bool try_help, const char *format, va_list values)
 {
+    char text[4096];
+    size_t room = sizeof text - 128, used;
     progress_clear();
-    fputs(CLI_PROGRAM ": ", stderr);
-    if (command)
-        fprintf(stderr, "%s: ", command);
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
+    snprintf(text, room, CLI_PROGRAM ": %s%s", command ? command : "", command ? ": " : "");
+    used = strlen(text);
+    vsnprintf(text + used, room - used, format, values);
+    used = strlen(text);
+    snprintf(text + used, sizeof text - used, "\n");
+    used = strlen(text);
+    if (try_help)
+        snprintf(text + used, sizeof text - used, "Try '" CLI_PROGRAM "%s%s --help'.\n",
+                 command ? " " : "", command ? command : "");
+    if (strncmp(format, "warning: ", 9) == 0 ? ranks_mine() == 0 : !ranks_keep_message(text))
+        fputs(text, stderr);
 }
 
 int cli_error(const char *command, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    print_message(command, format, values);
+    print_message(command, false, format, values);
     va_end(values);
     return CLI_FAILED;
 }
@@ -77,10 +88,8 @@ int cli_usage(const char *command, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    print_message(command, format, values);
+    print_message(command, true, format, values);
     va_end(values);
-    fprintf(stderr, "Try '" CLI_PROGRAM "%s%s --help'.\n", command ? " " : "",
-            command ? command : "");
     return CLI_USAGE;
 }
 
@@ -283,6 +292,11 @@ static const cli_command *find_command(const char *name)
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     uint32_t operand_count;
+    if (ranks_count() > 1 && !command->takes_ranks)
+        return cli_usage(command->options.name,
+                         "is work for one process, %" PRIu32 " were started; use '" CLI_PROGRAM
+                         " %s'",
+                         ranks_count(), command->options.name);
     void *args = calloc(1, command->args_size);
     if (!args)
         return cli_error(command->options.name, "out of memory");
@@ -316,10 +330,12 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    ranks_begin(&argc, &argv);
     setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
     int code;
     if (argc < 2) {
-        print_commands(stderr);
+        if (ranks_mine() == 0)
+            print_commands(stderr);
         code = CLI_USAGE;
     } else if (strcmp(argv[1], "help") == 0 && argc > 2) {
         const cli_command *command = find_command(argv[2]);
@@ -340,5 +356,5 @@ int main(int argc, char **argv)
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
     if (!is_written && code == CLI_OK)
         code = cli_error(NULL, "cannot write the output: is the disk full?");
-    return code;
+    return ranks_end(code);
 }

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "ranks.h"
 
 enum { BAR_WIDTH = 30 };
 static const double first_draw_s = 0.3; /* shorter work would only flicker */
@@ -23,7 +24,7 @@ static struct {
 void progress_start(const char *command, bool quiet)
 {
     bar.command = command;
-    bar.wanted = !quiet && isatty(STDERR_FILENO);
+    bar.wanted = !quiet && ranks_mine() == 0 && isatty(STDERR_FILENO);
     bar.drawn = false;
     bar.fraction = 1;
 }
@@ -38,6 +39,8 @@ void progress_clear(void)
 bool progress_show(void *user, const char *stage, double fraction)
 {
     (void)user;
+    if (!ranks_go_on())
+        return false;
     if (!bar.wanted)
         return true;
     double now = cli_now();
@@ -72,6 +75,7 @@ static tml_context *volatile cancel_target;
 static void cancel(int number)
 {
     (void)number;
+    ranks_interrupted();
     if (cancel_target)
         tml_cancel(cancel_target);
 }

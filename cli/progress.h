@@ -7,7 +7,8 @@
 /* Shown only when stderr is a terminal and the user did not ask for quiet. */
 void progress_start(const char *command, bool quiet);
 /* A tml_progress_fn: draws at most ten times a second, and never before a call has taken a third of
- * one. Always true: cancelling goes through tml_cancel. */
+ * one. False where another process failed; else cancelling goes through
+ * tml_cancel. */
 bool progress_show(void *user, const char *stage, double fraction);
 /* Takes the bar off the screen; call before printing anything else. */
 void progress_clear(void);

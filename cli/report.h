@@ -27,5 +27,7 @@ void report_json_stages(json *j, const report *r);
 void report_json_outputs(json *j, const report *r);
 
 uint64_t report_peak_memory(void); /* bytes */
+void report_set_peak_memory(
+    uint64_t size); /* of the process that has most, where there are several */
 
 #endif

@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "ranks.h"
+#include "report.h"
+#include "shares.h"
 #include "slabs.h"
 #include "stream_kernels.h"
 
@@ -31,7 +34,10 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out)
         return false;
     if (tml_volume_stream_open(out->reader, path, desc, &out->info[0], &out->streams[0]) == TML_OK)
         return true;
+    char why[sizeof out->why];
+    snprintf(why, sizeof why, "%s", cli_last_error(out->reader));
     slabs_close(out);
+    memcpy(out->why, why, sizeof why);
     return false;
 }
 
@@ -153,11 +159,10 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 
 /* An index that is older than its volume, or another's, would make a wrong surface without a word. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
-                      tml_buffer *out)
+                      tml_bricks *out)
 {
-    tml_bricks bricks;
     const tml_volume *info = &s->info[0];
-    tml_status status = tml_bricks_load(tml, options->index, &bricks);
+    tml_status status = tml_bricks_load(tml, options->index, out);
     if (status != TML_OK)
         return cli_fail("surface", tml, status);
     struct stat volume, index;
@@ -166,27 +171,25 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
                      (index.st_mtim.tv_sec == volume.st_mtim.tv_sec &&
                       index.st_mtim.tv_nsec < volume.st_mtim.tv_nsec));
     bool is_other =
-        memcmp(bricks.dims, info->grid.dims, sizeof bricks.dims) != 0 || bricks.type != info->type;
-    int code = CLI_OK;
+        memcmp(out->dims, info->grid.dims, sizeof out->dims) != 0 || out->type != info->type;
     if (is_older || is_other)
-        code = cli_error(
+        return cli_error(
             "surface", "--index: %s is %s %s; make it again with \"" CLI_PROGRAM " index\"",
             options->index, is_other ? "of another volume than" : "older than", options->path);
-    const tml_buffer_desc desc = {.type = TML_VEC(TML_F32, 2),
-                                  .count = bricks.count,
-                                  .data = bricks.ranges,
-                                  .label = "index"};
-    if (code == CLI_OK)
-        code = cli_fail("surface", tml, tml_buffer_create(tml, &desc, out));
-    tml_bricks_free(tml, &bricks);
-    return code;
+    return CLI_OK;
 }
 
 /* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not read. */
-static int use_index(tml_context *tml, slabs *s, const slabs_options *options,
+static int use_index(tml_context *tml, slabs *s, const slabs_options *options, tml_bricks *bricks,
                      tml_surface_desc *surface)
 {
-    int code = load_index(tml, s, options, &surface->index);
+    int code = load_index(tml, s, options, bricks);
+    const tml_buffer_desc desc = {.type = TML_VEC(TML_F32, 2),
+                                  .count = bricks->count,
+                                  .data = bricks->ranges,
+                                  .label = "index"};
+    if (code == CLI_OK)
+        code = cli_fail("surface", tml, tml_buffer_create(tml, &desc, &surface->index));
     const void *samples;
     if (code != CLI_OK || s->streams[TML_SURFACE_MASK] || s->streams[TML_SURFACE_ATTRIBUTE] ||
         tml_volume_stream_map(s->streams[0], &samples) != TML_OK)
@@ -206,6 +209,67 @@ static int explain(tml_context *tml, const slabs *s, tml_status status)
     return cli_error("surface", "%s: %s", cli_last_error(tml), why);
 }
 
+/* The layers of this process. */
+static layer_share choose_share(const slabs *s, const tml_surface_desc *surface,
+                                const tml_bricks *bricks)
+{
+    uint64_t dim = s->info[0].grid.dims[2];
+    uint64_t first = surface->region.first[2], count = surface->region.count[2];
+    uint64_t most = first < dim ? dim - first : 0;
+    count = count && count < most ? count : most;
+    if (!ranks_team() || !count) /* or let the library say what is wrong */
+        return (layer_share){0, 0};
+    return share_layers(first, count, ranks_mine(), ranks_count(), bricks->ranges ? bricks : NULL,
+                        surface);
+}
+
+/* What all processes found becomes the result of each. */
+static tml_status join_results(tml_context *tml, tml_surface_result *result)
+{
+    enum { PART_NUMBERS = 2 };
+    uint64_t mine[3] = {result->part_count, result->active_cells, report_peak_memory()};
+    uint64_t size = 3 * ranks_count() * sizeof *mine, most[3] = {0}, cells = 0;
+    uint64_t *all = tml_alloc(tml, size);
+    if (!all)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+    tml_status status = ranks_gather(tml, mine, 3, all);
+    for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++) {
+        for (int i = 0; i < 3; i++)
+            most[i] = all[3 * r + i] > most[i] ? all[3 * r + i] : most[i];
+        cells += all[3 * r + 1];
+    }
+    tml_free(tml, all, size);
+    size = most[0] * PART_NUMBERS * sizeof *all;
+    uint64_t *counts = status == TML_OK ? tml_alloc(tml, size + 1) : NULL;
+    if (status == TML_OK && !counts)
+        status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+    if (status != TML_OK)
+        return status;
+    memset(counts, 0, size);
+    for (uint32_t p = 0; p < result->part_count; p++) {
+        counts[PART_NUMBERS * p] = result->parts[p].vertex_count;
+        counts[PART_NUMBERS * p + 1] = result->parts[p].triangle_count;
+    }
+    status = ranks_sum(tml, counts, most[0] * PART_NUMBERS);
+    result->vertex_count = result->triangle_count = 0;
+    for (uint64_t p = 0; p < most[0] && status == TML_OK; p++) {
+        tml_surface_part part = {.vertex_first = result->vertex_count,
+                                 .vertex_count = counts[PART_NUMBERS * p],
+                                 .triangle_first = result->triangle_count,
+                                 .triangle_count = counts[PART_NUMBERS * p + 1]};
+        result->vertex_count += part.vertex_count;
+        result->triangle_count += part.triangle_count;
+        if (p < result->part_count) {
+            part.value = result->parts[p].value;
+            result->parts[p] = part;
+        }
+    }
+    result->active_cells = cells;
+    report_set_peak_memory(most[2]);
+    tml_free(tml, counts, size + 1);
+    return status;
+}
+
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
@@ -221,7 +285,13 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     s->tml = tml;
     s->options = options;
     s->result = result;
-    int code = options->index ? use_index(tml, s, options, &desc.surface) : CLI_OK;
+    tml_bricks bricks = {0};
+    int code = options->index ? use_index(tml, s, options, &bricks, &desc.surface) : CLI_OK;
+    const layer_share share = choose_share(s, surface, &bricks);
+    tml_bricks_free(tml, &bricks);
+    const tml_team *team = ranks_team();
+    desc.layer_first = share.first;
+    desc.layer_count = share.count;
     if (code == CLI_OK && tml_is_none(desc.surface.volume)) {
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
@@ -230,16 +300,23 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
                                  .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
                                  .soup = desc.surface.soup,
+                                 .team = team,
                                  .indices64 = desc.surface.indices64,
                                  .comment = "made by " CLI_PROGRAM,
                                  .edit = options->largest || options->drop_degenerate ? edit_mesh
                                                                                       : NULL,
                                  .user = s};
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
+    if (team) /* a soup is made at the end, when all vertices are at hand */
+        desc.surface.soup = false;
     if (code == CLI_OK)
         code = cli_fail("surface", tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
     if (code == CLI_OK) {
-        tml_status status = tml_surface_stream(tml, &desc, result);
+        tml_status status = TML_OK;
+        if (!team || share.count)
+            status = tml_surface_stream(tml, &desc, result);
+        if (team && status == TML_OK)
+            status = join_results(tml, result);
         bool is_empty = status == TML_OK && result->triangle_count == 0;
         if (is_empty) /* no file of nothing */
             (void)!tml_mesh_stream_finish(s->out, TML_CANCELLED);

@@ -15,6 +15,7 @@ typedef struct slabs {
     tml_volume info[SLABS_SOURCES];
     tml_volume_stream *streams[SLABS_SOURCES]; /* NULL: not given */
     double slope, intercept;                   /* of the attribute */
+    char why[512];                             /* it could not be opened */
     /* While it runs. */
     tml_mesh_stream *out;
     float *values;
@@ -24,7 +25,7 @@ typedef struct slabs {
     tml_surface_result *result;
 } slabs;
 
-/* Opens the volume. False, without a message, where it is none that can be read layer by layer. */
+/* Opens the volume. False, with out->why, where it is none that can be read layer by layer. */
 bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 /* Opens a mask or attribute; prints what is wrong and returns an exit code. */
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
@@ -40,8 +41,8 @@ typedef struct slabs_options {
     bool largest, drop_degenerate;
 } slabs_options;
 
-/* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Prints what is wrong and
- * returns an exit code. */
+/* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Of several processes (ranks.h), each
+ * takes some layers, and the result is that of all. Prints what is wrong and returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);
 void slabs_close(slabs *s);

@@ -239,6 +239,34 @@ TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
  * alone. */
 TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 
+/* Processes that make one file together, each a share of it: those of an MPI job, say, which the library need
+ * not know. Lower ranks have what comes first in the file. Every function is called on all ranks in the same
+ * order and waits for them all; once one process has failed, the call that the others are in, and each one
+ * after it, fails on them with CANCELLED, so that none waits for what does not come. A process that fails
+ * elsewhere is told of to the others by whoever made the team. Messages go to tml. */
+typedef struct tml_team {
+    uint32_t rank, count; /* this process, of so many */
+    /* before: sums of mine over the ranks before this one; all: over all. */
+    tml_status (*scan)(void *user, tml_context *tml, uint64_t count, const uint64_t *mine,
+                       uint64_t *before, uint64_t *all);
+    /* all: count numbers of each rank, one rank after another. */
+    tml_status (*gather)(void *user, tml_context *tml, uint64_t count, const uint64_t *mine,
+                         uint64_t *all);
+    /* out goes to the next rank or, down, to the one before; in comes from the other side. Where there is no
+     * such rank, nothing is sent or received. */
+    tml_status (*shift)(void *user, tml_context *tml, bool down, const void *out, uint64_t out_size,
+                        void *in, uint64_t in_size);
+    /* data of rank from goes to rank 0's, which has the same size; other ranks' arguments do not matter. */
+    tml_status (*bring)(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size);
+    /* Rank 0's file, which exists, is opened for writing by all; path matters on rank 0. */
+    tml_status (*open)(void *user, tml_context *tml, const char *path);
+    /* Each rank writes its size bytes, perhaps 0, at its offset. */
+    tml_status (*write)(void *user, tml_context *tml, uint64_t offset, const void *data,
+                        uint64_t size);
+    tml_status (*close)(void *user, tml_context *tml);
+    void *user;
+} tml_team;
+
 /* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that tml_mesh_save
  * makes of the whole. Until the end, pieces lie in a nameless file beside the target: formats want counts
  * first, or arrays one after another. So the disk needs room for the mesh twice; memory is some
@@ -255,6 +283,12 @@ typedef struct tml_mesh_stream_desc {
      * does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are mapped files. */
     tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
     void *user;
+    /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part, and
+     * all of them finish together, to the file that one process would write of all shares. Triangles may name
+     * vertices of the next rank. Pieces of soups have indices, which become corners at the end. PLY, STL and
+     * VTP are written by all ranks at once; for OBJ and GLB, and for edit, all pieces first come to rank
+     * 0, whose disk needs room for them. */
+    const tml_team *team;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
@@ -265,7 +299,8 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const c
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part,
                                                       const tml_mesh *piece);
 /* Writes the file where status is OK, else leaves what was there; frees the stream in either case.
- * Returns the first failure, status included. Errors: as tml_mesh_save. */
+ * Returns the first failure, status included; of a team, only ranks whose status is OK take part, and
+ * rank 0 replaces the file after all have succeeded. Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
                                                          tml_status status);
 

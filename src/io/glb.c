@@ -26,6 +26,7 @@ enum {
 /* A stretch of the buffer, with the accessor that makes an array of it. All rows are of 4-byte
  * scalars, so each view begins aligned. */
 typedef struct glb_view {
+    mesh_rows kind;
     uint64_t rows;
     size_t row_size;
     mesh_fill fill;
@@ -113,7 +114,8 @@ static void add_view(glb_file *file, const char *json_name, const glb_view *view
 
 static void add_mesh(glb_file *file, const tml_mesh *mesh)
 {
-    glb_view view = {.rows = mesh->vertex_count,
+    glb_view view = {.kind = MESH_VERTICES,
+                     .rows = mesh->vertex_count,
                      .row_size = 12,
                      .fill = tml_mesh_fill_positions,
                      .type = "VEC3",
@@ -136,7 +138,8 @@ static void add_mesh(glb_file *file, const tml_mesh *mesh)
     }
     add_text(file, "},");
     if (mesh->indices) {
-        view = (glb_view){.rows = mesh->triangle_count,
+        view = (glb_view){.kind = MESH_TRIANGLES,
+                          .rows = mesh->triangle_count,
                           .row_size = 12,
                           .fill = fill_indices,
                           .type = "SCALAR",
@@ -262,7 +265,7 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
     }
     for (uint32_t i = 0; i < file.view_count && status == TML_OK; i++) {
         const glb_view *view = &file.views[i];
-        status = tml_mesh_write_rows(&writer, relief, mesh, view->rows, view->row_size, view->fill);
+        status = tml_mesh_write_rows(&writer, relief, mesh, view->kind, view->row_size, view->fill);
     }
     return tml_io_finish(&writer, status);
 }

@@ -263,6 +263,7 @@ typedef struct io_writer {
     uint8_t *buffer;         /* IO_WRITER_BUFFER bytes */
     size_t used;             /* of buffer */
     io_progress progress;    /* reports when expected is known */
+    const tml_team *team;    /* all of whose processes write this file; NULL: this one alone */
     char path[IO_PATH_SIZE]; /* as the caller gave it, for messages */
     char target[IO_PATH_SIZE];
     char
@@ -274,7 +275,8 @@ enum { IO_WRITER_BUFFER = 1 << 20 };
 /* Errors: FILE_ACCESS, OUT_OF_MEMORY. On failure there is nothing to finish. */
 TML_MUST_CHECK tml_status tml_io_create(tml_context *tml, const char *call, const char *path,
                                         uint64_t expected, io_writer *out);
-/* Appends. False after a failure of this write or an earlier one, and when cancelled. */
+/* Appends; of a team, whose processes all say the same, once. False after a failure of this write or an
+ * earlier one, and when cancelled. */
 bool tml_io_write(io_writer *writer, const void *data, size_t size);
 /* Appends text. Numbers with a point: use tml_io_format_f64, since printf follows the locale. */
 bool tml_io_print(io_writer *writer, const char *format, ...) TML_FORMAT(2, 3);

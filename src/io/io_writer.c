@@ -117,10 +117,22 @@ static bool flush(io_writer *writer)
     return put(writer, writer->buffer, used);
 }
 
+/* What all processes of a team write alike, the first of them does. */
+static bool put_once(io_writer *writer, const void *data, size_t size)
+{
+    const tml_team *team = writer->team;
+    writer->status = team->write(team->user, writer->tml, writer->written, data,
+                                 team->rank == 0 ? (uint64_t)size : 0);
+    writer->written += size;
+    return writer->status == TML_OK;
+}
+
 bool tml_io_write(io_writer *writer, const void *data, size_t size)
 {
     if (writer->status != TML_OK)
         return false;
+    if (writer->team)
+        return put_once(writer, data, size);
     writer->written += size;
     if (size > IO_WRITER_BUFFER - writer->used && !flush(writer))
         return false;
@@ -144,10 +156,25 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
     return tml_io_write(writer, text, (size_t)length);
 }
 
+/* All bytes of a team's file must have come to the disk before it takes its name. */
+static void finish_team(io_writer *writer)
+{
+    const tml_team *team = writer->team;
+    struct stat info;
+    writer->status = team->close(team->user, writer->tml);
+    if (writer->status == TML_OK && writer->fd >= 0 &&
+        (fstat(writer->fd, &info) != 0 || (uint64_t)info.st_size != writer->expected))
+        fail(writer, TML_FILE_ACCESS, "is not as long as it should be: is the disk full?", 0);
+}
+
 tml_status tml_io_finish(io_writer *writer, tml_status status)
 {
-    if (status == TML_OK && writer->status == TML_OK)
+    if (status == TML_OK && writer->status == TML_OK && writer->team)
+        finish_team(writer);
+    else if (status == TML_OK && writer->status == TML_OK)
         flush(writer);
+    if (writer->fd < 0) /* of a team, another process has it */
+        return status != TML_OK ? status : writer->status;
     if (close(writer->fd) != 0 && status == TML_OK)
         fail(writer, TML_FILE_ACCESS, "cannot be written", errno);
     tml_free(writer->tml, writer->buffer, IO_WRITER_BUFFER);

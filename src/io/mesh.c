@@ -7,16 +7,37 @@
 static const struct {
     const char *ending;
     mesh_writer write;
+    mesh_sharing sharing;
 } formats[] = {
-    {".ply", tml_mesh_write_ply}, {".stl", tml_mesh_write_stl}, {".obj", tml_mesh_write_obj},
-    {".glb", tml_mesh_write_glb}, {".vtp", tml_mesh_write_vtp},
+    {".ply", tml_mesh_write_ply, MESH_SHARES_NUMBERS},
+    {".stl", tml_mesh_write_stl, MESH_SHARES_CORNERS},
+    {".obj", tml_mesh_write_obj, MESH_SHARES_NOT},
+    {".glb", tml_mesh_write_glb, MESH_SHARES_NOT},
+    {".vtp", tml_mesh_write_vtp, MESH_SHARES_NUMBERS},
 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,
-                               uint64_t count, size_t row_size, mesh_fill fill)
+static uint64_t row_count(const tml_mesh *mesh, mesh_rows rows)
 {
+    return rows == MESH_VERTICES ? mesh->vertex_count
+           : rows == MESH_UVS    ? mesh->uv_count
+                                 : mesh->triangle_count;
+}
+
+tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
+                           const mesh_relief *relief, io_writer *out)
+{
+    return relief && relief->share ? tml_mesh_team_create(tml, path, size, relief->share->team, out)
+                                   : tml_io_create(tml, MESH_CALL, path, size, out);
+}
+
+tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,
+                               mesh_rows kind, size_t row_size, mesh_fill fill)
+{
+    if (relief && relief->share)
+        return tml_mesh_team_write_rows(writer, relief, mesh, kind, row_size, fill);
+    uint64_t count = row_count(mesh, kind);
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
         return tml_error(writer->tml, TML_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
@@ -146,6 +167,14 @@ tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *o
                      MESH_CALL
                      ": path is %s, needs one that ends in .ply, .stl, .obj, .glb or .vtp",
                      path ? path : "NULL");
+}
+
+mesh_sharing tml_mesh_sharing(mesh_writer write)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (formats[i].write == write)
+            return formats[i].sharing;
+    return MESH_SHARES_NOT;
 }
 
 tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mesh)

@@ -5,11 +5,40 @@
 
 #include "io/io_internal.h"
 
+/* What the rows of a file are of. */
+typedef enum mesh_rows {
+    MESH_VERTICES,
+    MESH_TRIANGLES,
+    MESH_TRIANGLE_NUMBERS, /* rows that follow from the triangle's number alone */
+    MESH_UVS,
+} mesh_rows;
+
+/* Rows of vertices' numbers: of a soup, they follow from the triangle's. */
+static inline mesh_rows mesh_face_rows(const tml_mesh *mesh)
+{
+    return mesh->indices ? MESH_TRIANGLES : MESH_TRIANGLE_NUMBERS;
+}
+
+/* Rows of the arrays that lie one after another in the whole mesh, too. */
+typedef struct mesh_stretch {
+    uint64_t first, count; /* here */
+    uint64_t place;        /* of the first in the whole */
+} mesh_stretch;
+
+/* One process's share of a mesh that several write: the arrays hold these stretches, and perhaps other
+ * rows, while the mesh's counts and indices are those of the whole. */
+typedef struct mesh_share {
+    const tml_team *team;
+    const mesh_stretch *vertices, *triangles;
+    uint32_t stretch_count;
+} mesh_share;
+
 /* Of a mesh in mapped files: forgets what lies in memory of its arrays. Called now and then by whoever goes
- * through them; a NULL relief or a NULL function is none. */
+ * through them; a NULL relief or a NULL function is none. Of a share: says so. */
 typedef struct mesh_relief {
     void (*let_go)(void *user);
     void *user;
+    const mesh_share *share;
 } mesh_relief;
 static inline void mesh_let_go(const mesh_relief *relief)
 {
@@ -35,6 +64,13 @@ tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh
 
 /* The writer for a name's ending. Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out);
+/* How several processes write shares of such a file: rows must have sizes that are known beforehand. */
+typedef enum mesh_sharing {
+    MESH_SHARES_NOT,
+    MESH_SHARES_NUMBERS, /* triangles are rows of vertices' numbers in the whole */
+    MESH_SHARES_CORNERS, /* ... of corners, which indices say where to find in the arrays here */
+} mesh_sharing;
+mesh_sharing tml_mesh_sharing(mesh_writer write);
 /* Are counts, pointers and indices those of a mesh? Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);
@@ -45,10 +81,21 @@ TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
 /* Puts rows [first, first + count) at out and returns how many bytes they are. */
 typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* Writes count rows of at most row_size bytes, a buffer at a time. */
+/* Begins a file of size bytes (0: not known), or, of a share, this process's part in it. */
+TML_MUST_CHECK tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
+                                          const mesh_relief *relief, io_writer *out);
+/* Writes the mesh's rows of one kind, at most row_size bytes each, a buffer at a time; of a share, exactly
+ * so many. */
 TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
-                                              const tml_mesh *mesh, uint64_t count, size_t row_size,
+                                              const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
+
+/* src/io/mesh_team.c: the same, by several processes. */
+TML_MUST_CHECK tml_status tml_mesh_team_create(tml_context *tml, const char *path, uint64_t size,
+                                               const tml_team *team, io_writer *out);
+TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
+                                                   const tml_mesh *mesh, mesh_rows rows,
+                                                   size_t row_size, mesh_fill fill);
 
 /* Fills that several formats need; little-endian. */
 size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);

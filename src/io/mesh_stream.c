@@ -11,42 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/mesh_format.h"
+#include "io/mesh_spool.h"
 
-enum { POSITIONS, NORMALS, VALUES, INDICES, ARRAYS };
-enum { NAME_TRIES = 100, NAME_SHOWN = 200, COPY_SIZE = 1 << 20, SEGMENTS_FIRST = 64 };
+enum { NAME_TRIES = 100, NAME_SHOWN = 200, SEGMENTS_FIRST = 64 };
 
 static const char call[] = "tml_mesh_stream";
-
-typedef struct spool {
-    int fd;          /* -1: none */
-    size_t row_size; /* bytes a vertex or triangle */
-    uint64_t size;
-    void *mapped;
-} spool;
-
-/* One piece: rows of the spools. */
-typedef struct segment {
-    uint32_t part;
-    uint64_t vertex_first, vertex_count; /* in the spools */
-    uint64_t triangle_first, triangle_count;
-} segment;
-
-struct tml_mesh_stream {
-    tml_context *tml;
-    char path[IO_PATH_SIZE];
-    char folder[IO_PATH_SIZE]; /* with the target's name, which the nameless files' begin with */
-    mesh_writer write;
-    tml_mesh mesh; /* what it is at last */
-    bool soup;
-    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
-    void *user;
-    char value_name[64], comment[256];
-    spool spools[ARRAYS];
-    segment *segments;
-    uint64_t segment_count, segment_room;
-    tml_status status; /* of the first failure */
-};
 
 /* ---- nameless files -------------------------------------------------------------------------- */
 
@@ -66,7 +35,7 @@ static tml_status fail(tml_mesh_stream *stream, const char *what)
 }
 
 /* Its name is taken away at once: however the process ends, nothing is left. */
-static tml_status spool_open(tml_mesh_stream *stream, spool *out)
+tml_status tml_spool_open(tml_mesh_stream *stream, spool *out)
 {
     char name[2 * IO_PATH_SIZE];
     for (int i = 0; i < NAME_TRIES && out->fd < 0; i++) {
@@ -81,11 +50,11 @@ static tml_status spool_open(tml_mesh_stream *stream, spool *out)
     return TML_OK;
 }
 
-static tml_status spool_append(tml_mesh_stream *stream, spool *to, const void *data, uint64_t size)
+tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data, uint64_t size)
 {
     const uint8_t *from = data;
     while (size) {
-        size_t most = size < COPY_SIZE ? (size_t)size : COPY_SIZE;
+        size_t most = size < MESH_COPY ? (size_t)size : MESH_COPY;
         ssize_t wrote = pwrite(to->fd, from, most, (off_t)to->size);
         if (wrote < 0 && errno == EINTR)
             continue;
@@ -98,8 +67,8 @@ static tml_status spool_append(tml_mesh_stream *stream, spool *to, const void *d
     return TML_OK;
 }
 
-static tml_status spool_read(tml_mesh_stream *stream, const spool *from, uint64_t offset, void *out,
-                             size_t size)
+tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from, uint64_t offset, void *out,
+                          size_t size)
 {
     for (uint8_t *to = out; size;) {
         ssize_t got = pread(from->fd, to, size, (off_t)offset);
@@ -114,7 +83,7 @@ static tml_status spool_read(tml_mesh_stream *stream, const spool *from, uint64_
     return TML_OK;
 }
 
-static void spool_close(spool *s)
+void tml_spool_close(spool *s)
 {
     if (s->mapped)
         munmap(s->mapped, (size_t)s->size);
@@ -129,7 +98,7 @@ static void spool_close(spool *s)
 static void stream_free(tml_mesh_stream *stream)
 {
     for (int i = 0; i < ARRAYS; i++)
-        spool_close(&stream->spools[i]);
+        tml_spool_close(&stream->spools[i]);
     tml_free(stream->tml, stream->segments, stream->segment_room * sizeof *stream->segments);
     tml_free(stream->tml, stream, sizeof *stream);
 }
@@ -152,8 +121,13 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (!stream)
         return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *stream);
-    *stream = (tml_mesh_stream){
-        .tml = tml, .write = write, .soup = desc->soup, .edit = desc->edit, .user = desc->user};
+    *stream = (tml_mesh_stream){.tml = tml,
+                                .write = write,
+                                .soup = desc->soup && !desc->team,
+                                .edit = desc->edit,
+                                .user = desc->user,
+                                .team = desc->team,
+                                .team_soup = desc->soup && desc->team};
     snprintf(stream->path, sizeof stream->path, "%s", path);
     char target[PATH_MAX];
     const char *real = realpath(path, target) ? target : path;
@@ -172,14 +146,14 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
 
     const size_t sizes[ARRAYS] = {3 * sizeof(float), desc->normals ? 3 * sizeof(float) : 0,
                                   desc->values ? sizeof(float) : 0,
-                                  desc->soup        ? 0
+                                  stream->soup      ? 0
                                   : desc->indices64 ? 3 * sizeof(uint64_t)
                                                     : 3 * sizeof(uint32_t)};
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
     for (int i = 0; i < ARRAYS && status == TML_OK; i++)
         if (sizes[i])
-            status = spool_open(stream, &stream->spools[i]);
+            status = tml_spool_open(stream, &stream->spools[i]);
     if (status == TML_OK)
         *out = stream;
     else
@@ -189,7 +163,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static tml_status add_segment(tml_mesh_stream *stream, const segment *piece)
+tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece)
 {
     if (stream->segment_count == stream->segment_room) {
         uint64_t room = stream->segment_room ? 2 * stream->segment_room : SEGMENTS_FIRST;
@@ -243,12 +217,12 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
     if (status == TML_OK)
         status = check_piece(stream, piece);
     if (status == TML_OK)
-        status = add_segment(stream, &added);
+        status = tml_mesh_add_segment(stream, &added);
     for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
         spool *to = &stream->spools[i];
         uint64_t rows = i == INDICES ? piece->triangle_count : piece->vertex_count;
         if (to->row_size)
-            status = spool_append(stream, to, arrays[i], rows * to->row_size);
+            status = tml_spool_append(stream, to, arrays[i], rows * to->row_size);
     }
     mesh->vertex_count += piece->vertex_count;
     mesh->triangle_count += piece->triangle_count;
@@ -266,6 +240,23 @@ static int compare_segments(const void *a, const void *b)
     return (s->vertex_first > t->vertex_first) - (s->vertex_first < t->vertex_first);
 }
 
+void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base)
+{
+    uint8_t *bytes = indices;
+    uint64_t wide;
+    uint32_t narrow;
+    for (size_t i = 0; i < size && indices64; i += sizeof wide) {
+        memcpy(&wide, bytes + i, sizeof wide);
+        wide += base;
+        memcpy(bytes + i, &wide, sizeof wide);
+    }
+    for (size_t i = 0; i < size && !indices64; i += sizeof narrow) {
+        memcpy(&narrow, bytes + i, sizeof narrow);
+        narrow += (uint32_t)base;
+        memcpy(bytes + i, &narrow, sizeof narrow);
+    }
+}
+
 /* Copies one segment's rows of a spool, indices raised by base. */
 static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t offset,
                             uint64_t size, uint64_t base, uint8_t *buffer, spool *to)
@@ -273,25 +264,12 @@ static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t
     bool is_index = from == &stream->spools[INDICES];
     tml_status status = TML_OK;
     while (size && status == TML_OK) {
-        size_t n = size < COPY_SIZE ? (size_t)size : COPY_SIZE;
-        status = spool_read(stream, from, offset, buffer, n);
-        for (size_t i = 0; is_index && base && i < n;) {
-            uint64_t wide;
-            uint32_t narrow;
-            if (stream->mesh.indices64) {
-                memcpy(&wide, buffer + i, sizeof wide);
-                wide += base;
-                memcpy(buffer + i, &wide, sizeof wide);
-                i += sizeof wide;
-            } else {
-                memcpy(&narrow, buffer + i, sizeof narrow);
-                narrow += (uint32_t)base;
-                memcpy(buffer + i, &narrow, sizeof narrow);
-                i += sizeof narrow;
-            }
-        }
+        size_t n = size < MESH_COPY ? (size_t)size : MESH_COPY;
+        status = tml_spool_read(stream, from, offset, buffer, n);
+        if (status == TML_OK && is_index && base)
+            tml_mesh_raise(buffer, stream->mesh.indices64, n, base);
         if (status == TML_OK)
-            status = spool_append(stream, to, buffer, n);
+            status = tml_spool_append(stream, to, buffer, n);
         offset += n;
         size -= n;
     }
@@ -299,7 +277,7 @@ static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t
 }
 
 /* Of several parts: brings the segments into the parts' order, and indices to count through all. */
-static tml_status order_parts(tml_mesh_stream *stream)
+tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 {
     bool in_order = true;
     for (uint64_t i = 0; i < stream->segment_count; i++)
@@ -312,35 +290,33 @@ static tml_status order_parts(tml_mesh_stream *stream)
                          "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
                          call, stream->path, stream->mesh.vertex_count);
     qsort(stream->segments, stream->segment_count, sizeof *stream->segments, compare_segments);
-    uint8_t *buffer = tml_alloc(stream->tml, COPY_SIZE);
+    uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     if (!buffer)
         return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %d bytes", call,
-                         COPY_SIZE);
+                         MESH_COPY);
     tml_status status = TML_OK;
     for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
         spool *from = &stream->spools[i], to = {.fd = -1, .row_size = from->row_size};
         if (!from->row_size)
             continue;
-        status = spool_open(stream, &to);
+        status = tml_spool_open(stream, &to);
         uint64_t before = 0, base = 0; /* vertices up to here; of the parts before this one */
         for (uint64_t k = 0; k < stream->segment_count && status == TML_OK; k++) {
             const segment *s = &stream->segments[k];
             if (k && s->part != s[-1].part)
                 base = before;
             before += s->vertex_count;
-            uint64_t first = i == INDICES ? s->triangle_first : s->vertex_first;
-            uint64_t rows = i == INDICES ? s->triangle_count : s->vertex_count;
-            status = copy_rows(stream, from, first * from->row_size, rows * from->row_size, base,
-                               buffer, &to);
+            status = copy_rows(stream, from, spool_first(s, i) * from->row_size,
+                               spool_rows(s, i) * from->row_size, base, buffer, &to);
         }
-        spool_close(from);
+        tml_spool_close(from);
         *from = to;
     }
-    tml_free(stream->tml, buffer, COPY_SIZE);
+    tml_free(stream->tml, buffer, MESH_COPY);
     return status;
 }
 
-static tml_status map_arrays(tml_mesh_stream *stream)
+tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
 {
     const float **const reals[] = {&stream->mesh.positions, &stream->mesh.normals,
                                    &stream->mesh.values};
@@ -365,6 +341,18 @@ static tml_status map_arrays(tml_mesh_stream *stream)
             *reals[i] = memory;
     }
     return TML_OK;
+}
+
+void tml_mesh_unmap_arrays(tml_mesh_stream *stream)
+{
+    for (int i = 0; i < ARRAYS; i++) {
+        spool *s = &stream->spools[i];
+        if (s->mapped)
+            munmap(s->mapped, (size_t)s->size);
+        s->mapped = NULL;
+    }
+    stream->mesh.positions = stream->mesh.normals = stream->mesh.values = NULL;
+    stream->mesh.indices = NULL;
 }
 
 /* The parts' places, of segments in their order. */
@@ -410,7 +398,7 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
 }
 
 /* Forgets what the process has in memory of the mapped arrays; the system's cache still has it. */
-static void let_go(void *user)
+void tml_mesh_let_go(void *user)
 {
     tml_mesh_stream *stream = user;
     for (int i = 0; i < ARRAYS; i++)
@@ -418,20 +406,26 @@ static void let_go(void *user)
             (void)madvise(stream->spools[i].mapped, (size_t)stream->spools[i].size, MADV_DONTNEED);
 }
 
-tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
+tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
 {
-    status = status != TML_OK ? status : stream->status;
+    const mesh_relief relief = {tml_mesh_let_go, stream, NULL};
+    tml_status status = tml_mesh_order_parts(stream);
     if (status == TML_OK)
-        status = order_parts(stream);
-    if (status == TML_OK)
-        status = map_arrays(stream);
-    const mesh_relief relief = {let_go, stream};
+        status = tml_mesh_map_arrays(stream);
     if (status == TML_OK)
         status = tml_mesh_check(stream->tml, &stream->mesh, &relief);
     if (status == TML_OK && stream->edit && stream->mesh.triangle_count)
         status = edit_mesh(stream);
     if (status == TML_OK)
         status = stream->write(stream->tml, stream->path, &stream->mesh, &relief);
+    return status;
+}
+
+tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
+{
+    status = status != TML_OK ? status : stream->status;
+    if (status == TML_OK)
+        status = stream->team ? tml_mesh_team_finish(stream) : tml_mesh_finish_whole(stream);
     stream_free(stream);
     return status;
 }

@@ -132,17 +132,16 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     char comment[256];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
     tml_io_print(&writer, "# Trommel %s\n", comment);
-    status = tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
+    status = tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, OBJ_VERTEX_MAX,
                                  mesh_has_origin(mesh) ? fill_placed_vertices : fill_vertices);
     if (status == TML_OK && mesh->uvs)
-        status =
-            tml_mesh_write_rows(&writer, relief, mesh, mesh->uv_count, OBJ_VERTEX_MAX, fill_uvs);
+        status = tml_mesh_write_rows(&writer, relief, mesh, MESH_UVS, OBJ_VERTEX_MAX, fill_uvs);
     if (status == TML_OK && mesh->normals)
-        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, OBJ_VERTEX_MAX,
-                                     fill_normals);
+        status =
+            tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, OBJ_VERTEX_MAX, fill_normals);
     if (status == TML_OK)
-        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, OBJ_FACE_MAX,
-                                     fill_faces);
+        status =
+            tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, OBJ_FACE_MAX, fill_faces);
     return tml_io_finish(&writer, status);
 }
 
@@ -166,6 +165,7 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
 {
     const tml_mesh ends = {.positions = segments,
                            .vertex_count = 2 * count,
+                           .triangle_count = count, /* lines */
                            .origin = {origin[0], origin[1], origin[2]}};
     const char *ending = path ? strrchr(path, '.') : NULL;
     const mesh_relief relief = {0};
@@ -178,10 +178,11 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
     if (status != TML_OK)
         return status;
     tml_io_print(&writer, "# Trommel\n");
-    status = tml_mesh_write_rows(&writer, &relief, &ends, 2 * count, OBJ_VERTEX_MAX,
+    status = tml_mesh_write_rows(&writer, &relief, &ends, MESH_VERTICES, OBJ_VERTEX_MAX,
                                  mesh_has_origin(&ends) ? fill_placed_vertices : fill_vertices);
     if (status == TML_OK)
-        status = tml_mesh_write_rows(&writer, &relief, &ends, count, OBJ_FACE_MAX, fill_lines);
+        status =
+            tml_mesh_write_rows(&writer, &relief, &ends, MESH_TRIANGLES, OBJ_FACE_MAX, fill_lines);
     return tml_io_finish(&writer, status);
 }
 

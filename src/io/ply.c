@@ -624,14 +624,13 @@ tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh
     uint64_t size =
         header_size + row_size * mesh->vertex_count + PLY_FACE_SIZE * mesh->triangle_count;
     io_writer writer;
-    tml_status status = tml_io_create(tml, MESH_CALL, path, size, &writer);
+    tml_status status = tml_mesh_create(tml, path, size, relief, &writer);
     if (status != TML_OK)
         return status;
     tml_io_write(&writer, header, header_size);
-    status =
-        tml_mesh_write_rows(&writer, relief, mesh, mesh->vertex_count, row_size, fill_vertices);
+    status = tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, row_size, fill_vertices);
     if (status == TML_OK)
-        status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, PLY_FACE_SIZE,
+        status = tml_mesh_write_rows(&writer, relief, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE,
                                      fill_faces);
     return tml_io_finish(&writer, status);
 }

@@ -44,7 +44,7 @@ tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh
                          path, (unsigned long long)mesh->triangle_count, UINT32_MAX);
     io_writer writer;
     uint64_t size = STL_HEADER + STL_TRIANGLE * mesh->triangle_count;
-    tml_status status = tml_io_create(tml, MESH_CALL, path, size, &writer);
+    tml_status status = tml_mesh_create(tml, path, size, relief, &writer);
     if (status != TML_OK)
         return status;
     /* The text must not begin with "solid", by which readers know the other, textual STL. */
@@ -54,8 +54,8 @@ tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh
     snprintf((char *)header, STL_TEXT, "Trommel %s", comment);
     io_store_u32le(header + STL_TEXT, (uint32_t)mesh->triangle_count);
     tml_io_write(&writer, header, sizeof header);
-    status = tml_mesh_write_rows(&writer, relief, mesh, mesh->triangle_count, STL_TRIANGLE,
-                                 fill_triangles);
+    status =
+        tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, STL_TRIANGLE, fill_triangles);
     return tml_io_finish(&writer, status);
 }
 

@@ -44,7 +44,8 @@ static void escape(char out[VTP_TEXT_MAX], const char *text)
 }
 
 typedef struct vtp_array {
-    uint64_t rows;
+    uint64_t count; /* of rows */
+    mesh_rows rows;
     size_t row_size;
     mesh_fill fill;
 } vtp_array;
@@ -78,7 +79,7 @@ static void add_array(vtp_file *file, const char *type, const char *name, int co
              "offset=\"%" PRIu64 "\"/>\n",
              type, name, components, file->offset);
     file->arrays[file->array_count++] = *array;
-    file->offset += 8 + array->rows * array->row_size;
+    file->offset += 8 + array->count * array->row_size;
 }
 
 static void describe(vtp_file *file, const tml_mesh *mesh)
@@ -96,10 +97,11 @@ static void describe(vtp_file *file, const tml_mesh *mesh)
              "NumberOfStrips=\"0\" NumberOfPolys=\"%" PRIu64 "\">\n<Points>\n",
              comment, vertices, triangles);
     if (placed)
-        add_array(file, "Float64", "Points", 3, &(vtp_array){vertices, 24, tml_mesh_fill_placed});
+        add_array(file, "Float64", "Points", 3,
+                  &(vtp_array){vertices, MESH_VERTICES, 24, tml_mesh_fill_placed});
     else
         add_array(file, "Float32", "Points", 3,
-                  &(vtp_array){vertices, 12, tml_mesh_fill_positions});
+                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_positions});
     add_text(file, "</Points>\n<PointData");
     if (mesh->normals)
         add_text(file, " Normals=\"Normals\"");
@@ -107,12 +109,16 @@ static void describe(vtp_file *file, const tml_mesh *mesh)
         add_text(file, " Scalars=\"%s\"", name);
     add_text(file, ">\n");
     if (mesh->normals)
-        add_array(file, "Float32", "Normals", 3, &(vtp_array){vertices, 12, tml_mesh_fill_normals});
+        add_array(file, "Float32", "Normals", 3,
+                  &(vtp_array){vertices, MESH_VERTICES, 12, tml_mesh_fill_normals});
     if (mesh->values)
-        add_array(file, "Float32", name, 1, &(vtp_array){vertices, 4, tml_mesh_fill_values});
+        add_array(file, "Float32", name, 1,
+                  &(vtp_array){vertices, MESH_VERTICES, 4, tml_mesh_fill_values});
     add_text(file, "</PointData>\n<Polys>\n");
-    add_array(file, "Int64", "connectivity", 1, &(vtp_array){triangles, 24, fill_connectivity});
-    add_array(file, "Int64", "offsets", 1, &(vtp_array){triangles, 8, fill_offsets});
+    add_array(file, "Int64", "connectivity", 1,
+              &(vtp_array){triangles, mesh_face_rows(mesh), 24, fill_connectivity});
+    add_array(file, "Int64", "offsets", 1,
+              &(vtp_array){triangles, MESH_TRIANGLE_NUMBERS, 8, fill_offsets});
     add_text(file, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
 }
 
@@ -124,14 +130,14 @@ tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh
     describe(&file, mesh);
     io_writer writer;
     tml_status status =
-        tml_io_create(tml, MESH_CALL, path, file.xml_size + file.offset + sizeof end - 1, &writer);
+        tml_mesh_create(tml, path, file.xml_size + file.offset + sizeof end - 1, relief, &writer);
     if (status != TML_OK)
         return status;
     tml_io_write(&writer, file.xml, file.xml_size);
     for (uint32_t i = 0; i < file.array_count && status == TML_OK; i++) {
         const vtp_array *array = &file.arrays[i];
         uint8_t size[8];
-        io_store_u64le(size, array->rows * array->row_size);
+        io_store_u64le(size, array->count * array->row_size);
         tml_io_write(&writer, size, sizeof size);
         status =
             tml_mesh_write_rows(&writer, relief, mesh, array->rows, array->row_size, array->fill);

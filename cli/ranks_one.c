@@ -1,0 +1,43 @@
+/* One process, which works alone. */
+#include "ranks.h"
+
+void ranks_begin(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+}
+
+int ranks_end(int code)
+{
+    return code;
+}
+
+uint32_t ranks_count(void)
+{
+    return 1;
+}
+
+uint32_t ranks_mine(void)
+{
+    return 0;
+}
+
+const tml_team *ranks_team(void)
+{
+    return NULL;
+}
+
+bool ranks_keep_message(const char *message)
+{
+    (void)message;
+    return false;
+}
+
+bool ranks_go_on(void)
+{
+    return true;
+}
+
+void ranks_interrupted(void)
+{
+}

@@ -1,0 +1,73 @@
+/* A mesh in pieces, which lie in nameless files until its end (mesh_stream.c), and what several processes do to
+ * make one file of theirs (mesh_team.c). */
+#ifndef TML_MESH_SPOOL_H
+#define TML_MESH_SPOOL_H
+
+#include "io/mesh_format.h"
+
+enum { POSITIONS, NORMALS, VALUES, INDICES, ARRAYS };
+enum { MESH_COPY = 1 << 20 };
+
+typedef struct spool {
+    int fd;          /* -1: none */
+    size_t row_size; /* bytes a vertex or triangle */
+    uint64_t size;
+    void *mapped;
+} spool;
+
+/* One piece: rows of the spools. */
+typedef struct segment {
+    uint32_t part;
+    uint64_t vertex_first, vertex_count; /* in the spools */
+    uint64_t triangle_first, triangle_count;
+} segment;
+
+struct tml_mesh_stream {
+    tml_context *tml;
+    char path[IO_PATH_SIZE];
+    char folder[IO_PATH_SIZE]; /* with the target's name, which the nameless files' begin with */
+    mesh_writer write;
+    tml_mesh mesh; /* what it is at last */
+    bool soup;     /* pieces have no indices */
+    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
+    void *user;
+    const tml_team *team;
+    bool team_soup; /* pieces have indices, and a soup is to be made of them */
+    char value_name[64], comment[256];
+    spool spools[ARRAYS];
+    segment *segments;
+    uint64_t segment_count, segment_room;
+    tml_status status; /* of the first failure */
+};
+
+/* Nameless files. Errors: FILE_ACCESS. */
+TML_MUST_CHECK tml_status tml_spool_open(tml_mesh_stream *stream, spool *out);
+TML_MUST_CHECK tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data,
+                                           uint64_t size);
+TML_MUST_CHECK tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from,
+                                         uint64_t offset, void *out, size_t size);
+void tml_spool_close(spool *s);
+static inline uint64_t spool_rows(const segment *s, int array)
+{
+    return array == INDICES ? s->triangle_count : s->vertex_count;
+}
+static inline uint64_t spool_first(const segment *s, int array)
+{
+    return array == INDICES ? s->triangle_first : s->vertex_first;
+}
+
+TML_MUST_CHECK tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece);
+/* Adds base to indices of 32 or 64 bits, size bytes of them. */
+void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base);
+/* Brings pieces into the parts' order, and indices to count through all; then maps the arrays. */
+TML_MUST_CHECK tml_status tml_mesh_order_parts(tml_mesh_stream *stream);
+TML_MUST_CHECK tml_status tml_mesh_map_arrays(tml_mesh_stream *stream);
+void tml_mesh_unmap_arrays(tml_mesh_stream *stream);
+/* Orders, maps, edits and writes what there is, as one process does. */
+TML_MUST_CHECK tml_status tml_mesh_finish_whole(tml_mesh_stream *stream);
+void tml_mesh_let_go(void *stream);
+
+/* Makes one file of what the team's streams have. */
+TML_MUST_CHECK tml_status tml_mesh_team_finish(tml_mesh_stream *stream);
+
+#endif

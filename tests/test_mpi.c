@@ -1,0 +1,199 @@
+/* Drives trommel-mpi under mpirun: several processes make the file that one makes, bit for bit, and where one of
+ * them fails, its message is the job's, and there is no file. */
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <zlib.h>
+
+#include <trommel/io.h>
+
+#include "test.h"
+
+#include "folder.h"
+
+enum { TEXT_MAX = 1 << 16 };
+
+static char messages[TEXT_MAX], printed[TEXT_MAX]; /* of the latest run */
+
+static void slurp(const char *name, char *text)
+{
+    FILE *file = fopen(in_folder(name), "rb");
+    size_t length = file ? fread(text, 1, TEXT_MAX - 1, file) : 0;
+    text[length] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* Runs a program, or as many processes of the other, by the shell; returns the exit code. */
+static int run(int ranks, const char *words)
+{
+    char line[4096];
+    if (ranks)
+        snprintf(line, sizeof line, "%s -n %d %s %s >%s 2>%s </dev/null", getenv("TML_MPIRUN"),
+                 ranks, getenv("TML_CLI_MPI"), words, in_folder("stdout.txt"),
+                 in_folder("stderr.txt"));
+    else
+        snprintf(line, sizeof line, "%s %s >%s 2>%s </dev/null", getenv("TML_CLI"), words,
+                 in_folder("stdout.txt"), in_folder("stderr.txt"));
+    int status = system(line);
+    slurp("stdout.txt", printed);
+    slurp("stderr.txt", messages);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char *load_file(const char *name, size_t *size)
+{
+    struct stat info;
+    FILE *file = fopen(in_folder(name), "rb");
+    char *bytes = NULL;
+    *size = 0;
+    if (file && fstat(fileno(file), &info) == 0) {
+        bytes = malloc((size_t)info.st_size + 1);
+        *size = fread(bytes, 1, (size_t)info.st_size, file);
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* The same command, by one process and by several. words: with %s for the input's path. */
+static void alike_of(const char *input, int ranks, const char *words, const char *ending)
+{
+    char arguments[2048], line[2560], one[32], many[32];
+    snprintf(one, sizeof one, "one.%s", ending);
+    snprintf(many, sizeof many, "many.%s", ending);
+    unlink(in_folder(one));
+    unlink(in_folder(many));
+    snprintf(arguments, sizeof arguments, words, input, input);
+    snprintf(line, sizeof line, "surface %s -q -o %s", arguments, in_folder(one));
+    if (!CHECK_EQ_U64(run(0, line), 0))
+        printf("  (%s: %s)\n", line, messages);
+    snprintf(line, sizeof line, "surface %s --json -o %s", arguments, in_folder(many));
+    if (!CHECK_EQ_U64(run(ranks, line), 0))
+        printf("  (%d: %s: %s)\n", ranks, line, messages);
+    size_t size, size_many;
+    char *a = load_file(one, &size), *b = load_file(many, &size_many);
+    if (!CHECK(a && b && size == size_many && memcmp(a, b, size) == 0))
+        printf("  (%d processes: %s)\n", ranks, arguments);
+    free(a);
+    free(b);
+    /* One process speaks, and no file is left over. */
+    char *more = strstr(printed, "\"vertices\"");
+    CHECK(more && printed[0] == '{' && printed[strlen(printed) - 1] == '\n');
+    CHECK(strstr(printed + 1, "\n{") == NULL);
+}
+
+/* Waves that cross every layer. */
+enum { NX = 21, NY = 17, NZ = 40 };
+static void write_waves(const char *name, int layers)
+{
+    static uint8_t samples[NX * NY * NZ];
+    for (int z = 0, i = 0; z < layers; z++)
+        for (int y = 0; y < NY; y++)
+            for (int x = 0; x < NX; x++, i++)
+                samples[i] =
+                    (uint8_t)(100 + ((x * x + 3 * y * z + 7 * z) % 37) - 2 * ((x + z) % 9));
+    write_file(name, samples, (size_t)(NX * NY * layers));
+}
+
+TEST(files_are_those_of_one_process)
+{
+    alike_of(test_data("volumes/fuel_crop.nii.gz"), 1, "%s --iso 30", "ply");
+    alike_of(test_data("volumes/fuel_crop.nii.gz"), 4, "%s --iso 30,60 --normals sobel --caps",
+             "ply");
+    alike_of(test_data("volumes/ct_lung_small.mha"), 2, "%s --iso=-500 --attribute %s --flip",
+             "vtp");
+    alike_of(test_data("volumes/brain1_label.nrrd"), 4, "%s --labels 1,2,3 --caps", "vtp");
+    alike_of(test_data("volumes/ct_lung_small.mha"), 4, "%s --iso=-500,0", "stl");
+}
+
+TEST(files_that_rank_0_writes)
+{
+    alike_of(test_data("volumes/EMD-3197.map"), 2, "%s --iso 1 --soup", "glb");
+    alike_of(test_data("volumes/ct_lung_small.mha"), 4, "%s --iso=-500 --largest --drop-degenerate",
+             "ply");
+    alike_of(test_data("volumes/fuel_crop.nii.gz"), 2, "%s --iso 30,60", "obj");
+}
+
+TEST(shares_follow_an_index_and_some_are_empty)
+{
+    char line[1024];
+    write_waves("waves_21x17x40_uint8.raw", NZ);
+    snprintf(line, sizeof line, "index %s", in_folder("waves_21x17x40_uint8.raw"));
+    CHECK_EQ_U64(run(0, line), 0);
+    snprintf(line, sizeof line,
+             "%%s --iso 110 --index %s --region :,:,3:", in_folder("waves_21x17x40_uint8.raw.tmx"));
+    alike_of(in_folder("waves_21x17x40_uint8.raw"), 4, line, "ply");
+    write_waves("waves_21x17x3_uint8.raw", 3);
+    alike_of(in_folder("waves_21x17x3_uint8.raw"), 4, "%s --iso 110 --soup", "ply");
+    remove_files();
+}
+
+static bool has_output(const char *name)
+{
+    return access(in_folder(name), F_OK) == 0;
+}
+
+TEST(a_process_that_fails_ends_the_job)
+{
+    /* Data that are cut short: those who read only the beginning see nothing of it. */
+    enum { SIDE = 160 };
+    static uint8_t samples[SIDE * SIDE * SIDE];
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)(i * 2654435761u >> 13);
+    gzFile zipped = gzopen(in_folder("cut_160x160x160_uint8.raw.gz"), "wb1");
+    CHECK(gzwrite(zipped, samples, sizeof samples) > 0 && gzclose(zipped) == Z_OK);
+    struct stat info;
+    CHECK(stat(in_folder("cut_160x160x160_uint8.raw.gz"), &info) == 0 &&
+          truncate(in_folder("cut_160x160x160_uint8.raw.gz"), info.st_size * 4 / 5) == 0);
+    write_file("kept.ply", "kept", 4);
+    char line[1024];
+    snprintf(line, sizeof line, "surface %s --iso 128 -o %s",
+             in_folder("cut_160x160x160_uint8.raw.gz"), in_folder("kept.ply"));
+    CHECK_EQ_U64(run(4, line), 1);
+    if (!CHECK(strstr(messages, "trommel: rank 3: surface: ") && strstr(messages, "cut short")))
+        printf("  (%s)\n", messages);
+    struct stat kept;
+    CHECK(stat(in_folder("kept.ply"), &kept) == 0 && kept.st_size == 4);
+    CHECK_EQ_U64(file_count(), 4); /* the input, kept.ply, stdout.txt, stderr.txt */
+
+    /* A failure that all have is told once. */
+    snprintf(line, sizeof line, "surface %s --iso 1 -o %s", in_folder("none.nrrd"),
+             in_folder("new.ply"));
+    CHECK_EQ_U64(run(2, line), 1);
+    const char *first = strstr(messages, "trommel: surface: ");
+    CHECK(first && strstr(first, "none.nrrd") && !strstr(first + 1, "trommel: "));
+    CHECK(!has_output("new.ply"));
+    remove_files();
+}
+
+/* Only rank 0 finds out, when all surfaces are made. */
+TEST(a_file_that_cannot_be_written_leaves_nothing)
+{
+    char line[1024];
+    write_waves("waves_21x17x40_uint8.raw", NZ);
+    CHECK(mkdir(in_folder("new.ply"), 0777) == 0);
+    snprintf(line, sizeof line, "surface %s --iso 110 -o %s", in_folder("waves_21x17x40_uint8.raw"),
+             in_folder("new.ply"));
+    CHECK_EQ_U64(run(3, line), 1);
+    if (!CHECK(strstr(messages, "trommel: rank 0: surface: ") && strstr(messages, "is a folder")))
+        printf("  (%s)\n", messages);
+    CHECK_EQ_U64(file_count(), 4); /* the input, the folder, stdout.txt, stderr.txt */
+    rmdir(in_folder("new.ply"));
+    remove_files();
+}
+
+TEST(what_is_not_for_several_processes_says_so)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "info %s", test_data("volumes/fuel_crop.nii.gz"));
+    CHECK_EQ_U64(run(2, line), 2);
+    CHECK(strstr(messages, "trommel: info: is work for one process, 2 were started") != NULL);
+    remove_files();
+}
+
+int main(int argc, char **argv)
+{
+    if (!getenv("TML_CLI") || !getenv("TML_CLI_MPI") || !getenv("TML_MPIRUN"))
+        return 77;
+    return test_main_in_folder("mpi", argc, argv);
+}
