@@ -231,7 +231,7 @@ typedef struct scene {
  * test; one of another device serves all of them, as its pipelines take long to make. */
 static tml_device_info devices[32];
 static uint32_t device_number;
-static bool is_thinned;      /* a software driver: the longest loops take strides */
+static bool is_thinned;      /* a software driver or a sanitizer: the longest loops take strides */
 static bool is_repeated;     /* a software driver after another one */
 static char device_name[12]; /* the number, for tml_open */
 static tml_context *device_context;
@@ -240,6 +240,12 @@ static bool is_cpu(void)
 {
     return devices[device_number].engine == TML_ENGINE_CPU;
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool has_sanitizer = true;
+#else
+static const bool has_sanitizer = false;
+#endif
 
 #define SKIP_UNLESS_CPU(what)                                                                      \
     do {                                                                                           \
@@ -2089,8 +2095,7 @@ static bool count_progress(void *user, const char *stage, double fraction)
 TEST(progress_can_cancel_anywhere)
 {
     static const uint64_t labels[] = {3, 7};
-    int near = is_thinned ? 2 : 8,
-        stride = is_thinned ? 301 : 37; /* a context is opened each time */
+    int near = is_cpu() ? 8 : 2, stride = is_cpu() ? 37 : 301; /* a context is opened each time */
     for (int option = 0; option < 4; option++) {
         int reports = 1000000;
         for (int stop = -1; stop < reports; stop = stop < near ? stop + 1 : stop + stride) {
@@ -2454,7 +2459,7 @@ int main(int argc, char **argv)
     for (device_number = first; device_number < count; device_number++) {
         snprintf(device_name, sizeof device_name, "%u", device_number);
         printf("-- %s\n", devices[device_number].name);
-        is_thinned = devices[device_number].is_software && count - first > 1;
+        is_thinned = has_sanitizer || (devices[device_number].is_software && count - first > 1);
         is_repeated = devices[device_number].is_software && has_software;
         has_software |= devices[device_number].is_software;
         int result = test_main(argc, argv);
