@@ -1,11 +1,18 @@
 /* Collide: the pairs against every pair tried, closed forms, invariances, parts, files, errors. */
 #include <trommel/trommel.h>
 
+#include "collide/collide_internal.h"
 #include "collide/exact.h"
 #include "collide/triangle_distance.h"
 #include "test.h"
 
 #include "memory_watch.h"
+
+#include "kernels/kernel.h"
+/* The kernels' vocabulary begins here. */
+#include "kernels/collide.k.h"
+/* Follows it. */
+#include "collide/collide_slab.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
@@ -509,6 +516,127 @@ TEST(scaling_swapping_and_permuting_change_nothing)
     mesh_free(&b);
 }
 
+/* Leaves that are nearly flat, and triangles beside them: as near as floats can be, in the slab's own surface,
+ * or through it. Whoever is said to lie beside a slab must do so in double, whose products of floats are
+ * exact and whose sums are off by 2^-51. */
+static void check_slabs(float magnitude, float gap, uint32_t *beside_count)
+{
+    float leaf[COLLIDE_TRIANGLE_WORDS];
+    double tilt[3] = {(double)random_float(-1, 1), (double)random_float(-1, 1), 1};
+    collide_slab slab;
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+        for (uint32_t corner = 0; corner < 3; corner++) {
+            float x = random_float(1, 2), y = random_float(1, 2);
+            float at[3] = {x, y, (float)-(tilt[0] * (double)x + tilt[1] * (double)y)};
+            for (uint32_t k = 0; k < 3; k++)
+                leaf[COLLIDE_WIDTH * (3 * corner + k) + i] = magnitude * at[k];
+        }
+    slab = collide_slab_around(collide_slab_normal(tilt), leaf);
+    const double normal[3] = {(double)slab.normal.x, (double)slab.normal.y, (double)slab.normal.z};
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        vec3 p[3];
+        double least = INFINITY, most = -INFINITY;
+        for (uint32_t corner = 0; corner < 3; corner++) {
+            float at[3];
+            double along = 0;
+            for (uint32_t k = 0; k < 3; k++) {
+                at[k] = leaf[COLLIDE_WIDTH * (3 * corner + k) + i];
+                along += normal[k] * (double)at[k];
+            }
+            CHECK(along >= (double)slab.low && along <= (double)slab.high);
+            at[2] += magnitude * gap * random_float(-1, 1);
+            along =
+                normal[0] * (double)at[0] + normal[1] * (double)at[1] + normal[2] * (double)at[2];
+            least = fmin(least, along);
+            most = fmax(most, along);
+            p[corner] = VEC3(at[0], at[1], at[2]);
+        }
+        if (collide_slab_gap(slab, p[0], p[1], p[2]) > 0) {
+            CHECK(least > (double)slab.high || most < (double)slab.low);
+            ++*beside_count;
+        }
+    }
+}
+
+TEST(slabs_part_only_what_is_apart)
+{
+    static const float magnitudes[] = {0x1p-90f, 1e-9f, 1, 3e7f, 0x1p98f};
+    static const float gaps[] = {0, 1e-7f, 1e-6f, 1e-5f, 1};
+    for (uint32_t i = 0; i < sizeof magnitudes / sizeof *magnitudes; i++)
+        for (uint32_t k = 0; k < sizeof gaps / sizeof *gaps; k++) {
+            uint32_t beside_count = 0;
+            for (int n = 0; n < 500; n++)
+                check_slabs(magnitudes[i], gaps[k], &beside_count);
+            CHECK(gaps[k] == 0 ? beside_count == 0 : gaps[k] < 1e-5f || beside_count > 0);
+        }
+    const double none[][3] = {{0, 0, 0}, {NAN, 1, 1}, {INFINITY, 0, 0}, {1e-310, 0, 0}};
+    for (uint32_t i = 0; i < sizeof none / sizeof *none; i++) {
+        vec3 normal = collide_slab_normal(none[i]);
+        CHECK(normal.x == 0 && normal.y == 0 && normal.z == 0);
+    }
+}
+
+/* A slope of n by n quads. */
+static mesh slope(uint32_t n, float rise)
+{
+    mesh m = mesh_make((n + 1) * (n + 1), 2 * n * n);
+    for (uint32_t i = 0; i < m.vertex_count; i++) {
+        float x = (float)(i % (n + 1)) / (float)n, y = (float)(i / (n + 1)) / (float)n;
+        const float at[3] = {x, y, rise * x + 0.5f * y};
+        memcpy(m.vertices + 3 * i, at, sizeof at);
+    }
+    for (uint32_t i = 0; i < n * n; i++) {
+        uint32_t at = i / n * (n + 1) + i % n;
+        const uint32_t quad[6] = {at, at + 1, at + n + 2, at, at + n + 2, at + n + 1};
+        memcpy(m.indices + 6 * i, quad, sizeof quad);
+    }
+    return m;
+}
+
+/* A surface close along another one: slabs tell them apart where boxes along the axes do not, so that no
+ * triangle is tested. */
+TEST(a_slope_close_above_a_slope)
+{
+    tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
+    mesh lower = slope(20, 0.7f), upper = slope(20, 0.7f), across = slope(20, 0.6f);
+    move(&upper, 0, 0, 1e-3f);
+    move(&across, 0, 0, 0.02f);
+    float pose[12] = {1, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0, 1e-3f}; /* lower turned about x, and back */
+    mesh turned = slope(20, 0.7f);
+    for (uint32_t i = 0; i < turned.vertex_count; i++) {
+        float *p = turned.vertices + 3 * i, y = p[1];
+        p[1] = p[2];
+        p[2] = -y;
+    }
+    const struct {
+        const mesh *b;
+        const float *pose;
+    } cases[] = {{&upper, NULL}, {&turned, pose}, {&across, NULL}};
+    tml_tree *a = tree_of(tml, &lower);
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tml_tree *b = tree_of(tml, cases[i].b);
+        pair_list list = every_pair(&lower, cases[i].b, cases[i].pose, 1);
+        tml_collide_result result;
+        tml_collide_desc desc = {
+            .a = a, .b = b, .poses = cases[i].pose, .pose_count = cases[i].pose != NULL};
+        if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+            same_pairs(&result, &list);
+            CHECK_EQ_U64(result.count > 0, i == 2);
+            CHECK_EQ_U64(result.tested > 0, i == 2);
+            CHECK(result.node_pairs > 100);
+            tml_collide_free(tml, &result);
+        }
+        free(list.pairs);
+        tml_tree_destroy(tml, b);
+    }
+    tml_tree_destroy(tml, a);
+    mesh_free(&lower);
+    mesh_free(&upper);
+    mesh_free(&across);
+    mesh_free(&turned);
+    tml_close(tml);
+}
+
 /* ---- what the call offers -------------------------------------------------------------------- */
 
 TEST(capacity_classes_and_segments)
@@ -830,6 +958,47 @@ static void check_engine(tml_engine_kind engine)
     list = every_pair(&a, NULL, NULL, 0);
     check_against(tml, &a, NULL, NULL, 0, &list);
     free(list.pairs);
+    mesh_free(&a);
+    mesh_free(&b);
+    tml_close(tml);
+}
+
+/* Every kernel of the descent at a size that the slowest drivers bear: two meshes in one pose and in several,
+ * one mesh with itself, and parts. */
+TEST(few_triangles_on_vulkan)
+{
+    tml_context *tml = open_engine(TML_ENGINE_VULKAN, 0);
+    if (!tml)
+        SKIP("no such device here");
+    mesh a = torus(14, 7, 2, 0), b = torus(14, 7, 1, 1);
+    float poses[3 * 12];
+    for (uint32_t p = 0; p < 3; p++)
+        random_pose(0.3f, poses + 12 * p);
+    const struct {
+        const mesh *b;
+        const float *poses;
+        uint32_t pose_count;
+        size_t memory_limit;
+    } cases[] = {{&b, NULL, 0, 0}, {&b, poses, 3, 0}, {NULL, NULL, 0, 0}, {&b, poses, 3, 1}};
+    tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pair_list list = every_pair(&a, cases[i].b, cases[i].poses, cases[i].pose_count);
+        tml_collide_desc desc = {.a = tree_a,
+                                 .b = cases[i].b ? tree_b : NULL,
+                                 .poses = cases[i].poses,
+                                 .pose_count = cases[i].pose_count,
+                                 .method = TML_COLLIDE_BREADTH_FIRST,
+                                 .memory_limit = cases[i].memory_limit};
+        tml_collide_result result;
+        if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
+            same_pairs(&result, &list);
+            CHECK(cases[i].memory_limit == 0 || result.parts > 1);
+            tml_collide_free(tml, &result);
+        }
+        free(list.pairs);
+    }
+    tml_tree_destroy(tml, tree_a);
+    tml_tree_destroy(tml, tree_b);
     mesh_free(&a);
     mesh_free(&b);
     tml_close(tml);

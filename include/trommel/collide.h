@@ -53,8 +53,10 @@ typedef struct tml_tree_desc {
 
 /* Builds a tree: boxes along the axes, eight to a node and up to eight triangles to a leaf, split at the
  * median of the longest side, so that it is log8 deep whatever the mesh (all triangles in one place
- * included). Degenerate triangles, which have no area, are segments or points and take part as such.
- * Non-manifold, open and self-intersecting meshes are as good as any; so is a mesh without triangles.
+ * included); and about each leaf's triangles a slab across their own direction, for surfaces that run
+ * close along each other (docs/ops.md compares it with oriented boxes). Degenerate triangles, which have no
+ * area, are segments or points and take part as such. Non-manifold, open and self-intersecting meshes are
+ * as good as any; so is a mesh without triangles.
  * Memory: on the host 50 to 100 bytes a triangle, 16 more while it builds; the same on a GPU at first use.
  * Waits. Errors: INVALID_ARGUMENT (which triangle, which vertex), INVALID_HANDLE, OUT_OF_MEMORY,
  * UNSUPPORTED (too many triangles), CANCELLED. *out is NULL after a failure.

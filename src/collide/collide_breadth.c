@@ -55,20 +55,23 @@ TML_KERNEL_WITH(collide, uint, collide_split_a,
                     return met;
                 })
 
-/* A leaf of b into triangles: u[0] lanes of a leaf, u[1] where a's leaves begin. */
+/* A leaf of b into triangles: u[0] lanes of a leaf, u[1] where a's leaves begin, u[2] where their slabs do. */
 TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                 (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
                  tml_params p),
                 {
                     collide_rows rows = collide_rows_at(poses, 28u * pair.z);
                     collide_box leaf = collide_box_at(a_boxes, p.u[1], pair.x);
+                    collide_slab slab = collide_slab_at(a_boxes, p.u[2], pair.x);
                     uint met = 0u;
                     for (uint i = 0u; i < p.u[0]; i++) {
                         uint slot = 8u * pair.y + i;
                         vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, slot, 0u));
                         vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, slot, 1u));
                         vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, slot, 2u));
-                        if (collide_box_gap(collide_box_of(b0, b1, b2), leaf) <= 0.0f)
+                        float gap = max(collide_box_gap(collide_box_of(b0, b1, b2), leaf),
+                                        collide_slab_gap(slab, b0, b1, b2));
+                        if (gap <= 0.0f)
                             met |= 1u << i;
                     }
                     return met;
@@ -183,7 +186,7 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
 {
     if (tree->stream)
         return TML_OK;
-    uint64_t words = (uint64_t)9 * tree->level_count[0];
+    uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
     if (words > UINT32_MAX)
         return tml_error(
             tml, TML_UNSUPPORTED,
@@ -195,8 +198,8 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for a tree's handles");
     memset(tree->stream, 0, sizeof *tree->stream);
     struct collide_stream *stream = tree->stream;
-    tml_status status = buffer_make(tml, TML_F32, (uint64_t)COLLIDE_BOX_WORDS * tree->group_count,
-                                    tree->boxes, "tree boxes", &stream->boxes);
+    tml_status status = buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes,
+                                    "tree boxes", &stream->boxes);
     if (status == TML_OK)
         status =
             buffer_make(tml, TML_F32, words, tree->triangles, "tree triangles", &stream->triangles);
@@ -257,6 +260,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
         map.in[2] = b->stream->triangles;
         u[0] = b->lanes;
         u[1] = a->level_group[1];
+        u[2] = (uint32_t)COLLIDE_BOX_WORDS * a->group_count;
     } else if (step->b_level == 0) {
         map.kernel = TML_USE(collide_test_leaf);
         map.in[1] = stream->triangles;

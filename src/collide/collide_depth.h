@@ -43,6 +43,8 @@ typedef struct depth_leaf {
     const float *at; /* the tree's own, or room */
     float room[COLLIDE_TRIANGLE_WORDS];
     float box[COLLIDE_BOX_WORDS]; /* of each triangle */
+    bool has_slab;                /* slab is made once it is asked for */
+    float slab[COLLIDE_SLAB_WORDS];
 } depth_leaf;
 
 /* One descent from a pair. */

@@ -2,6 +2,7 @@
  * the table's name. The formulas are those of collide.k.h, run over the eight lanes of a group in loops
  * that compilers vectorise. */
 #include <float.h>
+#include <math.h>
 #ifdef __AVX2__
 #    include <immintrin.h>
 #endif
@@ -11,6 +12,8 @@
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
+/* Follows them. */
+#include "collide/collide_slab.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -154,6 +157,38 @@ INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
             moved[i] = collide_pose_row(row, lane3(own, corner, i));
         }
     triangle_boxes(leaf->at, leaf->box);
+    leaf->has_slab = false;
+}
+
+/* The slab of b's leaf as it is posed: across the tree's own normal, which a pose turns as its inverse does
+ * planes. (Any normal would do. That of a pose without an inverse is 0.) */
+INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
+{
+    depth_leaf *leaf = &run->leaf;
+    const float *words = collide_slab_words(run->call->job->b, leaf->index);
+    if (!is_posed)
+        return collide_slab_load(words);
+    if (!leaf->has_slab) {
+        vec3 own = collide_slab_load(words).normal;
+        const float *m = run->pose->inverse;
+        double direction[3];
+        for (uint32_t k = 0; k < 3; k++)
+            direction[k] = (double)m[k] * (double)own.x + (double)m[4 + k] * (double)own.y +
+                           (double)m[8 + k] * (double)own.z;
+        collide_slab_store(collide_slab_around(collide_slab_normal(direction), leaf->at),
+                           leaf->slab);
+        leaf->has_slab = true;
+    }
+    return collide_slab_load(leaf->slab);
+}
+
+/* Of eight triangles, those that are not for certain beside the slab. */
+INLINE uint32_t lanes_within(collide_slab slab, const float *at)
+{
+    float gap[COLLIDE_WIDTH];
+    LANES
+    gap[i] = collide_slab_gap(slab, lane3(at, 0, i), lane3(at, 3, i), lane3(at, 6, i));
+    return lanes_met(gap);
 }
 
 /* For three corners of eight triangles: not 0 where the corner counts. Of one mesh, one that a triangle shares
@@ -230,9 +265,15 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
 
     gaps(pair->a.here, leaf->box, gap);
     uint32_t b_met = lanes_met(gap) & ((1u << job->b->lanes) - 1);
+    if (b_met)
+        b_met &= lanes_within(collide_slab_load(collide_slab_words(a, pair->a.index)), leaf->at);
+    if (!b_met)
+        return;
     triangle_boxes(a_at, a_box);
     gaps(pair->b.here, a_box, gap);
     uint32_t a_met = lanes_met(gap) & ((1u << a->lanes) - 1);
+    if (a_met)
+        a_met &= lanes_within(leaf_slab(run, is_posed), a_at);
     if (!a_met)
         return;
     for (; b_met; b_met &= b_met - 1) {

@@ -12,6 +12,7 @@ enum {
     COLLIDE_LEVELS_MAX = 12,
     COLLIDE_BOX_WORDS = 6 * COLLIDE_WIDTH,      /* a group of boxes */
     COLLIDE_TRIANGLE_WORDS = 9 * COLLIDE_WIDTH, /* a group of triangles */
+    COLLIDE_SLAB_WORDS = 5,                     /* a leaf's slab (collide.k.h): normal, low, high */
 };
 #define COLLIDE_TRIANGLES_MAX  ((uint64_t)1 << 28)
 #define COLLIDE_COORDINATE_MAX 0x1p100f
@@ -38,10 +39,24 @@ struct tml_tree {
     uint32_t *ids;     /* a slot's triangle, or COLLIDE_NO_TRIANGLE */
     uint32_t *corners; /* a slot's three vertices */
     float *triangles;  /* COLLIDE_TRIANGLE_WORDS a leaf */
-    float *boxes;      /* COLLIDE_BOX_WORDS a group */
+    float *boxes;      /* COLLIDE_BOX_WORDS a group, then COLLIDE_SLAB_WORDS a leaf */
 
     struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
 };
+
+/* Words in tree->boxes. */
+static inline uint64_t collide_box_words(const tml_tree *tree)
+{
+    return (uint64_t)COLLIDE_BOX_WORDS * tree->group_count +
+           (uint64_t)COLLIDE_SLAB_WORDS * tree->level_count[1];
+}
+
+/* A leaf's slab. */
+static inline float *collide_slab_words(const tml_tree *tree, uint32_t leaf)
+{
+    return tree->boxes + (size_t)COLLIDE_BOX_WORDS * tree->group_count +
+           (size_t)COLLIDE_SLAB_WORDS * leaf;
+}
 
 /* The group of the boxes that are node's children, at level (which is 1 or higher). */
 static inline const float *collide_group(const tml_tree *tree, uint32_t level, uint32_t group)

@@ -10,6 +10,11 @@
 #include <string.h>
 
 #include "collide/collide_internal.h"
+#include "kernels/kernel.h"
+/* The kernels' vocabulary begins here. */
+#include "kernels/collide.k.h"
+/* Follows it. */
+#include "collide/collide_slab.h"
 
 /* Leaves in a task of a parallel loop. */
 enum { LEAVES_A_TASK = 512 };
@@ -31,7 +36,7 @@ static size_t triangles_size(const tml_tree *tree)
 
 static size_t boxes_size(const tml_tree *tree)
 {
-    return (size_t)tree->group_count * COLLIDE_BOX_WORDS * sizeof *tree->boxes;
+    return (size_t)collide_box_words(tree) * sizeof *tree->boxes;
 }
 
 /* ---- shape ----------------------------------------------------------------------------------- */
@@ -113,6 +118,45 @@ static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
            box % COLLIDE_WIDTH;
 }
 
+/* The direction across a leaf: its triangles' normals, each as long as its area is large and turned to the
+ * largest one's side, summed up. So a sheet's two faces do not cancel out. */
+static void leaf_direction(const float *at, double out[3])
+{
+    double normal[3][COLLIDE_WIDTH], square[COLLIDE_WIDTH];
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        double u[3], v[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            double start = (double)at[COLLIDE_WIDTH * k + i];
+            u[k] = (double)at[COLLIDE_WIDTH * (3 + k) + i] - start;
+            v[k] = (double)at[COLLIDE_WIDTH * (6 + k) + i] - start;
+        }
+        normal[0][i] = u[1] * v[2] - u[2] * v[1];
+        normal[1][i] = u[2] * v[0] - u[0] * v[2];
+        normal[2][i] = u[0] * v[1] - u[1] * v[0];
+        square[i] =
+            normal[0][i] * normal[0][i] + normal[1][i] * normal[1][i] + normal[2][i] * normal[2][i];
+    }
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < COLLIDE_WIDTH; i++)
+        largest = square[i] > square[largest] ? i : largest;
+    const double to[3] = {normal[0][largest], normal[1][largest], normal[2][largest]};
+    out[0] = out[1] = out[2] = 0;
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        double side = normal[0][i] * to[0] + normal[1][i] * to[1] + normal[2][i] * to[2];
+        for (uint32_t k = 0; k < 3; k++)
+            out[k] += side < 0 ? -normal[k][i] : normal[k][i];
+    }
+}
+
+static void fit_slab(tml_tree *tree, uint32_t leaf)
+{
+    const float *at = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
+    double direction[3];
+    leaf_direction(at, direction);
+    collide_slab_store(collide_slab_around(collide_slab_normal(direction), at),
+                       collide_slab_words(tree, leaf));
+}
+
 static void fit_leaf(const fit_job *job, uint32_t leaf)
 {
     tml_tree *tree = job->tree;
@@ -136,6 +180,7 @@ static void fit_leaf(const fit_job *job, uint32_t leaf)
         box[COLLIDE_WIDTH * k] = low;
         box[COLLIDE_WIDTH * (3 + k)] = high;
     }
+    fit_slab(tree, leaf);
 }
 
 static void fit_node(const fit_job *job, uint32_t node)
@@ -699,3 +744,5 @@ tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tr
         tml_tree_destroy(tml, tree);
     return status;
 }
+
+#include "kernels/kernel_end.h"

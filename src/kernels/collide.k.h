@@ -34,6 +34,38 @@ FUNCTION(float) collide_gap(vec3 a_low, vec3 a_high, vec3 b_low, vec3 b_high)
     return max(max(x, y), z);
 }
 
+/* The points p with low <= normal . p <= high: what lies between two planes. A leaf's triangles do, and where a
+ * surface is smooth they lie close together across one direction, whichever it is; boxes along the axes
+ * cannot tell two such leaves apart that run side by side. */
+STRUCT_BEGIN(collide_slab)
+vec3 normal; /* the largest component is 1 or -1, or all are 0 */
+float low;
+float high;
+STRUCT_END(collide_slab)
+
+/* Where a point certainly lies along a normal, from x to y. Three products and two sums are rounded, by less
+ * than 2^-23 of the terms' magnitudes each, and so is the end: 2^-21 in all; 2^-20 also pays for the
+ * rounding of the bound, and 2^-120 for products that are flushed. */
+FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
+{
+    float x = normal.x * p.x;
+    float y = normal.y * p.y;
+    float z = normal.z * p.z;
+    float along = x + y + z;
+    float bound = (abs(x) + abs(y) + abs(z)) * 9.5367431640625e-7f + 7.52316384526264e-37f;
+    return VEC2(along - bound, along + bound);
+}
+
+/* Above 0 only if a triangle lies beside the slab. The sign of a rounded difference is that of the
+ * difference. */
+FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
+{
+    vec2 p = collide_along(slab.normal, a);
+    vec2 q = collide_along(slab.normal, b);
+    vec2 r = collide_along(slab.normal, c);
+    return max(min(min(p.x, q.x), r.x) - slab.high, slab.low - max(max(p.y, q.y), r.y));
+}
+
 /* A triangle's plane, for telling on which side of it a point lies. bound holds what an error of the normal
  * can do to a point's side, for each unit of the point's distance along an axis. */
 STRUCT_BEGIN(collide_plane)

@@ -126,6 +126,18 @@ collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_cou
     return met;
 }
 
+/* A leaf's slab; those of all leaves stand behind a tree's boxes. */
+FUNCTION(collide_slab) collide_slab_at(tml_words boxes, uint first, uint leaf)
+{
+    uint at = first + 5u * leaf;
+    collide_slab slab;
+    slab.normal = VEC3(tml_word_float(boxes, at), tml_word_float(boxes, at + 1u),
+                       tml_word_float(boxes, at + 2u));
+    slab.low = tml_word_float(boxes, at + 3u);
+    slab.high = tml_word_float(boxes, at + 4u);
+    return slab;
+}
+
 /* A corner of a slot's triangle. */
 FUNCTION(vec3) collide_corner_at(tml_words triangles, uint slot, uint corner)
 {
