@@ -141,10 +141,15 @@ typedef enum tml_collide_method {
 
 typedef struct tml_collide_desc {
     tml_tree *a;
-    tml_tree *
-        b; /* NULL: a with itself. Two triangles that share a corner (one place, whatever its index)
-                  * are then a pair only if they meet elsewhere, too: that is, outside the corner or edge
-                  * that they share */
+    /* NULL: a with itself. Two triangles that share a corner (one place, whatever its index) are then a
+     * pair only if they meet elsewhere, too: that is, outside the corner or edge that they share. Those that
+     * share three different corners are one triangle twice, whichever way each is turned, and a pair:
+     * COPLANAR, or DEGENERATE when the corners lie on a line. So each triangle that a mesh holds n times
+     * makes n (n - 1) / 2 pairs. Where doubled ones are meant (both sides of a sheet), either leave COPLANAR
+     * out of classes, which also leaves out different triangles that overlap in one plane, or pass over the
+     * COPLANAR pairs whose corners are the same three; where they are not, build the tree without the
+     * second one of each such pair. */
+    tml_tree *b;
     /* pose_count matrices of 3 x 4, row-major, 12 floats each, which take b into a's frame: any affine
      * map. A rotation with a translation keeps b's boxes tightest; scaling and shear cost
      * only looser boxes; a singular map is slow (b's boxes are then compared in a's frame alone). NULL with
