@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frames.h"
 #include "json.h"
 #include "picture_buffer.h"
 #include "plot.h"
@@ -32,6 +33,7 @@ typedef struct exposure_args {
     opt_numbers adapt;
     double fps;
     bool no_adapt;
+    frame_range frames;
     const char *output, *plot;
     uint32_t tone; /* tml_tone */
     double white;
@@ -104,12 +106,13 @@ static const opt exposure_options[] = {
      .offset = offsetof(exposure_args, fps), .help = "frames a second"},
     {OPT_FLAG, "no-adapt", .offset = offsetof(exposure_args, no_adapt),
      .help = "each picture by itself"},
+    FRAMES_OPTION(exposure_args, frames),
 
     {OPT_SECTION, .help = "Output"},
     {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(exposure_args, output),
      .help = "the picture, exposed and tone-mapped: .png, or .pfm and .hdr with linear values; of "
              "several "
-             "inputs with %04d for the number, from 0"},
+             "inputs with %04d for the number: the input's, or from 0"},
     {OPT_CHOICE, "tone", .choices = "srgb|reinhard|reinhard_extended|hable|aces_fit|agx|neutral",
      .fallback = "agx", .offset = offsetof(exposure_args, tone),
      .help = "tone curve; srgb: none, clipped at 1"},
@@ -127,16 +130,17 @@ static const opt exposure_options[] = {
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-enum { PATH_SIZE = 4096, METER_SIDE = 128, FRAMES_MOST = 1000000 };
+enum { PATH_SIZE = 4096, METER_SIDE = 128 };
 
-/* A frame's results, kept for the summary. */
-typedef struct frame {
+/* A frame's results, for the summary. */
+typedef struct measured {
+    uint32_t number;
     const char *path;
     char picture[TEXT_SIZE], comment[sizeof((tml_picture *)0)->comment];
     tml_image_stats stats;
     float state[TML_EXPOSURE_WORDS];
     double seconds[4]; /* load, measure, tone map, save */
-} frame;
+} measured;
 
 typedef struct run {
     tml_context *tml;
@@ -145,7 +149,7 @@ typedef struct run {
     tml_buffer stats, state, mask;
     uint32_t mask_for[2]; /* the region's size that the mask was made for */
     uint32_t mask_width, mask_height;
-    bool drops_alpha;
+    bool drops_alpha, is_sequence;
     json json;
 } run;
 
@@ -154,7 +158,7 @@ static int fail(const run *r, tml_status status)
     return cli_fail("exposure", r->tml, status);
 }
 
-static int check_args(const exposure_args *a, uint32_t count)
+static int check_args(const exposure_args *a, bool is_sequence)
 {
     static const char *const outputs[] = {".png", ".pfm", ".hdr", NULL};
     static const char *const plots[] = {".png", NULL};
@@ -166,15 +170,13 @@ static int check_args(const exposure_args *a, uint32_t count)
         if (!path_ends_with(paths[i], i ? plots : outputs))
             return cli_usage("exposure", "--%s: %s ends in no known format; use %s", names[i],
                              paths[i], i ? ".png" : ".png, .pfm or .hdr");
-        if (strchr(paths[i], '%') && !path_is_numbered(paths[i]))
-            return cli_usage("exposure", "--%s: %s: write %%d or %%04d once for the frame's number",
-                             names[i], paths[i]);
-        if (count > 1 && !path_is_numbered(paths[i]))
-            return cli_usage("exposure",
-                             "--%s: %s is one name for %" PRIu32
-                             " pictures; put %%04d where each one's number goes",
-                             names[i], paths[i], count);
+        int code = frames_check_output("exposure", names[i], paths[i], is_sequence);
+        if (code != CLI_OK)
+            return code;
     }
+    if (is_sequence && a->common.shares > 1 && !a->no_adapt)
+        return cli_usage("exposure", "adaptation goes from frame to frame, so that they cannot be "
+                                     "shared out; give --no-adapt");
     if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
         return cli_usage("exposure", "--luminance custom and --weights belong together");
     if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
@@ -271,7 +273,7 @@ static int make_mask(run *r, uint32_t width, uint32_t height)
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-static int measure(run *r, frame *f)
+static int measure(run *r, measured *f)
 {
     const exposure_args *a = r->args;
     const tml_image *image = &r->in.image;
@@ -343,7 +345,7 @@ static tml_type output_layout(const run *r, const char *path, tml_image *out)
     return !is_png ? TML_F32 : r->args->depth ? TML_U16 : TML_U8;
 }
 
-static int save_picture(run *r, frame *f, const char *path)
+static int save_picture(run *r, measured *f, const char *path)
 {
     tml_image out;
     tml_picture picture = {0};
@@ -372,12 +374,12 @@ static int save_picture(run *r, frame *f, const char *path)
 }
 
 /* The luminance, in stops, that comes out as the key: middle grey. */
-static double middle_grey(const run *r, const frame *f)
+static double middle_grey(const run *r, const measured *f)
 {
     return log2(r->args->key) - log2((double)f->state[TML_EXPOSURE_SCALE]);
 }
 
-static int save_plot(run *r, const frame *f, const char *path)
+static int save_plot(run *r, const measured *f, const char *path)
 {
     histogram h = picture_histogram(&f->stats);
     char y_label[64], low[32], high[32];
@@ -404,7 +406,7 @@ static int save_plot(run *r, const frame *f, const char *path)
     return fail(r, plot_histogram(r->tml, path, &h, &desc));
 }
 
-static int do_frame(run *r, uint32_t number, frame *f)
+static int do_frame(run *r, bool is_first, measured *f)
 {
     const exposure_args *a = r->args;
     char path[PATH_SIZE];
@@ -417,15 +419,15 @@ static int do_frame(run *r, uint32_t number, frame *f)
     f->seconds[0] = cli_now() - start;
     code = measure(r, f);
     if (code == CLI_OK)
-        code = expose(r, number == 0);
+        code = expose(r, is_first);
     if (code == CLI_OK)
         code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
     if (code == CLI_OK)
         code = fail(r, tml_read(r->tml, r->state, f->state));
     f->seconds[1] = cli_now() - start - f->seconds[0];
-    if (code == CLI_OK && a->output && path_number(a->output, number, path, sizeof path))
+    if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
-    if (code == CLI_OK && a->plot && path_number(a->plot, number, path, sizeof path))
+    if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))
         code = save_plot(r, f, path);
     picture_buffer_free(r->tml, &r->in);
     return code;
@@ -446,7 +448,7 @@ static void print_share(const char *name, uint64_t count, uint64_t of)
         printf(", %.3g %% %s", percent, name);
 }
 
-static void print_counts(const frame *f)
+static void print_counts(const measured *f)
 {
     const tml_image_stats *s = &f->stats;
     char text[TEXT_SIZE];
@@ -460,7 +462,7 @@ static void print_counts(const frame *f)
     putchar('\n');
 }
 
-static void print_luminance(const run *r, const frame *f)
+static void print_luminance(const run *r, const measured *f)
 {
     const tml_image_stats *s = &f->stats;
     text_label("luminance");
@@ -484,7 +486,7 @@ static void print_luminance(const run *r, const frame *f)
     printf(" stops\n");
 }
 
-static void print_exposure(const run *r, const frame *f)
+static void print_exposure(const run *r, const measured *f)
 {
     double scale = (double)f->state[TML_EXPOSURE_SCALE];
     text_label("exposure");
@@ -503,7 +505,7 @@ static void print_exposure(const run *r, const frame *f)
     printf("%.3f, if a luminance of 1 is 1 cd/m2\n", (double)f->state[TML_EXPOSURE_EV100]);
 }
 
-static void print_frame(const run *r, const frame *f)
+static void print_frame(const run *r, const measured *f)
 {
     enum { COLUMNS = 64 };
     static const char *const stages[] = {"load", "measure", "tone map", "save"};
@@ -537,23 +539,23 @@ static void print_frame(const run *r, const frame *f)
 }
 
 /* A row for each frame of a sequence. */
-static void print_row(uint32_t number, const frame *f)
+static void print_row(bool is_first, const measured *f)
 {
-    if (number == 0)
+    if (is_first)
         printf("frame  log mean   target   average     EV100   exposure  file\n"
                "          stops    stops     stops                     x\n");
-    printf("%5" PRIu32 "  %8.3f %8.3f  %8.3f  %8.3f  %9.4g  %s\n", number, f->stats.log2_mean,
+    printf("%5" PRIu32 "  %8.3f %8.3f  %8.3f  %8.3f  %9.4g  %s\n", f->number, f->stats.log2_mean,
            (double)f->state[TML_EXPOSURE_TARGET], (double)f->state[TML_EXPOSURE_AVERAGE],
            (double)f->state[TML_EXPOSURE_EV100], (double)f->state[TML_EXPOSURE_SCALE],
            text_file_name(f->path));
 }
 
-static void json_frame(json *j, const run *r, uint32_t number, const frame *f)
+static void json_frame(json *j, const run *r, const measured *f)
 {
     const tml_image_stats *s = &f->stats;
     char path[PATH_SIZE];
     json_open(j, NULL, '{');
-    json_count(j, "frame", number);
+    json_count(j, "frame", f->number);
     json_text(j, "file", f->path);
     json_text(j, "picture", f->picture);
     json_text(j, "comment", f->comment);
@@ -585,64 +587,75 @@ static void json_frame(json *j, const run *r, uint32_t number, const frame *f)
         json_count(j, NULL, s->histogram[i]);
     json_close(j, '[');
     json_close(j, '{');
-    if (r->args->output && path_number(r->args->output, number, path, sizeof path))
+    if (r->args->output && path_number(r->args->output, f->number, path, sizeof path))
         json_text(j, "output", path);
-    if (r->args->plot && path_number(r->args->plot, number, path, sizeof path))
+    if (r->args->plot && path_number(r->args->plot, f->number, path, sizeof path))
         json_text(j, "plot", path);
     json_close(j, '{');
 }
 
-static int do_frames(run *r, char **paths, uint32_t count)
+/* A frame_fn. */
+static int do_and_tell(void *user, const frame *f, uint32_t index)
 {
+    run *r = user;
     const cli_common *common = &r->args->common;
-    int code = CLI_OK;
-    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
-        frame f = {.path = paths[i]};
-        code = do_frame(r, i, &f);
-        progress_clear();
-        if (code != CLI_OK)
-            break;
-        if (common->json)
-            json_frame(&r->json, r, i, &f);
-        else if (!common->quiet && count == 1)
-            print_frame(r, &f);
-        else if (!common->quiet)
-            print_row(i, &f);
+    measured m = {.number = f->number, .path = f->path};
+    bool is_first = index == common->share;
+    int code = do_frame(r, is_first, &m);
+    progress_clear();
+    if (code != CLI_OK)
+        return code;
+    if (common->json)
+        json_frame(&r->json, r, &m);
+    else if (!common->quiet && !r->is_sequence)
+        print_frame(r, &m);
+    else if (!common->quiet)
+        print_row(is_first, &m);
+    return CLI_OK;
+}
+
+static int do_all(run *r, const frames *f)
+{
+    const exposure_args *a = r->args;
+    tml_status status = tml_buffer_create(
+        r->tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r->stats);
+    if (status == TML_OK)
+        status = tml_buffer_create(
+            r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r->state);
+    int code = fail(r, status);
+    if (a->common.json) {
+        json_open(&r->json, NULL, '{');
+        json_open(&r->json, "frames", '[');
     }
+    if (code == CLI_OK)
+        code = frames_run("exposure", f, &a->common, do_and_tell, r);
+    if (code == CLI_OK && r->drops_alpha && !a->common.quiet)
+        cli_error("exposure", "warning: alpha was left out, this format has none");
+    if (a->common.json) {
+        json_close(&r->json, '[');
+        json_close(&r->json, '{');
+    }
+    tml_buffer_destroy(r->tml, r->stats);
+    tml_buffer_destroy(r->tml, r->state);
+    tml_buffer_destroy(r->tml, r->mask);
+    cli_close(r->tml);
     return code;
 }
 
 static int exposure_run(void *args, char **operands, uint32_t operand_count)
 {
     const exposure_args *a = args;
-    int code = check_args(a, operand_count);
+    frames f;
+    int code = frames_find("exposure", operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
-    run r = {.args = a, .tml = cli_open("exposure", &a->common), .json = {.out = stdout}};
-    if (!r.tml)
-        return CLI_FAILED;
-    tml_status status = tml_buffer_create(
-        r.tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r.stats);
-    if (status == TML_OK)
-        status = tml_buffer_create(
-            r.tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r.state);
-    code = fail(&r, status);
-    if (a->common.json) {
-        json_open(&r.json, NULL, '{');
-        json_open(&r.json, "frames", '[');
-    }
+    code = check_args(a, f.is_sequence);
+    run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
+    if (code == CLI_OK && !(r.tml = cli_open("exposure", &a->common)))
+        code = CLI_FAILED;
     if (code == CLI_OK)
-        code = do_frames(&r, operands, operand_count);
-    if (code == CLI_OK && r.drops_alpha && !a->common.quiet)
-        cli_error("exposure", "warning: alpha was left out, this format has none");
-    if (a->common.json) {
-        json_close(&r.json, '[');
-        json_close(&r.json, '{');
-    }
-    tml_buffer_destroy(r.tml, r.stats);
-    tml_buffer_destroy(r.tml, r.state);
-    tml_buffer_destroy(r.tml, r.mask);
-    cli_close(r.tml);
+        code = do_all(&r, &f);
+    frames_free(&f);
     return code;
 }
 

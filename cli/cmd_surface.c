@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "cli.h"
+#include "frames.h"
 #include "histogram.h"
 #include "input.h"
 #include "picture_buffer.h"
@@ -44,6 +45,8 @@ typedef struct surface_args {
     float color[3];
     uint64_t slab_layers;
     const char *index;
+    frame_range frames;
+    bool resume;
 } surface_args;
 
 static const char *parse_labels(const char *text, void *member)
@@ -139,6 +142,12 @@ static const opt surface_options[] = {
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
 
+    {OPT_SECTION, .help = "Sequences"},
+    FRAMES_OPTION(surface_args, frames),
+    {OPT_FLAG, "resume", .offset = offsetof(surface_args, resume),
+     .help = "leave frames alone whose outputs are there and newer than their inputs; whether "
+             "other options made them is not looked at"},
+
     {OPT_SECTION, .help = "Points"},
     {OPT_CHOICE, "points-kind", .choices = "sum|distance", .fallback = "sum",
      .offset = offsetof(surface_args, points_kind),
@@ -160,6 +169,16 @@ static const opt surface_options[] = {
 };
 
 /* ---- checks before any work ------------------------------------------------------------------ */
+
+static int check_sequence(const surface_args *a)
+{
+    const char *const names[] = {"output", "png", "debug-cells"};
+    const char *const paths[] = {a->output, a->png, a->debug_cells};
+    int code = CLI_OK;
+    for (int i = 0; i < 3 && code == CLI_OK; i++)
+        code = frames_check_output("surface", names[i], paths[i], true);
+    return code;
+}
 
 /* A long run must not end in an unknown ending. */
 static int check_args(const surface_args *args)
@@ -202,6 +221,7 @@ typedef struct run {
     summary summary;
     slabs slabs;
     bool in_slabs;
+    bool is_frame; /* of a sequence, in which a surface may well be empty */
 } run;
 
 static int fail(const run *r, tml_status status)
@@ -447,7 +467,8 @@ static int extract(run *r)
     if (status != TML_OK)
         return fail(r, status);
     add_stages(r);
-    return r->result.triangle_count ? CLI_OK : explain_empty(r);
+    bool may_be_empty = r->is_frame && r->summary.cells;
+    return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
 }
 
 static int count_components(run *r)
@@ -466,24 +487,29 @@ static int count_components(run *r)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Host memory of a result's buffer; none for a buffer that the settings left out. */
-static tml_status map_if_any(tml_context *tml, tml_buffer buffer, void **out)
+/* Host memory of a result's array; NULL for one that the settings leave out. */
+static tml_status map_if_any(tml_context *tml, bool is_wanted, tml_buffer buffer, void **out)
 {
+    static float nothing[3]; /* an array without elements is one nevertheless */
     *out = NULL;
-    return tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, out);
+    tml_status status = tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, out);
+    if (is_wanted && !*out)
+        *out = nothing;
+    return status;
 }
 
 static int map_mesh(run *r)
 {
     void *positions, *normals, *values, *indices;
     const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
-    tml_status status = map_if_any(r->tml, r->result.vertices, &positions);
+    tml_status status = map_if_any(r->tml, true, r->result.vertices, &positions);
     if (status == TML_OK)
-        status = map_if_any(r->tml, r->result.vertex_normals, &normals);
+        status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE, r->result.vertex_normals,
+                            &normals);
     if (status == TML_OK)
-        status = map_if_any(r->tml, r->result.vertex_values, &values);
+        status = map_if_any(r->tml, r->args->attribute != NULL, r->result.vertex_values, &values);
     if (status == TML_OK)
-        status = map_if_any(r->tml, r->result.indices, &indices);
+        status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
     if (status != TML_OK)
         return fail(r, status);
     float *value = values;
@@ -638,7 +664,8 @@ static int run_slabs(run *r)
                              .path = r->in.path,
                              .output = a->output,
                              .largest = a->largest,
-                             .drop_degenerate = a->drop_degenerate};
+                             .drop_degenerate = a->drop_degenerate,
+                             .may_be_empty = r->is_frame};
     memcpy(options.origin, r->desc.position_origin, sizeof options.origin);
     double start = cli_now();
     code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
@@ -663,63 +690,183 @@ static void release(run *r)
     input_free(r->tml, &r->in);
 }
 
+/* One file: from its name to the files that it becomes. */
+static int run_file(run *r, char *path)
+{
+    int code;
+    if (r->in_slabs) {
+        input_name(path, &r->in);
+        return run_slabs(r);
+    }
+    code = load_input(r, path);
+    if (code == CLI_OK)
+        code = extract(r);
+    if (code == CLI_OK)
+        code = count_components(r);
+    return code == CLI_OK ? write_outputs(r) : code;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+/* What the frames share. */
+typedef struct job {
+    const surface_args *args;
+    bool is_sequence;
+    tml_context *tml; /* of the latest frame; the next one's, too, where it can be */
+    bool is_for_slabs;
+    uint32_t done, skipped;
+    json json;
+} job;
+
+enum { FRAME_FILES = 6 };
+
+/* The arguments of one frame, whose files have its number. */
+static int number_files(surface_args *a, uint32_t number, char (*paths)[FRAME_PATH])
+{
+    const char **files[FRAME_FILES] = {&a->mask,   &a->attribute, &a->index,
+                                       &a->output, &a->png,       &a->debug_cells};
+    for (int i = 0; i < FRAME_FILES; i++) {
+        if (!*files[i] || !path_is_numbered(*files[i]))
+            continue;
+        if (!path_number(*files[i], number, paths[i], FRAME_PATH))
+            return cli_error("surface", "%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);
+        *files[i] = paths[i];
+    }
+    return CLI_OK;
+}
+
+static void tell(job *j, const run *r, const frame *f)
+{
+    const cli_common *common = &j->args->common;
+    if (common->json) {
+        summary_json(&j->json, &r->summary, j->is_sequence ? f : NULL);
+    } else if (!common->quiet && j->is_sequence) {
+        if (j->done == 0)
+            summary_print_head();
+        summary_print_row(&r->summary, f);
+    } else if (!common->quiet) {
+        summary_print(&r->summary);
+    }
+}
+
+/* Frames that are there already. */
+static bool skips(job *j, const surface_args *a, const frame *f)
+{
+    const char *const inputs[] = {f->path, a->mask, a->attribute, a->index};
+    const char *const outputs[] = {a->output, a->png, a->debug_cells};
+    if (!a->resume || !frames_is_done(inputs, 4, outputs, 3))
+        return false;
+    if (a->common.json) {
+        json_open(&j->json, NULL, '{');
+        json_count(&j->json, "frame", f->number);
+        json_text(&j->json, "file", f->path);
+        json_flag(&j->json, "skipped", true);
+        json_close(&j->json, '{');
+    }
+    j->skipped++;
+    return true;
+}
+
+/* Opens a context unless the frame before left the right one. */
+static int open_context(job *j, bool in_slabs)
+{
+    cli_common common = j->args->common;
+    if (j->tml && j->is_for_slabs == in_slabs)
+        return CLI_OK;
+    if (j->tml)
+        cli_close(j->tml);
+    if (in_slabs) /* the engine that takes them */
+        common.backend = TML_ENGINE_CPU;
+    j->is_for_slabs = in_slabs;
+    j->tml = cli_open("surface", &common);
+    return j->tml ? CLI_OK : CLI_FAILED;
+}
+
+/* A frame_fn. */
+static int run_frame(void *user, const frame *f, uint32_t index)
+{
+    static char paths[FRAME_FILES][FRAME_PATH];
+    job *j = user;
+    surface_args args = *j->args;
+    (void)index;
+    int code = j->is_sequence ? number_files(&args, f->number, paths) : CLI_OK;
+    if (code != CLI_OK || skips(j, &args, f))
+        return code;
+    run r = {.args = &args, .is_frame = j->is_sequence};
+    code = choose_slabs(&r, f->path);
+    if (code == CLI_OK)
+        code = open_context(j, r.in_slabs);
+    if (code != CLI_OK) {
+        slabs_close(&r.slabs);
+        return code;
+    }
+    r.tml = j->tml;
+    code = run_file(&r, f->path);
+    progress_clear();
+    if (code == CLI_OK) {
+        tell(j, &r, f);
+        j->done++;
+    }
+    release(&r);
+    return code;
+}
+
 static int surface_run(void *args, char **operands, uint32_t operand_count)
 {
     const surface_args *a = args;
-    (void)operand_count;
+    frames f;
     int code = check_args(a);
+    if (code == CLI_OK)
+        code = frames_find("surface", operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
-    run r = {.args = a};
-    code = choose_slabs(&r, operands[0]);
-    cli_common common = a->common;
-    if (r.in_slabs) /* the engine that takes them */
-        common.backend = TML_ENGINE_CPU;
-    r.tml = code == CLI_OK ? cli_open("surface", &common) : NULL;
-    if (!r.tml) {
-        slabs_close(&r.slabs);
-        return code == CLI_OK ? CLI_FAILED : code;
+    job j = {.args = a, .is_sequence = f.is_sequence, .json = {.out = stdout}};
+    bool is_array = a->common.json && f.is_sequence;
+    code = f.is_sequence ? check_sequence(a) : CLI_OK;
+    if (code == CLI_OK && is_array) {
+        json_open(&j.json, NULL, '{');
+        json_open(&j.json, "frames", '[');
     }
-    if (r.in_slabs) {
-        input_name(operands[0], &r.in);
-        code = run_slabs(&r);
-    } else {
-        code = load_input(&r, operands[0]);
-        if (code == CLI_OK)
-            code = extract(&r);
-        if (code == CLI_OK)
-            code = count_components(&r);
-        if (code == CLI_OK)
-            code = write_outputs(&r);
+    if (code == CLI_OK)
+        code = frames_run("surface", &f, &a->common, run_frame, &j);
+    if (is_array && j.json.depth) {
+        json_close(&j.json, '[');
+        json_close(&j.json, '{');
     }
-    progress_clear();
-    if (code == CLI_OK && a->common.json)
-        summary_print_json(&r.summary);
-    else if (code == CLI_OK && !a->common.quiet)
-        summary_print(&r.summary);
-    release(&r);
-    cli_close(r.tml);
+    if (code == CLI_OK && j.skipped && !a->common.json && !a->common.quiet)
+        printf("%" PRIu32 " frame%s there already\n", j.skipped,
+               j.skipped == 1 ? " was" : "s were");
+    if (j.tml)
+        cli_close(j.tml);
+    frames_free(&f);
     return code;
 }
 
 const cli_command cmd_surface = {
     .options =
         {.name = "surface",
-         .operands = "IN",
+         .operands = "IN...",
          .summary = "Makes the mesh of an isosurface from a volume or from points",
-         .about = "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, headerless samples) "
-                  "or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; either may be "
-                  "gzipped where its format allows.\n\n"
-                  "Isovalues are physical: where a file has slope and intercept, they are applied. "
-                  "Outputs are written beside their targets and renamed when complete.",
+         .about =
+             "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, headerless samples) "
+             "or points (PLY, XYZ, PCD, LAS, legacy VTK), found by content; either may be "
+             "gzipped where its format allows.\n\n"
+             "Isovalues are physical: where a file has slope and intercept, they are applied. "
+             "Outputs are written beside their targets and renamed when complete.\n\n"
+             "Several inputs, or one named with %04d, are frames of a sequence, each a surface "
+             "of its own with its number in the outputs' names (and in those of --mask, "
+             "--attribute and --index, where they have %04d). Give --iso, and of points "
+             "--radius: otherwise each frame chooses its own. A frame without a surface "
+             "becomes an empty mesh; one that fails ends the run, and --resume goes on.",
          .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
                      "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
                      "  trommel surface particles.vtk --resolution 256 -o water.ply\n"
-                     "  trommel surface atlas.nrrd --labels all -o organs.vtp\n",
+                     "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
+                     "  trommel surface frame_%04d.ply --radius 0.1 -o water_%04d.ply --resume\n",
          .options = surface_options,
          .shared = cli_shared_options,
          .least_operands = 1,
-         .most_operands = 1},
+         .most_operands = FRAMES_MOST},
     .args_size = sizeof(surface_args),
     .run = surface_run,
     .takes_ranks = true,

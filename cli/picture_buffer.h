@@ -33,9 +33,4 @@ char *picture_describe(const tml_picture *picture, char *text);
 /* Does path end in one of the endings (a list that ends with NULL), in any case? */
 bool path_ends_with(const char *path, const char *const *endings);
 
-/* The names of a series: "%04d" in pattern, once, becomes number. A pattern without it stays as it is. False
- * where the result is longer than size or the pattern has another conversion. */
-bool path_is_numbered(const char *pattern);
-bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
-
 #endif

@@ -1,4 +1,5 @@
 /* A progress bar on stderr, and Ctrl-C. The state is the process's: there is one terminal. */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static struct {
     double fraction; /* of the latest report: a smaller one starts a new call */
     double started;
     double drawn_at;
+    uint32_t frame, frames; /* from 1; 0: no sequence */
 } bar;
 
 void progress_start(const char *command, bool quiet)
@@ -26,6 +28,13 @@ void progress_start(const char *command, bool quiet)
     bar.command = command;
     bar.wanted = !quiet && ranks_mine() == 0 && isatty(STDERR_FILENO);
     bar.drawn = false;
+    bar.fraction = 1;
+}
+
+void progress_frame(uint32_t index, uint32_t count)
+{
+    bar.frame = count ? index + 1 : 0;
+    bar.frames = count;
     bar.fraction = 1;
 }
 
@@ -59,7 +68,10 @@ bool progress_show(void *user, const char *stage, double fraction)
     memset(cells, '#', (size_t)full);
     memset(cells + full, '.', (size_t)(BAR_WIDTH - full));
     cells[BAR_WIDTH] = '\0';
-    fprintf(stderr, "\r\033[K%s: %-18s [%s] %3.0f %%", bar.command, stage, cells, 100 * fraction);
+    fprintf(stderr, "\r\033[K%s", bar.command);
+    if (bar.frames)
+        fprintf(stderr, " %" PRIu32 "/%" PRIu32, bar.frame, bar.frames);
+    fprintf(stderr, ": %-18s [%s] %3.0f %%", stage, cells, 100 * fraction);
     if (fraction > 0.01) {
         double left = elapsed / fraction - elapsed;
         fprintf(stderr, "  %d:%02d left", (int)(left / 60), (int)left % 60);

@@ -10,6 +10,8 @@ void progress_start(const char *command, bool quiet);
  * one. False where another process failed; else cancelling goes through
  * tml_cancel. */
 bool progress_show(void *user, const char *stage, double fraction);
+/* The bar is for frame index, from 0, of count; count 0: of no sequence. */
+void progress_frame(uint32_t index, uint32_t count);
 /* Takes the bar off the screen; call before printing anything else. */
 void progress_clear(void);
 

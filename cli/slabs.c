@@ -317,7 +317,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
             status = tml_surface_stream(tml, &desc, result);
         if (team && status == TML_OK)
             status = join_results(tml, result);
-        bool is_empty = status == TML_OK && result->triangle_count == 0;
+        bool is_empty =
+            status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
         if (is_empty) /* no file of nothing */
             (void)!tml_mesh_stream_finish(s->out, TML_CANCELLED);
         else

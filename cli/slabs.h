@@ -39,6 +39,7 @@ typedef struct slabs_options {
     const char *path, *output;
     double origin[3];
     bool largest, drop_degenerate;
+    bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
 } slabs_options;
 
 /* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Of several processes (ranks.h), each

@@ -92,6 +92,25 @@ void summary_print(const summary *s)
     report_print_outputs(&s->report);
 }
 
+void summary_print_head(void)
+{
+    printf("frame     vertices    triangles     isovalue      time  file\n");
+}
+
+void summary_print_row(const summary *s, const frame *f)
+{
+    char vertices[TEXT_SIZE], triangles[TEXT_SIZE], time[TEXT_SIZE];
+    double total = 0;
+    for (uint32_t i = 0; i < s->report.stage_count; i++)
+        total += s->report.stages[i].seconds;
+    printf("%5" PRIu32 " %12s %12s %12.6g %9s  %s\n", f->number,
+           text_count(vertices, s->result->vertex_count),
+           text_count(triangles, s->result->triangle_count),
+           s->result->part_count ? part_value(s, 0) : 0, text_seconds(time, total),
+           text_file_name(f->path));
+    fflush(stdout); /* minutes may pass until the next one */
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_input(json *j, const summary *s)
@@ -132,27 +151,28 @@ static void json_parts(json *j, const summary *s)
     json_close(j, '[');
 }
 
-void summary_print_json(const summary *s)
+void summary_json(json *j, const summary *s, const frame *f)
 {
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_input(&j, s);
+    json_open(j, NULL, '{');
+    if (f)
+        json_count(j, "frame", f->number);
+    json_input(j, s);
     if (s->origin) {
-        json_number(&j, "iso", s->result->part_count ? part_value(s, 0) : 0);
-        json_text(&j, "iso_origin", s->origin);
+        json_number(j, "iso", s->result->part_count ? part_value(s, 0) : 0);
+        json_text(j, "iso_origin", s->origin);
     }
-    json_count(&j, "cells", s->cells);
-    json_count(&j, "active_cells", s->result->active_cells);
-    json_count(&j, "vertices", s->result->vertex_count);
-    json_count(&j, "triangles", s->result->triangle_count);
+    json_count(j, "cells", s->cells);
+    json_count(j, "active_cells", s->result->active_cells);
+    json_count(j, "vertices", s->result->vertex_count);
+    json_count(j, "triangles", s->result->triangle_count);
     if (s->has_components)
-        json_count(&j, "components", s->components);
-    json_parts(&j, s);
-    report_json_stages(&j, &s->report);
-    json_number(&j, "surface_seconds", s->surface_seconds);
-    json_number(&j, "input_bytes_per_second", rate(s));
-    json_count(&j, "scratch_bytes", s->result->scratch_size);
-    json_count(&j, "peak_memory_bytes", report_peak_memory());
-    report_json_outputs(&j, &s->report);
-    json_close(&j, '{');
+        json_count(j, "components", s->components);
+    json_parts(j, s);
+    report_json_stages(j, &s->report);
+    json_number(j, "surface_seconds", s->surface_seconds);
+    json_number(j, "input_bytes_per_second", rate(s));
+    json_count(j, "scratch_bytes", s->result->scratch_size);
+    json_count(j, "peak_memory_bytes", report_peak_memory());
+    report_json_outputs(j, &s->report);
+    json_close(j, '{');
 }

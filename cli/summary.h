@@ -4,6 +4,7 @@
 
 #include <trommel/surface.h>
 
+#include "frames.h"
 #include "input.h"
 #include "report.h"
 
@@ -23,6 +24,10 @@ typedef struct summary {
 } summary;
 
 void summary_print(const summary *s);
-void summary_print_json(const summary *s);
+/* Of a sequence: a row for each frame, under a heading. */
+void summary_print_head(void);
+void summary_print_row(const summary *s, const frame *f);
+/* One object. f: the frame that it is, or NULL. */
+void summary_json(json *j, const summary *s, const frame *f);
 
 #endif

@@ -210,6 +210,17 @@ static double json_get(const char *name)
     return found ? strtod(found + strlen(key), NULL) : NAN;
 }
 
+/* The number after the last "name": in the latest output. */
+static double json_get_last(const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *found = NULL;
+    for (const char *at = out; (at = strstr(at, key)); at++)
+        found = at;
+    return found ? strtod(found + strlen(key), NULL) : NAN;
+}
+
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* 255 inside a ball, falling off linearly through its surface: radius 10 samples, in 32^3. */
@@ -407,8 +418,9 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"surfaces x", "did you mean surface?"},
         {"polish x", "unknown command \"polish\""},
         {"--versoin", "did you mean --version?"},
-        {"surface", "IN is missing"},
-        {"surface a b -o x.ply", "\"b\" is one operand too many"},
+        {"surface", "IN... is missing"},
+        {"surface a b -o x.ply", "one name for several inputs"},
+        {"index a b -o x.tmx", "\"b\" is one operand too many"},
         {"surface a", "give --output, --png or --debug-cells"},
         {"surface a --debug-cells x.ply", "--debug-cells: x.ply does not end in .png"},
         {"surface a --debug-cells x.png --labels all", "shows one isovalue"},
@@ -1067,6 +1079,102 @@ TEST(a_volume_that_breaks_off_names_its_layers)
     CHECK_EQ_I64(count_entries(in_folder("empty")), 0);
 }
 
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+/* Three frames of a volume, numbered 8 to 10, the second without a surface. */
+static void make_sequence(void)
+{
+    static const uint8_t nothing[BALL * BALL * BALL];
+    for (int i = 8; i <= 10; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "s%02d_32x32x32_uint8.raw", i);
+        write_file(name, NULL, 0, i == 9 ? nothing : ball(false), sizeof nothing);
+    }
+}
+
+static bool touch(const char *name, const char *date)
+{
+    char command[300];
+    snprintf(command, sizeof command, "touch -d %s %s", date, in_folder(name));
+    return CHECK(system(command) == 0);
+}
+
+TEST(frames_of_a_sequence_are_surfaces_of_their_own)
+{
+    make_sequence();
+    char frames[128], meshes[128]; /* outlive many runs */
+    snprintf(frames, sizeof frames, "%s", in_folder("s%02d_32x32x32_uint8.raw"));
+    snprintf(meshes, sizeof meshes, "%s", in_folder("mesh%d.ply"));
+    EXPECT(0, "surface %s --iso 100 -o %s --png %s --size 64x64 --json --backend cpu", frames,
+           meshes, in_folder("mesh%03d.png"));
+    CHECK(is_json(out) && exists("mesh010.png") && size_of("mesh9.ply") < 1000);
+    CHECK_NEAR(json_get("frame"), 8, 0);
+    CHECK_NEAR(json_get_last("frame"), 10, 0);
+    EXPECT(0, "surface %s --iso 100 -o %s --backend cpu", in_folder("s08_32x32x32_uint8.raw"),
+           in_folder("lone.ply"));
+    same_files("lone.ply", "mesh8.ply");
+    same_files("lone.ply", "mesh10.ply");
+    /* In slabs; as a list, numbered from 0. */
+    EXPECT(0, "surface %s --iso 100 -o %s --slabs 5 --frames 9-10", frames,
+           in_folder("slabs%d.ply"));
+    CHECK(strstr(out, "s09_32x32x32_uint8.raw") && !exists("slabs8.ply"));
+    same_files("slabs9.ply", "mesh9.ply");
+    same_files("slabs10.ply", "mesh10.ply");
+    EXPECT(0, "surface %s %s --iso 100 -o %s -q --backend cpu", in_folder("s10_32x32x32_uint8.raw"),
+           in_folder("s08_32x32x32_uint8.raw"), in_folder("list%d.ply"));
+    CHECK(exists("list0.ply") && exists("list1.ply") && !exists("list2.ply"));
+
+    EXPECT(1, "surface %s --iso 100 -o %s --frames 9-11", frames, in_folder("none%d.ply"));
+    CHECK(strstr(err, "s11_32x32x32") && strstr(err, "nothing was done") && !exists("none9.ply"));
+    EXPECT(2, "surface %s --iso 100 -o %s", frames, in_folder("none.ply"));
+    CHECK(strstr(err, "%04d") != NULL);
+    EXPECT(2, "surface %s --iso 100 -o %s --frames 1-0", frames, meshes);
+    EXPECT(2, "surface %s --iso 100 -o %s --frames 1-2", in_folder("s08_32x32x32_uint8.raw"),
+           meshes);
+    EXPECT(1, "surface %s --iso 100 -o %s", in_folder("t%02d.raw"), meshes);
+    CHECK(strstr(err, "no file of such a name") != NULL);
+}
+
+TEST(a_sequence_goes_on_where_it_ended)
+{
+    make_sequence();
+    char frames[128], meshes[128];
+    snprintf(frames, sizeof frames, "%s", in_folder("s%02d_32x32x32_uint8.raw"));
+    snprintf(meshes, sizeof meshes, "%s", in_folder("on%d.ply"));
+    for (int i = 8; i <= 10; i++) { /* a clock's tick may be coarser than a run */
+        char name[64];
+        snprintf(name, sizeof name, "s%02d_32x32x32_uint8.raw", i);
+        touch(name, "2001-01-01");
+    }
+    write_file("s10_32x32x32_uint8.raw", NULL, 0, "short", 5);
+    EXPECT(1, "surface %s --iso 100 -o %s --slabs 5", frames, meshes);
+    CHECK(strstr(err, "frame 10 (") && exists("on8.ply") && exists("on9.ply"));
+    CHECK(!exists("on10.ply"));
+    /* Frame 9's input becomes newer, frame 10 is mended: 8 is left alone. */
+    off_t size = size_of("on8.ply");
+    write_file("on8.ply", NULL, 0, "mine", 4);
+    write_file("s10_32x32x32_uint8.raw", NULL, 0, ball(false), BALL * BALL * BALL);
+    touch("s09_32x32x32_uint8.raw", "2101-01-01");
+    EXPECT(0, "surface %s --iso 100 -o %s --slabs 5 --resume", frames, meshes);
+    CHECK(strstr(out, "1 frame was there already") && strstr(out, "s09_") && strstr(out, "s10_"));
+    CHECK_EQ_I64(size_of("on8.ply"), 4);
+    CHECK_EQ_I64(size_of("on10.ply"), size);
+    /* All outputs count, and all inputs. */
+    EXPECT(0, "surface %s --iso 100 -o %s --slabs 5 --resume --frames 8-8 --mask %s", frames,
+           meshes, in_folder("s09_32x32x32_uint8.raw"));
+    CHECK(strstr(out, "s08_") && size_of("on8.ply") != 4);
+    EXPECT(0, "surface %s --iso 100 -o %s --resume --frames 8-8 --json --backend cpu", frames,
+           meshes);
+    CHECK(is_json(out) && strstr(out, "\"skipped\": true"));
+    EXPECT(0,
+           "surface %s --iso 100 -o %s --png %s --size 64x64 --resume --frames 8-8 --backend cpu",
+           frames, meshes, in_folder("on%d.png"));
+    CHECK(exists("on8.png"));
+    EXPECT(0, "surface %s --iso 100 -o %s --frames 8-8 --backend cpu", frames, meshes);
+    CHECK(strstr(out, "already") == NULL);
+    touch("s09_32x32x32_uint8.raw", "2001-01-01");
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 TEST(compact_keeps_a_range_in_order)
@@ -1196,17 +1304,6 @@ static void write_grey(const char *name, uint32_t width, uint32_t height, const 
     write_file(name, header, (size_t)size, turned, (size_t)width * height * sizeof *turned);
 }
 
-/* The number after the last "name": in the latest output. */
-static double json_get_last(const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof key, "\"%s\": ", name);
-    const char *found = NULL;
-    for (const char *at = out; (at = strstr(at, key)); at++)
-        found = at;
-    return found ? strtod(found + strlen(key), NULL) : NAN;
-}
-
 /* Loads a picture of the test's folder; its first sample as a number, NaN on failure. */
 static double first_sample(const char *name, tml_picture *p)
 {
@@ -1289,6 +1386,9 @@ TEST(exposure_adapts_over_a_sequence)
     CHECK(strstr(out, "EV100") && strstr(out, "f1.pfm"));
     EXPECT(2, "exposure %s %s -o %s", first, second, in_folder("one.png"));
     CHECK(strstr(err, "%04d") != NULL && !exists("one.png"));
+    EXPECT(0, "exposure %s -o %s --backend cpu --frames 1-1", in_folder("f%d.pfm"),
+           in_folder("from%02d.png"));
+    CHECK(exists("from01.png") && !exists("from00.png"));
 }
 
 TEST(exposure_writes_pictures)

@@ -547,6 +547,8 @@ TEST(every_collected_volume_in_slabs)
         tml_volume_stream *stream = NULL;
         tml_status status = tml_volume_stream_open(tml, path, NULL, &info, &stream);
         tml_volume_stream_close(stream);
+        printf("  %s %s\n", path, status == TML_OK ? "in slabs" : "cannot be read by layers");
+        fflush(stdout); /* minutes pass */
         if (status == TML_OK)
             compare_surfaces(tml, reader, path, true);
     }

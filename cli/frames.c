@@ -1,0 +1,252 @@
+/* Sequences: inputs that are frames, worked through one after another. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "frames.h"
+#include "progress.h"
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* "%d" or "%04d" with up to nine digits: its length, or 0. */
+static size_t conversion_length(const char *at)
+{
+    size_t digits = strspn(at + 1, "0123456789");
+    bool is_padded = digits == 0 || (digits == 2 && at[1] == '0' && at[2] != '0');
+    return is_padded && at[1 + digits] == 'd' ? digits + 2 : 0;
+}
+
+bool path_is_numbered(const char *pattern)
+{
+    const char *at = strchr(pattern, '%');
+    return at && conversion_length(at) && !strchr(at + 1, '%');
+}
+
+bool path_number(const char *pattern, uint32_t number, char *out, size_t size)
+{
+    const char *at = strchr(pattern, '%');
+    int length;
+    if (!at) {
+        length = snprintf(out, size, "%s", pattern);
+    } else if (!path_is_numbered(pattern)) {
+        return false;
+    } else {
+        size_t conversion = conversion_length(at);
+        int width = conversion == 4 ? at[2] - '0' : 0;
+        length = snprintf(out, size, "%.*s%0*" PRIu32 "%s", (int)(at - pattern), pattern, width,
+                          number, at + conversion);
+    }
+    return length >= 0 && (size_t)length < size;
+}
+
+int frames_check_output(const char *command, const char *option, const char *path, bool is_sequence)
+{
+    if (!path || (!is_sequence && !strchr(path, '%')))
+        return CLI_OK;
+    if (strchr(path, '%') && !path_is_numbered(path))
+        return cli_usage(command, "--%s: %s: write %%d or %%04d once for the frame's number",
+                         option, path);
+    if (is_sequence && !path_is_numbered(path))
+        return cli_usage(command,
+                         "--%s: %s is one name for several inputs; put %%04d where each one's "
+                         "number goes",
+                         option, path);
+    return CLI_OK;
+}
+
+const char *frames_parse(const char *text, void *member)
+{
+    static const char expected[] = "the first and the last frame's number, such as 0-99";
+    frame_range *range = member;
+    char first[32];
+    uint64_t a, b;
+    size_t length = strcspn(text, "-");
+    if (text[length] == '\0' || length >= sizeof first)
+        return expected;
+    memcpy(first, text, length);
+    first[length] = '\0';
+    if (!opt_count(first, &a) || !opt_count(text + length + 1, &b) || a > b || b > UINT32_MAX ||
+        b - a >= FRAMES_MOST)
+        return expected;
+    *range = (frame_range){(uint32_t)a, (uint32_t)b, true};
+    return NULL;
+}
+
+/* ---- finding them ---------------------------------------------------------------------------- */
+
+static int add(const char *command, frames *f, uint32_t *room, uint32_t number, const char *path)
+{
+    if (f->count == FRAMES_MOST)
+        return cli_error(command, "there are more than %d frames; give --frames", FRAMES_MOST);
+    if (f->count == *room) {
+        *room = *room ? 2 * *room : 64;
+        frame *more = realloc(f->list, *room * sizeof *more);
+        if (!more)
+            return cli_error(command, "no memory for %" PRIu32 " frames", *room);
+        f->list = more;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return cli_error(command, "no memory for %" PRIu32 " frames", *room);
+    f->list[f->count++] = (frame){number, copy};
+    return CLI_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const frame *f = a, *g = b;
+    return (f->number > g->number) - (f->number < g->number);
+}
+
+/* Is name what the pattern makes of the number that it has in that place? */
+static bool match(const char *pattern, const char *name, uint32_t *number)
+{
+    char made[FRAME_PATH], digits[16];
+    size_t before = strcspn(pattern, "%"), count;
+    uint64_t value;
+    if (strncmp(pattern, name, before) != 0)
+        return false;
+    count = strspn(name + before, "0123456789");
+    if (count == 0 || count >= sizeof digits)
+        return false;
+    memcpy(digits, name + before, count);
+    digits[count] = '\0';
+    if (!opt_count(digits, &value) || value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    return path_number(pattern, *number, made, sizeof made) && strcmp(made, name) == 0;
+}
+
+/* The files that are there. */
+static int search(const char *command, const char *pattern, uint32_t *room, frames *out)
+{
+    char folder[FRAME_PATH], path[2 * FRAME_PATH];
+    const char *slash = strrchr(pattern, '/'), *name = slash ? slash + 1 : pattern;
+    size_t length = (size_t)(name - pattern); /* with the slash */
+    if (strchr(name, '%') == NULL)
+        return cli_usage(command,
+                         "%s: a number in a folder's name is not searched for; give "
+                         "--frames",
+                         pattern);
+    if (length >= sizeof folder || strlen(name) >= FRAME_PATH)
+        return cli_usage(command, "%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
+    snprintf(folder, sizeof folder, "%.*s", (int)length, pattern);
+    DIR *directory = opendir(length ? folder : ".");
+    if (!directory)
+        return cli_error(command, "%s: cannot be searched: %s", length ? folder : ".",
+                         strerror(errno));
+    int code = CLI_OK;
+    uint32_t number;
+    for (struct dirent *entry; code == CLI_OK && (entry = readdir(directory));)
+        if (match(name, entry->d_name, &number)) {
+            snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+            code = add(command, out, room, number, path);
+        }
+    closedir(directory);
+    if (code == CLI_OK && out->count == 0)
+        code = cli_error(command, "%s: there is no file of such a name", pattern);
+    if (out->count) /* the standard forbids qsort a NULL */
+        qsort(out->list, out->count, sizeof *out->list, compare);
+    return code;
+}
+
+/* The files that there must be: a sequence of a thousand should not end at the ninth. */
+static int enumerate(const char *command, const char *pattern, const frame_range *range,
+                     uint32_t *room, frames *out)
+{
+    char path[FRAME_PATH];
+    struct stat info;
+    int code = CLI_OK;
+    for (uint64_t number = range->first; number <= range->last && code == CLI_OK; number++) {
+        if (!path_number(pattern, (uint32_t)number, path, sizeof path))
+            code = cli_usage(command, "%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
+        else if (stat(path, &info) != 0)
+            code = cli_error(command, "%s: cannot be opened: %s; nothing was done", path,
+                             strerror(errno));
+        else
+            code = add(command, out, room, (uint32_t)number, path);
+    }
+    return code;
+}
+
+int frames_find(const char *command, char **operands, uint32_t operand_count,
+                const frame_range *range, frames *out)
+{
+    uint32_t room = 0;
+    struct stat info;
+    *out = (frames){.is_sequence = operand_count > 1};
+    bool is_pattern = false;
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < operand_count; i++) /* a file may have that very name */
+        is_pattern |= path_is_numbered(operands[i]) && stat(operands[i], &info) != 0;
+    if (is_pattern && operand_count > 1)
+        return cli_usage(command, "give one name with a number, or the files themselves");
+    if (range->is_given && !is_pattern)
+        return cli_usage(command, "--frames is for one input with %%d or %%04d in its name");
+    if (is_pattern) {
+        out->is_sequence = true;
+        code = range->is_given ? enumerate(command, operands[0], range, &room, out)
+                               : search(command, operands[0], &room, out);
+    }
+    for (uint32_t i = 0; i < operand_count && !is_pattern && code == CLI_OK; i++)
+        code = add(command, out, &room, i, operands[i]);
+    if (code != CLI_OK)
+        frames_free(out);
+    return code;
+}
+
+void frames_free(frames *f)
+{
+    for (uint32_t i = 0; i < f->count; i++)
+        free(f->list[i].path);
+    free(f->list);
+    *f = (frames){0};
+}
+
+/* ---- the work -------------------------------------------------------------------------------- */
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+        return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+    return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+bool frames_is_done(const char *const *inputs, uint32_t input_count, const char *const *outputs,
+                    uint32_t output_count)
+{
+    bool is_any = false;
+    for (uint32_t o = 0; o < output_count; o++) {
+        struct stat output, input;
+        if (!outputs[o])
+            continue;
+        if (stat(outputs[o], &output) != 0 || !S_ISREG(output.st_mode))
+            return false;
+        for (uint32_t i = 0; i < input_count; i++)
+            if (inputs[i] && (stat(inputs[i], &input) != 0 || !is_newer(&output, &input)))
+                return false;
+        is_any = true;
+    }
+    return is_any;
+}
+
+int frames_run(const char *command, const frames *f, const cli_common *common, frame_fn work,
+               void *user)
+{
+    uint32_t shares = common->shares ? common->shares : 1;
+    int code = CLI_OK;
+    for (uint32_t i = common->share; i < f->count && code == CLI_OK; i += shares) {
+        progress_frame(i, f->is_sequence ? f->count : 0);
+        code = work(user, &f->list[i], i);
+        progress_clear();
+        if (code != CLI_OK && f->is_sequence)
+            cli_error(command, "frame %" PRIu32 " (%s) was not finished", f->list[i].number,
+                      f->list[i].path);
+    }
+    progress_frame(0, 0);
+    return code;
+}

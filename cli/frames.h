@@ -1,0 +1,62 @@
+/* Sequences: inputs that are frames, worked through one after another. */
+#ifndef CLI_FRAMES_H
+#define CLI_FRAMES_H
+
+#include "cli.h"
+
+enum { FRAMES_MOST = 1000000, FRAME_PATH = 4096 };
+
+/* --frames FIRST-LAST, both of them included. */
+typedef struct frame_range {
+    uint32_t first, last;
+    bool is_given;
+} frame_range;
+const char *frames_parse(const char *text, void *member);
+
+/* The row of an option table for the member of args that is a frame_range. */
+#define FRAMES_OPTION(args, member)                                                                \
+    {                                                                                              \
+        OPT_CUSTOM, "frames", .argument = "FIRST-LAST", .parse = frames_parse,                     \
+                              .offset = offsetof(args, member),                                    \
+                              .help = "of an input named with %04d: these numbers, each of which " \
+                                      "must be there (default: the files that are)"                \
+    }
+
+typedef struct frame {
+    uint32_t number; /* in the names of this frame's files */
+    char *path;      /* of its input */
+} frame;
+
+typedef struct frames {
+    frame *list; /* ascending */
+    uint32_t count;
+    bool is_sequence; /* false: one file, whose outputs have no number */
+} frames;
+
+/* What the operands stand for: one file; several, numbered from 0; or a name with %d or %04d, which stands for the
+ * files of range, or those that are there. Prints what is wrong and returns an exit code. */
+int frames_find(const char *command, char **operands, uint32_t operand_count,
+                const frame_range *range, frames *out);
+void frames_free(frames *f);
+
+/* Are all outputs there, whole (they appear by being renamed) and newer than every input? NULL entries do not count.
+ * What the options were at the time is not known. */
+bool frames_is_done(const char *const *inputs, uint32_t input_count, const char *const *outputs,
+                    uint32_t output_count);
+
+/* Does the frames that are this process's: common->share, and every common->shares-th after it. Stops at the
+ * first that fails, naming it, and returns its exit code. index: of the frame, among all. */
+typedef int (*frame_fn)(void *user, const frame *f, uint32_t index);
+int frames_run(const char *command, const frames *f, const cli_common *common, frame_fn work,
+               void *user);
+
+/* The names of a series: "%d" or "%04d" in pattern, once, becomes number. A pattern without it stays as it is.
+ * False where the result is longer than size or the pattern has another conversion. */
+bool path_is_numbered(const char *pattern);
+bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
+/* A check of an option that names an output: a number there, where there are several. Prints what is wrong and
+ * returns an exit code. path may be NULL. */
+int frames_check_output(const char *command, const char *option, const char *path,
+                        bool is_sequence);
+
+#endif
