@@ -378,9 +378,12 @@ FUNCTION(vec4)
 loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
 {
-    if (i >= vertex_count)
-        return loop_edge_point(tml_word(firsts, i - vertex_count), halves, values, n, flags);
-    return loop_vertex_point(i, halves, vertices, values, n, flags);
+    if (i < vertex_count)
+        return loop_vertex_point(i, halves, vertices, values, n, flags);
+    uint first = tml_word(firsts, i - vertex_count);
+    if (!loop_is_half(first)) /* a place of an adaptive level that is not taken */
+        return VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    return loop_edge_point(first, halves, values, n, flags);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------- */
@@ -711,7 +714,18 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
 /* A level that is refined in part. places: 1 a triangle, its number among those that are refined, LOOP_NONE
  * for the others. Vertices keep their numbers in all levels; those of a level's new ones begin at
  * vertex_count. Edges have no numbers: a half-edge's third word is the vertex in its middle, LOOP_NONE
- * where there is none. What lies beyond the triangles at hand is LOOP_OUTSIDE. */
+ * where there is none. What lies beyond the triangles at hand is LOOP_OUTSIDE.
+ *
+ * A level may have more places than triangles and vertices, for its sizes need not be known when its
+ * kernels are enqueued. In lists, LOOP_NONE stands behind the last; made of it are vertices without a
+ * half-edge, at the origin, that nothing uses, and triangles whose corners are all vertex 0, whose
+ * half-edges have LOOP_OUTSIDE across, and which are not wanted. */
+
+/* Is there no triangle in place t? All four children of a triangle are there, or none is. */
+FUNCTION(bool) loop_is_place(uint t, tml_words halves)
+{
+    return loop_twin(halves, 3u * t + 1u) == LOOP_OUTSIDE;
+}
 
 /* Half-edge h as it is numbered among the refined triangles. */
 FUNCTION(uint) loop_placed(uint h, tml_words places)
@@ -765,6 +779,8 @@ FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
 
 FUNCTION(uvec4) loop_new_placed_vertex(uint h, tml_words halves, tml_words places, uint flags)
 {
+    if (!loop_is_half(h))
+        return UVEC4(LOOP_NONE, 0u, 0u, 0u);
     uvec4 vertex = loop_new_vertex(h, halves, flags);
     uint placed = loop_placed(h, places);
     vertex.x = loop_is_half(placed) ? loop_corner_child(loop_next(placed), 2u) : LOOP_NONE;
@@ -812,6 +828,16 @@ FUNCTION(uint) loop_low_end(tml_words halves, uint h)
 FUNCTION(uint) loop_high_end(tml_words halves, uint h)
 {
     return max(loop_origin(halves, h), loop_origin(halves, loop_next(h)));
+}
+
+/* The limit of the vertex that refines the edge whose first half-edge is h. */
+FUNCTION(vec4)
+loop_new_limit(uint h, tml_words halves, tml_words values, tml_words next_values, uint n,
+               uint flags)
+{
+    if (!loop_is_half(h))
+        return VEC4(0.0f, 0.0f, 0.0f, 0.0f);
+    return loop_centre_limit(loop_centre_ahead(h, halves, values, next_values, n, flags), flags);
 }
 
 /* The limit of a vertex, found anew as long as its creases wear off. */

@@ -13,8 +13,11 @@
  * A vertex keeps its number through all levels; where it goes in the limit is found once, when it arises, so
  * every triangle sees it at the same place. Vertices that only masks needed are dropped at the end.
  *
- * Each step is a map, a scan, a compaction or an expansion of streams; counts are read back between
- * levels, since they are the sizes of what follows. */
+ * Each step is a map, a scan, a compaction or an expansion of streams, whose sizes are counts of steps
+ * before. A first run reads each of them back where it is needed. Later ones, on engines where that
+ * means to wait, expect what the last one counted and somewhat more: places that are not taken are marked
+ * as such (subdivide.k.h) and change no result, the whole run is enqueued, and all counts are read
+ * at its end. If one is more than was expected, the run is made anew with exact sizes. */
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +30,17 @@ static const uint64_t max_triangles = 0xffffffffu / 12;
 /* Runs with other thresholds: to meet a budget (halving an interval of logarithms), and to meet a
  * criterion that was met by parents but not by children. */
 enum { BUDGET_RUNS = 24, REPEATED_RUNS = 3 };
+
+/* What a run counts, as words: of each level, then of the mesh. */
+enum {
+    TALLY_SELECTED,
+    TALLY_LEAVES,
+    TALLY_WORST, /* a float: the leaves' worst error */
+    TALLY_FRESH, /* of each topology */
+    TALLY_LEVEL = TALLY_FRESH + SUBDIVIDE_TOPOLOGIES,
+    TALLY_VERTICES = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* of each topology */
+    TALLY_WORDS = TALLY_VERTICES + SUBDIVIDE_TOPOLOGIES,
+};
 
 /* One level's arrays, kept for the next call. Of topologies [0] is the mesh. */
 typedef struct part_level {
@@ -49,8 +63,13 @@ struct subdivide_adaptive {
     subdivide_spare normals[2], fresh_normals, worn_normals, vertex_normals;
     subdivide_spare used[SUBDIVIDE_TOPOLOGIES][2], fresh_used, numbers[SUBDIVIDE_TOPOLOGIES];
     subdivide_spare triples[SUBDIVIDE_TOPOLOGIES][2], leaf_triples, pairs[2], leaf_pairs;
-    subdivide_spare kept, middles, low_ends, high_ends, edge_errors, leaf_errors;
-    tml_buffer count, camera, worst;
+    subdivide_spare kept, middles, low_ends, high_ends, edge_errors, leaf_errors, depths;
+    subdivide_spare counts[TALLY_WORDS]; /* one element each */
+    tml_buffer count, camera, worst, tally;
+    /* What a run at that threshold counted; none before the first: 0. */
+    float known_threshold;
+    uint32_t known_depth;
+    uint32_t known[TALLY_WORDS];
 };
 
 typedef struct adaptive_run {
@@ -60,12 +79,16 @@ typedef struct adaptive_run {
     const tml_subdivide_adaptive_desc *desc;
     float threshold; /* of this run */
     uint32_t max_depth;
-    uint32_t depth;      /* the finest level */
+    uint32_t depth;      /* the finest level, or the last that is expected */
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
     bool is_beyond;
+    bool is_expected; /* sizes are expected, not read */
+    uint32_t tally[TALLY_WORDS];
+    uint32_t places[TALLY_WORDS], place_count; /* what is to be read into it */
     /* Of what came out. */
     uint64_t triangle_count, vertex_count[SUBDIVIDE_TOPOLOGIES];
     uint64_t level_leaves[TML_SUBDIVIDE_MAX_LEVELS + 1];
+    uint32_t finest;            /* level with triangles */
     float error, deepest_error; /* of leaves, and of leaves at max_depth */
 } adaptive_run;
 
@@ -100,26 +123,86 @@ static tml_status map_to(adaptive_run *run, const tml_kernel *kernel, const map_
 
 #define MAP_ARGS(...) (&(const map_args){.in = {__VA_ARGS__}})
 
-/* Running counts of marks (0 or 1) before each; *total of them all. */
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static uint32_t tally_place(uint32_t l, uint32_t which)
+{
+    return l * TALLY_LEVEL + which;
+}
+
+/* What an operation counts goes to the buffer of its place. */
+static tml_status count_room(adaptive_run *run, uint32_t place, tml_type type, tml_buffer *out)
+{
+    return subdivide_spare_get(run->subdivider, &run->memory->counts[place], type, 1, out);
+}
+
+/* Once the operation is enqueued: reads the count, or leaves that for the end. */
+static tml_status take_count(adaptive_run *run, uint32_t place)
+{
+    if (run->is_expected) {
+        run->places[run->place_count++] = place;
+        return TML_OK;
+    }
+    return tml_read(run->tml, run->memory->counts[place].buffer, &run->tally[place]);
+}
+
+/* Room for what a place counts: as much as it is, or as is expected. */
+static uint64_t count_of(const adaptive_run *run, uint32_t place)
+{
+    if (!run->is_expected)
+        return run->tally[place];
+    /* Where there was none there will be none, most likely: more would be a level more. */
+    uint64_t known = run->memory->known[place];
+    return known ? known + known / 8 + 64 : 0;
+}
+
+/* Reads what was left for the end, by one wait. */
+static tml_status read_tally(adaptive_run *run)
+{
+    struct subdivide_adaptive *memory = run->memory;
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; status == TML_OK && i < run->place_count; i += 3) {
+        tml_map_desc desc = {.kernel = subdivide_note, .in = {memory->tally}, .out = memory->tally};
+        for (uint32_t k = 0; k < 3; k++) {
+            uint32_t place = run->places[TML_MIN_OF(i + k, run->place_count - 1)];
+            desc.in[1 + k] = memory->counts[place].buffer;
+            desc.params.u[k] = place;
+        }
+        status = tml_map_stream(run->tml, &desc);
+    }
+    return status != TML_OK || run->place_count == 0
+               ? status
+               : tml_read(run->tml, memory->tally, run->tally);
+}
+
+/* Running counts of marks (0 or 1) before each; *total of them all, or room for them. */
 static tml_status rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
-                             subdivide_spare *ranks, uint64_t *total)
+                             subdivide_spare *ranks, uint32_t place, uint64_t *total)
 {
     *total = 0;
+    tml_buffer counted;
     tml_status status = room(run, ranks, TML_U32, count);
+    if (status == TML_OK)
+        status = count_room(run, place, TML_U32, &counted);
     if (status != TML_OK || count == 0)
         return status;
     status = tml_scan(run->tml, &(tml_scan_desc){.in = marks,
                                                  .length = {.count = count},
                                                  .out = ranks->buffer,
-                                                 .total = run->memory->count});
-    return status != TML_OK ? status : tml_read_count(run->tml, run->memory->count, total);
+                                                 .total = counted});
+    if (status == TML_OK)
+        status = take_count(run, place);
+    *total = TML_MIN_OF(count_of(run, place), count);
+    return status;
 }
 
-/* The places of marks. */
+/* The places of marks; LOOP_NONE behind the last, where there may be fewer than total. */
 static tml_status list_marks(adaptive_run *run, tml_buffer marks, uint64_t count, uint64_t total,
                              subdivide_spare *list)
 {
-    tml_status status = room(run, list, TML_U32, total);
+    tml_status status = run->is_expected
+                            ? map_to(run, subdivide_none, MAP_ARGS({0, 0}), total, list)
+                            : room(run, list, TML_U32, total);
     if (status != TML_OK || total == 0)
         return status;
     return tml_compact(run->tml,
@@ -128,13 +211,15 @@ static tml_status list_marks(adaptive_run *run, tml_buffer marks, uint64_t count
                                            .indices = list->buffer});
 }
 
-static tml_status reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, float *out)
+static tml_status reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, uint32_t place)
 {
-    tml_status status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_MAX,
-                                                                .in = in,
-                                                                .length = {.count = count},
-                                                                .out = run->memory->worst});
-    return status != TML_OK ? status : tml_read(run->tml, run->memory->worst, out);
+    tml_buffer worst;
+    tml_status status = count_room(run, place, TML_F32, &worst);
+    if (status == TML_OK)
+        status = tml_reduce(
+            run->tml, &(tml_reduce_desc){
+                          .fold = TML_MAX, .in = in, .length = {.count = count}, .out = worst});
+    return status != TML_OK ? status : take_count(run, place);
 }
 
 static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
@@ -328,7 +413,7 @@ static tml_status select_triangles(adaptive_run *run, uint32_t l)
                         &level->selects);
     if (status == TML_OK)
         status = rank_marks(run, level->selects.buffer, count, &level->select_ranks,
-                            &level->selected_count);
+                            tally_place(l, TALLY_SELECTED), &level->selected_count);
     return status;
 }
 
@@ -345,14 +430,15 @@ static tml_status make_middles(adaptive_run *run, uint32_t l, uint32_t t)
                halves, &level->owns[t]);
     if (status == TML_OK)
         status = rank_marks(run, level->owns[t].buffer, halves, &level->ranks[t],
-                            &level->fresh_count[t]);
+                            tally_place(l, TALLY_FRESH + t), &level->fresh_count[t]);
     if (status == TML_OK)
         status = list_marks(run, level->owns[t].buffer, halves, level->fresh_count[t],
                             &level->firsts[t]);
     if (status == TML_OK)
         status = tml_map_stream(
             run->tml, &(tml_map_desc){.kernel = subdivide_middle,
-                                      .params = with_flags(level->vertex_count[t], 0),
+                                      .params = {.u = {(uint32_t)level->vertex_count[t],
+                                                       (uint32_t)level->fresh_count[t]}},
                                       .in = {level_halves(run, l, t), level->owns[t].buffer,
                                              level->ranks[t].buffer},
                                       .length = {.count = halves},
@@ -454,6 +540,10 @@ static tml_status refine(adaptive_run *run, uint32_t l)
     struct subdivide_adaptive *memory = run->memory;
     part_level *level = &memory->levels[l], *next = &memory->levels[l + 1];
     next->triangle_count = 4 * level->selected_count;
+    if (next->triangle_count > max_triangles && run->is_expected) {
+        run->is_beyond = true; /* of what is expected, that is */
+        return TML_OK;
+    }
     if (next->triangle_count > max_triangles)
         return tml_error(
             run->tml, TML_UNSUPPORTED,
@@ -462,7 +552,9 @@ static tml_status refine(adaptive_run *run, uint32_t l)
             call, l + 1, (unsigned long long)next->triangle_count,
             (unsigned long long)max_triangles);
     tml_status status =
-        map_to(run, subdivide_place, MAP_ARGS(level->selects.buffer, level->select_ranks.buffer),
+        map_to(run, subdivide_place,
+               &(const map_args){.in = {level->selects.buffer, level->select_ranks.buffer},
+                                 .params = with_flags(level->selected_count, 0)},
                level->triangle_count, &level->places);
     if (status == TML_OK)
         status = list_marks(run, level->selects.buffer, level->triangle_count,
@@ -485,6 +577,24 @@ static tml_status refine(adaptive_run *run, uint32_t l)
     return status;
 }
 
+/* Adds what splitting the wanted triangles of a level makes. */
+static tml_status count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
+{
+    part_level *level = &run->memory->levels[l];
+    uint64_t wanted = 0;
+    tml_status status = room(run, &level->want_ranks, TML_U32, level->triangle_count);
+    if (status == TML_OK)
+        status = tml_scan(run->tml, &(tml_scan_desc){.in = level->wants.buffer,
+                                                     .length = {.count = level->triangle_count},
+                                                     .out = level->want_ranks.buffer,
+                                                     .total = run->memory->count});
+    if (status == TML_OK)
+        status = tml_read_count(run->tml, run->memory->count, &wanted);
+    *leaves += 3 * wanted;
+    run->is_beyond = *leaves > run->leaf_bound;
+    return status;
+}
+
 /* Goes down until nothing is wanted; run->depth is then the finest level. Stops as soon as the triangles
  * that are wanted make more than leaf_bound. */
 static tml_status go_down(adaptive_run *run)
@@ -503,16 +613,14 @@ static tml_status go_down(adaptive_run *run)
         status = select_triangles(run, l);
         if (status != TML_OK || level->selected_count == 0)
             break;
-        if (run->leaf_bound) {
-            uint64_t wanted = 0;
-            status = rank_marks(run, level->wants.buffer, level->triangle_count, &level->want_ranks,
-                                &wanted);
-            leaves += 3 * wanted;
-            run->is_beyond = leaves > run->leaf_bound;
+        if (run->leaf_bound && !run->is_expected) {
+            status = count_wanted(run, l, &leaves);
             if (status != TML_OK || run->is_beyond)
                 break;
         }
         status = refine(run, l);
+        if (run->is_beyond)
+            break;
     }
     return status;
 }
@@ -551,13 +659,9 @@ static tml_status find_leaves(adaptive_run *run, uint32_t l)
         status =
             map_to(run, subdivide_leaf_error, MAP_ARGS(level->codes.buffer, level->errors.buffer),
                    count, &run->memory->leaf_errors);
-    float worst = 0.0f;
     if (status == TML_OK && count)
-        status = reduce_max(run, run->memory->leaf_errors.buffer, count, &worst);
-    if (l == run->max_depth)
-        run->deepest_error = worst;
-    else
-        run->error = fmaxf(run->error, worst);
+        status =
+            reduce_max(run, run->memory->leaf_errors.buffer, count, tally_place(l, TALLY_WORST));
     return status;
 }
 
@@ -607,30 +711,28 @@ static tml_status expand_leaves(adaptive_run *run, uint32_t l, const tml_kernel 
 static tml_status count_leaves(adaptive_run *run, uint32_t l)
 {
     const part_level *level = &run->memory->levels[l];
-    run->level_leaves[l] = 0;
+    uint32_t place = tally_place(l, TALLY_LEAVES);
     if (level->triangle_count == 0)
         return TML_OK;
-    tml_status status =
-        tml_expand(run->tml, &(tml_expand_desc){.count_kernel = subdivide_leaf_count,
-                                                .in = {level->codes.buffer},
-                                                .length = {.count = level->triangle_count},
-                                                .total = run->memory->count});
-    return status != TML_OK ? status
-                            : tml_read_count(run->tml, run->memory->count, &run->level_leaves[l]);
+    tml_buffer total;
+    tml_status status = count_room(run, place, TML_U32, &total);
+    if (status == TML_OK)
+        status = tml_expand(run->tml, &(tml_expand_desc){.count_kernel = subdivide_leaf_count,
+                                                         .in = {level->codes.buffer},
+                                                         .length = {.count = level->triangle_count},
+                                                         .total = total});
+    return status != TML_OK ? status : take_count(run, place);
 }
 
 static tml_status go_up(adaptive_run *run)
 {
     tml_status status = TML_OK;
-    run->error = run->deepest_error = 0.0f;
-    run->triangle_count = 0;
     for (uint32_t l = run->depth + 1; status == TML_OK && l-- > 0;)
         status = redden(run, l);
     for (uint32_t l = 0; status == TML_OK && l <= run->depth; l++) {
         status = find_leaves(run, l);
         if (status == TML_OK)
             status = count_leaves(run, l);
-        run->triangle_count += run->level_leaves[l];
     }
     return status;
 }
@@ -646,7 +748,7 @@ static tml_status number_vertices(adaptive_run *run)
         if (status == TML_OK)
             status = rank_marks(run, memory->used[t][run->depth % 2].buffer,
                                 memory->levels[run->depth].vertex_count[t], &memory->numbers[t],
-                                &run->vertex_count[t]);
+                                TALLY_VERTICES + t, &run->vertex_count[t]);
     }
     return status;
 }
@@ -779,9 +881,13 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
         &adaptive->fresh_normals, &adaptive->worn_normals, &adaptive->vertex_normals,
         &adaptive->fresh_used,    &adaptive->leaf_triples, &adaptive->leaf_pairs,
         &adaptive->kept,          &adaptive->middles,      &adaptive->low_ends,
-        &adaptive->high_ends,     &adaptive->edge_errors,  &adaptive->leaf_errors};
+        &adaptive->high_ends,     &adaptive->edge_errors,  &adaptive->leaf_errors,
+        &adaptive->depths};
     for (size_t i = 0; i < TML_ARRAY_SIZE(spares); i++)
         tml_buffer_destroy(tml, spares[i]->buffer);
+    for (uint32_t place = 0; place < TALLY_WORDS; place++)
+        tml_buffer_destroy(tml, adaptive->counts[place].buffer);
+    tml_buffer_destroy(tml, adaptive->tally);
     tml_buffer_destroy(tml, adaptive->count);
     tml_buffer_destroy(tml, adaptive->camera);
     tml_buffer_destroy(tml, adaptive->worst);
@@ -802,11 +908,14 @@ static tml_status make_memory(tml_subdivider *subdivider)
     tml_status status =
         tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &memory->count);
     if (status == TML_OK)
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 20},
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 20},
                                    &memory->camera);
     if (status == TML_OK)
         status =
             tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 1}, &memory->worst);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = TALLY_WORDS},
+                                   &memory->tally);
     return status;
 }
 
@@ -868,51 +977,124 @@ static tml_status check_desc(const tml_subdivider *subdivider,
     return desc->criterion == TML_SPLIT_PIXELS ? check_camera(tml, &desc->camera) : TML_OK;
 }
 
-/* The farthest w of the mesh's positions, which the automatic nearest one is a share of. */
-static tml_status farthest_w(tml_subdivider *subdivider, const float matrix[16], float *out)
+/* The least w that counts, from the farthest of the mesh's positions, in the camera on the device. */
+static tml_status set_nearest(adaptive_run *run)
 {
-    tml_context *tml = subdivider->tml;
-    const float *points;
-    void *memory;
-    tml_status status = tml_map(tml, subdivider->values[0].base, &memory);
-    if (status != TML_OK)
-        return status;
-    points = memory;
-    *out = 0.0f;
-    for (uint64_t i = 0; i < subdivider->info.vertex_count; i++) {
-        const float *p = points + 3 * i;
-        float w = matrix[12] * p[0] + matrix[13] * p[1] + matrix[14] * p[2] + matrix[15];
-        *out = fmaxf(*out, w);
-    }
-    tml_unmap(tml, subdivider->values[0].base);
-    return TML_OK;
+    struct subdivide_adaptive *memory = run->memory;
+    uint64_t count = run->subdivider->info.vertex_count;
+    tml_status status =
+        map_to(run, subdivide_depth, MAP_ARGS(level_points(run, 0, 0), memory->camera), count,
+               &memory->depths);
+    if (status == TML_OK)
+        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_MAX,
+                                                         .in = memory->depths.buffer,
+                                                         .length = {.count = count},
+                                                         .out = memory->worst});
+    return status != TML_OK
+               ? status
+               : tml_map_stream(run->tml, &(tml_map_desc){.kernel = subdivide_nearest,
+                                                          .in = {memory->camera, memory->worst},
+                                                          .out = memory->camera});
 }
 
-static tml_status set_camera(tml_subdivider *subdivider, const tml_subdivide_camera *camera)
+static tml_status set_camera(adaptive_run *run)
 {
+    const tml_subdivide_camera *camera = &run->desc->camera;
     float words[20];
     memcpy(words, camera->matrix, sizeof camera->matrix);
     words[16] = 0.5f * (float)camera->width;
     words[17] = 0.5f * (float)camera->height;
     words[18] = camera->nearest;
-    if (camera->nearest == 0.0f) {
-        float farthest;
-        tml_status status = farthest_w(subdivider, camera->matrix, &farthest);
-        if (status != TML_OK)
-            return status;
-        words[18] = fmaxf(farthest * 1e-3f, 1e-30f);
-    }
     words[19] = camera->everywhere ? 1.0f : 0.0f;
-    return tml_write(subdivider->tml, subdivider->adaptive->camera, 0, 20, words);
+    tml_status status = tml_write(run->tml, run->memory->camera, 0, 20, words);
+    return status != TML_OK || camera->nearest > 0.0f ? status : set_nearest(run);
 }
 
-/* Down and up again at one threshold. */
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* What the counts say of a run that is over. */
+static void weigh(adaptive_run *run)
+{
+    run->error = run->deepest_error = 0.0f;
+    run->triangle_count = 0;
+    run->finest = 0;
+    for (uint32_t l = 0; l <= run->depth; l++) {
+        float worst;
+        memcpy(&worst, &run->tally[tally_place(l, TALLY_WORST)], sizeof worst);
+        if (l == run->max_depth)
+            run->deepest_error = worst;
+        else
+            run->error = fmaxf(run->error, worst);
+        run->level_leaves[l] = run->tally[tally_place(l, TALLY_LEAVES)];
+        run->triangle_count += run->level_leaves[l];
+        if (l > 0 && run->tally[tally_place(l - 1, TALLY_SELECTED)] > 0)
+            run->finest = l;
+    }
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
+        run->vertex_count[t] = run->tally[TALLY_VERTICES + t];
+}
+
+/* Down and up again, by sizes that are read or expected. Who expects reads at the end, and so numbers the
+ * vertices before that is known to have been the last run. */
+static tml_status run_once(adaptive_run *run)
+{
+    run->is_beyond = false;
+    run->place_count = 0;
+    memset(run->tally, 0, sizeof run->tally);
+    tml_status status = go_down(run);
+    if (status == TML_OK && !run->is_beyond)
+        status = go_up(run);
+    if (status == TML_OK && run->is_expected && !run->is_beyond)
+        status = number_vertices(run);
+    return status != TML_OK || run->is_beyond ? status : read_tally(run);
+}
+
+/* Are there no more of anything than was expected? */
+static bool is_as_expected(const adaptive_run *run)
+{
+    for (uint32_t l = 0; l <= run->depth; l++) {
+        uint32_t selected = tally_place(l, TALLY_SELECTED);
+        if (run->tally[selected] > count_of(run, selected))
+            return false;
+        for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
+            if (run->tally[selected + TALLY_FRESH + t] > count_of(run, selected + TALLY_FRESH + t))
+                return false;
+    }
+    return true;
+}
+
+/* What was known stays if it was made by a smaller threshold and is not far too much: thresholds come in
+ * the same order with the next camera. */
+static void learn(adaptive_run *run)
+{
+    struct subdivide_adaptive *memory = run->memory;
+    uint64_t known = 0;
+    for (uint32_t l = 0; l <= memory->known_depth; l++)
+        known += memory->known[tally_place(l, TALLY_LEAVES)];
+    if (run->is_expected && run->threshold > memory->known_threshold &&
+        run->triangle_count >= known / 2)
+        return;
+    memory->known_threshold = run->threshold;
+    memory->known_depth = run->finest;
+    memcpy(memory->known, run->tally, sizeof memory->known);
+}
+
 static tml_status try_threshold(adaptive_run *run, float threshold)
 {
+    float known = run->memory->known_threshold;
     run->threshold = threshold;
-    run->is_beyond = false;
-    tml_status status = go_down(run);
-    return status != TML_OK || run->is_beyond ? status : go_up(run);
+    run->is_expected =
+        run->tml->engine->kind != TML_ENGINE_CPU && known > 0.0f && threshold >= 0.9f * known;
+    tml_status status = run_once(run);
+    if (status == TML_OK && run->is_expected && (run->is_beyond || !is_as_expected(run))) {
+        run->is_expected = false;
+        status = run_once(run);
+    }
+    if (status != TML_OK || run->is_beyond)
+        return status;
+    weigh(run);
+    learn(run);
+    return TML_OK;
 }
 
 /* Finds the least threshold whose triangles are within the budget, by halving between one that asks for too
@@ -984,8 +1166,6 @@ TML_API tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
     tml_status status = check_desc(subdivider, desc);
     if (status == TML_OK)
         status = make_memory(subdivider);
-    if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
-        status = set_camera(subdivider, &desc->camera);
     if (status != TML_OK)
         return status;
     adaptive_run run = {.subdivider = subdivider,
@@ -995,15 +1175,18 @@ TML_API tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
                         .max_depth = desc->max_depth ? desc->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     float threshold = desc->threshold > 0.0f ? desc->threshold : 1.0f;
     bool is_within_budget;
-    status = find_mesh(&run, threshold, &is_within_budget);
+    if (desc->criterion == TML_SPLIT_PIXELS)
+        status = set_camera(&run);
     if (status == TML_OK)
+        status = find_mesh(&run, threshold, &is_within_budget);
+    if (status == TML_OK && !run.is_expected)
         status = number_vertices(&run);
     if (status != TML_OK)
         return status;
     float worst = fmaxf(run.error, run.deepest_error);
     *out = (tml_subdivide_result){.vertex_count = run.vertex_count[0],
                                   .triangle_count = run.triangle_count,
-                                  .depth = run.depth,
+                                  .depth = run.finest,
                                   .is_within_budget = is_within_budget,
                                   .is_within_depth = run.deepest_error <= threshold,
                                   .error = (double)worst / (double)threshold};

@@ -166,57 +166,61 @@ extern const tml_kernel *const subdivide_copy_kernels[4];   /* (tml_words values
 extern const tml_kernel *const subdivide_child_kernels[4];  /* next level's values */
 extern const tml_kernel *const subdivide_limit_kernels[4];  /* limit of the next level's */
 extern const tml_kernel *const subdivide_settle_kernels[4]; /* limit of a level's own */
-extern const tml_kernel *const subdivide_child_half,
-    *const subdivide_child_vertex, *const subdivide_child_first,
-                                       *const subdivide_child_triangle,
-                                           *const subdivide_own_triangle,
-                                               *const subdivide_vertex_normal,
-                                                   *const subdivide_child_normal;
+extern const tml_kernel *const subdivide_child_half;
+extern const tml_kernel *const subdivide_child_vertex;
+extern const tml_kernel *const subdivide_child_first;
+extern const tml_kernel *const subdivide_child_triangle;
+extern const tml_kernel *const subdivide_own_triangle;
+extern const tml_kernel *const subdivide_vertex_normal;
+extern const tml_kernel *const subdivide_child_normal;
 
 /* Adaptive. */
 extern const tml_kernel *const subdivide_new_limit_kernels[4];
 extern const tml_kernel *const subdivide_worn_limit_kernels[4];
 extern const tml_kernel *const subdivide_join_kernels[4];
-extern const tml_kernel *const subdivide_length,
-    *const subdivide_pixels,
-        *const subdivide_middle_ahead,
-            *const subdivide_distance,
-                *const subdivide_angle,
-                    *const subdivide_low_end,
-                        *const subdivide_high_end,
-                            *const subdivide_worst,
-                                *const subdivide_wearing,
-                                    *const subdivide_want,
-                                        *const subdivide_want_wearing,
-                                            *const subdivide_touch,
-                                                *const subdivide_select,
-                                                    *const subdivide_place,
-                                                        *const subdivide_is_marked,
-                                                            *const subdivide_own,
-                                                                *const subdivide_middle,
-                                                                    *const subdivide_part_half,
-                                                                        *const subdivide_part_vertex,
-                                                                            *const subdivide_inherit,
-                                                                                *const subdivide_position,
-                                                                                    *const subdivide_one,
-                                                                                        *const subdivide_zero,
-                                                                                            *const subdivide_copy_mark,
-                                                                                                *const subdivide_copy_record,
-                                                                                                    *const subdivide_kept,
-                                                                                                        *const subdivide_join_marks,
-                                                                                                            *const subdivide_join_pairs,
-                                                                                                                *const subdivide_join_triples,
-                                                                                                                    *const subdivide_new_normal,
-                                                                                                                        *const subdivide_worn_normal,
-                                                                                                                            *const subdivide_wearing_normal,
-                                                                                                                                *const subdivide_red,
-                                                                                                                                    *const subdivide_leaf,
-                                                                                                                                        *const subdivide_leaf_error,
-                                                                                                                                            *const subdivide_leaf_count,
-                                                                                                                                                *const subdivide_used,
-                                                                                                                                                    *const subdivide_green,
-                                                                                                                                                        *const subdivide_sliver,
-                                                                                                                                                            *const
-                                                                                                                                                                subdivide_origin;
+extern const tml_kernel *const subdivide_length;
+extern const tml_kernel *const subdivide_depth;
+extern const tml_kernel *const subdivide_nearest;
+extern const tml_kernel *const subdivide_pixels;
+extern const tml_kernel *const subdivide_middle_ahead;
+extern const tml_kernel *const subdivide_distance;
+extern const tml_kernel *const subdivide_angle;
+extern const tml_kernel *const subdivide_low_end;
+extern const tml_kernel *const subdivide_high_end;
+extern const tml_kernel *const subdivide_worst;
+extern const tml_kernel *const subdivide_wearing;
+extern const tml_kernel *const subdivide_want;
+extern const tml_kernel *const subdivide_want_wearing;
+extern const tml_kernel *const subdivide_touch;
+extern const tml_kernel *const subdivide_select;
+extern const tml_kernel *const subdivide_place;
+extern const tml_kernel *const subdivide_is_marked;
+extern const tml_kernel *const subdivide_own;
+extern const tml_kernel *const subdivide_middle;
+extern const tml_kernel *const subdivide_part_half;
+extern const tml_kernel *const subdivide_part_vertex;
+extern const tml_kernel *const subdivide_inherit;
+extern const tml_kernel *const subdivide_position;
+extern const tml_kernel *const subdivide_one;
+extern const tml_kernel *const subdivide_none;
+extern const tml_kernel *const subdivide_note;
+extern const tml_kernel *const subdivide_zero;
+extern const tml_kernel *const subdivide_copy_mark;
+extern const tml_kernel *const subdivide_copy_record;
+extern const tml_kernel *const subdivide_kept;
+extern const tml_kernel *const subdivide_join_marks;
+extern const tml_kernel *const subdivide_join_pairs;
+extern const tml_kernel *const subdivide_join_triples;
+extern const tml_kernel *const subdivide_new_normal;
+extern const tml_kernel *const subdivide_worn_normal;
+extern const tml_kernel *const subdivide_wearing_normal;
+extern const tml_kernel *const subdivide_red;
+extern const tml_kernel *const subdivide_leaf;
+extern const tml_kernel *const subdivide_leaf_error;
+extern const tml_kernel *const subdivide_leaf_count;
+extern const tml_kernel *const subdivide_used;
+extern const tml_kernel *const subdivide_green;
+extern const tml_kernel *const subdivide_sliver;
+extern const tml_kernel *const subdivide_origin;
 
 #endif

@@ -138,6 +138,13 @@ TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves,
     }
     return worst;
 })
+/* How far a point lies before the camera; and the camera's word 18, its least w, from the farthest. */
+TML_KERNEL_WITH(subdivide, float, subdiv_depth, (vec3 p, tml_words camera), {
+    return loop_project(p, camera).w;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_nearest, (float word, tml_index i, tml_words farthest), {
+    return U(i) == 18u ? max(tml_word_float(farthest, 0u) * 1e-3f, 1e-30f) : word;
+})
 TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
                 (tml_index t, tml_words halves, tml_words limits, tml_words camera), {
     float worst = 0.0f;
@@ -215,10 +222,11 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, 
     uint corners = tml_word(touched, loop_origin(halves, h)) +
                    tml_word(touched, loop_origin(halves, h + 1u)) +
                    tml_word(touched, loop_origin(halves, h + 2u));
-    return corners > 0u ? 1u : 0u;
+    return corners > 0u && !loop_is_place(U(t), halves) ? 1u : 0u;
 })
-TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank), {
-    return is_selected != 0u ? rank : LOOP_NONE;
+/* params.u[0]: places in the next level. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_params p), {
+    return is_selected != 0u && rank < p.u[0] ? rank : LOOP_NONE;
 })
 TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
     return mark != 0u;
@@ -226,7 +234,7 @@ TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
 
 /* ---- adaptive: the next level ---------------------------------------------------------------- */
 
-/* params.u: vertices before the level's new ones, 0, flags. */
+/* params.u: vertices before the level's new ones, room for these, flags. */
 
 TML_KERNEL_WITH(subdivide, uint, subdiv_own,
                 (tml_index h, tml_words halves, tml_words mesh_halves, tml_words places), {
@@ -235,12 +243,16 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_own,
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_middle,
                 (tml_index h, uvec4 half_edge, tml_words owns, tml_words ranks, tml_params p), {
     uint first = min(U(h), half_edge.y);
-    uint middle = tml_word(owns, first) != 0u ? p.u[0] + tml_word(ranks, first) : LOOP_NONE;
+    uint rank = tml_word(ranks, first);
+    uint vertex = rank < p.u[1] ? p.u[0] + rank : 0u; /* never, unless the level is made anew */
+    uint middle = tml_word(owns, first) != 0u ? vertex : LOOP_NONE;
     return UVEC4(half_edge.x, half_edge.y, middle, half_edge.w);
 })
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_half,
                 (tml_index i, tml_words halves, tml_words list, tml_words places), {
     uint f = tml_word(list, U(i) / 12u);
+    if (f == LOOP_NONE)
+        return UVEC4(0u, LOOP_OUTSIDE, LOOP_NONE, 0u);
     uint twin = loop_placed(loop_twin(halves, loop_child_side(U(i), f)), places);
     uvec4 child = loop_child_half(U(i), f, twin, halves, 0u, 0u);
     return UVEC4(child.x, child.y, LOOP_NONE, child.w);
@@ -257,7 +269,8 @@ TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
 })
 /* What a triangle of the next level has from its parent. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
-    return tml_word(marks, tml_word(list, U(i) / 4u));
+    uint parent = tml_word(list, U(i) / 4u);
+    return parent != LOOP_NONE ? tml_word(marks, parent) : 0u;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
     return U(i);
@@ -267,6 +280,16 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_one, (tml_index i), {
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_zero, (tml_index i), {
     return min(U(i), 0u);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_none, (tml_index i), {
+    return LOOP_NONE - min(U(i), 0u);
+})
+/* Notes three counts among all, at params.u. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_note,
+                (uint word, tml_index i, tml_words a, tml_words b, tml_words c, tml_params p), {
+    uint with_c = U(i) == p.u[2] ? tml_word(c, 0u) : word;
+    uint with_b = U(i) == p.u[1] ? tml_word(b, 0u) : with_c;
+    return U(i) == p.u[0] ? tml_word(a, 0u) : with_b;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
     return mark;
@@ -284,28 +307,24 @@ TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
 TML_KERNEL_WITH(subdivide, float, subdiv_new_limit_1,
                 (uint first, tml_words halves, tml_words values, tml_words next_values,
                  tml_params p), {
-    return loop_centre_limit(
-        loop_centre_ahead(first, halves, values, next_values, 1u, p.u[2]), p.u[2]).x;
+    return loop_new_limit(first, halves, values, next_values, 1u, p.u[2]).x;
 })
 TML_KERNEL_WITH(subdivide, vec2, subdiv_new_limit_2,
                 (uint first, tml_words halves, tml_words values, tml_words next_values,
                  tml_params p), {
-    vec4 v = loop_centre_limit(
-        loop_centre_ahead(first, halves, values, next_values, 2u, p.u[2]), p.u[2]);
+    vec4 v = loop_new_limit(first, halves, values, next_values, 2u, p.u[2]);
     return VEC2(v.x, v.y);
 })
 TML_KERNEL_WITH(subdivide, vec3, subdiv_new_limit_3,
                 (uint first, tml_words halves, tml_words values, tml_words next_values,
                  tml_params p), {
-    vec4 v = loop_centre_limit(
-        loop_centre_ahead(first, halves, values, next_values, 3u, p.u[2]), p.u[2]);
+    vec4 v = loop_new_limit(first, halves, values, next_values, 3u, p.u[2]);
     return VEC3(v.x, v.y, v.z);
 })
 TML_KERNEL_WITH(subdivide, vec4, subdiv_new_limit_4,
                 (uint first, tml_words halves, tml_words values, tml_words next_values,
                  tml_params p), {
-    return loop_centre_limit(
-        loop_centre_ahead(first, halves, values, next_values, 4u, p.u[2]), p.u[2]);
+    return loop_new_limit(first, halves, values, next_values, 4u, p.u[2]);
 })
 TML_KERNEL_WITH(subdivide, float, subdiv_worn_limit_1,
                 (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
@@ -371,6 +390,8 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_join_triples,
 TML_KERNEL_WITH(subdivide, vec3, subdiv_new_normal,
                 (uint first, tml_words halves, tml_words positions, tml_words next_positions,
                  tml_params p), {
+    if (!loop_is_half(first))
+        return VEC3(0.0f, 0.0f, 0.0f);
     return loop_centre_normal(
         loop_centre_ahead(first, halves, positions, next_positions, 3u, p.u[2]), p.u[2]);
 })
@@ -414,7 +435,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_leaf_count, (uint code), {
     return code == 0u ? 0u : 1u + popcount32(code & 7u);
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_used, (uint first, tml_words mesh_halves, tml_words reds), {
-    return loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
+    return loop_is_half(first) && loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uvec3, subdiv_green,
                 (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
@@ -454,6 +475,8 @@ const tml_kernel *const subdivide_own_triangle = TML_USE(subdiv_own_triangle);
 const tml_kernel *const subdivide_vertex_normal = TML_USE(subdiv_vertex_normal);
 const tml_kernel *const subdivide_child_normal = TML_USE(subdiv_child_normal);
 const tml_kernel *const subdivide_length = TML_USE(subdiv_length);
+const tml_kernel *const subdivide_depth = TML_USE(subdiv_depth);
+const tml_kernel *const subdivide_nearest = TML_USE(subdiv_nearest);
 const tml_kernel *const subdivide_pixels = TML_USE(subdiv_pixels);
 const tml_kernel *const subdivide_middle_ahead = TML_USE(subdiv_middle_ahead);
 const tml_kernel *const subdivide_distance = TML_USE(subdiv_distance);
@@ -497,6 +520,8 @@ const tml_kernel *const subdivide_worn_limit_kernels[4] = {
     TML_USE(subdiv_worn_limit_4)};
 const tml_kernel *const subdivide_join_kernels[4] = {
     TML_USE(subdiv_join_1), TML_USE(subdiv_join_2), TML_USE(subdiv_join_3), TML_USE(subdiv_join_4)};
+const tml_kernel *const subdivide_none = TML_USE(subdiv_none);
+const tml_kernel *const subdivide_note = TML_USE(subdiv_note);
 const tml_kernel *const subdivide_zero = TML_USE(subdiv_zero);
 const tml_kernel *const subdivide_copy_mark = TML_USE(subdiv_copy_mark);
 const tml_kernel *const subdivide_copy_record = TML_USE(subdiv_copy_record);
