@@ -102,4 +102,9 @@ void progress_catch_signals(tml_context *tml)
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* so that the second one kills */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hang_up;
+    if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup's */
+        sigaction(SIGHUP, &action, NULL);
+    /* A file that outgrows the user's limit is an error with a message, and nothing is left of it. */
+    signal(SIGXFSZ, SIG_IGN);
 }
