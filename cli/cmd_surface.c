@@ -607,7 +607,7 @@ static const char *what_needs_all(const run *r)
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave --soup away, or --largest and --drop-degenerate"
            : !a->iso.count && !a->labels.count  ? "give --iso"
-           : a->common.backend > TML_ENGINE_CPU ? "use --backend cpu"
+           : a->common.backend == TML_ENGINE_GL ? "use --backend cpu or vulkan"
                                                 : NULL;
 }
 
@@ -775,7 +775,7 @@ static int open_context(job *j, bool in_slabs)
         return CLI_OK;
     if (j->tml)
         cli_close(j->tml);
-    if (in_slabs) /* the engine that takes them */
+    if (in_slabs && common.backend == TML_ENGINE_AUTO) /* the best one may not take them */
         common.backend = TML_ENGINE_CPU;
     j->is_for_slabs = in_slabs;
     j->tml = cli_open("surface", &common);

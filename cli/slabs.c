@@ -95,6 +95,19 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     return status;
 }
 
+/* On the reading thread. Layers below the slab at work, which is the one asked for before this, are done with. */
+static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                             const void **out)
+{
+    slabs *s = user;
+    const tml_volume *info = &s->info[source];
+    size_t layer = info->grid.dims[0] * info->grid.dims[1] * tml_type_size(info->type);
+    tml_volume_stream_let_go(s->streams[source], s->at_work[source]);
+    s->at_work[source] = first;
+    *out = (const char *)s->mapped[source] + first * layer;
+    return tml_volume_stream_bring(s->streams[source], first, count);
+}
+
 /* Attributes in physical units. */
 static tml_status scale_values(slabs *s, const float *values, uint64_t count)
 {
@@ -199,12 +212,23 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
                                    "volume", &surface->volume));
 }
 
+/* Can all of the files be looked at where they lie? */
+static bool map_all(slabs *s)
+{
+    if (s->streams[TML_SURFACE_MASK] && tml_type_size(s->info[TML_SURFACE_MASK].type) > 1)
+        return false;
+    for (int i = 0; i < SLABS_SOURCES; i++)
+        if (s->streams[i] && tml_volume_stream_map(s->streams[i], &s->mapped[i]) != TML_OK)
+            return false;
+    return true;
+}
+
 /* The library's message, with the reader's own where reading failed. */
 static int explain(tml_context *tml, const slabs *s, tml_status status)
 {
     const char *why = cli_last_error(s->reader);
     if (status == TML_OK || status == TML_CANCELLED || !*why ||
-        !strstr(cli_last_error(tml), "desc.read"))
+        !strstr(cli_last_error(tml), "could not be read"))
         return cli_fail("surface", tml, status);
     return cli_error("surface", "%s: %s", cli_last_error(tml), why);
 }
@@ -296,6 +320,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;
+        desc.map = map_all(s) ? map_layers : NULL;
     }
     tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
                                  .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
@@ -317,8 +342,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
             status = tml_surface_stream(tml, &desc, result);
         if (team && status == TML_OK)
             status = join_results(tml, result);
-        bool is_empty =
-            status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
+        bool is_empty = status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
         if (is_empty) /* no file of nothing */
             (void)!tml_mesh_stream_finish(s->out, TML_CANCELLED);
         else

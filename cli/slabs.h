@@ -17,6 +17,8 @@ typedef struct slabs {
     double slope, intercept;                   /* of the attribute */
     char why[512];                             /* it could not be opened */
     /* While it runs. */
+    const void *mapped[SLABS_SOURCES];
+    uint64_t at_work[SLABS_SOURCES]; /* first layer of the slab at work */
     tml_mesh_stream *out;
     float *values;
     size_t values_size;

@@ -60,8 +60,12 @@ static bool streams_alike(tml_context *tml, const char *path, const tml_volume_l
         CHECK_STATUS(tml_volume_stream_read(stream, 0, 1, read), TML_INVALID_ARGUMENT);
     const void *mapped;
     bool is_mapped = stream && tml_volume_stream_map(stream, &mapped) == TML_OK;
-    for (uint64_t z = 0; is_mapped && z <= count; z += count) /* let go, they are still there */
+    for (uint64_t z = 0; is_mapped && z <= count; z += count) { /* let go, they are still there */
         tml_volume_stream_let_go(stream, z);
+        CHECK_OK(tml, tml_volume_stream_bring(stream, count - z, z));
+    }
+    if (stream)
+        CHECK_STATUS(tml_volume_stream_bring(stream, count, 1), TML_INVALID_ARGUMENT);
     if (is_mapped)
         good = CHECK(memcmp(mapped, volume.data, volume.size) == 0) && good;
     if (!good)
@@ -234,6 +238,78 @@ TEST(a_stream_that_breaks_off)
     remove_files();
     tml_close(tml);
     CHECK_EQ_U64(watch.live, 0);
+}
+
+/* What a file has lost since it was mapped is told before it is looked at. */
+TEST(a_mapped_file_that_is_shortened)
+{
+    enum { SIDE = 64, LAYER = SIDE * SIDE };
+    static uint16_t samples[LAYER * SIDE];
+    tml_context *tml = open_cpu(1);
+    fill(samples, LAYER * SIDE);
+    write_file("long.raw", samples, sizeof samples);
+    const tml_volume_load_desc raw = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16};
+    tml_volume info;
+    tml_volume_stream *stream;
+    const void *mapped;
+    if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("long.raw"), &raw, &info, &stream))) {
+        CHECK_STATUS(tml_volume_stream_bring(stream, 0, 1), TML_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_volume_stream_map(stream, &mapped));
+        CHECK_OK(tml, tml_volume_stream_bring(stream, 0, SIDE));
+        CHECK(truncate(in_folder("long.raw"), LAYER * SIDE) == 0); /* half of it */
+        CHECK_OK(tml, tml_volume_stream_bring(stream, 0, SIDE / 2));
+        CHECK(memcmp(mapped, samples, LAYER * SIDE) == 0);
+        tml_status status = tml_volume_stream_bring(stream, SIDE / 2, 1);
+        if (status != TML_OK) /* a system that cannot tell */
+            CHECK_STATUS(status, TML_FILE_ACCESS);
+        tml_volume_stream_close(stream);
+    }
+    remove_files();
+    tml_close(tml);
+}
+
+/* Hundreds of slices take the memory of one, and one file is open at a time. */
+TEST(slices_in_files_of_their_own_take_little_memory)
+{
+    enum { SIDE = 96, SLICES = 200, LAYER = SIDE * SIDE };
+    static uint16_t slice[LAYER], read[2 * LAYER];
+    char name[64], list[SLICES * 16 + 200];
+    int size = snprintf(list, sizeof list,
+                        "NRRD0004\ntype: uint16\nendian: little\ndimension: 3\nsizes: %d %d %d\n"
+                        "encoding: raw\ndata file: LIST\n",
+                        SIDE, SIDE, SLICES);
+    for (int z = 0; z < SLICES; z++) {
+        for (int i = 0; i < LAYER; i++)
+            slice[i] = (uint16_t)(z * 31 + i);
+        snprintf(name, sizeof name, "z%03d.raw", z);
+        write_file(name, slice, sizeof slice);
+        size += snprintf(list + size, sizeof list - (size_t)size, "%s\n", name);
+    }
+    write_file("list.nhdr", list, (size_t)size);
+    size = snprintf(list, sizeof list,
+                    "NRRD0004\ntype: uint16\nendian: little\ndimension: 3\nsizes: %d %d %d\n"
+                    "encoding: raw\ndata file: z%%03d.raw 0 %d 1\n\n",
+                    SIDE, SIDE, SLICES, SLICES - 1);
+    write_file("pattern.nhdr", list, (size_t)size);
+    static const char *const headers[] = {"list.nhdr", "pattern.nhdr"};
+    for (int way = 0; way < 2; way++) {
+        memory_watch watch;
+        tml_context *tml = open_watched(&watch);
+        tml_volume info;
+        tml_volume_stream *stream = NULL;
+        bool good = CHECK_OK(
+            tml, tml_volume_stream_open(tml, in_folder(headers[way]), NULL, &info, &stream));
+        for (int z = 0; z < SLICES && good; z += 2) {
+            good = CHECK_OK(tml, tml_volume_stream_read(stream, (uint64_t)z, 2, read));
+            for (int i = 0; i < 2 * LAYER && good; i += 97)
+                good = CHECK_EQ_U64(read[i], (uint16_t)((z + i / LAYER) * 31 + i % LAYER));
+        }
+        tml_volume_stream_close(stream);
+        CHECK(watch.peak < 600 << 10); /* of 3.7 MB; decoders have buffers of 256 KiB */
+        tml_close(tml);
+        CHECK_EQ_U64(watch.live, 0);
+    }
+    remove_files();
 }
 
 /* ---- meshes ---------------------------------------------------------------------------------- */

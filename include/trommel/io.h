@@ -75,6 +75,11 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stre
  * machine's byte order and type's alignment; others UNSUPPORTED. Errors: FILE_ACCESS, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
                                                         const void **out);
+/* Has the system read mapped layers [first, first + count), and waits for it; may be called from another thread.
+ * Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past), FILE_ACCESS (the file was shortened, or
+ * the disk failed: before it is looked at, where the system can tell). */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first,
+                                                          uint64_t count);
 /* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at again. */
 TML_API void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer);
 TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */

@@ -172,7 +172,7 @@ typedef struct tml_surface_piece {
 typedef struct tml_surface_stream_desc {
     /* As for tml_surface, without field, all_labels, largest_component, drop_degenerate and outputs.
      * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
-     * too large for (a mapped file, say), or all zeroed and read. */
+     * too large for, or all zeroed and read or mapped. */
     tml_surface_desc surface;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
@@ -184,6 +184,12 @@ typedef struct tml_surface_stream_desc {
      * the context. A status other than OK ends the stream, which then returns it. */
     tml_status (*read)(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                        void *out);
+    /* Optional, in place of read, for sources that are memory anyway (mapped files): sets *out to layers [first,
+     * first + count), where they must stay until the second call after this one for the same source begins. As
+     * read, but with the neighbours of each slab, so that layers at the seams are asked for again. What takes
+     * time to come to memory should come within the call. */
+    tml_status (*map)(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                      const void **out);
     /* Takes a piece, whose memory is good until it returns. Called from the calling thread. A status
      * other than OK ends the stream, which then returns it (tml_error may tell why). */
     tml_status (*write)(void *user, const tml_surface_piece *piece);
@@ -205,12 +211,12 @@ typedef struct tml_surface_stream_desc {
  * slab_layers. out: parts and counts (of this share), no buffers; vertex_first and triangle_first are
  * those of the whole mesh where before is NULL and the share is everything. Free it with
  * tml_surface_free.
- * Memory: of what desc.memory allows, half for two slabs of samples (one is read while the other is worked
- * on) and scratch, half for a piece; a slab with more is cut again. The least is four layers of samples
+ * Memory: of what desc.memory allows, half for two slabs of samples (one is read or mapped while the other is
+ * worked on) and scratch, half for a piece; a slab with more is cut again. The least is four layers of samples
  * and their scratch, and one layer's piece. Of u32 indices, more than 2^32 vertices in a part are
- * UNSUPPORTED. CPU engine; elsewhere UNSUPPORTED (tml_surface works in slabs there, of volumes on the
- * host).
- * Errors: as tml_surface, and what read and write return. */
+ * UNSUPPORTED. CPU and Vulkan engine; on OpenGL UNSUPPORTED. On Vulkan a slab is uploaded while the next is read, its piece is
+ * copied back, and of a slab that has too little of the device's memory the halves come one after the other.
+ * Errors: as tml_surface, and what read, map and write return. */
 TML_API TML_MUST_CHECK tml_status tml_surface_stream(tml_context *tml,
                                                      const tml_surface_stream_desc *desc,
                                                      tml_surface_result *out);

@@ -132,6 +132,7 @@ const tml_engine tml_cpu_engine = {
     .sync = cpu_sync,
     .address = cpu_address,
     .takes_slabs = true,
+    .numbers_slabs = true,
     .ops =
         {
             [TML_OP_MAP] = &cpu_op_map,

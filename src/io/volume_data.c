@@ -598,10 +598,35 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
     return status;
 }
 
+tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, uint64_t count)
+{
+    uint64_t layers = stream->header.volume.grid.dims[2];
+    if (!stream->mapped || first > layers || count > layers - first)
+        return tml_io_error(&stream->file, TML_INVALID_ARGUMENT,
+                            "layers [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64 " cannot be brought%s",
+                            first, count, layers, stream->mapped ? "" : "; nothing is mapped");
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t before = stream->mapped_size - layers * stream->layer; /* in the first page */
+    uint64_t from = (before + first * stream->layer) / page * page;
+    uint64_t size = before + (first + count) * stream->layer - from;
+    uint8_t *memory = (uint8_t *)stream->mapped + from;
+    if (size == 0)
+        return TML_OK;
+    (void)madvise(memory, (size_t)size, MADV_WILLNEED); /* many requests to the disk at once */
+#ifdef MADV_POPULATE_READ
+    /* EINVAL: a kernel before 5.14, where the pages come as they are looked at. */
+    if (madvise(memory, (size_t)size, MADV_POPULATE_READ) != 0 && errno == EFAULT)
+        return tml_io_error(&stream->file, TML_FILE_ACCESS,
+                            "cannot be read: it was shortened meanwhile, or the disk failed");
+#endif
+    return TML_OK;
+}
+
 void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer)
 {
+    uint64_t layers = stream->header.volume.grid.dims[2];
     uint64_t size = layer * stream->layer, page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (!stream->mapped || layer > stream->header.volume.grid.dims[2])
+    if (!stream->mapped || layer > layers)
         return;
     if (size >= page) /* the map begins at most a page before the samples */
         (void)madvise(stream->mapped, (size_t)(size / page * page), MADV_DONTNEED);

@@ -136,8 +136,8 @@ uint64_t surface_brick_count(const uint64_t dims[3])
 }
 
 /* Checks samples, which may stay on the host where the engine reads them there. */
-static tml_status check_samples(tml_context *tml, const char *call, const char *field,
-                                tml_buffer buffer, const tml_type *types, uint64_t count)
+tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
+                                 tml_buffer buffer, const tml_type *types, uint64_t count)
 {
     return (tml->engine->reads_host_volumes ? tml_check_buffer_anywhere : tml_check_buffer)(
         tml, call, field, buffer, types, count);
@@ -159,7 +159,7 @@ static tml_status check_optional(tml_context *tml, const char *call, const optio
     for (size_t i = 0; i < count; i++) {
         if (tml_is_none(buffers[i].buffer))
             continue;
-        tml_status status = (buffers[i].samples ? check_samples : tml_check_buffer)(
+        tml_status status = (buffers[i].samples ? surface_check_samples : tml_check_buffer)(
             tml, call, buffers[i].field, buffers[i].buffer, buffers[i].types, buffers[i].count);
         if (status != TML_OK)
             return status;
@@ -180,8 +180,8 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
     if (has_volume) {
         if ((status = surface_resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
             (status = surface_check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
-            (status = check_samples(tml, "tml_surface", "desc.volume", desc->volume, scalar_types,
-                                    count)) != TML_OK)
+            (status = surface_check_samples(tml, "tml_surface", "desc.volume", desc->volume,
+                                            scalar_types, count)) != TML_OK)
             return status;
         plan->volume = tml_slot_of(tml, desc->volume);
         plan->type = plan->volume->type;

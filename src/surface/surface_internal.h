@@ -148,6 +148,9 @@ tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samp
  * and name what is wrong; parts are one block, freed by the caller. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out);
+/* Checks samples, which may stay on the host where the engine reads them there. */
+tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
+                                 tml_buffer buffer, const tml_type *types, uint64_t count);
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count);
 tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,

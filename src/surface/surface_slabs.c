@@ -47,7 +47,7 @@ typedef struct stream {
     uint64_t own_first, own_end; /* of this share */
     uint64_t layers;             /* of a slab */
     uint64_t piece_size;         /* bytes that a piece may take */
-    bool reads;
+    bool reads;                  /* or maps */
     slab_source sources[SOURCES];
     tml_surface_part
         *done;           /* of each part: what there is so far; vertex_first: of those before this
@@ -67,10 +67,10 @@ static tml_status check_options(tml_context *tml, const tml_surface_stream_desc 
 {
     const tml_surface_desc *surface = &desc->surface;
     if (!tml->engine->takes_slabs)
-        return tml_error(
-            tml, TML_UNSUPPORTED,
-            "tml_surface_stream: the %s engine does not take slabs; open the CPU engine",
-            tml->engine->name);
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface_stream: the %s engine does not take slabs; open the CPU or "
+                         "the Vulkan engine",
+                         tml->engine->name);
     if (surface->field || surface->all_labels || surface->largest_component ||
         surface->drop_degenerate)
         return bad_desc(tml, TML_UNSUPPORTED,
@@ -116,11 +116,12 @@ static tml_status resolve_sources(stream *s, uint64_t count)
         {"desc.surface.attribute", surface->attribute, scalars, &plan->attribute,
          desc->attribute_type}};
     s->reads = tml_is_none(surface->volume);
-    if (s->reads && (!desc->read || !is_scalar(desc->type) ||
+    if (s->reads && ((!desc->read && !desc->map) || !is_scalar(desc->type) ||
                      (desc->attribute_type && !is_scalar(desc->attribute_type))))
-        return bad_desc(tml, TML_INVALID_ARGUMENT,
-                        "without desc.surface.volume needs desc.read, and a scalar as desc.type "
-                        "(and as desc.attribute_type, if any)");
+        return bad_desc(
+            tml, TML_INVALID_ARGUMENT,
+            "without desc.surface.volume needs desc.read or desc.map, and a scalar as desc.type "
+            "(and as desc.attribute_type, if any)");
     for (int i = 0; i < SOURCES; i++) {
         bool is_read = sources[i].read != TML_TYPE_NONE, is_given = !tml_is_none(sources[i].buffer);
         if (s->reads ? is_given : is_read)
@@ -132,8 +133,8 @@ static tml_status resolve_sources(stream *s, uint64_t count)
             s->sources[i].type = sources[i].read;
             s->sources[i].layer = plan->dims[0] * plan->dims[1] * tml_type_size(sources[i].read);
         } else if (is_given) {
-            tml_status status = tml_check_buffer(tml, "tml_surface_stream", sources[i].field,
-                                                 sources[i].buffer, sources[i].types, count);
+            tml_status status = surface_check_samples(tml, "tml_surface_stream", sources[i].field,
+                                                      sources[i].buffer, sources[i].types, count);
             if (status != TML_OK)
                 return status;
             *sources[i].slot = tml_slot_of(tml, sources[i].buffer);
@@ -268,8 +269,20 @@ static void choose_layers(stream *s)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
+static tml_status lend(const stream *s, slab_source *source, int place, uint64_t layers,
+                       const void *samples)
+{
+    const tml_buffer_desc desc = {.type = source->type,
+                                  .count = layers * source->layer / tml_type_size(source->type),
+                                  .host = (void *)(uintptr_t)samples, /* only read */
+                                  .label = "slab"};
+    return tml_buffer_create(s->tml, &desc, &source->lent[place]);
+}
+
 static tml_status places_make(stream *s)
 {
+    if (s->desc->map)
+        return TML_OK;
     uint64_t held = TML_MIN_OF(s->layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]);
     for (int i = 0; i < SOURCES; i++) {
         slab_source *source = &s->sources[i];
@@ -281,11 +294,7 @@ static tml_status places_make(stream *s)
                                  "tml_surface_stream: no memory for %" PRIu64 " bytes of %" PRIu64
                                  " layers; make desc.memory or slab_layers less",
                                  source->size, held);
-            const tml_buffer_desc lent = {.type = source->type,
-                                          .count = source->size / tml_type_size(source->type),
-                                          .host = source->places[place],
-                                          .label = "slab"};
-            tml_status status = tml_buffer_create(s->tml, &lent, &source->lent[place]);
+            tml_status status = lend(s, source, place, held, source->places[place]);
             if (status != TML_OK)
                 return status;
         }
@@ -302,12 +311,14 @@ static void places_free(stream *s)
         }
 }
 
-/* Fills a place, on a thread of its own: layers that the slab before holds too are copied from there. */
+/* Fills a place, on a thread of its own: layers that the slab before holds too are copied from there. Or finds
+ * where the layers lie. */
 typedef struct loading {
     const stream *s;
     slab to, before; /* before: held_end 0 where there is none */
     pthread_t thread;
     bool is_threaded;
+    const void *mapped[SOURCES];
     tml_status status;
 } loading;
 
@@ -322,6 +333,11 @@ static void *load(void *argument)
         const slab_source *source = &s->sources[i];
         if (!source->type)
             continue;
+        if (s->desc->map) {
+            job->status = s->desc->map(s->desc->user, (tml_surface_source)i, job->to.held_first,
+                                       job->to.held_end - job->to.held_first, &job->mapped[i]);
+            continue;
+        }
         uint8_t *to = source->places[job->to.place];
         if (common) {
             uint64_t skipped = job->to.held_first - job->before.held_first;
@@ -345,6 +361,17 @@ static void load_begin(loading *job, const stream *s, const slab *to, const slab
         load(job);
 }
 
+/* In place of what lay elsewhere two slabs ago. */
+static tml_status lend_mapped(const stream *s, slab_source *source, int place, uint64_t layers,
+                              const void *samples)
+{
+    if (!samples)
+        return bad_desc(s->tml, TML_INVALID_ARGUMENT, "desc.map set no address");
+    tml_buffer_destroy(s->tml, source->lent[place]);
+    source->lent[place] = (tml_buffer){0, 0};
+    return lend(s, source, place, layers, samples);
+}
+
 static tml_status load_end(stream *s, loading *job)
 {
     double start = tml_seconds();
@@ -355,9 +382,15 @@ static tml_status load_end(stream *s, loading *job)
     if (job->status != TML_OK)
         return tml_error(s->tml, job->status,
                          "tml_surface_stream: layers %" PRIu64 " to %" PRIu64
-                         " could not be read: desc.read returned %s",
-                         job->to.held_first, job->to.held_end - 1, tml_status_name(job->status));
-    return TML_OK;
+                         " could not be read: desc.%s returned %s",
+                         job->to.held_first, job->to.held_end - 1, s->desc->map ? "map" : "read",
+                         tml_status_name(job->status));
+    tml_status status = TML_OK;
+    for (int i = 0; i < SOURCES && s->reads && s->desc->map && status == TML_OK; i++)
+        if (s->sources[i].type)
+            status = lend_mapped(s, &s->sources[i], (int)job->to.place,
+                                 job->to.held_end - job->to.held_first, job->mapped[i]);
+    return status;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -367,7 +400,8 @@ enum { PIECE_POSITIONS, PIECE_NORMALS, PIECE_VALUES, PIECE_INDICES, PIECE_ARRAYS
 /* The slab's outputs, all parts one after another. */
 typedef struct piece_arrays {
     tml_buffer buffers[PIECE_ARRAYS];
-    uint8_t *memory[PIECE_ARRAYS];
+    uint8_t *memory[PIECE_ARRAYS]; /* the buffer's, or a copy of so many bytes */
+    size_t copied[PIECE_ARRAYS];
 } piece_arrays;
 
 static tml_type piece_type(const stream *s, int array)
@@ -401,9 +435,42 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
 static void pieces_destroy(stream *s, piece_arrays *arrays)
 {
     for (int i = 0; i < PIECE_ARRAYS; i++) {
-        if (arrays->memory[i])
+        if (arrays->copied[i])
+            tml_free(s->tml, arrays->memory[i], arrays->copied[i]);
+        else if (arrays->memory[i])
             tml_unmap(s->tml, arrays->buffers[i]);
         tml_buffer_destroy(s->tml, arrays->buffers[i]);
+    }
+}
+
+/* From an engine whose memory is the host's, where it lies; from another, a copy: mapping would take it back. */
+static tml_status piece_fetch(stream *s, int array, piece_arrays *out)
+{
+    const tml_slot *slot = tml_slot_of(s->tml, out->buffers[array]);
+    if (s->tml->engine->numbers_slabs)
+        return tml_map(s->tml, out->buffers[array], (void **)&out->memory[array]);
+    if (slot->size == 0)
+        return TML_OK;
+    out->memory[array] = tml_alloc(s->tml, slot->size);
+    if (!out->memory[array])
+        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for a piece of the mesh");
+    out->copied[array] = slot->size;
+    return tml_read(s->tml, out->buffers[array], out->memory[array]);
+}
+
+/* Numbers of the slab's vertices become those of the part's, modulo 2^32 or 2^64. */
+static void raise_indices(const stream *s, const piece_arrays *arrays)
+{
+    for (uint32_t p = 0; p < s->plan.part_count; p++) {
+        const surface_part *part = &s->plan.parts[p];
+        uint64_t first = 3 * part->triangle_first, end = first + 3 * part->triangle_count;
+        uint64_t *wide = (void *)arrays->memory[PIECE_INDICES];
+        uint32_t *narrow = (void *)arrays->memory[PIECE_INDICES];
+        for (uint64_t i = first; i < end; i++)
+            if (s->plan.indices64)
+                wide[i] += part->vertex_base;
+            else
+                narrow[i] += (uint32_t)part->vertex_base;
     }
 }
 
@@ -428,7 +495,9 @@ static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, 
         status = surface_run_stage(s->tml, &s->plan, SURFACE_EMIT, from, to);
     for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++)
         if (piece_has(s, i))
-            status = tml_map(s->tml, out->buffers[i], (void **)&out->memory[i]);
+            status = piece_fetch(s, i, out);
+    if (status == TML_OK && !s->tml->engine->numbers_slabs)
+        raise_indices(s, out);
     return status;
 }
 
@@ -493,6 +562,16 @@ static double progress_at(const stream *s, uint64_t layer)
     return (double)(layer - s->own_first) / (double)(s->own_end - s->own_first);
 }
 
+static tml_status run_slab(stream *s, const slab *at);
+
+static tml_status run_halves(stream *s, const slab *at)
+{
+    slab low = *at, high = *at;
+    low.own_end = high.own_first = at->own_first + (at->own_end - at->own_first) / 2;
+    tml_status status = run_slab(s, &low);
+    return status == TML_OK ? run_slab(s, &high) : status;
+}
+
 /* Counts and emits a slab; where its piece is too large, one half of its layers after the other. */
 static tml_status run_slab(stream *s, const slab *at)
 {
@@ -512,14 +591,14 @@ static tml_status run_slab(stream *s, const slab *at)
         status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
     if (vertices == 0 || status != TML_OK)
         return status;
-    if (is_too_large) {
-        slab low = *at, high = *at;
-        low.own_end = high.own_first = at->own_first + layers / 2;
-        status = run_slab(s, &low);
-        return status == TML_OK ? run_slab(s, &high) : status;
-    }
+    if (is_too_large)
+        return run_halves(s, at);
     piece_arrays arrays = {0};
     status = pieces_make(s, vertices, triangles, middle, to, &arrays);
+    if (status == TML_OUT_OF_DEVICE_MEMORY && layers > 1) {
+        pieces_destroy(s, &arrays);
+        return run_halves(s, at);
+    }
     double start = tml_seconds();
     for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++) {
         const surface_part *part = &s->plan.parts[p];

@@ -42,6 +42,7 @@ const tml_engine tml_vulkan_engine = {
     .address = slot_address,
     .avoids = avoids,
     .reads_host_volumes = true,
+    .takes_slabs = true,
     .ops =
         {
             [TML_OP_MAP] = &vk_op_map,

@@ -290,7 +290,8 @@ static tml_status source_load(const surface_job *job, surface_source *source, co
     if (source->is_field)
         return vk_field_slab(job->tml, job->plan->field, source->first, layers, to);
     return vk_upload(job->tml, to, (size_t)(layers * source->slice),
-                     source->host + source->first * source->slice, turn->last_use[turn->place]);
+                     source->host + (source->first - source->held_first) * source->slice,
+                     turn->last_use[turn->place]);
 }
 
 /* Counting looks at no attributes, and emitting, where it need not count again, at no mask. */
@@ -403,7 +404,7 @@ static bool is_wanted(const surface_job *job, const surface_part *part)
 {
     uint64_t first = part->box.first[2], end = first + part->box.count[2];
     return first < job->own_end && end > job->own_first &&
-           (job->plan->stage == SURFACE_COUNT || part->triangle_count > 0);
+           (job->plan->stage == SURFACE_COUNT || part->vertex_count > 0);
 }
 
 static tml_status run_part(const surface_job *job, uint32_t p)

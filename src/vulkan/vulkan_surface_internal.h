@@ -19,6 +19,7 @@ typedef struct surface_source {
     const unsigned char *host; /* NULL: not there */
     bool is_field;
     uint64_t slice;       /* bytes of a layer */
+    uint64_t held_first;  /* the layer that host begins with */
     vk_address copies[2]; /* in scratch, for the layers of a slab; slabs take turns */
     uint64_t first, end;  /* the layers there */
     vk_address at;        /* where sample (0, 0, 0) of the volume lies, or would lie */

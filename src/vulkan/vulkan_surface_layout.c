@@ -71,10 +71,33 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
     out->list = vk_take(arena, (uint64_t)out->chunk_count * 64, sizeof(uint32_t));
 }
 
+static uint64_t pad_below(const surface_job *job, const surface_part *part)
+{
+    return job->plan->caps && !part->no_pad_below ? 1 : 0;
+}
+
+static uint64_t pad_above(const surface_job *job, const surface_part *part)
+{
+    return job->plan->caps && !part->no_pad_above ? 1 : 0;
+}
+
 /* The layers of a part, counted with its pads. */
 static uint64_t layers_of(const surface_job *job, const surface_part *part)
 {
-    return part->box.count[2] + (job->plan->caps ? 2 : 0);
+    return part->box.count[2] + pad_below(job, part) + pad_above(job, part);
+}
+
+/* The layers of the volume that are a part's own: of a share, not those that it only looks at. A pad below is
+ * always its own, one above may be among those. */
+static uint64_t own_first_of(const surface_part *part)
+{
+    return part->box.first[2] + part->before;
+}
+
+static uint64_t own_end_of(const surface_job *job, const surface_part *part)
+{
+    return part->box.first[2] + part->box.count[2] - part->after +
+           (part->after ? pad_above(job, part) : 0);
 }
 
 /* The most layers that a part's workspace has. */
@@ -93,16 +116,18 @@ static bool takes_turns(const surface_job *job)
 /* The part's share of the slab at work. A pad belongs to the slab of the layer beside it. */
 static workspace workspace_cut(const surface_job *job, const surface_part *part, vk_arena *arena)
 {
-    uint64_t pad = job->plan->caps ? 1 : 0, layers = layers_of(job, part);
-    uint64_t first = part->box.first[2], end = first + part->box.count[2];
-    uint64_t own_first = job->own_first <= first ? 0 : job->own_first - first + pad;
-    uint64_t own_end = job->own_end >= end ? layers : job->own_end - first + pad;
+    uint64_t pad = pad_below(job, part), layers = layers_of(job, part);
+    uint64_t first = part->box.first[2];
+    uint64_t own_first =
+        job->own_first <= own_first_of(part) ? part->before : job->own_first - first + pad;
+    uint64_t own_end =
+        job->own_end >= own_end_of(job, part) ? layers - part->after : job->own_end - first + pad;
     /* Edges along x and y need the cells before them, where some may be missing. */
     uint64_t from = job->may_miss && own_first > 0 ? own_first - 1 : own_first;
     uint64_t to = TML_MIN_OF(own_end + 2, layers);
     workspace space;
     workspace_take(job, part, to - from, arena, &space);
-    bool pad_low = pad && from == 0, pad_high = pad && to == layers;
+    bool pad_low = pad && from == 0, pad_high = pad_above(job, part) && to == layers;
     space.slab = SURFACE_SLAB((uint32_t)(own_first - from), (uint32_t)(to - own_end),
                               (uint32_t)pad_low, (uint32_t)pad_high);
     space.first_z = first + from - (pad && !pad_low ? 1 : 0);
@@ -140,6 +165,7 @@ static void source_take(const surface_job *job, const tml_slot *slot, bool is_fi
         out->at = vk_slot_address(slot);
         return;
     }
+    out->held_first = job->plan->held_first;
     out->host = slot ? vk_slot_host(slot) : NULL;
     uint64_t layers = TML_MIN_OF(job->thickness + MORE_LAYERS, dims[2]);
     out->copies[0] = out->copies[1] = vk_take(arena, layers, out->slice);
@@ -159,9 +185,9 @@ static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t t
                        .is_whole = thickness == 0,
                        .z_first = UINT64_MAX};
     for (uint32_t p = 0; p < plan->part_count; p++) {
-        const surface_box *box = &plan->parts[p].box;
-        job.z_first = TML_MIN_OF(job.z_first, box->first[2]);
-        job.z_end = TML_MAX_OF(job.z_end, box->first[2] + box->count[2]);
+        const surface_part *part = &plan->parts[p];
+        job.z_first = TML_MIN_OF(job.z_first, own_first_of(part));
+        job.z_end = TML_MAX_OF(job.z_end, own_end_of(&job, part));
     }
     job.z_first = TML_MIN_OF(job.z_first, job.z_end);
     job.thickness = thickness ? thickness : job.z_end - job.z_first;
