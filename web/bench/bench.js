@@ -1,11 +1,11 @@
-// Surfaces of one field of 128^3 samples, made and drawn by this library and by others in the same browser.
+// Surfaces of one field of 64^3 or 128^3 samples, made and drawn by this library and by others in the same browser.
 // All take the same samples at the same isovalue, in turns; a turn ends when the device has finished.
 //
 // Two questions, two tables:
 //   points   a cloud of points that moves each frame: field and surface stay on the device. Beside it the
 //            classic pipeline of 2008 (Dyken et al.), after the same field: what a page with WebGL did so far.
 //            Both without normals and without drawing, of which the classic has none.
-//   samples  128^3 floats in an array: uploaded, extracted, drawn. Beside it three.js's MarchingCubes and
+//   samples  that many floats in an array: uploaded, extracted, drawn. Beside it three.js's MarchingCubes and
 //            Mol*'s, on the CPU and on the GPU. What their interfaces leave no choice in, they do: three.js makes a
 //            soup, and Mol*'s GPU path waits for its count.
 import { LiveSurface } from "../lib/live_surface.js";
@@ -14,10 +14,10 @@ import { OrbitCamera } from "../lib/orbit_camera.js";
 import { scenes } from "../lib/scenes.js";
 import { Trommel } from "../trommel/index.js";
 
-const SIDE = 128;
+const SIDES = [64, 128];
 const PICTURE = 512;
 const TURNS = 9;
-const GRID = { dims: [SIDE, SIDE, SIDE], origin: [-1, -1, -1], spacing: [2 / (SIDE - 1), 2 / (SIDE - 1), 2 / (SIDE - 1)] };
+const gridOf = (side) => ({ dims: [side, side, side], origin: [-1, -1, -1], spacing: Array(3).fill(2 / (side - 1)) });
 const LOOK = { colors: 0, wire: 0, clay: [0.6, 0.2, 0.1], sky: [0.5, 0.5, 0.6], ground: [0.2, 0.2, 0.1] };
 const IDENTITY = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 
@@ -42,10 +42,10 @@ const view = (() => {
 // ---- this library -----------------------------------------------------------------------------------
 
 class Ours {
-    constructor(trommel, gl) {
+    constructor(trommel, gl, grid) {
         Object.assign(this, { trommel, gl });
         this.live = new LiveSurface(trommel, () => {});
-        this.live.setGrid(GRID);
+        this.live.setGrid(grid);
         this.renderer = new MeshRenderer(gl);
     }
     // Rooms as they are after the first frames.
@@ -94,7 +94,7 @@ class Classic {
         this.count = trommel.buffer({ type: "u32", count: 1 });
     }
     extract() {
-        this.trommel.classicSurface({ volume: this.ours.live.volume, dims: GRID.dims, iso, room: this.room, count: this.count });
+        this.trommel.classicSurface({ volume: this.ours.live.volume, dims: this.ours.live.grid.dims, iso, room: this.room, count: this.count });
     }
     surface() {
         this.extract();
@@ -136,10 +136,12 @@ async function others(...args) {
     return Promise.all(peers.map(async ({ name, make }) => ({ name, ...(await make(...args)) })));
 }
 
-export async function run(turns = TURNS, tell = () => {}) {
+export async function run(side, turns = TURNS, tell = () => {}) {
     const gl = context();
+    const grid = gridOf(side);
     const trommel = await Trommel.create(gl);
-    const ours = new Ours(trommel, gl);
+    const device = trommel.device.name;
+    const ours = new Ours(trommel, gl, grid);
     await ours.settle("central");
     const triangles = () => ours.live.counts.readCount(1);
     const move = () => cloud.step(1 / 60);
@@ -158,21 +160,24 @@ export async function run(turns = TURNS, tell = () => {}) {
     ours.live.evaluate({ points: cloud.positions, radii: cloud.radii, radius: cloud.radius, kernel });
     const values = await ours.live.volume.readAsync();
     const cpu = await Trommel.create(null, { engine: "cpu", threads: 1 });
-    const extractOnCpu = () => cpu.surface({ ...GRID, data: values }, { iso, normals: "central" });
-    const task = { extractOnCpu, values, side: SIDE, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish };
+    const extractOnCpu = () => cpu.surface({ ...grid, data: values }, { iso, normals: "central" });
+    const task = { extractOnCpu, values, side, iso, triangles: ours.live.triangleCount, picture: PICTURE, context, finish };
     const samples = await measure([
         { name: "trommel: uploaded, extracted, drawn", triangles, turn: () => ours.samples(values, "central") },
         ...(await others(task)),
     ], turns);
     tell("samples", samples);
-    return { device: trommel.device.name, points, samples };
+    ours.live.close();
+    cpu.close();
+    trommel.close();
+    return { device, points, samples };
 }
 
 // ---- the page ---------------------------------------------------------------------------------------
 
 const titles = { points: "From points, on the device", samples: "From an array of samples, to the picture" };
 
-function show(kind, rows) {
+function show(title, rows) {
     const body = document.querySelector("tbody");
     const line = (cells, tag, className) => {
         const row = document.createElement("tr");
@@ -184,7 +189,7 @@ function show(kind, rows) {
         }
         body.append(row);
     };
-    line([titles[kind], "triangles", "median, ms", "best, ms"], "th", "figure");
+    line([title, "triangles", "median, ms", "best, ms"], "th", "figure");
     for (const { name, triangles, median: middle, best } of rows)
         line([name, triangles ? triangles.toLocaleString("en") : "", middle.toFixed(1), best.toFixed(1)], "td", "figure");
 }
@@ -193,7 +198,8 @@ document.getElementById("run").onclick = async ({ target }) => {
     target.disabled = true;
     document.querySelector("tbody").replaceChildren();
     try {
-        await run(TURNS, show);
+        for (const side of SIDES)
+            await run(side, TURNS, (kind, rows) => show(`${side}³. ${titles[kind]}`, rows));
     } catch (error) {
         document.querySelector("tbody").textContent = error.message;
         throw error;

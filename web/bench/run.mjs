@@ -19,12 +19,16 @@ try {
     const page = await browser.newPage();
     page.on('pageerror', error => console.error(error));
     await page.goto(`${server.url}bench/index.html`);
-    const { device, points, samples } = await page.evaluate(async count => (await import('./bench.js')).run(count), turns);
-    console.log(device);
-    for (const [title, rows] of [['From points, on the device', points], ['From an array of samples, to the picture', samples]]) {
-        console.log(`\n${title.padEnd(44)}  triangles   median    best, ms`);
-        for (const row of rows)
-            console.log(`${row.name.padEnd(44)} ${String(row.triangles || '').padStart(10)} ${row.median.toFixed(1).padStart(8)} ${row.best.toFixed(1).padStart(8)}`);
+    for (const side of [64, 128]) {
+        const { device, points, samples } =
+            await page.evaluate(async asked => (await import('./bench.js')).run(...asked), [side, turns]);
+        console.log(`${side}^3, ${device}`);
+        for (const [title, rows] of [['From points, on the device', points], ['From an array of samples, to the picture', samples]]) {
+            console.log(`\n${title.padEnd(44)}  triangles   median    best, ms`);
+            for (const row of rows)
+                console.log(`${row.name.padEnd(44)} ${String(row.triangles || '').padStart(10)} ${row.median.toFixed(1).padStart(8)} ${row.best.toFixed(1).padStart(8)}`);
+        }
+        console.log('');
     }
 } finally {
     await browser.close();
