@@ -5,7 +5,7 @@
  *       Writes INPUT with its #include "x" lines resolved, each file once: beside the including file
  *       first, then in the folders. The include of NAME stays as it is. -version puts #version 460
  *       on top. Lines in a compiler's messages stay those of the files; with -plain they do not, and
- *       comments and empty lines are left out; -pieces is -plain with a byte PIECE_END wherever another
+ *       comments, indentation and empty lines are left out; -pieces is -plain with a byte PIECE_END wherever another
  *       file begins or goes on. -depfile says in make's words that T depends on the files.
  *   make_shader library OUTPUT NAME INPUT...
  *       Writes a C header that does for the joined text of the inputs what TML_LIBRARY(NAME, ...) of
@@ -77,7 +77,7 @@ static bool find_include(const flattening *f, const char *including, const char 
     return false;
 }
 
-/* A line without its comments, unless nothing else was in it. */
+/* A line without its comments and what it begins and ends with of spaces, unless nothing else was in it. */
 static void put_plain(flattening *f, const char *line)
 {
     char kept[MAX_LINE];
@@ -92,7 +92,8 @@ static void put_plain(flattening *f, const char *line)
             c++;
         } else {
             has_text = has_text || (*c != ' ' && *c != '\t');
-            kept[used++] = *c;
+            if (has_text)
+                kept[used++] = *c;
         }
     }
     while (used > 0 && kept[used - 1] == ' ')
