@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "histogram.h"
 #include "input.h"
 #include "json.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "progress.h"
+#include "sparkline.h"
 #include "text.h"
 
 typedef struct info_args {
@@ -38,7 +38,8 @@ static double to_physical(const tml_volume *v, double sample)
 }
 
 /* A negative slope turns the range round. */
-static void physical_range(const tml_volume *v, const histogram *h, double *lower, double *upper)
+static void physical_range(const tml_volume *v, const tml_histogram *h, double *lower,
+                           double *upper)
 {
     double a = to_physical(v, h->lower), b = to_physical(v, h->upper);
     *lower = fmin(a, b);
@@ -53,7 +54,7 @@ static bool is_identity(const double m[9])
     return true;
 }
 
-static void print_volume(const input *in, const histogram *h, bool ascii)
+static void print_volume(const input *in, const tml_histogram *h, bool ascii)
 {
     const tml_volume *v = &in->volume;
     const double *d = v->grid.direction;
@@ -102,10 +103,10 @@ static void print_volume(const input *in, const histogram *h, bool ascii)
     text_label("histogram");
     printf("|%s|\n", spark);
     text_label("isovalue");
-    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, histogram_otsu(h)));
+    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, tml_histogram_otsu(h)));
 }
 
-static void json_volume(json *j, const input *in, const histogram *h)
+static void json_volume(json *j, const input *in, const tml_histogram *h)
 {
     const tml_volume *v = &in->volume;
     double lower, upper;
@@ -129,7 +130,7 @@ static void json_volume(json *j, const input *in, const histogram *h)
     json_number(j, "mean", to_physical(v, h->mean));
     json_count(j, "nans", h->nans);
     json_count(j, "infinities", h->infinities);
-    json_number(j, "suggested_iso", to_physical(v, histogram_otsu(h)));
+    json_number(j, "suggested_iso", to_physical(v, tml_histogram_otsu(h)));
     json_open(j, "histogram", '{');
     json_number(j, "first", to_physical(v, h->first));
     json_number(j, "step", v->slope * h->step);
@@ -142,9 +143,9 @@ static void json_volume(json *j, const input *in, const histogram *h)
 
 static int describe_volume(tml_context *tml, const input *in, const info_args *args)
 {
-    histogram h;
+    tml_histogram h;
     const tml_volume *v = &in->volume;
-    tml_status status = histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
+    tml_status status = tml_histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
         return cli_fail("info", tml, status);
     progress_clear();
@@ -157,7 +158,7 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     } else {
         print_volume(in, &h, args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     }
-    histogram_free(tml, &h);
+    tml_histogram_free(tml, &h);
     return CLI_OK;
 }
 
@@ -271,7 +272,7 @@ static void print_picture(const char *path, const tml_picture *p, const tml_imag
                           bool ascii)
 {
     char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
-    const histogram h = picture_histogram(stats);
+    const tml_histogram h = picture_histogram(stats);
     printf("%s: picture\n", text_file_name(path));
     text_label("pixels");
     printf("%s, ", picture_describe(p, text));

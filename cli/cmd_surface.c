@@ -9,7 +9,6 @@
 #include "cells.h"
 #include "cli.h"
 #include "frames.h"
-#include "histogram.h"
 #include "input.h"
 #include "picture_buffer.h"
 #include "picture_options.h"
@@ -274,14 +273,14 @@ static int choose_isovalues(run *r)
     r->summary.origin = "given";
     r->desc.iso = r->isovalues[0];
     if (iso->count == 0) {
-        histogram h;
+        tml_histogram h;
         double start = cli_now();
-        tml_status status = histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+        tml_status status = tml_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
         if (status != TML_OK)
             return fail(r, status);
         bool is_empty = h.lower > h.upper;
-        r->isovalues[0] = histogram_otsu(&h);
-        histogram_free(r->tml, &h);
+        r->isovalues[0] = tml_histogram_otsu(&h);
+        tml_histogram_free(r->tml, &h);
         if (is_empty)
             return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
                              r->in.path);
@@ -410,7 +409,7 @@ static void count_cells(run *r)
 static int explain_empty(run *r)
 {
     const tml_volume *v = &r->in.volume;
-    histogram h;
+    tml_histogram h;
     if (r->summary.cells == 0)
         return cli_error("surface",
                          "%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
@@ -420,13 +419,13 @@ static int explain_empty(run *r)
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
         return cli_error("surface", "the surface is empty, nothing was written; choose other "
                                     "values (" CLI_PROGRAM " info shows what the file holds)");
-    tml_status status = histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+    tml_status status = tml_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
         return fail(r, status);
     static const tml_region whole;
     bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
-    histogram_free(r->tml, &h);
+    tml_histogram_free(r->tml, &h);
     return cli_error("surface",
                      "the surface is empty, nothing was written; the values run from %g to %g, "
                      "so choose --iso between them%s",

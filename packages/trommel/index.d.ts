@@ -657,6 +657,12 @@ export class Trommel {
     /** Volume files: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, raw; gzip anywhere. Found by content, then
      * by name. */
     loadVolume(file: ArrayBuffer | Uint8Array, name?: string, options?: VolumeFileOptions): LoadedVolume;
+
+    /** An isovalue for samples of which nothing is known: that which best divides them into low and high ones
+     * (Otsu: A Threshold Selection Method from Gray-Level Histograms. 1979), in the samples' own values; lower
+     * where all are alike. lower, upper: of the finite samples; lower > upper where there are none. Counts all
+     * samples, on the CPU. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+    suggestIso(volume: { data: TypedArray; type?: Scalar }): { iso: number; lower: number; upper: number };
     /** Point files: PLY, XYZ/TXT/CSV, PCD, LAS, legacy VTK. */
     loadPoints(file: ArrayBuffer | Uint8Array, name?: string): LoadedPoints;
     /** A tree over a mesh's triangles, which is copied; without indices each three vertices are one. */

@@ -1706,6 +1706,14 @@ export class Trommel {
         }));
     }
 
+    suggestIso({ data, type }) {
+        const i = this[INTERNAL];
+        return i.withFile('suggestIso', data, (at, size) => i.scope(() => {
+            i.call('suggest_iso', { data: at, size, type: i.stackText(type ?? typeOf(data)) });
+            return { iso: i.reply('iso'), lower: i.reply('min'), upper: i.reply('max') };
+        }));
+    }
+
     loadPoints(file, name = 'file') {
         const i = this[INTERNAL];
         return i.withFile('loadPoints', file, (data, size) => i.scope(() => {

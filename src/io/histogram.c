@@ -2,15 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <trommel/kernel_begin.h>
-#include <trommel/stream.h>
+#include <trommel/io.h>
 
-#include "cli.h"
-#include "histogram.h"
-
-TML_KERNEL(float, histogram_widen, (float x), { return x; })
-
-#include <trommel/kernel_end.h>
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
 
 /* Parts are fixed, not one for each thread, so that the mean's rounding is always the same. */
 enum { PARTS = 16, FINE_BINS = 4096 };
@@ -24,7 +19,7 @@ typedef struct histogram_job {
     const void *data;
     tml_type type;
     uint64_t count;
-    histogram *h;
+    tml_histogram *h;
     uint64_t *bins; /* PARTS rows of bin_count */
     part_range ranges[PARTS];
 } histogram_job;
@@ -35,26 +30,29 @@ static uint64_t part_start(uint64_t count, uint32_t part)
     return count / PARTS * part + (part < rest ? part : rest);
 }
 
-/* X(name, C type) for each type with its own loops; f16 is widened before. */
+/* X(name, C type, how a sample of it is read) for each scalar type. */
+#define AS_IS(x) (double)(x)
+#define WIDEN(x) (double)tml_half_to_float(x)
 #define LOOP_TYPES(X)                                                                              \
-    X(U8, uint8_t)                                                                                 \
-    X(I8, int8_t)                                                                                  \
-    X(U16, uint16_t)                                                                               \
-    X(I16, int16_t)                                                                                \
-    X(U32, uint32_t)                                                                               \
-    X(I32, int32_t)                                                                                \
-    X(U64, uint64_t)                                                                               \
-    X(I64, int64_t)                                                                                \
-    X(F32, float)                                                                                  \
-    X(F64, double)
+    X(U8, uint8_t, AS_IS)                                                                          \
+    X(I8, int8_t, AS_IS)                                                                           \
+    X(U16, uint16_t, AS_IS)                                                                        \
+    X(I16, int16_t, AS_IS)                                                                         \
+    X(U32, uint32_t, AS_IS)                                                                        \
+    X(I32, int32_t, AS_IS)                                                                         \
+    X(U64, uint64_t, AS_IS)                                                                        \
+    X(I64, int64_t, AS_IS)                                                                         \
+    X(F16, uint16_t, WIDEN)                                                                        \
+    X(F32, float, AS_IS)                                                                           \
+    X(F64, double, AS_IS)
 
-#define RANGE_LOOP(name, ctype)                                                                    \
+#define RANGE_LOOP(name, ctype, read)                                                              \
     static void range_##name(const void *data, uint64_t first, uint64_t last, part_range *out)     \
     {                                                                                              \
         const ctype *samples = data;                                                               \
         part_range r = {INFINITY, -INFINITY, 0, 0, 0};                                             \
         for (uint64_t i = first; i < last; i++) {                                                  \
-            double value = (double)samples[i];                                                     \
+            double value = read(samples[i]);                                                       \
             if (isfinite(value)) {                                                                 \
                 r.lower = value < r.lower ? value : r.lower;                                       \
                 r.upper = value > r.upper ? value : r.upper;                                       \
@@ -70,14 +68,14 @@ static uint64_t part_start(uint64_t count, uint32_t part)
 LOOP_TYPES(RANGE_LOOP)
 #undef RANGE_LOOP
 
-#define BIN_LOOP(name, ctype)                                                                      \
-    static void bin_##name(const void *data, uint64_t first, uint64_t last, const histogram *h,    \
-                           uint64_t *bins)                                                         \
+#define BIN_LOOP(name, ctype, read)                                                                \
+    static void bin_##name(const void *data, uint64_t first, uint64_t last,                        \
+                           const tml_histogram *h, uint64_t *bins)                                 \
     {                                                                                              \
         const ctype *samples = data;                                                               \
         double scale = h->step > 0 ? 1 / h->step : 0, most = h->bin_count - 1;                     \
         for (uint64_t i = first; i < last; i++) {                                                  \
-            double value = (double)samples[i];                                                     \
+            double value = read(samples[i]);                                                       \
             if (!isfinite(value))                                                                  \
                 continue;                                                                          \
             double bin = (value - h->first) * scale + 0.5;                                         \
@@ -87,11 +85,12 @@ LOOP_TYPES(RANGE_LOOP)
 LOOP_TYPES(BIN_LOOP)
 #undef BIN_LOOP
 
-#define RANGE_ENTRY(name, ctype) [TML_##name] = range_##name,
-#define BIN_ENTRY(name, ctype)   [TML_##name] = bin_##name,
+#define RANGE_ENTRY(name, ctype, read) [TML_##name] = range_##name,
+#define BIN_ENTRY(name, ctype, read)   [TML_##name] = bin_##name,
 static void (*const range_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t,
                                                  part_range *) = {LOOP_TYPES(RANGE_ENTRY)};
-static void (*const bin_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t, const histogram *,
+static void (*const bin_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t,
+                                               const tml_histogram *,
                                                uint64_t *) = {LOOP_TYPES(BIN_ENTRY)};
 
 static void find_part_range(void *argument, uint32_t part)
@@ -109,7 +108,7 @@ static void fill_part_bins(void *argument, uint32_t part)
                          job->bins + (size_t)part * job->h->bin_count);
 }
 
-static void merge_ranges(const histogram_job *job, histogram *h)
+static void merge_ranges(const histogram_job *job, tml_histogram *h)
 {
     double sum = 0;
     h->lower = INFINITY;
@@ -124,15 +123,22 @@ static void merge_ranges(const histogram_job *job, histogram *h)
     h->mean = sum / (double)(job->count - h->nans - h->infinities);
 }
 
-static tml_status make(tml_context *tml, const void *data, tml_type type, uint64_t count,
-                       histogram *out)
+tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type, uint64_t count,
+                              tml_histogram *out)
 {
-    histogram_job job = {.data = data, .type = type, .count = count, .h = out};
+    if (!out || (!data && count > 0))
+        return tml_error(tml, TML_INVALID_ARGUMENT, "tml_histogram_make: %s is NULL",
+                         out ? "data" : "out");
     memset(out, 0, sizeof *out);
+    if (type <= TML_TYPE_NONE || type >= TML_SCALAR_END || !range_loops[type])
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_histogram_make: type is %s, needs a scalar type",
+                         tml_type_name(type));
+    histogram_job job = {.data = data, .type = type, .count = count, .h = out};
     tml_parallel_for(tml, PARTS, find_part_range, &job);
     merge_ranges(&job, out);
 
-    bool is_small = tml_type_size(type) <= 2;
+    bool is_small = tml_type_size(type) <= 2 && type != TML_F16;
     double range = out->upper - out->lower;
     out->first = out->lower;
     out->bin_count = !(range > 0) ? 1 : is_small ? (uint32_t)range + 1 : FINE_BINS;
@@ -146,8 +152,8 @@ static tml_status make(tml_context *tml, const void *data, tml_type type, uint64
     job.bins = tml_alloc(tml, PARTS * size);
     if (!out->bins || !job.bins) {
         tml_free(tml, job.bins, PARTS * size);
-        histogram_free(tml, out);
-        return tml_error(tml, TML_OUT_OF_MEMORY, "histogram: no memory for %zu bytes",
+        tml_histogram_free(tml, out);
+        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_histogram_make: no memory for %zu bytes",
                          PARTS * size);
     }
     memset(job.bins, 0, PARTS * size);
@@ -159,30 +165,13 @@ static tml_status make(tml_context *tml, const void *data, tml_type type, uint64
     return TML_OK;
 }
 
-tml_status histogram_make(tml_context *tml, const void *data, tml_type type, uint64_t count,
-                          histogram *out)
-{
-    if (type != TML_F16)
-        return make(tml, data, type, count, out);
-
-    size_t size = count * sizeof(float);
-    float *wide = tml_alloc(tml, size);
-    if (!wide && size)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "histogram: no memory for %zu bytes", size);
-    tml_status status = cli_map(tml, TML_USE(histogram_widen), TML_F16, count, data, TML_F32, wide);
-    if (status == TML_OK)
-        status = make(tml, wide, TML_F32, count, out);
-    tml_free(tml, wide, size);
-    return status;
-}
-
-void histogram_free(tml_context *tml, histogram *h)
+void tml_histogram_free(tml_context *tml, tml_histogram *h)
 {
     tml_free(tml, h->bins, (size_t)h->bin_count * sizeof *h->bins);
     memset(h, 0, sizeof *h);
 }
 
-double histogram_otsu(const histogram *h)
+double tml_histogram_otsu(const tml_histogram *h)
 {
     double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;
     uint32_t best_first = 0, best_last = 0;
@@ -208,27 +197,4 @@ double histogram_otsu(const histogram *h)
     if (best == 0)
         return h->lower;
     return h->first + h->step * (((double)best_first + (double)best_last) / 2 + 0.5);
-}
-
-void histogram_sparkline(const histogram *h, uint32_t columns, bool ascii, char *out)
-{
-    static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
-                                         "\u2585", "\u2586", "\u2587", "\u2588"};
-    static const char *const letters[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
-    double heights[256] = {0}, most = 0;
-    columns = columns < 256 ? columns : 256;
-    for (uint32_t i = 0; i < h->bin_count; i++)
-        heights[(uint64_t)i * columns / h->bin_count] += (double)h->bins[i];
-    for (uint32_t c = 0; c < columns; c++) {
-        heights[c] = log1p(heights[c]);
-        most = fmax(most, heights[c]);
-    }
-    for (uint32_t c = 0; c < columns; c++) {
-        int level = heights[c] > 0 ? 1 + (int)(7.999 * heights[c] / most) : 0;
-        const char *mark = (ascii ? letters : blocks)[level];
-        size_t length = strlen(mark);
-        memcpy(out, mark, length);
-        out += length;
-    }
-    *out = '\0';
 }

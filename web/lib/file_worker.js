@@ -39,15 +39,6 @@ async function inflated(bytes) {
     return whole;
 }
 
-function extremes(data) {
-    let low = Infinity, high = -Infinity;
-    for (const value of data) {
-        low = value < low ? value : low;
-        high = value > high ? value : high;
-    }
-    return [low, high];
-}
-
 function extent(positions) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (let v = 0; v < positions.length; v++) {
@@ -70,9 +61,10 @@ const calls = {
             // Textures hold no doubles.
             if (volume.type === "f64")
                 Object.assign(volume, { data: Float32Array.from(volume.data), type: "f32" });
-            const [low, high] = volume.type === "f16" ? [NaN, NaN] : extremes(volume.data);
-            const suggested = t.suggestIso?.(volume) ?? (low + high) / 2;
-            return { kind: "volume", name, ...volume, range: [low, high], suggested };
+            const { iso, lower, upper } = t.suggestIso(volume);
+            if (!(lower <= upper))
+                throw new Error("none of its samples is a finite number");
+            return { kind: "volume", name, ...volume, range: [lower, upper], suggested: iso };
         }
         const points = t.loadPoints(content, plain);
         const resolved = t.resolveField({ points: points.positions });

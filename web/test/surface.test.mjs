@@ -52,6 +52,24 @@ function ballVolume(side) {
     }
     return Buffer.concat([Buffer.from(header), samples]);
 }
+// The same shape as halves, in NumPy's format: distances to its surface, some of them no number.
+function halfBallVolume(side) {
+    const text = `{'descr': '<f2', 'fortran_order': False, 'shape': (${side}, ${side}, ${side}), }`;
+    const header = Buffer.alloc(128, " ");
+    header.write("\x93NUMPY\x01\x00", "latin1");
+    header.writeUInt16LE(118, 8);
+    header.write(text, 10);
+    header.write("\n", 127);
+    const half = (value) => {
+        const bits = new Uint32Array(new Float32Array([value]).buffer)[0];
+        return value === 0 ? 0 : ((bits >>> 16) & 0x8000) | ((((bits >>> 23) & 0xff) - 112) << 10) | ((bits >>> 13) & 0x3ff);
+    };
+    const middle = (side - 1) / 2, samples = new Uint16Array(side ** 3);
+    for (let i = 0; i < samples.length; i++)
+        samples[i] = half(0.3 * side - Math.hypot(i % side - middle, Math.floor(i / side) % side - middle, Math.floor(i / side / side) - middle));
+    samples[0] = 0x7e00;
+    return Buffer.concat([header, Buffer.from(samples.buffer)]);
+}
 function ringOfPoints(count) {
     let text = "";
     for (let i = 0; i < count; i++) {
@@ -201,6 +219,10 @@ export default async function (t) {
         await surfaceIsThere(page);
         assert.equal(await page.textContent(".pipeline li:first-child b"), "400");
         assert.ok(share(await picture(page, ".stage-canvas"), isClay) > 0.005);
+
+        await drop(page, ".stage", ["half.npy", halfBallVolume(32)]);
+        await tell(/half\.npy: 32 × 32 × 32 samples of f16/);
+        await surfaceIsThere(page);
 
         await drop(page, ".stage", ["ball.nrrd", ballVolume(32)]);
         await tell(/ball\.nrrd: 32 × 32 × 32 samples of u8/);

@@ -886,6 +886,24 @@ EMSCRIPTEN_KEEPALIVE void web_volume_free(tml_context *tml)
     tml_volume_free(tml, &loaded_volume);
 }
 
+/* The isovalue that Otsu's method finds in size bytes of samples, and the range of the finite ones. */
+EMSCRIPTEN_KEEPALIVE int web_suggest_iso(tml_context *tml)
+{
+    const web_request *r = &request;
+    tml_type type = type_of(r->type);
+    uint64_t each = type != TML_TYPE_NONE ? tml_type_size(type) : 1;
+    tml_histogram histogram;
+    tml_status status =
+        tml_histogram_make(tml, pointer(r->data), type, (uint64_t)r->size / each, &histogram);
+    if (status != TML_OK)
+        return status;
+    reply.iso = tml_histogram_otsu(&histogram);
+    reply.min = histogram.lower;
+    reply.max = histogram.upper;
+    tml_histogram_free(tml, &histogram);
+    return TML_OK;
+}
+
 static tml_picture loaded_picture;
 
 /* The reply holds until web_picture_free. */

@@ -65,6 +65,22 @@ export default async function (t) {
         library.close();
     });
 
+    await t.test('an isovalue is suggested as the command does', async ({ assert, root, folder, trommel }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const name = 'engine_256x256x128_uint8.raw.gz', path = join(root, 'tests/data', name);
+        const told = JSON.parse(await trommel('info', path, '--json'));
+        const suggested = library.suggestIso(library.loadVolume(readFileSync(path), name));
+        assert.deepEqual(suggested, { iso: told.suggested_iso, lower: told.min, upper: told.max });
+        /* Halves: -1 and 3 in turn, one that is no number. */
+        const halves = Uint16Array.from({ length: 1000 }, (_, i) => (i % 2 ? 0x4200 : 0xbc00));
+        halves[7] = 0x7e00;
+        const { iso, lower, upper } = library.suggestIso({ data: halves, type: 'f16' });
+        assert.deepEqual([lower, upper], [-1, 3]);
+        assert.ok(iso > lower && iso < upper);
+        assert.throws(() => library.suggestIso({ data: halves, type: 'f32x2' }), /type is f32x2/);
+        library.close();
+    });
+
     await t.test('threads give the same mesh', async ({ assert }) => {
         assert.ok(Trommel.hasThreads);
         const data = new Float32Array(48 ** 3).map((_, i) =>
