@@ -349,10 +349,15 @@ static int build_trees(run *r)
         .vertices = r->a.positions, .indices = r->a.indices, .skip_broken = r->args->skip_broken};
     tml_tree_desc b = {
         .vertices = r->b.positions, .indices = r->b.indices, .skip_broken = r->args->skip_broken};
+    const char *path = r->a.path;
     tml_status status = tml_tree_create(r->tml, &a, &r->tree_a);
-    if (status == TML_OK && !r->args->self)
+    if (status == TML_OK && !r->args->self) {
+        path = r->b.path;
         status = tml_tree_create(r->tml, &b, &r->tree_b);
+    }
     report_add_stage(&r->times, "trees", cli_now() - start);
+    if (status == TML_INVALID_ARGUMENT) /* the mesh's fault: which mesh, the library cannot know */
+        return cli_error("collide", "%s: %s", path, cli_last_error(r->tml));
     return fail(r, status);
 }
 
@@ -795,12 +800,14 @@ static void print_distances(const run *r)
     uint32_t pose = shown_pose(r);
     const tml_collide_distance_result *d = &r->distances[pose];
     text_label("distance");
+    if (!isfinite(d->distance)) {
+        printf("none; one of the meshes has no triangle\n");
+        return;
+    }
     printf("%s", text_number(text, d->distance));
     if (shown_poses(r) > 1)
         printf(", the smallest, in pose %" PRIu32 " of %" PRIu32, pose, shown_poses(r));
     putchar('\n');
-    if (!isfinite(d->distance))
-        return;
     for (int side = 0; side < 2; side++) {
         const float *p = side ? d->point_b : d->point_a;
         text_label(side ? "on B" : "on A");
