@@ -121,8 +121,8 @@ typedef struct tml_surface_result {
 
 /* Extracts. Synchronous on every engine: the result's sizes are known on return.
  * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
- * are missing (on Vulkan: of float volumes, or with a mask), plus the outputs; on Vulkan a field is 4
- * bytes a sample more, and what stays on the host is copied to scratch. Where that is more than the
+ * are missing, plus the outputs; on Vulkan 0.53 and 16 a row, 0.25 more of float volumes or with a
+ * mask, a field is 4 bytes a sample more, and what stays on the host is copied to scratch. Where that is more than the
  * Vulkan device has left (tml_vulkan_desc.memory_limit, VK_EXT_memory_budget), the volume goes
  * through in slabs of as many layers as fit, twice: to count and to emit, the host copying the next
  * slab while the device works. The mesh is the same to the bit; it must fit the device beside a slab.

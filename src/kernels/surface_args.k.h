@@ -2,8 +2,9 @@
  *
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
  * surface is capped. Its rows are numbered y + size_y * z. A row's bits are words of 32 columns.
- * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows, and emitted in tiles: as
- * many rows as fill a subgroup with their words, or one row, segment after segment.
+ * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows, which go through a subgroup
+ * in tiles: as many rows as fill it with their words, or one row, segment after segment. Words that
+ * have anything are listed, and emitted by one lane of a subgroup each.
  *
  * A volume that is worked off in slabs has workspaces of some layers of the part's box. Rows of the
  * slab's own layers are emitted. Vertices of the layer after them are counted, because triangles
@@ -15,7 +16,7 @@
 #define SURFACE_COLUMNS_MAX 1048576u
 
 /* Words of a part's head in scratch, by use. */
-#define SURFACE_HEAD_TILES     0u  /* active tiles */
+#define SURFACE_HEAD_ACTIVE    0u  /* active words */
 #define SURFACE_HEAD_MISSING   1u  /* not 0: cells with missing corners are marked */
 #define SURFACE_HEAD_ROOM      2u  /* capacities of the outputs: vertices, triangles (u64) */
 #define SURFACE_HEAD_GROUPS    8u  /* x, y, z of the emission's dispatch */
@@ -24,12 +25,13 @@
 #define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: what the index compares with */
 #define SURFACE_HEAD_SLAB      45u
+#define SURFACE_HEAD_BEFORE    46u /* where the table of words lies, as in surface_emit_args */
 #define SURFACE_HEAD_WORDS     64u
-/* After the head: the case table, four words a case (surface_scan.comp). */
+/* After the head: the case table, four words a case (surface_table.comp). */
 #define SURFACE_TABLE_WORDS 1024u
-/* Words that begin as zero: active tiles, whether a sample is NaN, and so on to the marking's
+/* Words that begin as zero: active words, whether a sample is NaN, and so on to the marking's
  * dispatch. */
-#define SURFACE_STATE_TILES  0u
+#define SURFACE_STATE_ACTIVE 0u
 #define SURFACE_STATE_NAN    1u
 #define SURFACE_STATE_BEYOND 2u /* vertices counted after the slab's own */
 #define SURFACE_STATE_GROUPS 4u
@@ -103,19 +105,28 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_cells_args)
 
-/* surface_count.comp: rows, uvec4 each: vertices of its chunk before it, its edges along x and y,
- * triangles of its chunk before it. segments, uvec4 each, of rows of several: edges along x, y, z
- * and triangles of the row before it. chunks, uvec4 each: vertices, triangles, active cells. list:
- * active tiles. */
+/* surface_table.comp: the case table, behind the head. */
+ARGS_BEGIN(surface_table_args)
+ARG_ADDRESS(head)
+ARGS_END(surface_table_args)
+
+/* surface_count.comp: the parts of scratch lie at head + 256 * their number. rows, uvec4 each: vertices
+ * of its chunk before it; its edges along x, and in the highest bit whether its words are in the table
+ * of words, which otherwise would all be 0; its edges along y; triangles of its chunk before it.
+ * words (before_at), ten bits each: edges along x, y, z of the row, or of the segment, before it.
+ * segments, uvec4 each, of rows of several: edges along x, y, z of the row before it. chunks, uvec4
+ * each: vertices, triangles, active cells. list, uvec2 each: the number of an active word, and the
+ * triangles of its row before it, with its own in the highest eight bits. */
 ARGS_BEGIN(surface_count_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
 ARG_ADDRESS(states)
-ARG_ADDRESS(rows)
-ARG_ADDRESS(segments)
-ARG_ADDRESS(chunks)
-ARG_ADDRESS(list)
 ARG_ADDRESS(head)
+ARG_UINT(rows_at)
+ARG_UINT(before_at)
+ARG_UINT(segments_at)
+ARG_UINT(chunks_at)
+ARG_UINT(list_at)
 ARG_UINT(size_x)
 ARG_UINT(size_y)
 ARG_UINT(size_z)
@@ -159,7 +170,7 @@ ARG_FLOAT(normal5)
 ARG_FLOAT(normal6)
 ARG_FLOAT(normal7)
 ARG_FLOAT(normal8)
-ARG_UINT(segments) /* of a row; the highest bit: samples are missing, whatever the states tell */
+ARG_UINT(is_masked) /* 1: samples are missing, whatever the states tell */
 ARGS_END(surface_scan_args)
 
 /* surface_emit.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double

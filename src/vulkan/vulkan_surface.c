@@ -2,11 +2,11 @@
  *
  * The volume is read once, into one bit a sample (surface_bits.comp); the rest works on words of bits,
  * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), one workgroup
- * places the chunks (surface_scan.comp), and each tile with something in it is emitted by one
- * subgroup (surface_emit.comp). A volume or field that does not fit the device goes through in slabs
- * of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab. Where samples are missing, which the device finds out by itself,
- * surface_cells.comp marks the cells that have all their corners. Formulas and order are the CPU
- * engine's. */
+ * places the chunks (surface_scan.comp), and words with something in them are emitted by subgroups, a
+ * word a lane (surface_emit.comp). A volume or field that does not fit the device goes through in slabs
+ * of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab. Where samples
+ * are missing, which the device finds out by itself, surface_cells.comp marks the cells that have all
+ * their corners. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -103,13 +103,14 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
                                                [SURFACE_READ_NARROW] =
                                                    &vk_shader_surface_bits_narrow};
     uint32_t team = TML_MIN_OF(vk_caps_of(job->tml)->subgroup, 32u);
-    return vk_dispatch(job->tml, &(vk_dispatch_info){
-                                     .module = modules[form],
-                                     .spec_count = 2,
-                                     .specs = {plan->type, options},
-                                     .args = &args,
-                                     .args_size = sizeof args,
-                                     .groups = groups_of(space->word_count, VK_GROUP / team * 32)});
+    return vk_dispatch(
+        job->tml, &(vk_dispatch_info){.module = modules[form],
+                                      .spec_count = 2,
+                                      .specs = {plan->type, options},
+                                      .args = &args,
+                                      .args_size = sizeof args,
+                                      .groups = groups_of(space->word_count, VK_GROUP / team * 32),
+                                      .unordered = true /* beside the table */});
 }
 
 static tml_status mark_cells(const surface_job *job, const workspace *space,
@@ -133,6 +134,12 @@ static tml_status mark_cells(const surface_job *job, const workspace *space,
                             .indirect = always ? 0 : states->words + 4 * SURFACE_STATE_GROUPS});
 }
 
+/* How shaders are told where a part of the workspace lies. */
+static uint32_t place_in(const workspace *space, vk_address part)
+{
+    return (uint32_t)((part - space->head) / 256);
+}
+
 static tml_status count_rows(const surface_job *job, const workspace *space,
                              const vk_states *states)
 {
@@ -140,11 +147,12 @@ static tml_status count_rows(const surface_job *job, const workspace *space,
     surface_count_args args = {.bits = space->bits,
                                .cells = space->cells,
                                .states = states->words,
-                               .rows = space->rows,
-                               .segments = space->row_segments,
-                               .chunks = space->chunks,
-                               .list = space->list,
                                .head = space->head,
+                               .rows_at = place_in(space, space->rows),
+                               .before_at = place_in(space, space->before),
+                               .segments_at = place_in(space, space->row_segments),
+                               .chunks_at = place_in(space, space->chunks),
+                               .list_at = place_in(space, space->list),
                                .size_x = space->size[0],
                                .size_y = space->size[1],
                                .size_z = space->size[2],
@@ -191,9 +199,19 @@ static tml_status place_chunks(const surface_job *job, const workspace *space, u
                               .vertex_room_high = (uint32_t)(plan->vertex_capacity >> 32),
                               .triangle_room_low = (uint32_t)plan->triangle_capacity,
                               .triangle_room_high = (uint32_t)(plan->triangle_capacity >> 32),
-                              .segments = space->segments | (plan->mask ? 0x80000000u : 0)};
+                              .is_masked = plan->mask != NULL};
     memcpy(&args.normal0, plan->normal_rows, sizeof plan->normal_rows);
     return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_scan,
+                                                     .args = &args,
+                                                     .args_size = sizeof args,
+                                                     .groups = 1});
+}
+
+/* The case table. What follows need not wait for it before it counts. */
+static tml_status make_table(const surface_job *job, const workspace *space)
+{
+    const surface_table_args args = {.head = space->head};
+    return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_table,
                                                      .args = &args,
                                                      .args_size = sizeof args,
                                                      .groups = 1});
@@ -204,6 +222,8 @@ static tml_status count_part(const surface_job *job, const workspace *space, uin
 {
     vk_states states;
     tml_status status = vk_take_states(job->tml, SURFACE_STATE_WORDS, &states);
+    if (status == TML_OK)
+        status = make_table(job, space);
     if (status == TML_OK)
         status = make_bits(job, space, &states);
     if (status == TML_OK)
@@ -233,12 +253,12 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
         .values = address_or_none(plan->vertex_values),
         .indices = vk_slot_address(plan->indices),
         .head = space->head,
-        .bits_at = (uint32_t)((space->bits - space->head) / 256),
-        .cells_at = (uint32_t)((space->cells - space->head) / 256),
-        .rows_at = (uint32_t)((space->rows - space->head) / 256),
-        .segments_at = (uint32_t)((space->row_segments - space->head) / 256),
-        .chunks_at = (uint32_t)((space->chunks - space->head) / 256),
-        .list_at = (uint32_t)((space->list - space->head) / 256),
+        .bits_at = place_in(space, space->bits),
+        .cells_at = place_in(space, space->cells),
+        .rows_at = place_in(space, space->rows),
+        .segments_at = place_in(space, space->row_segments),
+        .chunks_at = place_in(space, space->chunks),
+        .list_at = place_in(space, space->list),
         .size_x = space->size[0],
         .size_y = space->size[1],
         .size_z = space->size[2],

@@ -25,7 +25,7 @@ typedef struct surface_source {
     vk_address at;        /* where sample (0, 0, 0) of the volume lies, or would lie */
 } surface_source;
 
-/* The layers of a part's box that are worked off at once: bits, counts and lists of active tiles. */
+/* The layers of a part's box that are worked off at once: bits, counts and the list of active words. */
 typedef struct workspace {
     const surface_part *part;
     uint32_t pad;
@@ -36,7 +36,7 @@ typedef struct workspace {
     uint64_t word_count;
     uint32_t width_log2, segments; /* lanes of a row; how often a row fills them */
     uint32_t chunk_count;
-    vk_address head, bits, nan_words, present, cells, rows, row_segments, chunks, list;
+    vk_address head, bits, nan_words, present, cells, before, rows, row_segments, chunks, list;
 } workspace;
 
 typedef struct surface_job {

@@ -64,11 +64,12 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
         out->present = vk_take(arena, out->word_count, sizeof(uint32_t));
         out->cells = vk_take(arena, out->word_count, sizeof(uint32_t));
     }
+    out->before = vk_take(arena, out->word_count, sizeof(uint32_t));
     out->rows = vk_take(arena, rows, 16);
     if (out->segments > 1)
         out->row_segments = vk_take(arena, rows * out->segments, 16);
     out->chunks = vk_take(arena, out->chunk_count, 16);
-    out->list = vk_take(arena, (uint64_t)out->chunk_count * 64, sizeof(uint32_t));
+    out->list = vk_take(arena, out->word_count, 2 * sizeof(uint32_t));
 }
 
 static uint64_t pad_below(const surface_job *job, const surface_part *part)

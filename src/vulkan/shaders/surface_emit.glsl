@@ -1,21 +1,19 @@
-/* Vertices and triangles of active tiles, each to the place that the counts gave it.
+/* Vertices and triangles of active words, each to the place that the counts gave it.
  *
- * A subgroup takes a tile. Its vertices are shared out evenly over the lanes, in the order they are
- * stored, and each lane looks for its own: the row, the axis, the word, then the bit. Of triangles,
- * first the cells are shared out: a lane makes its cell's eight counters (the number of the next
- * vertex of each of the eight streams of edges that a row of cells touches) and a line for each
- * triangle; then the indices are, in the order they are stored. */
+ * A lane has a word. The subgroup's vertices are shared out evenly over its lanes, word after word,
+ * and each lane looks for its own: the word, the axis, then the bit. Of triangles, first the cells are
+ * shared out: a lane makes its cell's eight counters (the number of the next vertex of each of the
+ * eight streams of edges that a row of cells touches); then the triangles are. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_emit_args)
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
 
-#define CELL_STRIDE  9u /* of a cell's eight counters: odd, for the banks of shared memory */
-#define CELL_LINES   5u /* most triangles of a cell */
-#define LANE_WORDS   (CELL_STRIDE + CELL_LINES)
-
-/* A subgroup's share is SUBGROUP * LANE_WORDS words: counters and lines, or vertices on their way. */
+/* A subgroup's share: eight counters of each lane's cell, and a line for each of their triangles. */
+#define CELL_COUNTERS 8u
+#define CELL_LINES    5u /* most triangles of a cell */
+#define LANE_WORDS    (CELL_COUNTERS + CELL_LINES)
 shared uint stage[256u * LANE_WORDS];
 
 uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
@@ -23,6 +21,7 @@ uint words = (args.size_x + 31u) / 32u;
 uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
 uint lane = gl_SubgroupInvocationID;
 uint stage_first = subgroup_index() * (SUBGROUP * LANE_WORDS);
+uint lines = stage_first + SUBGROUP * CELL_COUNTERS;
 uint slab; /* of the head */
 
 uvec2 part_of_scratch(uint number)
@@ -88,34 +87,139 @@ float attribute_at(uvec3 at)
 const uint NORMALS = 0u;
 #endif
 
-/* ---- what a tile's lanes know ---------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
-struct tile_info {
-    uint row, row_first_lane;
-    row_place place;
+/* A lane's word of cells, and what lies before it. Streams of edges: along x of the word's four rows,
+ * along y of the rows at z and z + 1, along z of those at y and y + 1. */
+struct active_word {
     bool exists;
-    uint chunk;
-    uvec2 vertices_before, triangles_before; /* of the tile's chunk */
+    uint row, w;
+    row_place place;
+    lane_rows rows;
+    uint cells;
+    uint edges[8]; /* of each stream */
+    uint first[8]; /* the number of its first vertex, in 32 bits */
+    uvec2 vertices_before, triangles_before; /* of the row's chunk */
+    uint triangles_first, triangles;         /* from there on; how many */
 };
 
-/* An entry of the row table, with its chunk's first vertex added, in 32 bits. */
-uvec4 row_entry(uint row)
+lane_rows load_word(uvec2 bits, active_word word)
+{
+    lane_rows rows;
+    rows.y_step = word.place.y + 1u < size.y ? 1u : 0u;
+    rows.z_step = word.place.z + 1u < size.z ? size.y : 0u;
+    uint at = word.row * words + word.w, next = word.w + 1u < words ? 1u : 0u;
+    uint y_words = rows.y_step * words, z_words = rows.z_step * words;
+    rows.c0 = words_at(bits).v[at];
+    rows.c1 = words_at(bits).v[at + y_words];
+    rows.c2 = words_at(bits).v[at + z_words];
+    rows.c3 = words_at(bits).v[at + y_words + z_words];
+    /* Past the row's end the bit does not matter. */
+    rows.n0 = words_at(bits).v[at + next] & 1u;
+    rows.n1 = words_at(bits).v[at + next + y_words] & 1u;
+    rows.n2 = words_at(bits).v[at + next + z_words] & 1u;
+    rows.n3 = words_at(bits).v[at + next + y_words + z_words] & 1u;
+    return rows;
+}
+
+/* The numbers of a row's next vertices along x, y and z where the word begins, the chunk's first
+ * vertex added. */
+uvec3 first_vertices(uint row, uint w, uint before_at)
 {
     uvec4 entry = quads_at(part_of_scratch(args.rows_at)).v[row];
-    entry.x += quads_at(part_of_scratch(args.chunks_at)).v[row >> CHUNK_LOG2].x;
-    return entry;
-}
-uvec4 segment_entry(uint row, uint segment)
-{
-    uint segments = (words + WIDTH - 1u) / WIDTH;
-    return quads_at(part_of_scratch(args.segments_at)).v[row * segments + segment];
+    uint chunk_first = quads_at(part_of_scratch(args.chunks_at)).v[row >> CHUNK_LOG2].x;
+    uint before = words_at(part_of_scratch(before_at)).v[row * words + w];
+    before = (entry.y >> 31) != 0u ? before : 0u;
+    uint along_x = entry.y & 0x7fffffffu;
+    uvec3 first = uvec3(before & 0x3ffu, before >> 10 & 0x3ffu, before >> 20) + entry.x + chunk_first;
+    first += uvec3(0u, along_x, along_x + entry.z);
+    if (SEGMENTED != 0u) {
+        uint segments = (words + WIDTH - 1u) / WIDTH;
+        first += quads_at(part_of_scratch(args.segments_at)).v[row * segments + w / WIDTH].xyz;
+    }
+    return first;
 }
 
-/* A stream's words and where its vertices begin, for a lane's word of cells. */
-struct lane_streams {
-    uint edges[8];
-    uint first[8];
-};
+active_word load_active(uint number, uint count, bool is_missing)
+{
+    active_word word;
+    word.exists = number < count;
+    uvec2 entry = load64(address_of(part_of_scratch(args.list_at), min(number, count - 1u), 8u));
+    word.row = entry.x / words;
+    word.w = entry.x - word.row * words;
+    word.place = place_of_row(word.row, size.y);
+    word.rows = load_word(part_of_scratch(args.bits_at), word);
+    uvec4 chunk = quads_at(part_of_scratch(args.chunks_at)).v[word.row >> CHUNK_LOG2];
+    word.vertices_before = chunk.xy;
+    word.triangles_before = chunk.zw;
+    word.triangles_first = quads_at(part_of_scratch(args.rows_at)).v[word.row].w + (entry.y & 0xffffffu);
+    word.triangles = word.exists ? entry.y >> 24 : 0u;
+
+    uint y_step = word.rows.y_step, z_step = word.rows.z_step, w = word.w;
+    uint before_at = LOAD_U32(args.head, SURFACE_HEAD_BEFORE);
+    uvec3 first0 = first_vertices(word.row, w, before_at);
+    uvec3 first1 = first_vertices(word.row + y_step, w, before_at);
+    uvec3 first2 = first_vertices(word.row + z_step, w, before_at);
+    word.first = uint[8](first0.x, first1.x, first2.x,
+                         first_vertices(word.row + y_step + z_step, w, before_at).x, first0.y,
+                         first2.y, first0.z, first1.z);
+
+    uint x_mask = x_mask_of(w, size.x);
+    uint c[4] = uint[4](word.rows.c0, word.rows.c1, word.rows.c2, word.rows.c3);
+    uint s[4] =
+        uint[4](surface_step_x(c[0], word.rows.n0), surface_step_x(c[1], word.rows.n1),
+                surface_step_x(c[2], word.rows.n2), surface_step_x(c[3], word.rows.n3));
+    word.cells = cells_of(word.rows, x_mask) &
+                 surface_active(c[0], s[0], c[1], s[1], c[2], s[2], c[3], s[3]);
+    [[unroll]] for (uint i = 0u; i < 4u; i++)
+        word.edges[i] = (c[i] ^ s[i]) & x_mask;
+    word.edges[4] = c[0] ^ c[1];
+    word.edges[5] = c[2] ^ c[3];
+    word.edges[6] = c[0] ^ c[2];
+    word.edges[7] = c[1] ^ c[3];
+    if (is_missing) {
+        uvec2 cells_at = part_of_scratch(args.cells_at);
+        uint y = word.place.y, z = word.place.z;
+        uint y1 = y + y_step, z1 = z + (z_step != 0u ? 1u : 0u);
+        word.edges[0] &= allowed_edges(cells_at, 0u, y, z, w, size);
+        word.edges[1] &= allowed_edges(cells_at, 0u, y1, z, w, size);
+        word.edges[2] &= allowed_edges(cells_at, 0u, y, z1, w, size);
+        word.edges[3] &= allowed_edges(cells_at, 0u, y1, z1, w, size);
+        word.edges[4] &= allowed_edges(cells_at, 1u, y, z, w, size);
+        word.edges[5] &= allowed_edges(cells_at, 1u, y, z1, w, size);
+        word.edges[6] &= allowed_edges(cells_at, 2u, y, z, w, size);
+        word.edges[7] &= allowed_edges(cells_at, 2u, y1, z, w, size);
+        word.cells &= present_cells(cells_at, y, z, w, size);
+    }
+    if (!word.exists) {
+        word.cells = 0u;
+        [[unroll]] for (uint i = 0u; i < 8u; i++)
+            word.edges[i] = 0u;
+    }
+    subgroupBarrier(); /* lanes that branched must be together again */
+    return word;
+}
+
+/* Are the subgroup's words of one chunk? */
+bool is_one_chunk(active_word word)
+{
+    uint chunk = word.row >> CHUNK_LOG2;
+    return all_lanes(chunk == subgroupShuffle(chunk, 0u));
+}
+
+/* The lane with item number k, where each has so many before it. */
+uint owner_of(uint before, uint k)
+{
+    uint owner = 0u;
+    [[unroll]] for (uint step = SUBGROUP / 2u; step > 0u; step >>= 1)
+        owner += subgroupShuffle(before, owner + step) <= k ? step : 0u;
+    return owner;
+}
+
+uvec2 shuffle64(uvec2 value, uint from)
+{
+    return uvec2(subgroupShuffle(value.x, from), subgroupShuffle(value.y, from));
+}
 
 /* ---- vertices -------------------------------------------------------------------------------- */
 
@@ -159,195 +263,165 @@ vertex make_vertex(uvec3 at, uint axis)
     return v;
 }
 
-/* Stores count vectors, one a lane, one after another from vector number first on. */
-void store_vectors(uvec2 out_at, uint first, uint count, vec3 value)
-{
-    for (uint c = 0u; c < 3u; c++)
-        stage[stage_first + 3u * lane + c] = floatBitsToUint(value[c]);
-    stage_barrier();
-    uvec2 to = address_of(out_at, first, 12u);
-    for (uint c = 0u; c < 3u; c++) {
-        uint i = c * SUBGROUP + lane;
-        if (i < 3u * count)
-            words_at(to).v[i] = stage[stage_first + i];
-    }
-    stage_barrier();
-}
-
-/* What the chunk of a tile has left of a capacity; at most 2^32 - 1. */
+/* What a capacity leaves to a chunk; at most 2^32 - 1. */
 uint room_of(uvec2 room, uvec2 before)
 {
     uvec2 left = less64(before, room) ? sub64(room, before) : uvec2(0u);
     return left.y != 0u ? 0xffffffffu : left.x;
 }
 
-/* Three counts of a lane, of at most 2^10 - 1 before it in its row, in ten bits each: the sums over the
- * lanes of its row before it. What a subgroup's other rows carry over drops out with the difference. */
-uint before_in_row(uint counts, uint row_first_lane)
+void store_vector(uvec2 to, vec3 value)
 {
-    uint before = subgroupExclusiveAdd(counts);
-    return before - subgroupShuffle(before, row_first_lane);
+    [[unroll]] for (uint c = 0u; c < 3u; c++)
+        words_at(to).v[c] = floatBitsToUint(value[c]);
 }
 
-/* x, y, z: the edges of the lane's word; in_row: how many are before the lane's word in its row, ten
- * bits each; first: of its row's vertices on each axis, from the chunk's first. */
-void emit_vertices(tile_info tile, uint segment, uint x, uint y, uint z, uint in_row, uvec3 first)
+void emit_vertices(active_word word)
 {
-    uint count_x = popcount32(x), count_y = popcount32(y), count_z = popcount32(z);
-    uint count = count_x + count_y + count_z, before = subgroupExclusiveAdd(count);
+    uint count_x = popcount32(word.edges[0]), count_y = popcount32(word.edges[4]);
+    uint count = count_x + count_y + popcount32(word.edges[6]);
+    uint before = subgroupExclusiveAdd(count);
     uint total = subgroupShuffle(before + count, SUBGROUP - 1u);
-    if (total == 0u)
-        return;
-    /* Of the row: vertices of the tile before it; in it, those along x, and along x and y. */
-    uint row_start = subgroupShuffle(before, tile.row_first_lane);
-    uint ends = ((in_row & 0x3ffu) + count_x) | ((in_row >> 10 & 0x3ffu) + count_y) << 16;
-    ends = subgroupShuffle(ends, tile.row_first_lane + WIDTH - 1u);
-    uint axis_ends = ends + (ends << 16);
-
-    uvec2 floats = add64(tile.vertices_before, add64(tile.vertices_before, tile.vertices_before));
-    uvec2 positions = element_at(args.positions, floats, 2u);
-    uvec2 normals = element_at(args.normals, floats, 2u);
-    uvec2 values = element_at(args.values, tile.vertices_before, 2u);
-    uint room = room_of(load64(address_of_word(args.head, SURFACE_HEAD_ROOM)), tile.vertices_before);
+    /* In one word: of a subgroup's 128 * 96 vertices those before, 14 bits; where the word's along x
+     * end, 6 bits, and those along y, 7. */
+    uint ends = before | count_x << 14 | (count_x + count_y) << 20;
+    uint room = room_of(load64(address_of_word(args.head, SURFACE_HEAD_ROOM)), word.vertices_before);
+    bool is_one = is_one_chunk(word), fits = all_lanes(room == 0xffffffffu);
+    uvec2 chunk_first = shuffle64(word.vertices_before, 0u);
 
     for (uint k0 = 0u; k0 < total; k0 += SUBGROUP) {
-        uint k = min(k0 + lane, total - 1u);
-        uint row = 0u;
-        [[unroll]] for (uint step = TILE_ROWS / 2u; step > 0u; step >>= 1) {
-            uint start = subgroupShuffle(row_start, (row + step) * WIDTH);
-            row += start <= k ? step : 0u;
-        }
-        uint leader = row * WIDTH;
-        uint j = k - subgroupShuffle(row_start, leader);
-        uint axes = subgroupShuffle(axis_ends, leader);
-        uint x_end = axes & 0xffffu, y_end = axes >> 16;
-        uint axis = (j >= x_end ? 1u : 0u) + (j >= y_end ? 1u : 0u);
-        j -= axis == 0u ? 0u : axis == 1u ? x_end : y_end;
-        uint word = 0u, shift = 10u * axis;
-        [[unroll]] for (uint step = WIDTH / 2u; step > 0u; step >>= 1) {
-            uint before = subgroupShuffle(in_row, leader + word + step) >> shift & 0x3ffu;
-            word += before <= j ? step : 0u;
-        }
-        uint owner = leader + word;
-        uint n = j - (subgroupShuffle(in_row, owner) >> shift & 0x3ffu);
-        uint owner_x = subgroupShuffle(x, owner), owner_y = subgroupShuffle(y, owner);
-        uint owner_z = subgroupShuffle(z, owner);
-        uint edges = axis == 0u ? owner_x : axis == 1u ? owner_y : owner_z;
-        uint bit = select_bit(edges, n);
-        uint row_y = subgroupShuffle(tile.place.y, leader);
-        uint row_zz = subgroupShuffle(tile.place.z, leader);
-        uvec3 at = uvec3(32u * (segment * WIDTH + word) + bit, row_y, row_zz);
-        vertex v = make_vertex(at, axis);
+        uint k = min(k0 + lane, total - 1u), owner = owner_of(before, k);
+        uint owner_ends = subgroupShuffle(ends, owner);
+        uint n = k - (owner_ends & 0x3fffu);
+        uint x_end = owner_ends >> 14 & 0x3fu, y_end = owner_ends >> 20;
+        uint axis = (n >= x_end ? 1u : 0u) + (n >= y_end ? 1u : 0u);
+        n -= axis == 0u ? 0u : axis == 1u ? x_end : y_end;
+        uint x = subgroupShuffle(word.edges[0], owner), first_x = subgroupShuffle(word.first[0], owner);
+        uint y = subgroupShuffle(word.edges[4], owner), first_y = subgroupShuffle(word.first[4], owner);
+        uint z = subgroupShuffle(word.edges[6], owner), first_z = subgroupShuffle(word.first[6], owner);
+        uint w = subgroupShuffle(word.w, owner), row_y = subgroupShuffle(word.place.y, owner);
+        uint row_z = subgroupShuffle(word.place.z, owner), owner_room = room;
+        if (!is_one)
+            chunk_first = shuffle64(word.vertices_before, owner);
+        if (!fits)
+            owner_room = subgroupShuffle(room, owner);
+        uint bit = select_bit(axis == 0u ? x : axis == 1u ? y : z, n);
+        uint to = n + (axis == 0u ? first_x : axis == 1u ? first_y : first_z) - chunk_first.x;
+        vertex v = make_vertex(uvec3(32u * w + bit, row_y, row_z), axis);
 
-        if (SEGMENTED == 0u) { /* a tile's vertices follow one another */
-            uint to = subgroupShuffle(first.x, 0u) + k0;
-            uint count = min(min(total - k0, SUBGROUP), room - min(room, to));
-            store_vectors(positions, to, count, v.position);
+        if (k0 + lane < total && to < owner_room) {
+            uvec2 number = add64(chunk_first, uvec2(to, 0u));
+            uvec2 bytes = mul_add64(number.x, 12u, 0u);
+            bytes.y += 12u * number.y;
+            store_vector(add64(args.positions, bytes), v.position);
             if (NORMALS != 0u)
-                store_vectors(normals, to, count, v.normal);
-            if (has(SURFACE_ATTRIBUTE) && lane < count)
-                words_at(address_of_word(values, to)).v[lane] = floatBitsToUint(v.value);
-        } else {
-            uvec3 firsts = uvec3(subgroupShuffle(first.x, 0u), subgroupShuffle(first.y, 0u),
-                                 subgroupShuffle(first.z, 0u));
-            uint to = j + (axis == 0u ? firsts.x : axis == 1u ? firsts.y : firsts.z);
-            if (k0 + lane < total && to < room) {
-                for (uint c = 0u; c < 3u; c++)
-                    words_at(address_of(positions, to, 12u)).v[c] = floatBitsToUint(v.position[c]);
-                for (uint c = 0u; c < 3u && NORMALS != 0u; c++)
-                    words_at(address_of(normals, to, 12u)).v[c] = floatBitsToUint(v.normal[c]);
-                if (has(SURFACE_ATTRIBUTE))
-                    store_word(values, to, floatBitsToUint(v.value));
-            }
+                store_vector(add64(args.normals, bytes), v.normal);
+            if (has(SURFACE_ATTRIBUTE))
+                store_word(element_at(args.values, number, 2u), 0u, floatBitsToUint(v.value));
         }
+        subgroupBarrier(); /* lanes that branched must be together again */
     }
 }
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* first: of the tile's triangles, from the chunk's first. */
-void emit_triangles(tile_info tile, lane_rows rows, lane_streams streams, uint cells, bool is_missing,
-                    uint first)
+/* Where counter i of a cell lies in the stage, turned so that a cell's lie in different banks. */
+uint counter_at(uint cell, uint i)
 {
-    uint count = popcount32(cells);
-    uint before = subgroupExclusiveAdd(count);
-    uint total = subgroupShuffle(before + count, SUBGROUP - 1u);
-    if (total == 0u)
-        return;
-    uint next_bits = rows.n0 | rows.n1 << 1 | rows.n2 << 2 | rows.n3 << 3;
-    uint index_words = has(SURFACE_WIDE) ? 2u : 1u;
-    uvec2 index_first =
-        add64(tile.triangles_before, add64(tile.triangles_before, tile.triangles_before));
-    uvec2 indices = element_at(args.indices, index_first, has(SURFACE_WIDE) ? 3u : 2u);
-    uint room = room_of(load64(address_of_word(args.head, SURFACE_HEAD_ROOM + 2u)),
-                        tile.triangles_before);
-    uvec2 table = address_of_word(args.head, SURFACE_HEAD_WORDS);
-    uint lines = stage_first + SUBGROUP * CELL_STRIDE;
+    return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
+}
 
-    for (uint c0 = 0u; c0 < total; c0 += SUBGROUP) {
-        bool is_live = c0 + lane < total;
-        uint k = min(c0 + lane, total - 1u);
-        uint owner = 0u;
-        [[unroll]] for (uint step = SUBGROUP / 2u; step > 0u; step >>= 1)
-            owner += subgroupShuffle(before, owner + step) <= k ? step : 0u;
-        uint n = k - subgroupShuffle(before, owner);
-        uint bit = select_bit(subgroupShuffle(cells, owner), n);
-        uint c[4], nexts = subgroupShuffle(next_bits, owner);
-        c[0] = subgroupShuffle(rows.c0, owner);
-        c[1] = subgroupShuffle(rows.c1, owner);
-        c[2] = subgroupShuffle(rows.c2, owner);
-        c[3] = subgroupShuffle(rows.c3, owner);
-        uint index = 0u; /* the case */
-        [[unroll]] for (uint i = 0u; i < 4u; i++) {
-            uint two = c[i] >> bit;
-            two = bit == 31u ? two | (nexts >> i & 1u) << 1 : two & 3u;
-            index |= two << (2u * i);
-        }
-        uint below = low_bits(bit);
-        uint edges[8];
-        if (has(SURFACE_NAN | SURFACE_MASK) && is_missing) {
-            [[unroll]] for (uint i = 0u; i < 8u; i++)
-                edges[i] = subgroupShuffle(streams.edges[i], owner);
-        } else {
-            /* Along x the edge from the last column needs no bit of the next word: it is not below
-             * any column. */
-            [[unroll]] for (uint i = 0u; i < 4u; i++)
-                edges[i] = c[i] ^ c[i] >> 1;
-            edges[4] = c[0] ^ c[1];
-            edges[5] = c[2] ^ c[3];
-            edges[6] = c[0] ^ c[2];
-            edges[7] = c[1] ^ c[3];
-        }
+/* Makes the counters of the cell at a bit of the word that lane owner has, and returns its case. */
+uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
+{
+    uint c[4], nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
+    nexts = subgroupShuffle(nexts, owner);
+    c[0] = subgroupShuffle(word.rows.c0, owner);
+    c[1] = subgroupShuffle(word.rows.c1, owner);
+    c[2] = subgroupShuffle(word.rows.c2, owner);
+    c[3] = subgroupShuffle(word.rows.c3, owner);
+    uint index = 0u;
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        uint two = c[i] >> bit;
+        two = bit == 31u ? two | (nexts >> i & 1u) << 1 : two & 3u;
+        index |= two << (2u * i);
+    }
+    uint edges[8];
+    if (has(SURFACE_NAN | SURFACE_MASK) && is_missing) {
         [[unroll]] for (uint i = 0u; i < 8u; i++)
-            stage[stage_first + lane * CELL_STRIDE + i] =
-                subgroupShuffle(streams.first[i], owner) + popcount32(edges[i] & below);
-        uvec4 corners = quads_at(table).v[index];
-        uint triangles = is_live ? corners.w >> 16 : 0u;
+            edges[i] = subgroupShuffle(word.edges[i], owner);
+    } else {
+        /* Along x the edge from the last column needs no bit of the next word: it is not below any
+         * column. */
+        [[unroll]] for (uint i = 0u; i < 4u; i++)
+            edges[i] = c[i] ^ c[i] >> 1;
+        edges[4] = c[0] ^ c[1];
+        edges[5] = c[2] ^ c[3];
+        edges[6] = c[0] ^ c[2];
+        edges[7] = c[1] ^ c[3];
+    }
+    uint below = low_bits(bit);
+    [[unroll]] for (uint i = 0u; i < CELL_COUNTERS; i++)
+        stage[counter_at(lane, i)] = subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
+    return index;
+}
+
+void emit_triangles(active_word word, bool is_missing)
+{
+    uint count = popcount32(word.cells), before = subgroupExclusiveAdd(count);
+    uint total = subgroupShuffle(before + count, SUBGROUP - 1u);
+    uint size_log2 = has(SURFACE_WIDE) ? 3u : 2u;
+    /* Of a word: the place of triangle number 0 of the subgroup, if it were the word's; and how many of
+     * the subgroup's there is room for. */
+    uint own_first = subgroupExclusiveAdd(word.triangles);
+    uint room = room_of(load64(address_of_word(args.head, SURFACE_HEAD_ROOM + 2u)), word.triangles_before);
+    room = own_first + min(word.triangles, room - min(room, word.triangles_first));
+    uvec2 number = sub64(add64(word.triangles_before, uvec2(word.triangles_first, 0u)), uvec2(own_first, 0u));
+    uvec2 place = element_at(args.indices, add64(number, add64(number, number)), size_log2);
+    uvec2 first_place = shuffle64(place, 0u);
+    /* The usual: the subgroup's triangles lie side by side, and there is room for all. */
+    bool is_row = all_lanes(!word.exists || (place == first_place && room == own_first + word.triangles));
+    bool is_plain = is_row && !has(SURFACE_WIDE);
+    uvec2 table = address_of_word(args.head, SURFACE_HEAD_WORDS);
+
+    uint first = 0u; /* of the subgroup's triangles */
+    for (uint c0 = 0u; c0 < total; c0 += SUBGROUP) {
+        uint k = min(c0 + lane, total - 1u), owner = owner_of(before, k);
+        uint bit = select_bit(subgroupShuffle(word.cells, owner), k - subgroupShuffle(before, owner));
+        uvec4 corners = quads_at(table).v[make_counters(word, owner, bit, is_missing)];
+        uint triangles = c0 + lane < total ? corners.w >> 16 : 0u;
         uint line = subgroupExclusiveAdd(triangles);
+        /* The cell's lane, that of its word, and the case's three corners. */
         [[unroll]] for (uint i = 0u; i < CELL_LINES; i++)
             if (i < triangles)
-                stage[lines + line + i] = lane | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 8;
-        uint all = subgroupShuffle(line + triangles, SUBGROUP - 1u);
+                stage[lines + line + i] =
+                    lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
         stage_barrier();
-
-        uint stored = min(all, room - min(room, first));
-        uvec2 to = address_of(indices, first, 12u * index_words);
-        for (uint i = lane; i < 3u * stored; i += SUBGROUP) {
-            uint triangle = i / 3u, corner = i - 3u * triangle;
+        uint all = subgroupShuffle(line + triangles, SUBGROUP - 1u);
+        for (uint i0 = 0u; i0 < 3u * all; i0 += SUBGROUP) {
+            uint i = min(i0 + lane, 3u * all - 1u), triangle = i / 3u, corner = i - 3u * triangle;
             uint entry = stage[lines + triangle];
             if (has(SURFACE_FLIP))
                 corner = corner == 0u ? 0u : 3u - corner;
-            uint code = entry >> (8u + 4u * corner);
+            uint code = entry >> (16u + 4u * corner);
             uint vertex_number =
-                stage[stage_first + (entry & 0xffu) * CELL_STRIDE + (code & 7u)] + (code >> 3 & 1u);
-            if (has(SURFACE_WIDE)) {
-                /* Less than 2^32 vertices lie between those of a chunk and those of the next slice. */
-                uvec2 wide = add64(tile.vertices_before,
-                                   uvec2(vertex_number - tile.vertices_before.x, 0u));
-                words_at(to).v[2u * i] = wide.x;
-                words_at(to).v[2u * i + 1u] = wide.y;
+                stage[counter_at(entry & 0xffu, code & 7u)] + (code >> 3 & 1u);
+            bool is_stored = i0 + lane < 3u * all;
+            if (is_plain) {
+                if (is_stored)
+                    words_at(first_place).v[3u * first + i] = vertex_number;
             } else {
-                words_at(to).v[i] = vertex_number;
+                uint from = entry >> 8 & 0xffu;
+                uvec2 to = address_add(shuffle64(place, from), (3u * first + i) << size_log2, 0u);
+                uvec2 chunk_first = shuffle64(word.vertices_before, from);
+                uint word_room = subgroupShuffle(room, from); /* by all lanes: && would leave some out */
+                is_stored = is_stored && first + triangle < word_room;
+                /* Less than 2^32 vertices lie between those of a chunk and those of the next slice. */
+                if (is_stored && has(SURFACE_WIDE))
+                    store64(to, add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
+                else if (is_stored)
+                    word_at(to).bits = vertex_number;
+                subgroupBarrier(); /* lanes that branched must be together again */
             }
         }
         first += all;
@@ -355,122 +429,20 @@ void emit_triangles(tile_info tile, lane_rows rows, lane_streams streams, uint c
     }
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------- */
-
 void main()
 {
-    /* A subgroup's share is a tile or, of rows with several, a segment of one. */
-    uint number = group_index() * (GROUP / SUBGROUP) + subgroup_index();
-    uint segments = SEGMENTED != 0u ? (words + WIDTH - 1u) / WIDTH : 1u;
-    uint segment = SEGMENTED != 0u ? number % segments : 0u;
-    number /= segments;
-    if (number >= LOAD_U32(args.head, SURFACE_HEAD_TILES))
+    uint first = (group_index() * (GROUP / SUBGROUP) + subgroup_index()) * SUBGROUP;
+    uint count = LOAD_U32(args.head, SURFACE_HEAD_ACTIVE);
+    if (first >= count)
         return;
     if (has(SURFACE_HELD_LIMITS))
         iso_words = uvec3(LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 5u),
                           LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 6u),
                           LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 7u));
     slab = LOAD_U32(args.head, SURFACE_HEAD_SLAB);
-    uint item = LOAD_U32(part_of_scratch(args.list_at), number);
     bool is_missing = has(SURFACE_NAN | SURFACE_MASK) &&
                       LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u;
-    tile_info tile;
-    tile.chunk = item / CHUNK_TILES;
-    tile.row = (tile.chunk << CHUNK_LOG2) + item % CHUNK_TILES * TILE_ROWS + lane / WIDTH;
-    tile.row_first_lane = lane - lane % WIDTH;
-    tile.exists = lane / WIDTH < TILE_ROWS && tile.row >= size.y * SURFACE_SLAB_BEFORE(slab) &&
-                  tile.row < size.y * (size.z - SURFACE_SLAB_AFTER(slab));
-    if (!tile.exists)
-        tile.row = 0u;
-    tile.place = place_of_row(tile.row, size.y);
-    uvec4 chunk = quads_at(part_of_scratch(args.chunks_at)).v[tile.chunk];
-    tile.vertices_before = chunk.xy;
-    tile.triangles_before = chunk.zw;
-
-    uvec2 bits = part_of_scratch(args.bits_at), cells_at = part_of_scratch(args.cells_at);
-    uint y_step = tile.place.y + 1u < size.y ? 1u : 0u;
-    uint z_step = tile.place.z + 1u < size.z ? size.y : 0u;
-    uvec4 entry0 = row_entry(tile.row), entry1 = row_entry(tile.row + y_step);
-    uvec4 entry2 = row_entry(tile.row + z_step), entry3 = row_entry(tile.row + y_step + z_step);
-    uint w = segment * WIDTH + lane % WIDTH;
-    bool has_word = tile.exists && w < words;
-    lane_rows rows = load_rows(bits, tile.row, tile.place, w, words, size, has_word);
-    uint x_mask = x_mask_of(w, size.x), cells = cells_of(rows, x_mask);
-    lane_streams streams;
-    uint c[4] = uint[4](rows.c0, rows.c1, rows.c2, rows.c3);
-    uint s[4] = uint[4](surface_step_x(rows.c0, rows.n0), surface_step_x(rows.c1, rows.n1),
-                        surface_step_x(rows.c2, rows.n2), surface_step_x(rows.c3, rows.n3));
-    [[unroll]] for (uint i = 0u; i < 4u; i++)
-        streams.edges[i] = (c[i] ^ s[i]) & x_mask;
-    streams.edges[4] = c[0] ^ c[1];
-    streams.edges[5] = c[2] ^ c[3];
-    streams.edges[6] = c[0] ^ c[2];
-    streams.edges[7] = c[1] ^ c[3];
-    cells &= surface_active(c[0], s[0], c[1], s[1], c[2], s[2], c[3], s[3]);
-    if (is_missing && has_word) {
-        uint y = tile.place.y, z = tile.place.z;
-        uint y1 = y + y_step, z1 = z + (z_step != 0u ? 1u : 0u);
-        streams.edges[0] &= allowed_edges(cells_at, 0u, y, z, w, size);
-        streams.edges[1] &= allowed_edges(cells_at, 0u, y1, z, w, size);
-        streams.edges[2] &= allowed_edges(cells_at, 0u, y, z1, w, size);
-        streams.edges[3] &= allowed_edges(cells_at, 0u, y1, z1, w, size);
-        streams.edges[4] &= allowed_edges(cells_at, 1u, y, z, w, size);
-        streams.edges[5] &= allowed_edges(cells_at, 1u, y, z1, w, size);
-        streams.edges[6] &= allowed_edges(cells_at, 2u, y, z, w, size);
-        streams.edges[7] &= allowed_edges(cells_at, 2u, y1, z, w, size);
-        cells &= present_cells(cells_at, y, z, w, size);
-    }
-    if (!has_word) {
-        cells = 0u;
-        [[unroll]] for (uint i = 0u; i < 8u; i++)
-            streams.edges[i] = 0u;
-    }
-
-    /* Where each stream's vertices begin: its row's, those of the row's earlier segments, and
-     * those of earlier words of the segment. */
-    streams.first[0] = entry0.x;
-    streams.first[1] = entry1.x;
-    streams.first[2] = entry2.x;
-    streams.first[3] = entry3.x;
-    streams.first[4] = entry0.x + entry0.y;
-    streams.first[5] = entry2.x + entry2.y;
-    streams.first[6] = entry0.x + entry0.y + entry0.z;
-    streams.first[7] = entry1.x + entry1.y + entry1.z;
-    uint triangles_first = entry0.w;
-    if (SEGMENTED != 0u) {
-        uvec4 before0 = segment_entry(tile.row, segment);
-        uvec4 before1 = segment_entry(tile.row + y_step, segment);
-        uvec4 before2 = segment_entry(tile.row + z_step, segment);
-        streams.first[0] += before0.x;
-        streams.first[1] += before1.x;
-        streams.first[2] += before2.x;
-        streams.first[3] += segment_entry(tile.row + y_step + z_step, segment).x;
-        streams.first[4] += before0.y;
-        streams.first[5] += before2.y;
-        streams.first[6] += before0.z;
-        streams.first[7] += before1.z;
-        triangles_first += before0.w;
-    }
-    /* A tile's own vertices are counted from its chunk's first. */
-    uvec3 own_first = uvec3(streams.first[0], streams.first[4], streams.first[6]) -
-                      tile.vertices_before.x;
-    uint n[8];
-    [[unroll]] for (uint i = 0u; i < 8u; i++)
-        n[i] = popcount32(streams.edges[i]);
-    uint row_first = tile.row_first_lane;
-    uint own = before_in_row(n[0] | n[4] << 10 | n[6] << 20, row_first);
-    emit_vertices(tile, segment, streams.edges[0], streams.edges[4], streams.edges[6], own, own_first);
-
-    uint along_x = before_in_row(n[1] | n[2] << 10 | n[3] << 20, row_first);
-    uint across = before_in_row(n[5] | n[7] << 10, row_first);
-    streams.first[0] += own & 0x3ffu;
-    streams.first[4] += own >> 10 & 0x3ffu;
-    streams.first[6] += own >> 20;
-    streams.first[1] += along_x & 0x3ffu;
-    streams.first[2] += along_x >> 10 & 0x3ffu;
-    streams.first[3] += along_x >> 20;
-    streams.first[5] += across & 0x3ffu;
-    streams.first[7] += across >> 10;
-    emit_triangles(tile, rows, streams, cells, is_missing,
-                   subgroupShuffle(triangles_first, 0u));
+    active_word word = load_active(first + lane, count, is_missing);
+    emit_vertices(word);
+    emit_triangles(word, is_missing);
 }

@@ -1,4 +1,4 @@
-/* How tiles lie on rows, for counting and emitting. */
+/* How tiles lie on rows, for counting; emitting has the rows from it. */
 #include "surface.glsl"
 
 layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* lanes of a row: a power of two, at most 32 */
@@ -58,4 +58,12 @@ uint x_mask_of(uint w, uint size_x)
 uint cells_of(lane_rows rows, uint x_mask)
 {
     return rows.y_step != 0u && rows.z_step != 0u ? x_mask : 0u;
+}
+
+/* The sums over the lanes of a row before the lane. What a subgroup's other rows carry over from one
+ * part of value to the next drops out with the difference. */
+uint before_in_row(uint value)
+{
+    uint before = subgroupExclusiveAdd(value);
+    return before - subgroupShuffle(before, gl_SubgroupInvocationID & ~(WIDTH - 1u));
 }

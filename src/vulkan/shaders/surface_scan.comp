@@ -1,11 +1,9 @@
-/* Places chunks, by one workgroup; writes totals, draw arguments, the emission's dispatch, and the
- * case table. */
+/* Places chunks, by one workgroup; writes totals, draw arguments and the emission's dispatch. */
 #include "surface.glsl"
-#include "surface_tables.k.h"
 
 ARGS_USE(surface_scan_args)
 
-const uint ITEMS = 8u; /* chunks of an invocation at a time */
+const uint ITEMS = 16u; /* chunks of an invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
@@ -15,36 +13,6 @@ uvec2 subgroup_before64(uvec2 value)
     uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);
     uint high = subgroupExclusiveAdd(value.y);
     return add64(add64(uvec2(low, 0u), uvec2(mid << 16, mid >> 16)), uvec2(0u, high));
-}
-
-/* How a case's triangles take their corners: sixteen bits each, four for a corner: which of the eight
- * counters of a cell (its edges' streams), and 8 where one is added, because the edge lies one step
- * along x and the counter's own edge is crossed. The number of triangles is in the last sixteen. */
-uint case_corner(uint index, uint edge)
-{
-    uint axis = edge / 4u, place = edge % 4u;
-    if (axis == 0u)
-        return place;
-    uint stream = 2u + 2u * axis + place / 2u;
-    if ((place & 1u) == 0u)
-        return stream;
-    /* Of the counter's own edge: its lower corner, and the one along the axis. */
-    uint low = axis == 1u ? (place & 2u) << 1 : place & 2u;
-    uint high = low | 1u << axis;
-    bool crossed = (index >> low & 1u) != (index >> high & 1u);
-    return stream | (crossed ? 8u : 0u);
-}
-void write_case(uint index)
-{
-    uint entry[4] = uint[4](0u, 0u, 0u, surface_case_count[index] << 16);
-    for (uint i = 0u; i < 3u * surface_case_count[index]; i++) {
-        uint edge = surface_case_edges[2u * index + i / 8u] >> (4u * (i % 8u)) & 0xfu;
-        uint triangle = i / 3u;
-        entry[triangle / 2u] |= case_corner(index, edge)
-                                << (16u * (triangle & 1u) + 4u * (i - 3u * triangle));
-    }
-    for (uint i = 0u; i < 4u; i++)
-        store_word(args.head, SURFACE_HEAD_WORDS + 4u * index + i, entry[i]);
 }
 
 uvec2 times3(uvec2 n)
@@ -78,12 +46,11 @@ void write_counts(uvec2 vertices, uvec2 triangles)
 
 void write_head()
 {
-    uint tiles = LOAD_U32(args.states, SURFACE_STATE_TILES);
-    uint shares = tiles * (args.segments & 0x7fffffffu);
-    uint groups = (shares + GROUP / SUBGROUP - 1u) / (GROUP / SUBGROUP);
-    store_word(args.head, SURFACE_HEAD_TILES, tiles);
+    uint word_count = LOAD_U32(args.states, SURFACE_STATE_ACTIVE);
+    uint groups = word_count / GROUP + (word_count % GROUP != 0u ? 1u : 0u);
+    store_word(args.head, SURFACE_HEAD_ACTIVE, word_count);
     store_word(args.head, SURFACE_HEAD_MISSING,
-               args.segments >> 31 | LOAD_U32(args.states, SURFACE_STATE_NAN));
+               args.is_masked | LOAD_U32(args.states, SURFACE_STATE_NAN));
     store_word(args.head, SURFACE_HEAD_ROOM, args.vertex_room_low);
     store_word(args.head, SURFACE_HEAD_ROOM + 1u, args.vertex_room_high);
     store_word(args.head, SURFACE_HEAD_ROOM + 2u, args.triangle_room_low);
@@ -102,7 +69,6 @@ void main()
     if (group_index() != 0u)
         return;
     uint thread = gl_LocalInvocationID.x;
-    write_case(thread);
     uvec2 vertices = uvec2(0u), triangles = uvec2(0u), cells = uvec2(0u);
     if (!is_none(args.base)) {
         vertices = load64(args.base);
