@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
+#include "ranks.h"
 #include "stream_kernels.h"
 #include "text.h"
 
@@ -110,6 +111,79 @@ static void report(const cli_common *common, json *j, const char *what, const lo
     }
 }
 
+/* ---- in parts -------------------------------------------------------------------------------- */
+
+/* Arrays that go through memory piece by piece: a share for each process (ranks.h), of which all have the same
+ * number of pieces, the last ones perhaps empty. */
+typedef struct parts {
+    tml_context *tml;
+    const char *command, *path;
+    loaded all;            /* type and count of the whole array, no data */
+    uint64_t first, count; /* of this share */
+    uint64_t piece;        /* elements of a piece */
+    uint64_t rounds;       /* pieces */
+} parts;
+
+enum { PIECE_SIZE = 32 << 20, PIECES_IN_MEMORY = 8 };
+
+/* Is the array one to take in parts: by several processes, or because it needs more memory than allowed? Then code
+ * is CLI_OK and *out is ready. */
+static bool parts_open(const char *command, tml_context *tml, const char *path, uint64_t memory,
+                       parts *out, int *code)
+{
+    tml_array array;
+    uint64_t total, ranks = ranks_count(), mine = ranks_mine();
+    *code = CLI_OK;
+    tml_status status = tml_array_load_part(tml, path, 0, 0, &array, &total);
+    if (status != TML_OK) {
+        *code = ranks > 1 ? cli_fail(command, tml, status) : CLI_OK;
+        return ranks > 1; /* else loaded whole, with what there is to say about it */
+    }
+    uint64_t size = tml_type_size(array.type), bytes = total * size;
+    if (ranks == 1 && (!memory || bytes <= memory))
+        return false;
+    uint64_t room = memory ? memory / PIECES_IN_MEMORY : PIECE_SIZE;
+    room = room < PIECE_SIZE ? room : PIECE_SIZE;
+    *out = (parts){.tml = tml, .command = command, .path = path};
+    out->all.array = (tml_array){.type = array.type, .count = total, .size = (size_t)bytes};
+    out->first = total / ranks * mine + total % ranks * mine / ranks;
+    out->count = total / ranks * (mine + 1) + total % ranks * (mine + 1) / ranks - out->first;
+    out->piece = room / size ? room / size : 1;
+    out->rounds = ((total + ranks - 1) / ranks + out->piece - 1) / out->piece;
+    return true;
+}
+
+/* Loads piece k, perhaps of no elements; tells its place in the array. */
+static tml_status parts_load(const parts *p, uint64_t k, bool is_wide, loaded *out, uint64_t *at)
+{
+    uint64_t done = k * p->piece < p->count ? k * p->piece : p->count, total;
+    uint64_t count = p->count - done < p->piece ? p->count - done : p->piece;
+    memset(out, 0, sizeof *out);
+    *at = p->first + done;
+    tml_status status = tml_array_load_part(p->tml, p->path, *at, count, &out->array, &total);
+    out->array.count = count; /* of nothing, too */
+    if (status == TML_OK)
+        status = cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer);
+    if (status == TML_OK && is_wide)
+        status = widen(p->tml, out);
+    if (status == TML_OK && !tml_progress(p->tml, p->command, (double)k / (double)p->rounds))
+        status = tml_error(p->tml, TML_CANCELLED, "cancelled");
+    return status;
+}
+
+/* Writes the buffer's first count elements to where they belong in the file. */
+static tml_status parts_save(const parts *p, tml_array_stream *to, tml_buffer from, uint64_t at,
+                             uint64_t count)
+{
+    void *data;
+    tml_status status = tml_map(p->tml, from, &data);
+    if (status != TML_OK)
+        return status;
+    status = tml_array_stream_write(to, at, count, data);
+    tml_unmap(p->tml, from);
+    return status;
+}
+
 /* ---- compact --------------------------------------------------------------------------------- */
 
 typedef struct compact_args {
@@ -204,12 +278,91 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
     return status;
 }
 
+static void report_compact(const compact_args *args, const loaded *in, uint64_t kept,
+                           double seconds)
+{
+    if (args->common.json) {
+        json j = {.out = stdout};
+        json_open(&j, NULL, '{');
+        report(&args->common, &j, "compact", in, seconds, args->output);
+        json_count(&j, "count_out", kept);
+        json_close(&j, '{');
+    } else if (!args->common.quiet) {
+        char text[TEXT_SIZE];
+        report(&args->common, NULL, "compact", in, seconds, args->output);
+        printf("%s kept (%.3g %%), written to %s\n", text_count(text, kept),
+               in->array.count ? 100.0 * (double)kept / (double)in->array.count : 0, args->output);
+    }
+}
+
+/* Compacts a piece; to: where the kept elements go, after kept others of this share; NULL: they are only
+ * counted. */
+static tml_status compact_piece(const parts *p, const compact_args *args, uint64_t k,
+                                tml_array_stream *to, uint64_t base, uint64_t *kept)
+{
+    loaded in;
+    tml_buffer out = {0};
+    uint64_t at, count = 0;
+    tml_status status = parts_load(p, k, false, &in, &at);
+    const tml_buffer_desc desc = {.type = args->indices ? TML_U64 : in.array.type,
+                                  .count = in.array.count,
+                                  .label = "output"};
+    if (status == TML_OK)
+        status = tml_buffer_create(p->tml, &desc, &out);
+    if (status == TML_OK)
+        status = compact(p->tml, args, &in, out, &count);
+    uint64_t *numbers = NULL;
+    if (status == TML_OK && to && args->indices)
+        status = tml_map(p->tml, out, (void **)&numbers);
+    for (uint64_t i = 0; numbers && i < count; i++)
+        numbers[i] += at;
+    if (numbers)
+        tml_unmap(p->tml, out);
+    if (status == TML_OK && to)
+        status = parts_save(p, to, out, base + *kept, count);
+    *kept += count;
+    tml_buffer_destroy(p->tml, out);
+    unload(p->tml, &in);
+    return status;
+}
+
+/* Counts in one reading and writes in a second, so that no more than a piece is ever held. */
+static int compact_parts(const parts *p, const compact_args *args)
+{
+    uint64_t kept = 0, before = 0, all = 0;
+    const tml_team *team = ranks_team();
+    tml_array_stream *to = NULL;
+    tml_status status = TML_OK;
+    double start = cli_now();
+    for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++)
+        status = compact_piece(p, args, k, NULL, 0, &kept);
+    all = kept;
+    if (status == TML_OK && team)
+        status = team->scan(team->user, p->tml, 1, &kept, &before, &all);
+    if (status == TML_OK)
+        status = tml_array_stream_open(p->tml, args->output,
+                                       args->indices ? TML_U64 : p->all.array.type, all, team, &to);
+    kept = 0;
+    for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++)
+        status = compact_piece(p, args, k, to, before, &kept);
+    if (to)
+        status = tml_array_stream_finish(to, status);
+    progress_clear();
+    if (status == TML_OK)
+        report_compact(args, &p->all, all, cli_now() - start);
+    return cli_fail("compact", p->tml, status);
+}
+
 static int run_compact(tml_context *tml, const compact_args *args, const char *path)
 {
     loaded in;
     tml_buffer out = {0};
     uint64_t kept = 0;
-    int code = load("compact", tml, path, args->common.memory, &in);
+    parts p;
+    int code;
+    if (parts_open("compact", tml, path, args->common.memory, &p, &code))
+        return code == CLI_OK ? compact_parts(&p, args) : code;
+    code = load("compact", tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -226,18 +379,8 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
         status = save(tml, args->output, out, kept);
     code = cli_fail("compact", tml, status);
     progress_clear();
-    if (code == CLI_OK && args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "compact", &in, seconds, args->output);
-        json_count(&j, "count_out", kept);
-        json_close(&j, '{');
-    } else if (code == CLI_OK && !args->common.quiet) {
-        char text[TEXT_SIZE];
-        report(&args->common, NULL, "compact", &in, seconds, args->output);
-        printf("%s kept (%.3g %%), written to %s\n", text_count(text, kept),
-               in.array.count ? 100.0 * (double)kept / (double)in.array.count : 0, args->output);
-    }
+    if (code == CLI_OK)
+        report_compact(args, &in, kept, seconds);
     tml_buffer_destroy(tml, out);
     unload(tml, &in);
     return code;
@@ -276,6 +419,7 @@ const cli_command cmd_compact = {
                 .most_operands = 1},
     .args_size = sizeof(compact_args),
     .run = compact_run,
+    .takes_ranks = true,
 };
 
 /* ---- scan ------------------------------------------------------------------------------------ */
@@ -303,11 +447,133 @@ static tml_type sum_type(tml_type type)
     return tml_type_is_float(type) ? TML_F32 : tml_type_is_signed(type) ? TML_I64 : TML_U64;
 }
 
+static void report_scan(const scan_args *args, const loaded *in, double seconds)
+{
+    const char *type = tml_type_name(sum_type(in->array.type));
+    if (args->common.json) {
+        json j = {.out = stdout};
+        json_open(&j, NULL, '{');
+        report(&args->common, &j, "scan", in, seconds, args->output);
+        json_text(&j, "output_type", type);
+        json_close(&j, '{');
+    } else if (!args->common.quiet) {
+        report(&args->common, NULL, "scan", in, seconds, args->output);
+        printf("sums written to %s as %s\n", args->output, type);
+    }
+}
+
+/* A sum so far: of integers modulo 2^64, of floats in double. */
+typedef union running_sum {
+    uint64_t whole;
+    double real;
+} running_sum;
+
+static void sum_add(tml_type type, running_sum *sum, running_sum more)
+{
+    if (tml_type_is_float(type))
+        sum->real += more.real;
+    else
+        sum->whole += more.whole;
+}
+
+static void add_to_all(tml_type type, void *data, uint64_t count, running_sum sum)
+{
+    for (uint64_t i = 0; i < count && type == TML_F32; i++)
+        ((float *)data)[i] = (float)((double)((float *)data)[i] + sum.real);
+    for (uint64_t i = 0; i < count && type == TML_F64; i++)
+        ((double *)data)[i] += sum.real;
+    for (uint64_t i = 0; i < count && !tml_type_is_float(type); i++)
+        ((uint64_t *)data)[i] += sum.whole;
+}
+
+/* Adds the sum of a piece; to: where its running sums go, beginning at *sum. */
+static tml_status scan_piece(const parts *p, const scan_args *args, uint64_t k,
+                             tml_array_stream *to, running_sum *sum)
+{
+    loaded in;
+    tml_buffer out = {0}, total = {0};
+    tml_type type = sum_type(p->all.array.type);
+    running_sum added = {0};
+    uint64_t at;
+    tml_status status = parts_load(p, k, true, &in, &at);
+    tml_buffer_desc desc = {
+        .type = tml_type_is_float(type) ? TML_F64 : type, .count = 1, .label = "sum"};
+    if (status == TML_OK)
+        status = tml_buffer_create(p->tml, &desc, &total);
+    if (status == TML_OK)
+        status =
+            tml_reduce(p->tml, &(tml_reduce_desc){.fold = TML_SUM, .in = in.buffer, .out = total});
+    if (status == TML_OK)
+        status = tml_read(p->tml, total, &added);
+    desc = (tml_buffer_desc){.type = type, .count = in.array.count, .label = "output"};
+    if (status == TML_OK && to)
+        status = tml_buffer_create(p->tml, &desc, &out);
+    if (status == TML_OK && to)
+        status = tml_scan(
+            p->tml, &(tml_scan_desc){.in = in.buffer, .inclusive = args->inclusive, .out = out});
+    void *data = NULL;
+    if (status == TML_OK && to)
+        status = tml_map(p->tml, out, &data);
+    if (data) {
+        add_to_all(type, data, in.array.count, *sum);
+        tml_unmap(p->tml, out);
+    }
+    if (status == TML_OK && to)
+        status = parts_save(p, to, out, at, in.array.count);
+    sum_add(type, sum, added);
+    tml_buffer_destroy(p->tml, total);
+    tml_buffer_destroy(p->tml, out);
+    unload(p->tml, &in);
+    return status;
+}
+
+/* The sums of the shares before this one. */
+static tml_status scan_ranks(const parts *p, running_sum *sum)
+{
+    uint64_t size = ranks_count() * sizeof *sum;
+    running_sum *all = tml_alloc(p->tml, size), before = {0};
+    if (!all)
+        return tml_error(p->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+    tml_status status = ranks_gather(p->tml, &sum->whole, 1, &all->whole);
+    for (uint32_t r = 0; r < ranks_mine() && status == TML_OK; r++)
+        sum_add(sum_type(p->all.array.type), &before, all[r]);
+    *sum = before;
+    tml_free(p->tml, all, size);
+    return status;
+}
+
+static int scan_parts(const parts *p, const scan_args *args)
+{
+    running_sum sum = {0};
+    tml_array_stream *to = NULL;
+    tml_status status = TML_OK;
+    double start = cli_now();
+    for (uint64_t k = 0; k < p->rounds && ranks_team() && status == TML_OK; k++)
+        status = scan_piece(p, args, k, NULL, &sum);
+    if (status == TML_OK)
+        status = scan_ranks(p, &sum);
+    if (status == TML_OK)
+        status = tml_array_stream_open(p->tml, args->output, sum_type(p->all.array.type),
+                                       p->all.array.count, ranks_team(), &to);
+    for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++)
+        status = scan_piece(p, args, k, to, &sum);
+    if (to)
+        status = tml_array_stream_finish(to, status);
+    progress_clear();
+    if (status == TML_OK)
+        report_scan(args, &p->all, cli_now() - start);
+    return cli_fail("scan", p->tml, status);
+}
+
 static int run_scan(tml_context *tml, const scan_args *args, const char *path)
 {
     loaded in;
     tml_buffer out = {0};
-    int code = load("scan", tml, path, args->common.memory, &in);
+    parts p;
+    int code;
+    if (parts_open("scan", tml, path, args->common.memory, &p, &code))
+        return code == CLI_OK ? scan_parts(&p, args) : code;
+    code = load("scan", tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -326,16 +592,8 @@ static int run_scan(tml_context *tml, const scan_args *args, const char *path)
         status = save(tml, args->output, out, in.array.count);
     code = cli_fail("scan", tml, status);
     progress_clear();
-    if (code == CLI_OK && args->common.json) {
-        json j = {.out = stdout};
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "scan", &in, seconds, args->output);
-        json_text(&j, "output_type", tml_type_name(desc.type));
-        json_close(&j, '{');
-    } else if (code == CLI_OK && !args->common.quiet) {
-        report(&args->common, NULL, "scan", &in, seconds, args->output);
-        printf("sums written to %s as %s\n", args->output, tml_type_name(desc.type));
-    }
+    if (code == CLI_OK)
+        report_scan(args, &in, seconds);
     tml_buffer_destroy(tml, out);
     unload(tml, &in);
     return code;
@@ -368,6 +626,7 @@ const cli_command cmd_scan = {
                 .most_operands = 1},
     .args_size = sizeof(scan_args),
     .run = scan_run,
+    .takes_ranks = true,
 };
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -414,46 +673,59 @@ static tml_type fold_type(tml_fold fold, tml_type type)
     }
 }
 
-/* The one element of buffer as text that is a JSON number as well, or "nan", "inf", "-inf". */
-static tml_status element_text(tml_context *tml, tml_buffer buffer, char *text)
+/* A scalar of any type but f16. */
+typedef union fold_value {
+    uint8_t u8;
+    int8_t i8;
+    uint16_t u16;
+    int16_t i16;
+    uint32_t u32;
+    int32_t i32;
+    uint64_t u64;
+    int64_t i64;
+    float f32;
+    double f64;
+} fold_value;
+
+static uint64_t whole_of(tml_type type, fold_value value)
 {
-    union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-        float f32;
-        double f64;
-    } value;
-    tml_type type = TML_TYPE_NONE;
-    tml_buffer_info(tml, buffer, &type, NULL);
-    tml_status status = tml_read(tml, buffer, &value);
-    if (status != TML_OK)
-        return status;
-    uint64_t count = type == TML_U8    ? value.u8
-                     : type == TML_U16 ? value.u16
-                     : type == TML_U32 ? value.u32
-                                       : value.u64;
-    int64_t number = type == TML_I8    ? value.i8
-                     : type == TML_I16 ? value.i16
-                     : type == TML_I32 ? value.i32
-                                       : value.i64;
+    switch (type) {
+    case TML_U8:
+        return value.u8;
+    case TML_U16:
+        return value.u16;
+    case TML_U32:
+        return value.u32;
+    case TML_I8:
+        return (uint64_t)(int64_t)value.i8;
+    case TML_I16:
+        return (uint64_t)(int64_t)value.i16;
+    case TML_I32:
+        return (uint64_t)(int64_t)value.i32;
+    default:
+        return value.u64;
+    }
+}
+
+static double real_of(tml_type type, fold_value value)
+{
+    return type == TML_F32 ? (double)value.f32 : value.f64;
+}
+
+/* A value as text that is a JSON number as well, or "nan", "inf", "-inf". */
+static void value_text(tml_type type, fold_value value, char *text)
+{
     if (type == TML_F32)
         text_float(text, value.f32);
     else if (type == TML_F64)
         text_number(text, value.f64);
     else if (tml_type_is_signed(type))
-        snprintf(text, TEXT_SIZE, "%" PRId64, number);
+        snprintf(text, TEXT_SIZE, "%" PRId64, (int64_t)whole_of(type, value));
     else
-        snprintf(text, TEXT_SIZE, "%" PRIu64, count);
-    return TML_OK;
+        snprintf(text, TEXT_SIZE, "%" PRIu64, whole_of(type, value));
 }
 
-static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, char *text)
+static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, fold_value *out_value)
 {
     tml_type type = TML_TYPE_NONE;
     tml_buffer out;
@@ -464,17 +736,153 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, char *t
         return status;
     status = tml_reduce(tml, &(tml_reduce_desc){.fold = fold, .in = in, .out = out});
     if (status == TML_OK)
-        status = element_text(tml, out, text);
+        status = tml_read(tml, out, out_value);
     tml_buffer_destroy(tml, out);
     return status;
+}
+
+/* values: of the folds that are wanted, of elements of this type. */
+static void report_reduce(const reduce_args *args, const loaded *in, tml_type type,
+                          const fold_value *values, double seconds)
+{
+    char text[TEXT_SIZE];
+    bool all = true;
+    for (int f = 0; f < FOLD_COUNT; f++)
+        all = all && !args->folds[f];
+    json j = {.out = stdout};
+    if (args->common.json) {
+        json_open(&j, NULL, '{');
+        report(&args->common, &j, "reduce", in, seconds, NULL);
+    }
+    for (int f = 0; f < FOLD_COUNT; f++) {
+        if (!all && !args->folds[f])
+            continue;
+        value_text(fold_type((tml_fold)f, type), values[f], text);
+        if (args->common.json)
+            json_literal(&j, fold_names[f], text);
+        else
+            printf("%-6s %s\n", fold_names[f], text);
+    }
+    if (args->common.json)
+        json_close(&j, '{');
+}
+
+/* What the folds of some elements are, for joining them with those of later ones. */
+typedef struct partial {
+    uint64_t count; /* elements */
+    fold_value values[FOLD_COUNT];
+} partial;
+
+/* Is a of this type less than b? NaN is neither less nor greater, and never wins against a number. */
+static bool is_less(tml_type type, fold_value a, fold_value b)
+{
+    if (!tml_type_is_float(type))
+        return tml_type_is_signed(type) ? (int64_t)whole_of(type, a) < (int64_t)whole_of(type, b)
+                                        : whole_of(type, a) < whole_of(type, b);
+    double x = real_of(type, a), y = real_of(type, b);
+    return x < y || (isnan(y) && !isnan(x));
+}
+
+static bool is_greater(tml_type type, fold_value a, fold_value b)
+{
+    return tml_type_is_float(type) && isnan(real_of(type, b))   ? !isnan(real_of(type, a))
+           : tml_type_is_float(type) && isnan(real_of(type, a)) ? false
+                                                                : is_less(type, b, a);
+}
+
+/* to becomes the folds of its elements and, behind them, more's. */
+static void join(tml_type type, partial *to, const partial *more)
+{
+    fold_value *a = to->values;
+    const fold_value *b = more->values;
+    if (more->count == 0)
+        return;
+    if (to->count == 0) {
+        *to = *more;
+        return;
+    }
+    if (is_less(type, b[TML_MIN], a[TML_MIN])) {
+        a[TML_MIN] = b[TML_MIN];
+        a[TML_ARGMIN] = b[TML_ARGMIN];
+    }
+    if (is_greater(type, b[TML_MAX], a[TML_MAX])) {
+        a[TML_MAX] = b[TML_MAX];
+        a[TML_ARGMAX] = b[TML_ARGMAX];
+    }
+    if (tml_type_is_float(type))
+        a[TML_SUM].f64 += b[TML_SUM].f64;
+    else
+        a[TML_SUM].u64 += b[TML_SUM].u64;
+    double n = (double)to->count, m = (double)more->count;
+    if (tml_type_is_float(type))
+        a[TML_MEAN].f64 = a[TML_SUM].f64 / (n + m);
+    else if (tml_type_size(type) == sizeof(uint64_t)) /* whose sum may be one modulo 2^64 */
+        a[TML_MEAN].f64 = a[TML_MEAN].f64 * (n / (n + m)) + b[TML_MEAN].f64 * (m / (n + m));
+    else
+        a[TML_MEAN].f64 =
+            (tml_type_is_signed(type) ? (double)a[TML_SUM].i64 : (double)a[TML_SUM].u64) / (n + m);
+    to->count += more->count;
+}
+
+/* Joining needs least and greatest elements where only their places are asked for, so all are made. */
+static tml_status reduce_piece(const parts *p, uint64_t k, partial *out)
+{
+    loaded in;
+    uint64_t at;
+    tml_status status = parts_load(p, k, p->all.array.type == TML_F16, &in, &at);
+    *out = (partial){.count = in.array.count};
+    for (int f = 0; f < FOLD_COUNT && in.array.count && status == TML_OK; f++)
+        status = reduce(p->tml, (tml_fold)f, in.buffer, &out->values[f]);
+    for (int f = TML_ARGMIN; f <= TML_ARGMAX; f++)
+        if (out->values[f].u64 != UINT64_MAX) /* all NaN: nowhere */
+            out->values[f].u64 += at;
+    unload(p->tml, &in);
+    return status;
+}
+
+static int reduce_parts(const parts *p, const reduce_args *args)
+{
+    enum { NUMBERS = sizeof(partial) / sizeof(uint64_t) };
+    tml_type type = p->all.array.type == TML_F16 ? TML_F32 : p->all.array.type;
+    partial mine = {0}, piece, whole = {0};
+    double start = cli_now();
+    tml_status status = TML_OK;
+    for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++) {
+        status = reduce_piece(p, k, &piece);
+        join(type, &mine, &piece);
+    }
+    uint64_t size = ranks_count() * sizeof mine;
+    partial *all = status == TML_OK ? tml_alloc(p->tml, size) : NULL;
+    if (status == TML_OK && !all)
+        status = tml_error(p->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+    if (status == TML_OK)
+        status = ranks_gather(p->tml, (const uint64_t *)(const void *)&mine, NUMBERS,
+                              (uint64_t *)(void *)all);
+    for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++)
+        join(type, &whole, &all[r]);
+    tml_free(p->tml, all, size);
+    loaded nothing = {.array = {.type = p->all.array.type}}; /* has folds, too */
+    if (status == TML_OK && whole.count == 0)
+        status = cli_lend(p->tml, type, 0, NULL, "nothing", &nothing.buffer);
+    for (int f = 0; f < FOLD_COUNT && whole.count == 0 && status == TML_OK; f++)
+        status = reduce(p->tml, (tml_fold)f, nothing.buffer, &whole.values[f]);
+    tml_buffer_destroy(p->tml, nothing.buffer);
+    progress_clear();
+    if (status == TML_OK)
+        report_reduce(args, &p->all, type, whole.values, cli_now() - start);
+    return cli_fail("reduce", p->tml, status);
 }
 
 static int run_reduce(tml_context *tml, const reduce_args *args, const char *path)
 {
     loaded in;
-    char texts[FOLD_COUNT][TEXT_SIZE];
+    fold_value values[FOLD_COUNT] = {0};
     bool all = true;
-    int code = load("reduce", tml, path, args->common.memory, &in);
+    parts p;
+    int code;
+    if (parts_open("reduce", tml, path, args->common.memory, &p, &code))
+        return code == CLI_OK ? reduce_parts(&p, args) : code;
+    code = load("reduce", tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
         return code;
@@ -486,26 +894,13 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
     double start = cli_now();
     for (int f = 0; f < FOLD_COUNT && status == TML_OK; f++)
         if (all || args->folds[f])
-            status = reduce(tml, (tml_fold)f, in.buffer, texts[f]);
+            status = reduce(tml, (tml_fold)f, in.buffer, &values[f]);
     double seconds = cli_now() - start;
     code = cli_fail("reduce", tml, status);
     progress_clear();
-
-    json j = {.out = stdout};
-    if (code == CLI_OK && args->common.json) {
-        json_open(&j, NULL, '{');
-        report(&args->common, &j, "reduce", &in, seconds, NULL);
-    }
-    for (int f = 0; f < FOLD_COUNT && code == CLI_OK; f++) {
-        if (!all && !args->folds[f])
-            continue;
-        if (args->common.json)
-            json_literal(&j, fold_names[f], texts[f]);
-        else
-            printf("%-6s %s\n", fold_names[f], texts[f]);
-    }
-    if (code == CLI_OK && args->common.json)
-        json_close(&j, '{');
+    if (code == CLI_OK)
+        report_reduce(args, &in, in.array.type == TML_F16 ? TML_F32 : in.array.type, values,
+                      seconds);
     unload(tml, &in);
     return code;
 }
@@ -534,4 +929,5 @@ const cli_command cmd_reduce = {
                 .most_operands = 1},
     .args_size = sizeof(reduce_args),
     .run = reduce_run,
+    .takes_ranks = true,
 };

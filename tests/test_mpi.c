@@ -55,6 +55,16 @@ static char *load_file(const char *name, size_t *size)
     return bytes;
 }
 
+static bool same_files(const char *one, const char *many)
+{
+    size_t size, size_many;
+    char *a = load_file(one, &size), *b = load_file(many, &size_many);
+    bool same = a && b && size == size_many && memcmp(a, b, size) == 0;
+    free(a);
+    free(b);
+    return same;
+}
+
 /* The same command, by one process and by several. words: with %s for the input's path. */
 static void alike_of(const char *input, int ranks, const char *words, const char *ending)
 {
@@ -70,12 +80,8 @@ static void alike_of(const char *input, int ranks, const char *words, const char
     snprintf(line, sizeof line, "surface %s --json -o %s", arguments, in_folder(many));
     if (!CHECK_EQ_U64(run(ranks, line), 0))
         printf("  (%d: %s: %s)\n", ranks, line, messages);
-    size_t size, size_many;
-    char *a = load_file(one, &size), *b = load_file(many, &size_many);
-    if (!CHECK(a && b && size == size_many && memcmp(a, b, size) == 0))
+    if (!CHECK(same_files(one, many)))
         printf("  (%d processes: %s)\n", ranks, arguments);
-    free(a);
-    free(b);
     /* One process speaks, and no file is left over. */
     char *more = strstr(printed, "\"vertices\"");
     CHECK(more && printed[0] == '{' && printed[strlen(printed) - 1] == '\n');
@@ -126,6 +132,51 @@ TEST(shares_follow_an_index_and_some_are_empty)
     write_waves("waves_21x17x3_uint8.raw", 3);
     alike_of(in_folder("waves_21x17x3_uint8.raw"), 4, "%s --iso 110 --soup", "ply");
     remove_files();
+}
+
+/* The same words for one process, which has the array whole, for one that takes it in pieces, and for three. */
+static void arrays_alike(const char *command, const char *options)
+{
+    static char expected[TEXT_MAX];
+    char line[1024];
+    bool has_file = strcmp(command, "reduce") != 0;
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "%s %s %s %s %s %s", command, in_folder("in.npy"), options,
+                 i == 1 ? "--memory 64K" : "", has_file ? "-q -o" : "",
+                 has_file ? in_folder(i ? "many.npy" : "one.npy") : "");
+        if (!CHECK_EQ_U64(run(i == 2 ? 3 : 0, line), 0))
+            printf("  (%s: %s)\n", line, messages);
+        if (i == 0)
+            strcpy(expected, printed);
+        else if (!CHECK(has_file ? same_files("one.npy", "many.npy")
+                                 : strcmp(expected, printed) == 0))
+            printf("  (%s)\n", line);
+    }
+}
+
+TEST(arrays_in_shares)
+{
+    enum { COUNT = 100003 };
+    static int32_t whole[COUNT];
+    static float real[COUNT];
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
+    for (int i = 0; i < COUNT; i++) {
+        whole[i] = (int32_t)((uint32_t)i * 2654435761u >> 8) - (1 << 23);
+        real[i] = (float)(whole[i] % 1000); /* whose sums are exact */
+    }
+    tml_array array = {.data = whole, .size = sizeof whole, .type = TML_I32, .count = COUNT};
+    CHECK_OK(tml, tml_array_save(tml, in_folder("in.npy"), &array));
+    arrays_alike("reduce", "");
+    arrays_alike("compact", "--min 5000000 --indices");
+    arrays_alike("scan", "");
+    real[COUNT - 7] = -1e6f;
+    array = (tml_array){.data = real, .size = sizeof real, .type = TML_F32, .count = COUNT};
+    CHECK_OK(tml, tml_array_save(tml, in_folder("in.npy"), &array));
+    arrays_alike("reduce", "");
+    arrays_alike("compact", "--max 10");
+    remove_files();
+    tml_close(tml);
 }
 
 static bool has_output(const char *name)

@@ -275,6 +275,10 @@ enum { IO_WRITER_BUFFER = 1 << 20 };
 /* Errors: FILE_ACCESS, OUT_OF_MEMORY. On failure there is nothing to finish. */
 TML_MUST_CHECK tml_status tml_io_create(tml_context *tml, const char *call, const char *path,
                                         uint64_t expected, io_writer *out);
+/* The same by all processes of a team, for one file of expected bytes: as many as are written in the end. */
+TML_MUST_CHECK tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
+                                             uint64_t expected, const tml_team *team,
+                                             io_writer *out);
 /* Appends; of a team, whose processes all say the same, once. False after a failure of this write or an
  * earlier one, and when cancelled. */
 bool tml_io_write(io_writer *writer, const void *data, size_t size);

@@ -91,6 +91,32 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     return TML_OK;
 }
 
+tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
+                              uint64_t expected, const tml_team *team, io_writer *out)
+{
+    tml_status status = TML_OK;
+    if (team->rank == 0) {
+        status = tml_io_create(tml, call, path, expected, out);
+        if (status != TML_OK)
+            return status;
+        /* All of the room at once, where the file system can: a full disk is told before the work of
+         * writing, and by the process that knows what is needed. */
+        if (!out->temporary[0])
+            fail(out, TML_UNSUPPORTED, "is no regular file, which several processes need", 0);
+        else if (expected && fallocate(out->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)expected) != 0 &&
+                 (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+            fail(out, TML_FILE_ACCESS, "cannot be written", errno);
+        status = out->status;
+    } else {
+        *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
+        snprintf(out->path, sizeof out->path, "%s", path);
+    }
+    if (status == TML_OK)
+        status = team->open(team->user, tml, out->temporary);
+    out->team = team;
+    return status == TML_OK ? TML_OK : tml_io_finish(out, status);
+}
+
 static bool put(io_writer *writer, const uint8_t *data, size_t size)
 {
     while (size) {

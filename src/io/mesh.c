@@ -28,8 +28,9 @@ static uint64_t row_count(const tml_mesh *mesh, mesh_rows rows)
 tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
                            const mesh_relief *relief, io_writer *out)
 {
-    return relief && relief->share ? tml_mesh_team_create(tml, path, size, relief->share->team, out)
-                                   : tml_io_create(tml, MESH_CALL, path, size, out);
+    if (relief && relief->share)
+        return tml_io_team_create(tml, MESH_CALL, path, size, relief->share->team, out);
+    return tml_io_create(tml, MESH_CALL, path, size, out);
 }
 
 tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,

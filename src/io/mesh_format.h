@@ -91,8 +91,6 @@ TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_reli
                                               mesh_fill fill);
 
 /* src/io/mesh_team.c: the same, by several processes. */
-TML_MUST_CHECK tml_status tml_mesh_team_create(tml_context *tml, const char *path, uint64_t size,
-                                               const tml_team *team, io_writer *out);
 TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
                                                    const tml_mesh *mesh, mesh_rows rows,
                                                    size_t row_size, mesh_fill fill);

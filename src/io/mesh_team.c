@@ -7,11 +7,7 @@
  *
  * Triangles at a share's end name vertices of the next one. Numbers can simply be raised, but where corners
  * are written out (STL, soups) these vertices must come here: rows that are held beside the share's own. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "io/mesh_spool.h"
 
@@ -261,7 +257,8 @@ static tml_status make_soup(team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
-    tml_status status = buffer ? tml_mesh_order_parts(stream) : out_of_memory(stream->tml, MESH_COPY);
+    tml_status status =
+        buffer ? tml_mesh_order_parts(stream) : out_of_memory(stream->tml, MESH_COPY);
     if (status == TML_OK)
         status = tml_mesh_map_arrays(stream);
     spool soup[ARRAYS];
@@ -349,7 +346,8 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     segment *segments = stream->segments;
     if (!is_sender)
         segments = team->rank == 0 ? tml_alloc(stream->tml, size + 1) : NULL;
-    tml_status status = segments || size == 0 || team->rank ? TML_OK : out_of_memory(stream->tml, size);
+    tml_status status =
+        segments || size == 0 || team->rank ? TML_OK : out_of_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->bring(team->user, stream->tml, from, segments, size);
     for (uint64_t k = 0; k < counts[0] && team->rank == 0 && status == TML_OK; k++) {
@@ -378,7 +376,8 @@ static tml_status bring_all(team_mesh *m)
     uint64_t size = 3 * team->count * sizeof *mine;
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     uint64_t *counts = tml_alloc(stream->tml, size);
-    tml_status status = buffer && counts ? raise_segments(m, buffer) : out_of_memory(stream->tml, size);
+    tml_status status =
+        buffer && counts ? raise_segments(m, buffer) : out_of_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->gather(team->user, stream->tml, 3, mine, counts);
     for (uint32_t r = 1; r < team->count && status == TML_OK; r++)
@@ -389,38 +388,6 @@ static tml_status bring_all(team_mesh *m)
 }
 
 /* ---- all at once ----------------------------------------------------------------------------- */
-
-tml_status tml_mesh_team_create(tml_context *tml, const char *path, uint64_t size,
-                                const tml_team *team, io_writer *out)
-{
-    tml_status status = TML_OK;
-    if (team->rank == 0) {
-        status = tml_io_create(tml, MESH_CALL, path, size, out);
-        if (status != TML_OK)
-            return status;
-        /* All of the room at once, where the file system can: a full disk is told before the work of
-         * writing, and by the process that knows what is needed. */
-        if (!out->temporary[0])
-            status =
-                tml_error(tml, TML_UNSUPPORTED,
-                          MESH_CALL ": %s: is no regular file, which several processes need", path);
-        else if (size && fallocate(out->fd, 0, 0, (off_t)size) != 0 &&
-                 (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
-            status = tml_error(tml, TML_FILE_ACCESS,
-                               MESH_CALL ": %s: the disk is full (%s), the mesh needs %" PRIu64
-                                         " bytes; free some room or write elsewhere",
-                               path, strerror(errno), size);
-    } else {
-        *out = (io_writer){.tml = tml, .call = MESH_CALL, .expected = size, .fd = -1};
-        snprintf(out->path, sizeof out->path, "%s", path);
-    }
-    if (status == TML_OK)
-        status = team->open(team->user, tml, out->temporary);
-    out->team = team;
-    if (status != TML_OK)
-        return tml_io_finish(out, status);
-    return TML_OK;
-}
 
 /* The next rows, at most so many, after those done: how many, where they are, and where they belong. */
 static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_t most,

@@ -213,10 +213,9 @@ static void to_c_order(const npy_header *npy, const uint8_t *from, uint8_t *to)
     }
 }
 
-static tml_status load_array(const io_file *file, tml_array *out)
+static tml_status read_header(const io_file *file, npy_header *out, bool *wrapped)
 {
     io_block block;
-    npy_header npy;
     tml_status status = tml_io_read_head(file, VOLUME_HEAD_SIZE, &block);
     if (status != TML_OK)
         return status;
@@ -227,13 +226,21 @@ static tml_status load_array(const io_file *file, tml_array *out)
     else
         status = tml_io_read(file, 0, first, sizeof first);
     if (status == TML_OK)
-        status = parse_npy(file, head, &npy);
+        status = parse_npy(file, head, out);
+    *wrapped = tml_io_is_gzip(first, sizeof first);
     tml_io_block_free(file, &block);
+    return status;
+}
+
+static tml_status load_array(const io_file *file, tml_array *out)
+{
+    npy_header npy;
+    bool wrapped;
+    tml_status status = read_header(file, &npy, &wrapped);
     if (status != TML_OK)
         return status;
 
     uint64_t size = npy.count * tml_type_size(npy.type);
-    bool wrapped = tml_io_is_gzip(first, sizeof first);
     bool transpose = npy.fortran_order && npy.axis_count > 1 && size;
     uint8_t *data = NULL, *ordered = NULL;
     io_progress progress;
@@ -286,6 +293,57 @@ tml_status tml_array_load(tml_context *tml, const char *path, tml_array *out)
     if (status != TML_OK)
         return status;
     status = load_array(&file, out);
+    tml_io_close(&file);
+    return status;
+}
+
+static tml_status load_part(const io_file *file, uint64_t first, uint64_t count, tml_array *out,
+                            uint64_t *total)
+{
+    npy_header npy;
+    bool wrapped;
+    tml_status status = read_header(file, &npy, &wrapped);
+    if (status != TML_OK)
+        return status;
+    if (wrapped || (npy.fortran_order && npy.axis_count > 1))
+        return tml_io_error(file, TML_UNSUPPORTED, "is %s, of which no part can be read alone; %s",
+                            wrapped ? "gzipped" : "in Fortran's order",
+                            wrapped ? "unzip it" : "save numpy.ascontiguousarray(array)");
+    size_t size = tml_type_size(npy.type);
+    if (npy.count > (UINT64_MAX - npy.offset) / size || npy.offset + npy.count * size > file->size)
+        return tml_io_error(file, TML_FILE_FORMAT,
+                            "has %" PRIu64 " bytes, %" PRIu64
+                            " elements need more; it is truncated",
+                            file->size, npy.count);
+    *total = npy.count;
+    *out = (tml_array){.type = npy.type};
+    if (first > npy.count || count > npy.count - first)
+        return tml_io_error(file, TML_INVALID_ARGUMENT, "has %" PRIu64 " elements", npy.count);
+    if (count == 0)
+        return TML_OK;
+    out->data = tml_io_alloc(file, count * size);
+    if (!out->data)
+        return TML_OUT_OF_MEMORY;
+    out->size = (size_t)(count * size);
+    out->count = count;
+    status = tml_io_read(file, npy.offset + first * size, out->data, out->size);
+    if (status == TML_OK)
+        tml_io_to_host(out->data, size, count, npy.big_endian);
+    else
+        tml_array_free(file->tml, out);
+    return status;
+}
+
+tml_status tml_array_load_part(tml_context *tml, const char *path, uint64_t first, uint64_t count,
+                               tml_array *out, uint64_t *total)
+{
+    memset(out, 0, sizeof *out);
+    *total = 0;
+    io_file file;
+    tml_status status = tml_io_open(tml, "tml_array_load_part", path, &file);
+    if (status != TML_OK)
+        return status;
+    status = load_part(&file, first, count, out, total);
     tml_io_close(&file);
     return status;
 }
@@ -357,4 +415,73 @@ tml_status tml_array_save(tml_context *tml, const char *path, const tml_array *a
                          (uint64_t[]){array->count, components}, components > 1 ? 2 : 1);
     tml_io_write(&writer, array->data, array->size);
     return tml_io_finish(&writer, TML_OK);
+}
+
+struct tml_array_stream {
+    io_writer writer;
+    uint64_t start; /* of the elements, in bytes */
+    uint64_t count, done;
+    size_t size;
+};
+
+tml_status tml_array_stream_open(tml_context *tml, const char *path, tml_type type, uint64_t count,
+                                 const tml_team *team, tml_array_stream **out)
+{
+    static const char call[] = "tml_array_stream_open";
+    uint64_t size;
+    *out = NULL;
+    if (tml_type_components(type) != 1 || __builtin_mul_overflow(count, tml_type_size(type), &size))
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %" PRIu64 " elements of %s, needs scalars",
+                         call, count, tml_type_name(type));
+    tml_array_stream *stream = tml_alloc(tml, sizeof *stream);
+    if (!stream)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
+                         sizeof *stream);
+    uint64_t expected = size + 2 * HEADER_ALIGNMENT;
+    tml_status status = team ? tml_io_team_create(tml, call, path, expected, team, &stream->writer)
+                             : tml_io_create(tml, call, path, expected, &stream->writer);
+    if (status != TML_OK) {
+        tml_free(tml, stream, sizeof *stream);
+        return status;
+    }
+    stream->count = count;
+    stream->done = 0;
+    stream->size = tml_type_size(type);
+    tml_npy_write_header(&stream->writer, type, &count, 1);
+    stream->start = stream->writer.written;
+    stream->writer.expected = stream->start + size;
+    *out = stream;
+    return TML_OK;
+}
+
+tml_status tml_array_stream_write(tml_array_stream *stream, uint64_t first, uint64_t count,
+                                  const void *data)
+{
+    io_writer *writer = &stream->writer;
+    if (first > stream->count || count > stream->count - first ||
+        (!writer->team && first != stream->done))
+        return tml_error(writer->tml, TML_INVALID_ARGUMENT,
+                         "tml_array_stream_write: elements [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64
+                         ", after %" PRIu64,
+                         first, count, stream->count, stream->done);
+    stream->done = first + count;
+    if (!writer->team)
+        return tml_io_write(writer, data, (size_t)(count * stream->size)) ? TML_OK : writer->status;
+    if (writer->status == TML_OK)
+        writer->status =
+            writer->team->write(writer->team->user, writer->tml,
+                                stream->start + first * stream->size, data, count * stream->size);
+    return writer->status;
+}
+
+tml_status tml_array_stream_finish(tml_array_stream *stream, tml_status status)
+{
+    tml_context *tml = stream->writer.tml;
+    if (status == TML_OK && !stream->writer.team && stream->done != stream->count)
+        status = tml_error(tml, TML_INVALID_ARGUMENT,
+                           "tml_array_stream_finish: %" PRIu64 " of %" PRIu64 " elements came",
+                           stream->done, stream->count);
+    status = tml_io_finish(&stream->writer, status);
+    tml_free(tml, stream, sizeof *stream);
+    return status;
 }
