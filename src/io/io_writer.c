@@ -91,6 +91,19 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     return TML_OK;
 }
 
+/* Takes room for a file that is to grow to a size, where the system can; false, with errno set,
+ * where it has none. */
+static bool has_room(int fd, uint64_t size)
+{
+#ifdef __linux__
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) == 0 ||
+           (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+#else
+    (void)fd, (void)size;
+    return true;
+#endif
+}
+
 tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
                               uint64_t expected, const tml_team *team, io_writer *out)
 {
@@ -103,8 +116,7 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
          * writing, and by the process that knows what is needed. */
         if (!out->temporary[0])
             fail(out, TML_UNSUPPORTED, "is no regular file, which several processes need", 0);
-        else if (expected && fallocate(out->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)expected) != 0 &&
-                 (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        else if (expected && !has_room(out->fd, expected))
             fail(out, TML_FILE_ACCESS, "cannot be written", errno);
         status = out->status;
     } else {
