@@ -595,7 +595,8 @@ class SurfacePanel {
         this.drawnAt = performance.now();
         this.onDrawn?.();
         this.onDrawn = null;
-        if (moves || turns)
+        // The first picture's fence is asked for even where nothing moves: the device begins behind it.
+        if (moves || turns || (this.fence && !this.hasPicture))
             this.app.requestFrame();
     }
 

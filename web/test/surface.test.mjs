@@ -286,6 +286,20 @@ export default async function (t) {
         assert.ok(difference(first, await picture(page, ".stage-canvas")) > 0.002, "and moves");
     });
 
+    await t.test("where nothing moves the device takes over all the same, also after a lost context", async ({ open, assert }) => {
+        const page = await openPanel(open, "#surface/grid=64", { reducedMotion: "reduce" });
+        await page.evaluate(() => {
+            window.loss = document.querySelector(".stage-canvas").getContext("webgl2").getExtension("WEBGL_lose_context");
+            window.loss.loseContext();
+        });
+        await page.getByText("The graphics context was lost").waitFor();
+        const count = await triangles(page);
+        await page.evaluate(() => window.loss.restoreContext());
+        await page.waitForFunction(() => !document.querySelector(".timing").textContent.includes("on the processor"), null, { timeout: 120 * SECONDS });
+        assert.ok(share(await stillness(page), isClay) > 0.02);
+        assert.equal(await triangles(page), count);
+    });
+
     await t.test("without WebGL 2 the processor makes the surface", async ({ open, shot, assert }) => {
         const page = await open("test/blank.html", { viewport: SMALL, colorScheme: "dark" });
         await page.addInitScript(() => {
