@@ -239,6 +239,12 @@ for (const panel of panels) {
     element("panels").append(panel.host);
 }
 
+// By a link of its own the address would lose the panel and its settings.
+document.querySelector(".skip").onclick = (event) => {
+    event.preventDefault();
+    element("panels").focus();
+};
+
 element("tabs").onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
     if (!step)

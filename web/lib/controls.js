@@ -13,6 +13,7 @@ export function make(tag, properties = {}, ...children) {
 }
 
 export const numberText = (value) => value.toLocaleString("en").replaceAll(",", "\u2009");
+export const counted = (count, noun) => `${numberText(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 // A button that opens files of the visitor's. Returns {input, button}, both to be put into the page.
 export function fileChooser({ onFiles, ...properties }) {
@@ -63,7 +64,7 @@ export function slider({ name, min, max, step, value, text = String, onInput }) 
 }
 
 // Radio buttons side by side; choices are [value, text]. Returns {element, value, set(value), inputs}.
-export function segmented({ name, choices, value, onInput, isNameShown = true }) {
+export function segmented({ name, choices, value, onInput }) {
     const group = nextId();
     const legend = make("legend", { textContent: name, className: "unseen" });
     const inputs = new Map();
@@ -76,7 +77,7 @@ export function segmented({ name, choices, value, onInput, isNameShown = true })
     }
     const shownName = make("span", { className: "name", textContent: name });
     shownName.ariaHidden = "true";
-    const element = make("div", { className: "row" }, ...(isNameShown ? [shownName] : []), set);
+    const element = make("div", { className: "row" }, shownName, set);
     return {
         element,
         inputs,
@@ -93,7 +94,6 @@ export function segmented({ name, choices, value, onInput, isNameShown = true })
 
 export function toggle({ name, value, onInput }) {
     const input = make("input", { type: "checkbox", role: "switch", checked: value });
-    input.setAttribute("role", "switch");
     input.addEventListener("change", () => onInput(input.checked));
     return { element: make("label", { className: "switch" }, input, name), input };
 }

@@ -14,6 +14,19 @@ export async function save(what) {
     return worker.ask("save", what);
 }
 
+// The one file in a list of the visitor's.
+export function only(list) {
+    if (list.length !== 1)
+        throw new Error(`Open one file at a time; these are ${list.length}.`);
+    return list[0];
+}
+
+// What to tell where a file cannot be opened. The library's messages begin with the function and the file.
+export function notOpened(name, { message }) {
+    const [, reason] = /^tml_\w+: (.*)$/s.exec(message) ?? [null, message];
+    return new Error(`${name} cannot be opened: ${reason.startsWith(`${name}: `) ? reason.slice(name.length + 2) : reason}`);
+}
+
 export function download(bytes, name) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));

@@ -37,8 +37,4 @@ export class HostSurface {
         this.mesh = null;
         this.isCurrent = false;
     }
-
-    close() {
-        this.worker.terminate();
-    }
 }

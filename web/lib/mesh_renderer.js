@@ -5,7 +5,7 @@
 // corner of each expected triangle, fetches the corner's index, position and normal from the library's
 // textures, and looks up the count there too: triangles past it fall outside the picture. Needs WebGL 2.
 import { MESH_FRAGMENT } from "./mesh_look.js";
-import { Programs, clearPicture } from "./programs.js";
+import { Programs } from "./programs.js";
 
 const MESH_VERTEX = `
 uniform usampler2D vertices, normals, indices, counts;
@@ -201,22 +201,14 @@ export class MeshRenderer {
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     }
 
-    // Compile what drawMesh and drawShadow will need, and do not wait.
+    // Compiles what drawMesh will need, and does not wait.
     prepare(isSmooth, colors) {
         this.programs.start(...this.#meshProgram(isSmooth, colors));
-    }
-    prepareShadow() {
-        this.programs.start(...SHADOW);
-        this.programs.start(...GROUND);
     }
 
     #meshProgram(isSmooth, colors) {
         return ["mesh", MESH_VERTEX, MESH_FRAGMENT,
             `${isSmooth ? "#define SMOOTH\n" : ""}${colors === 2 ? "#define CELLS\n" : ""}`];
-    }
-
-    clear(width, height) {
-        clearPicture(this.gl, width, height);
     }
 
     // mesh: {vertices, normals (or null: flat), indices, counts} as BufferTextures, room in vertices,

@@ -1,7 +1,7 @@
 // The Collision panel: two meshes, of which one is pushed and turned, and the triangles that meet, found
 // exactly by a worker for every place that it comes to.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { counted, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
 import { lightsOf } from "../lib/mesh_look.js";
 import * as shapes from "../lib/shapes.js";
@@ -49,7 +49,6 @@ class CollisionPanel extends MeshPanel {
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", { className: "figures" }, figure("pairs"), figure("crossing"), figure("touching"), figure("coplanar")), this.timing),
             make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag the second mesh to push it, with Shift to turn it" })));
-        this.stage.setAttribute("role", "application");
         this.stage.ariaLabel = "Two meshes in three dimensions. Arrow keys turn the view; W, A, S, D, Q and E push the second mesh.";
         this.choices = {};
         const choose = (side, name) => (this.choices[side] = segmented({
@@ -107,7 +106,7 @@ class CollisionPanel extends MeshPanel {
             throw new Error(`${loaded.name} has no triangles.`);
         const broken = await this.putMesh("b", shapes.fitted(loaded));
         this.choices.b.set(null);
-        this.app.message(`${loaded.name}: ${numberText(loaded.triangleCount)} triangles${broken ? `, of which ${numberText(broken)} are broken and left out` : ""}`, "good");
+        this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}${broken ? `, without ${numberText(broken)} that ${broken === 1 ? "is" : "are"} broken` : ""}`, "good");
     }
 
     // ---- moving b ----

@@ -1,6 +1,7 @@
 // The Exposure panel: a picture with more light in it than a screen has, its exact averages and
 // histogram, and the exposure that follows from them, live.
 
+import { notOpened, only } from "../lib/files.js";
 import { ExposurePicture, STATE, demoPicture } from "./exposure_picture.js";
 
 const TONES = [
@@ -110,9 +111,10 @@ class ExposurePanel {
         host.querySelectorAll("input, select").forEach((input) => input.addEventListener("input", changed));
         this.find("form").addEventListener("submit", (event) => event.preventDefault());
         this.find(".open").addEventListener("click", () => this.find("[type=file]").click());
-        this.find("[type=file]").addEventListener("change", () =>
-            this.open([...this.find("[type=file]").files]),
-        );
+        this.find("[type=file]").addEventListener("change", ({ target }) => {
+            this.open([...target.files]);
+            target.value = ""; // the same file may be chosen again
+        });
         this.find(".adapt").addEventListener("click", () => this.adapt());
         app.onFiles((files) => this.open(files));
         new ResizeObserver(() => app.requestFrame()).observe(this.find(".stage"));
@@ -141,9 +143,13 @@ class ExposurePanel {
 
     async open(files) {
         try {
+            const file = only(files);
             const trommel = await this.app.trommel;
-            this.source = trommel.loadPicture(await files[0].arrayBuffer(), files[0].name);
-            this.source.name = files[0].name;
+            try {
+                this.source = { ...trommel.loadPicture(await file.arrayBuffer(), file.name), name: file.name };
+            } catch (error) {
+                throw notOpened(file.name, error);
+            }
         } catch (error) {
             this.app.message(error.message, "error");
             return;

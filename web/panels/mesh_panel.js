@@ -2,6 +2,7 @@
 // visitor's. A panel makes this.stage and this.controls before it calls begin(), and
 // adds open(files), readColors() and frame(seconds).
 import { fileChooser } from "../lib/controls.js";
+import { notOpened, only } from "../lib/files.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
 import { Remote } from "../lib/remote.js";
 
@@ -37,16 +38,14 @@ export class MeshPanel {
 
     // The mesh in the one file, with its name.
     async load(files) {
-        if (files.length !== 1)
-            throw new Error(`Open one file at a time; these are ${files.length}.`);
-        const [file] = files;
+        const file = only(files);
         if (!MESH_FILE.test(file.name))
             throw new Error(`${file.name} cannot be opened: here are OBJ, STL, PLY, OFF and GLB.`);
         try {
             const bytes = new Uint8Array(await file.arrayBuffer());
             return { ...(await this.worker.ask("load", { bytes, name: file.name })), name: file.name };
         } catch (error) {
-            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+            throw notOpened(file.name, error);
         }
     }
 

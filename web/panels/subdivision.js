@@ -1,8 +1,9 @@
 // The Subdivision panel: a coarse mesh, and the smooth surface that Loop's scheme makes of it, level by level or
 // only where it bends. A worker subdivides; edges show the triangles, colours their levels.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { counted, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import { cornersOf } from "../lib/corners.js";
+import { notOpened } from "../lib/files.js";
 import { lightsOf } from "../lib/mesh_look.js";
 import * as shapes from "../lib/shapes.js";
 import { MeshPanel } from "./mesh_panel.js";
@@ -40,7 +41,6 @@ class SubdivisionPanel extends MeshPanel {
         this.stage = make("div", { className: "stage", tabIndex: 0, role: "application" },
             make("div", { className: "pipeline" }, make("ol", {}, figure("triangles given"), figure("triangles made"), figure("levels")), this.timing),
             make("div", { className: "play" }, make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
-        this.stage.setAttribute("role", "application");
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back.";
         const changed = () => this.change();
         this.shape = segmented({ name: "Mesh", choices: Object.entries(SHAPES).map(([id, [title]]) => [id, title]), value: "star",
@@ -95,7 +95,15 @@ class SubdivisionPanel extends MeshPanel {
         this.isReady = false;
         const cage = { positions: cornersOf(positions, indices), normals: null };
         this.wanted = cage;
-        const { triangleCount } = await this.worker.ask("mesh", { positions, indices });
+        let triangleCount;
+        try {
+            ({ triangleCount } = await this.worker.ask("mesh", { positions, indices }));
+        } catch (error) {
+            // The worker keeps the mesh that it has.
+            if (this.wanted === cage)
+                this.isReady = Boolean(this.cage);
+            throw error;
+        }
         if (this.wanted !== cage)
             return;
         this.cage = cage;
@@ -117,9 +125,9 @@ class SubdivisionPanel extends MeshPanel {
                 throw new Error(`it has ${numberText(loaded.triangleCount)} triangles; here ${numberText(BUDGET)} may come out`);
             await this.put(shapes.fitted(loaded));
             this.shape.set(null);
-            this.app.message(`${loaded.name}: ${numberText(loaded.triangleCount)} triangles`, "good");
+            this.app.message(`${loaded.name}: ${counted(loaded.triangleCount, "triangle")}`, "good");
         } catch (error) {
-            throw new Error(`${loaded.name} cannot be opened: ${error.message}`);
+            throw notOpened(loaded.name, error);
         }
     }
 

@@ -2,7 +2,7 @@
 // frame and drawn from the textures in which the library left it. Until the device has its shaders compiled
 // for what is to be shown, and where there is no WebGL 2, a worker makes surfaces on the processor.
 import { ArrayRenderer } from "../lib/array_renderer.js";
-import { fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
+import { counted, fileChooser, linearColor, make, numberText, segmented, slider, toggle } from "../lib/controls.js";
 import * as files from "../lib/files.js";
 import { HostSurface } from "../lib/host_surface.js";
 import { LiveSurface } from "../lib/live_surface.js";
@@ -91,7 +91,6 @@ class SurfacePanel {
                 this.timing),
             make("div", { className: "play" }, this.playButton,
                 make("span", { className: "hint", textContent: "Drag to turn, scroll to come nearer" })));
-        this.stage.setAttribute("role", "application");
         this.stage.ariaLabel = "The surface in three dimensions. Arrow keys turn it, plus and minus change the distance, Home goes back, space plays and pauses.";
 
         const changed = () => {
@@ -246,9 +245,7 @@ class SurfacePanel {
     }
 
     async open(dropped) {
-        if (dropped.length !== 1)
-            throw new Error(`Open one file at a time; these are ${dropped.length}.`);
-        const [file] = dropped;
+        const file = files.only(dropped);
         this.wanted = file;
         let loaded;
         try {
@@ -256,7 +253,7 @@ class SurfacePanel {
         } catch (error) {
             if (this.wanted === file)
                 this.wanted = this.source?.id;
-            throw new Error(`${file.name} cannot be opened: ${error.message}`);
+            throw files.notOpened(file.name, error);
         }
         if (this.wanted !== file)
             return; // something else was chosen meanwhile
@@ -265,7 +262,7 @@ class SurfacePanel {
         this.tellFile(file.name);
         this.useSource(loaded.kind === "volume" ? volumeSource(loaded) : pointSource(loaded), new URLSearchParams());
         this.app.message(loaded.kind === "volume" ? `${file.name}: ${loaded.dims.join(" × ")} samples of ${loaded.type}`
-                                                  : `${file.name}: ${numberText(loaded.count)} points`, "good");
+                                                  : `${file.name}: ${counted(loaded.count, "point")}`, "good");
     }
 
     useSource(source, settings) {
@@ -723,7 +720,7 @@ class SurfacePanel {
             const what = { surface, format, ...this.wholeSource() };
             const { bytes, triangleCount } = await files.save(what);
             files.download(bytes, `${source.title.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replace(/\.[a-z0-9.]*$/, "")}.${format}`);
-            this.app.message(`Saved ${numberText(triangleCount)} triangles, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");
+            this.app.message(`Saved ${counted(triangleCount, "triangle")}, ${numberText(Math.ceil(bytes.length / 1000))} kB.`, "good");
         } catch (error) {
             this.app.message(`The mesh cannot be saved: ${error.message}`, "error");
         } finally {

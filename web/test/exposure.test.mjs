@@ -80,7 +80,7 @@ export default async function (t) {
         const page = await openPanel(open);
         await give(page, "cut.pfm", pfm(100, 100, [1, 2, 3]));
         await page.waitForSelector("#alerts .message");
-        assert.match(await page.textContent("#alerts .message"), /cut\.pfm/);
+        assert.match(await page.textContent("#alerts .message"), /^cut\.pfm cannot be opened: (?!.*cut\.pfm)/);
         await give(page, "whole.pfm", pfm(2, 1, [2, 2]));
         await waitForFigure(page, "Geometric mean", "2");
     });

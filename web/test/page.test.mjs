@@ -27,6 +27,10 @@ export default async function (t) {
         await page.keyboard.press("ArrowLeft");
         assert.equal(await shown(), "Subdivision");
         assert.equal(await page.locator('[role=tab][tabindex="0"]').count(), 1);
+        await page.locator(".skip").focus();
+        await page.keyboard.press("Enter");
+        assert.equal(await page.evaluate(() => document.activeElement.id), "panels");
+        assert.equal(await page.evaluate(() => location.hash), "#subdivision");
         await page.evaluate(() => (location.hash = "#collision"));
         await page.locator("#panel-collision").waitFor();
         assert.equal(await shown(), "Collision");
