@@ -134,9 +134,8 @@ static const opt surface_options[] = {
     {OPT_SECTION, .help = "Volumes larger than memory"},
     {OPT_COUNT, "slabs", .argument = "LAYERS", .least = 0, .most = 1e9, .fallback = "0",
      .offset = offsetof(surface_args, slab_layers),
-     .help =
-         "read, work and write in slabs of so many layers, for the same mesh; 0: only where the "
-         "volume needs more than --memory, or half of what is free"},
+     .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
+             "same mesh; 0: only where a volume needs more than --memory, or half of what is free"},
     {OPT_FILE, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
@@ -596,7 +595,7 @@ static int write_outputs(run *r)
 /* ---- in slabs -------------------------------------------------------------------------------- */
 
 /* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are none. */
-static const char *what_needs_all(const run *r)
+static const char *what_needs_all(const run *r, const char *path)
 {
     const surface_args *a = r->args;
     return !a->output       ? "give --output"
@@ -605,29 +604,35 @@ static const char *what_needs_all(const run *r)
            : a->labels.all  ? "name the labels"
            : a->soup && (a->largest || a->drop_degenerate)
                ? "leave --soup away, or --largest and --drop-degenerate"
-           : !a->iso.count && !a->labels.count  ? "give --iso"
-           : a->common.backend == TML_ENGINE_GL ? "use --backend cpu or vulkan"
-                                                : NULL;
+           : !a->iso.count && !a->labels.count && !r->in.is_points &&
+                   !input_is_named_like_points(path)
+               ? "give --iso"
+           : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
+           : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
+           : r->in.is_points && a->index ? "leave --index away, which is for volumes"
+                                         : NULL;
+}
+
+static int refuse_slabs(const run *r, const char *obstacle)
+{
+    return cli_usage("surface", "%s: in slabs there is never a whole volume or mesh; %s",
+                     ranks_count() > 1 ? "several processes"
+                     : r->args->index  ? "--index"
+                                       : "--slabs",
+                     obstacle);
 }
 
 /* Opens the volume for slabs where they are asked for, or where it needs more memory than it may take. */
 static int choose_slabs(run *r, const char *path)
 {
     const surface_args *a = r->args;
-    const char *obstacle = what_needs_all(r);
+    const char *obstacle = what_needs_all(r, path);
     bool has_ranks = ranks_count() > 1, is_asked = a->slab_layers || a->index || has_ranks;
     uint64_t limit = a->common.memory ? a->common.memory : slabs_free_memory() / 2;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     if (obstacle && is_asked)
-        return cli_usage("surface", "%s: in slabs there is never a whole volume or mesh; %s",
-                         has_ranks  ? "several processes"
-                         : a->index ? "--index"
-                                    : "--slabs",
-                         obstacle);
+        return refuse_slabs(r, obstacle);
     bool is_open = !obstacle && !desc.dims[0] == !desc.type && slabs_open(path, &desc, &r->slabs);
-    if (!is_open && has_ranks && !desc.dims[0] == !desc.type)
-        return cli_error("surface", "%s (several processes work on volumes, layer by layer)",
-                         r->slabs.why);
     if (!is_open)
         return CLI_OK; /* loaded whole, with what there is to say about it */
     r->in_slabs =
@@ -644,6 +649,27 @@ static int choose_slabs(run *r, const char *path)
     return code;
 }
 
+static int extract_slabs(run *r, const double origin[3])
+{
+    const surface_args *a = r->args;
+    slabs_options options = {.memory =
+                                 a->common.memory / 2, /* the rest: files, threads, the program */
+                             .layers = a->slab_layers,
+                             .index = a->index,
+                             .path = r->in.path,
+                             .output = a->output,
+                             .largest = a->largest,
+                             .drop_degenerate = a->drop_degenerate,
+                             .may_be_empty = r->is_frame};
+    memcpy(options.origin, origin, sizeof options.origin);
+    double start = cli_now();
+    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    add_stages(r);
+    report_add_output(&r->summary.report, a->output);
+    return code;
+}
+
 static int run_slabs(run *r)
 {
     const surface_args *a = r->args;
@@ -656,22 +682,22 @@ static int run_slabs(run *r)
     choose_surface(r);
     if (r->summary.cells == 0 && !a->caps)
         return explain_empty(r);
-    slabs_options options = {.memory =
-                                 a->common.memory / 2, /* the rest: files, threads, the program */
-                             .layers = a->slab_layers,
-                             .index = a->index,
-                             .path = r->in.path,
-                             .output = a->output,
-                             .largest = a->largest,
-                             .drop_degenerate = a->drop_degenerate,
-                             .may_be_empty = r->is_frame};
-    memcpy(options.origin, r->desc.position_origin, sizeof options.origin);
-    double start = cli_now();
-    code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
-    r->summary.surface_seconds = cli_now() - start;
-    add_stages(r);
-    report_add_output(&r->summary.report, a->output);
-    return code;
+    return extract_slabs(r, r->desc.position_origin);
+}
+
+/* Points in slabs, where that is asked for: their field is evaluated as it is needed. */
+static int run_point_slabs(run *r)
+{
+    const char *obstacle = what_needs_all(r, r->in.path);
+    if (!r->in.is_points)
+        return cli_error("surface", "%s (several processes take a volume layer by layer)",
+                         r->slabs.why);
+    if (obstacle)
+        return refuse_slabs(r, obstacle);
+    slabs_of_field(&r->field.grid, &r->slabs);
+    choose_surface(r);
+    r->summary.result = &r->result;
+    return extract_slabs(r, r->in.points.origin);
 }
 
 static void release(run *r)
@@ -698,6 +724,9 @@ static int run_file(run *r, char *path)
         return run_slabs(r);
     }
     code = load_input(r, path);
+    if (code == CLI_OK &&
+        (ranks_count() > 1 || (r->in.is_points && (r->args->slab_layers || r->args->index))))
+        return run_point_slabs(r);
     if (code == CLI_OK)
         code = extract(r);
     if (code == CLI_OK)
@@ -794,7 +823,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     run r = {.args = &args, .is_frame = j->is_sequence};
     code = choose_slabs(&r, f->path);
     if (code == CLI_OK)
-        code = open_context(j, r.in_slabs);
+        code = open_context(j, r.in_slabs || ranks_count() > 1 || args.slab_layers || args.index);
     if (code != CLI_OK) {
         slabs_close(&r.slabs);
         return code;
@@ -826,8 +855,14 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
         json_open(&j.json, NULL, '{');
         json_open(&j.json, "frames", '[');
     }
+    cli_common common = a->common;
+    if (f.is_sequence && ranks_count() > 1) { /* each process takes frames of its own */
+        common.share = ranks_mine();
+        common.shares = ranks_count();
+        ranks_apart();
+    }
     if (code == CLI_OK)
-        code = frames_run("surface", &f, &a->common, run_frame, &j);
+        code = frames_run("surface", &f, &common, run_frame, &j);
     if (is_array && j.json.depth) {
         json_close(&j.json, '[');
         json_close(&j.json, '{');

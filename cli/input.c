@@ -40,7 +40,7 @@ uint64_t input_sample_count(const tml_volume *volume)
 }
 
 /* Does the name promise points? Then a volume reader's complaint about it would only mislead. */
-static bool is_named_like_points(const char *path)
+bool input_is_named_like_points(const char *path)
 {
     static const char *const endings[] = {".ply", ".xyz", ".txt", ".csv",
                                           ".pcd", ".las", ".laz", ".vtk"};
@@ -94,7 +94,7 @@ int input_load(const char *command, tml_context *tml, const char *path,
     status = tml_points_load(tml, path, &out->points);
     out->is_points = status == TML_OK;
     /* UNSUPPORTED: known, and the message says how to convert it. */
-    if (status != TML_FILE_FORMAT || is_named_like_points(path))
+    if (status != TML_FILE_FORMAT || input_is_named_like_points(path))
         return cli_fail(command, tml, status);
     return cli_error(command, "%s; nor is it points (PLY, XYZ, PCD, LAS, legacy VTK)", complaint);
 }

@@ -59,6 +59,8 @@ typedef struct input {
     tml_points points;
 } input;
 
+/* Does the name promise points? */
+bool input_is_named_like_points(const char *path);
 /* Loads path as a volume, or else as points. On failure prints why and returns an exit code. */
 int input_load(const char *command, tml_context *tml, const char *path,
                const input_options *options, const cli_common *common, input *out);

@@ -34,7 +34,9 @@ const opt cli_shared_options[] = {
      .help = "engine to run on; auto: a GPU where there is one; gl: OpenGL ES", .fallback = "auto",
      .offset = offsetof(cli_common, backend)},
     {OPT_TEXT, "device", .argument = "NAME",
-     .help = "part of a device's name, or its number (" CLI_PROGRAM " devices lists them)",
+     .help =
+         "part of a device's name, or its number (" CLI_PROGRAM " devices lists them); by-rank: "
+         "of several processes (" CLI_PROGRAM "-mpi), each machine's take its GPUs in turn",
      .offset = offsetof(cli_common, device)},
     {OPT_COUNT, "threads", .argument = "N", .least = 0, .most = 1024, .fallback = "0",
      .help = "worker threads of the CPU engine; 0: one for each processor",
@@ -136,15 +138,52 @@ static void take_message(void *user, tml_log_level level, const char *message)
         snprintf(log_state.error, sizeof log_state.error, "%s", message);
 }
 
+/* Of the GPUs of an engine the one for this process: those of a machine take them in turn. Writes the number
+ * that tml_open takes; false where there is no GPU. */
+static bool choose_by_rank(tml_engine_kind engine, char *number, size_t size)
+{
+    enum { DEVICES_MAX = 64 };
+    tml_device_info devices[DEVICES_MAX];
+    uint32_t gpus[DEVICES_MAX], gpu_count = 0, count = tml_devices(devices, DEVICES_MAX);
+    for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
+        bool is_wanted = engine == TML_ENGINE_AUTO || devices[i].engine == engine;
+        bool is_other = gpu_count && devices[gpus[0]].engine != devices[i].engine;
+        if (is_wanted && !is_other && !devices[i].is_software &&
+            devices[i].engine != TML_ENGINE_CPU)
+            gpus[gpu_count++] = i;
+    }
+    if (gpu_count)
+        snprintf(number, size, "%" PRIu32, gpus[ranks_here() % gpu_count]);
+    return gpu_count > 0;
+}
+
 tml_context *cli_open(const char *command, const cli_common *common)
 {
     tml_context *tml = NULL;
+    const char *device = common->device;
+    char number[16];
+    if (device && strcmp(device, "by-rank") == 0) {
+        device = number;
+        if (common->backend == TML_ENGINE_CPU) {
+            cli_error(command,
+                      "--device by-rank is for GPUs; a surface in slabs or shares is made on "
+                      "one where --backend vulkan is given");
+            return NULL;
+        }
+        if (!choose_by_rank((tml_engine_kind)common->backend, number, sizeof number)) {
+            cli_error(command, "--device by-rank: there is no GPU here for --backend %s",
+                      common->backend == TML_ENGINE_VULKAN ? "vulkan"
+                      : common->backend == TML_ENGINE_GL   ? "gl"
+                                                           : "auto");
+            return NULL;
+        }
+    }
     log_state.command = command;
     log_state.quiet = common->quiet;
     log_state.error[0] = '\0';
     tml_open_desc desc = {
         .engine = (tml_engine_kind)common->backend,
-        .device = common->device,
+        .device = device,
         .threads = (uint32_t)common->threads,
         .log = take_message,
         .progress = progress_show,

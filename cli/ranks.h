@@ -13,8 +13,12 @@ int ranks_end(int code);
 
 uint32_t ranks_count(void);
 uint32_t ranks_mine(void); /* this process: from 0 */
+uint32_t ranks_here(void); /* this process among those of its machine: from 0 */
 /* For what they do together; NULL: this process is alone. */
 const tml_team *ranks_team(void);
+
+/* From here on each process works for itself, as though it were alone, until ranks_end. */
+void ranks_apart(void);
 
 /* Keeps a message of failure for ranks_end, and tells the others; false: print it now. */
 bool ranks_keep_message(const char *message);

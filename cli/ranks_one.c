@@ -22,9 +22,18 @@ uint32_t ranks_mine(void)
     return 0;
 }
 
+uint32_t ranks_here(void)
+{
+    return 0;
+}
+
 const tml_team *ranks_team(void)
 {
     return NULL;
+}
+
+void ranks_apart(void)
+{
 }
 
 bool ranks_keep_message(const char *message)

@@ -60,6 +60,11 @@ uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute)
     return count * each + count / 3; /* what tml_surface needs beside it */
 }
 
+void slabs_of_field(const tml_grid *grid, slabs *out)
+{
+    *out = (slabs){.slope = 1, .info[0] = {.type = TML_F32, .grid = *grid, .slope = 1}};
+}
+
 void slabs_close(slabs *s)
 {
     for (int i = 0; i < SLABS_SOURCES; i++)
@@ -128,7 +133,7 @@ static tml_status scale_values(slabs *s, const float *values, uint64_t count)
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
-    if (piece->layer_first > 0) /* the one below is still looked at */
+    if (piece->layer_first > 0 && s->streams[0]) /* the one below is still looked at */
         tml_volume_stream_let_go(s->streams[0], piece->layer_first - 1);
     tml_mesh mesh = {.positions = piece->positions,
                      .normals = piece->normals,
@@ -226,7 +231,7 @@ static bool map_all(slabs *s)
 /* The library's message, with the reader's own where reading failed. */
 static int explain(tml_context *tml, const slabs *s, tml_status status)
 {
-    const char *why = cli_last_error(s->reader);
+    const char *why = s->reader ? cli_last_error(s->reader) : "";
     if (status == TML_OK || status == TML_CANCELLED || !*why ||
         !strstr(cli_last_error(tml), "could not be read"))
         return cli_fail("surface", tml, status);
@@ -316,7 +321,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     const tml_team *team = ranks_team();
     desc.layer_first = share.first;
     desc.layer_count = share.count;
-    if (code == CLI_OK && tml_is_none(desc.surface.volume)) {
+    if (code == CLI_OK && tml_is_none(desc.surface.volume) && !surface->field) {
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;

@@ -31,6 +31,8 @@ typedef struct slabs {
 bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 /* Opens a mask or attribute; prints what is wrong and returns an exit code. */
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
+/* No files, but a field of this grid. */
+void slabs_of_field(const tml_grid *grid, slabs *out);
 /* Bytes that all of it would take in memory at once, mesh not counted. */
 uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute);
 

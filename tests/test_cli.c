@@ -1030,6 +1030,11 @@ TEST(slabs_make_the_same_file)
            engine, engine, in_folder("in_slabs.ply"));
     CHECK(strstr(out, "wait for samples") != NULL);
     same_files("at_once.ply", "in_slabs.ply");
+    /* Of points: the field's layers. */
+    const char *points = test_data("dam_break_4732.vtk");
+    EXPECT(0, "surface %s --resolution 48 --backend cpu -o %s", points, in_folder("at_once.ply"));
+    EXPECT(0, "surface %s --resolution 48 --slabs 5 -o %s", points, in_folder("in_slabs.ply"));
+    same_files("at_once.ply", "in_slabs.ply");
 }
 
 TEST(an_index_leaves_the_surface_as_it_is)

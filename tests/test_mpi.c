@@ -90,6 +90,7 @@ static void alike_of(const char *input, int ranks, const char *words, const char
 
 /* Waves that cross every layer. */
 enum { NX = 21, NY = 17, NZ = 40 };
+static int phase; /* of the waves: none like another */
 static void write_waves(const char *name, int layers)
 {
     static uint8_t samples[NX * NY * NZ];
@@ -97,7 +98,7 @@ static void write_waves(const char *name, int layers)
         for (int y = 0; y < NY; y++)
             for (int x = 0; x < NX; x++, i++)
                 samples[i] =
-                    (uint8_t)(100 + ((x * x + 3 * y * z + 7 * z) % 37) - 2 * ((x + z) % 9));
+                    (uint8_t)(100 + ((x * x + 3 * y * z + 7 * z) % 37) - 2 * ((x + z + phase) % 9));
     write_file(name, samples, (size_t)(NX * NY * layers));
 }
 
@@ -118,6 +119,43 @@ TEST(files_that_rank_0_writes)
     alike_of(test_data("volumes/ct_lung_small.mha"), 4, "%s --iso=-500 --largest --drop-degenerate",
              "ply");
     alike_of(test_data("volumes/fuel_crop.nii.gz"), 2, "%s --iso 30,60", "obj");
+}
+
+TEST(points_become_a_field_in_shares)
+{
+    alike_of(test_data("dam_break_4732.vtk"), 2, "%s --resolution 60 --normals sobel", "ply");
+    alike_of(test_data("dam_break_4732.vtk"), 4, "%s --resolution 60 --caps --flip", "stl");
+    char line[1024];
+    snprintf(line, sizeof line, "surface %s --index x.tmx -o %s", test_data("dam_break_4732.vtk"),
+             in_folder("new.ply"));
+    CHECK_EQ_U64(run(2, line), 2);
+    CHECK(strstr(messages, "leave --index away") != NULL);
+    remove_files();
+}
+
+TEST(frames_go_round)
+{
+    enum { FRAMES = 5 };
+    char line[1024], one[32], many[32], name[64];
+    for (phase = 0; phase < FRAMES; phase++) {
+        snprintf(name, sizeof name, "w%d_21x17x40_uint8.raw", phase);
+        write_waves(name, NZ);
+    }
+    phase = 0;
+    for (int ranks = 0; ranks <= 4; ranks += 2) {
+        snprintf(line, sizeof line, "surface %s --iso 110 -q -o %s",
+                 in_folder("w%d_21x17x40_uint8.raw"),
+                 in_folder(ranks ? "many%d.ply" : "one%d.ply"));
+        if (!CHECK_EQ_U64(run(ranks, line), 0))
+            printf("  (%d: %s: %s)\n", ranks, line, messages);
+        for (int i = 0; i < FRAMES && ranks; i++) {
+            snprintf(one, sizeof one, "one%d.ply", i);
+            snprintf(many, sizeof many, "many%d.ply", i);
+            CHECK(same_files(one, many));
+            unlink(in_folder(many));
+        }
+    }
+    remove_files();
 }
 
 TEST(shares_follow_an_index_and_some_are_empty)

@@ -23,7 +23,8 @@ enum { MESSAGE_SIZE = 4096, TAG_FAILED = 1, TAG_DATA = 2, PATH_SIZE = 4096 };
 static const uint64_t piece_most = (uint64_t)1 << 30;
 
 static struct {
-    int rank, count;
+    int rank, count, here;
+    bool is_apart;    /* ranks_apart */
     bool has_failed;  /* some process: seen in enter */
     bool was_told;    /* by a message of this rank */
     bool has_message; /* of this process's own failure */
@@ -239,6 +240,10 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.count);
+    MPI_Comm machine;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, job.rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &job.here);
+    MPI_Comm_free(&machine);
     team.rank = (uint32_t)job.rank;
     team.count = (uint32_t)job.count;
     if (job.rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 speaks for all */
@@ -247,7 +252,12 @@ void ranks_begin(int *argc, char ***argv)
 
 uint32_t ranks_count(void)
 {
-    return team.count;
+    return job.is_apart ? 1 : team.count;
+}
+
+void ranks_apart(void)
+{
+    job.is_apart = true;
 }
 
 uint32_t ranks_mine(void)
@@ -255,9 +265,14 @@ uint32_t ranks_mine(void)
     return team.rank;
 }
 
+uint32_t ranks_here(void)
+{
+    return (uint32_t)job.here;
+}
+
 const tml_team *ranks_team(void)
 {
-    return team.count > 1 ? &team : NULL;
+    return ranks_count() > 1 ? &team : NULL;
 }
 
 /* What each process has to say at the end. */

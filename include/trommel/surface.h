@@ -170,7 +170,8 @@ typedef struct tml_surface_piece {
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever whole
  * in memory. */
 typedef struct tml_surface_stream_desc {
-    /* As for tml_surface, without field, all_labels, largest_component, drop_degenerate and outputs.
+    /* As for tml_surface, without all_labels, largest_component, drop_degenerate and outputs. A field is
+     * evaluated slab by slab, from all its points, and nothing is read. Otherwise
      * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
      * too large for, or all zeroed and read or mapped. */
     tml_surface_desc surface;

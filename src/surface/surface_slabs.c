@@ -48,6 +48,8 @@ typedef struct stream {
     uint64_t layers;             /* of a slab */
     uint64_t piece_size;         /* bytes that a piece may take */
     bool reads;                  /* or maps */
+    bool maps;
+    field_plan *field; /* what the layers are evaluated from, instead of reading them */
     slab_source sources[SOURCES];
     tml_surface_part
         *done;           /* of each part: what there is so far; vertex_first: of those before this
@@ -71,11 +73,22 @@ static tml_status check_options(tml_context *tml, const tml_surface_stream_desc 
                          "tml_surface_stream: the %s engine does not take slabs; open the CPU or "
                          "the Vulkan engine",
                          tml->engine->name);
-    if (surface->field || surface->all_labels || surface->largest_component ||
-        surface->drop_degenerate)
+    if (surface->field && !tml->engine->numbers_slabs)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_surface_stream: desc.surface.field: the %s engine takes no slabs of "
+                         "fields; open the CPU engine",
+                         tml->engine->name);
+    if (surface->all_labels || surface->largest_component || surface->drop_degenerate)
         return bad_desc(tml, TML_UNSUPPORTED,
-                        "desc.surface asks for a field, all_labels, largest_component or "
+                        "desc.surface asks for all_labels, largest_component or "
                         "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
+    if (surface->field &&
+        (!tml_is_none(surface->volume) || desc->type || !tml_is_none(surface->mask) ||
+         desc->has_mask || !tml_is_none(surface->attribute) || desc->attribute_type ||
+         !tml_is_none(surface->index) || surface->label_count))
+        return bad_desc(tml, TML_UNSUPPORTED,
+                        "desc.surface.field stands instead of a volume, and has no mask, "
+                        "attribute, index or labels");
     if (!tml_is_none(surface->vertices) || !tml_is_none(surface->vertex_normals) ||
         !tml_is_none(surface->vertex_values) || !tml_is_none(surface->indices))
         return bad_desc(tml, TML_INVALID_ARGUMENT,
@@ -116,6 +129,12 @@ static tml_status resolve_sources(stream *s, uint64_t count)
         {"desc.surface.attribute", surface->attribute, scalars, &plan->attribute,
          desc->attribute_type}};
     s->reads = tml_is_none(surface->volume);
+    if (surface->field) { /* its layers are made where others are read */
+        s->sources[TML_SURFACE_VOLUME].type = plan->type = TML_F32;
+        s->sources[TML_SURFACE_VOLUME].layer = plan->dims[0] * plan->dims[1] * sizeof(float);
+        return TML_OK;
+    }
+    s->maps = s->reads && desc->map;
     if (s->reads && ((!desc->read && !desc->map) || !is_scalar(desc->type) ||
                      (desc->attribute_type && !is_scalar(desc->attribute_type))))
         return bad_desc(
@@ -178,9 +197,12 @@ static tml_status resolve(stream *s)
     const tml_surface_desc *surface = &s->desc->surface;
     tml_grid grid = {0};
     uint64_t count = 0;
+    tml_field_desc field = {.grid = surface->grid};
     tml_status status = check_options(s->tml, s->desc);
+    if (status == TML_OK && surface->field)
+        status = tml_field_resolve(s->tml, surface->field, &field, NULL);
     if (status == TML_OK)
-        status = surface_resolve_grid(s->tml, "tml_surface_stream", &surface->grid, &grid);
+        status = surface_resolve_grid(s->tml, "tml_surface_stream", &field.grid, &grid);
     if (status == TML_OK)
         status = surface_check_dims(s->tml, "tml_surface_stream", grid.dims, &count);
     if (status != TML_OK)
@@ -192,7 +214,10 @@ static tml_status resolve(stream *s)
         (status = surface_resolve_parts(s->tml, surface, &s->plan)) != TML_OK)
         return status;
     s->region = s->plan.parts[0].box;
-    return resolve_share(s);
+    status = resolve_share(s);
+    if (status == TML_OK && surface->field)
+        status = field_plan_create(s->tml, &field, &s->field);
+    return status;
 }
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
@@ -281,7 +306,7 @@ static tml_status lend(const stream *s, slab_source *source, int place, uint64_t
 
 static tml_status places_make(stream *s)
 {
-    if (s->desc->map)
+    if (s->maps)
         return TML_OK;
     uint64_t held = TML_MIN_OF(s->layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]);
     for (int i = 0; i < SOURCES; i++) {
@@ -322,6 +347,31 @@ typedef struct loading {
     tml_status status;
 } loading;
 
+/* Layers of a field, a brick's at a time. */
+typedef struct field_layers {
+    const field_plan *field;
+    uint64_t first, end;
+    float *out;
+} field_layers;
+
+static void evaluate_bricks(void *argument, uint32_t index)
+{
+    const field_layers *job = argument;
+    uint64_t from = (job->first / FIELD_BRICK + index) * FIELD_BRICK, to = from + FIELD_BRICK;
+    from = TML_MAX_OF(from, job->first);
+    to = TML_MIN_OF(to, job->end);
+    cpu_field_slab(job->field, from, to - from,
+                   job->out + (from - job->first) * job->field->dims[0] * job->field->dims[1]);
+}
+
+/* On the calling thread and the context's workers, which a thread beside them could not use. */
+static void evaluate_layers(const stream *s, uint64_t first, uint64_t count, void *out)
+{
+    field_layers job = {s->field, first, first + count, out};
+    uint64_t bricks = (job.end + FIELD_BRICK - 1) / FIELD_BRICK - first / FIELD_BRICK;
+    tml_parallel_for(s->tml, (uint32_t)bricks, evaluate_bricks, &job);
+}
+
 static void *load(void *argument)
 {
     loading *job = argument;
@@ -333,7 +383,7 @@ static void *load(void *argument)
         const slab_source *source = &s->sources[i];
         if (!source->type)
             continue;
-        if (s->desc->map) {
+        if (s->maps) {
             job->status = s->desc->map(s->desc->user, (tml_surface_source)i, job->to.held_first,
                                        job->to.held_end - job->to.held_first, &job->mapped[i]);
             continue;
@@ -344,7 +394,9 @@ static void *load(void *argument)
             memcpy(to, (const uint8_t *)source->places[job->before.place] + skipped * source->layer,
                    common * source->layer);
         }
-        if (from < job->to.held_end)
+        if (from < job->to.held_end && s->field)
+            evaluate_layers(s, from, job->to.held_end - from, to + common * source->layer);
+        else if (from < job->to.held_end)
             job->status = s->desc->read(s->desc->user, (tml_surface_source)i, from,
                                         job->to.held_end - from, to + common * source->layer);
     }
@@ -354,7 +406,7 @@ static void *load(void *argument)
 static void load_begin(loading *job, const stream *s, const slab *to, const slab *before)
 {
     *job = (loading){.s = s, .to = *to, .before = *before};
-    if (!s->reads)
+    if (!s->reads || s->field)
         return;
     job->is_threaded = pthread_create(&job->thread, NULL, load, job) == 0;
     if (!job->is_threaded)
@@ -378,15 +430,17 @@ static tml_status load_end(stream *s, loading *job)
     if (job->is_threaded)
         pthread_join(job->thread, NULL);
     job->is_threaded = false;
-    surface_time(s->result, "wait for samples", tml_seconds() - start);
+    if (s->field)
+        load(job);
+    surface_time(s->result, s->field ? "field" : "wait for samples", tml_seconds() - start);
     if (job->status != TML_OK)
         return tml_error(s->tml, job->status,
                          "tml_surface_stream: layers %" PRIu64 " to %" PRIu64
                          " could not be read: desc.%s returned %s",
-                         job->to.held_first, job->to.held_end - 1, s->desc->map ? "map" : "read",
+                         job->to.held_first, job->to.held_end - 1, s->maps ? "map" : "read",
                          tml_status_name(job->status));
     tml_status status = TML_OK;
-    for (int i = 0; i < SOURCES && s->reads && s->desc->map && status == TML_OK; i++)
+    for (int i = 0; i < SOURCES && s->maps && status == TML_OK; i++)
         if (s->sources[i].type)
             status = lend_mapped(s, &s->sources[i], (int)job->to.place,
                                  job->to.held_end - job->to.held_first, job->mapped[i]);
@@ -723,6 +777,8 @@ tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *d
             (void)!surface_run_stage(tml, &s.plan, SURFACE_END, 1.0, 1.0);
         places_free(&s);
     }
+    if (s.field)
+        field_plan_destroy(tml, s.field);
     uint32_t count = s.plan.part_count;
     if (status == TML_OK)
         finish_parts(&s);
