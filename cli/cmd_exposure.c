@@ -11,6 +11,7 @@
 #include "picture_buffer.h"
 #include "plot.h"
 #include "progress.h"
+#include "ranks.h"
 #include "sparkline.h"
 #include "text.h"
 
@@ -141,6 +142,7 @@ typedef struct measured {
     tml_image_stats stats;
     float state[TML_EXPOSURE_WORDS];
     double seconds[4]; /* load, measure, tone map, save */
+    bool drops_alpha;
 } measured;
 
 typedef struct run {
@@ -175,9 +177,6 @@ static int check_args(const exposure_args *a, bool is_sequence)
         if (code != CLI_OK)
             return code;
     }
-    if (is_sequence && a->common.shares > 1 && !a->no_adapt)
-        return cli_usage("exposure", "adaptation goes from frame to frame, so that they cannot be "
-                                     "shared out; give --no-adapt");
     if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
         return cli_usage("exposure", "--luminance custom and --weights belong together");
     if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
@@ -351,7 +350,7 @@ static int save_picture(run *r, measured *f, const char *path)
     tml_image out;
     tml_picture picture = {0};
     tml_type type = output_layout(r, path, &out);
-    r->drops_alpha |= type == TML_F32 && r->in.image.channels % 2 == 0;
+    f->drops_alpha = type == TML_F32 && r->in.image.channels % 2 == 0;
     uint64_t count = (uint64_t)out.width * out.height * out.channels;
     double start = cli_now();
     tml_status status = tml_buffer_create(
@@ -407,10 +406,10 @@ static int save_plot(run *r, const measured *f, const char *path)
     return fail(r, plot_histogram(r->tml, path, &h, &desc));
 }
 
-static int do_frame(run *r, bool is_first, measured *f)
+/* Of a frame whose measuring is enqueued when this returns. */
+static int begin_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
-    char path[PATH_SIZE];
     double start = cli_now();
     int code = picture_buffer_load("exposure", r->tml, f->path, &a->common, a->is_linear, &r->in);
     if (code != CLI_OK)
@@ -418,18 +417,33 @@ static int do_frame(run *r, bool is_first, measured *f)
     picture_describe(&r->in.picture, f->picture);
     memcpy(f->comment, r->in.picture.comment, sizeof f->comment);
     f->seconds[0] = cli_now() - start;
-    code = measure(r, f);
-    if (code == CLI_OK)
-        code = expose(r, is_first);
-    if (code == CLI_OK)
-        code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
-    if (code == CLI_OK)
-        code = fail(r, tml_read(r->tml, r->state, f->state));
-    f->seconds[1] = cli_now() - start - f->seconds[0];
+    return measure(r, f);
+}
+
+/* Of a frame whose exposure is r->state: its files. */
+static int end_frame(run *r, measured *f)
+{
+    const exposure_args *a = r->args;
+    char path[PATH_SIZE];
+    int code = fail(r, tml_read(r->tml, r->state, f->state));
     if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
     if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))
         code = save_plot(r, f, path);
+    return code;
+}
+
+static int do_frame(run *r, bool is_first, measured *f)
+{
+    double start = cli_now();
+    int code = begin_frame(r, f);
+    if (code == CLI_OK)
+        code = expose(r, is_first);
+    if (code == CLI_OK)
+        code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
+    f->seconds[1] = cli_now() - start - f->seconds[0];
+    if (code == CLI_OK)
+        code = end_frame(r, f);
     picture_buffer_free(r->tml, &r->in);
     return code;
 }
@@ -595,24 +609,100 @@ static void json_frame(json *j, const run *r, const measured *f)
     json_close(j, '{');
 }
 
+static void tell(run *r, bool is_first, const measured *f)
+{
+    const cli_common *common = &r->args->common;
+    r->drops_alpha |= f->drops_alpha;
+    progress_clear();
+    if (common->json)
+        json_frame(&r->json, r, f);
+    else if (!common->quiet && !r->is_sequence)
+        print_frame(r, f);
+    else if (!common->quiet)
+        print_row(is_first, f);
+}
+
 /* A frame_fn. */
 static int do_and_tell(void *user, const frame *f, uint32_t index)
 {
-    run *r = user;
-    const cli_common *common = &r->args->common;
     measured m = {.number = f->number, .path = f->path};
-    bool is_first = index == common->share;
-    int code = do_frame(r, is_first, &m);
-    progress_clear();
-    if (code != CLI_OK)
-        return code;
-    if (common->json)
-        json_frame(&r->json, r, &m);
-    else if (!common->quiet && !r->is_sequence)
-        print_frame(r, &m);
-    else if (!common->quiet)
-        print_row(is_first, &m);
-    return CLI_OK;
+    int code = do_frame(user, index == 0, &m);
+    if (code == CLI_OK)
+        tell(user, index == 0, &m);
+    return code;
+}
+
+/* ---- by several processes -------------------------------------------------------------------- */
+
+/* What a process tells the others of its frame, which they take as numbers. */
+typedef union shared_frame {
+    uint32_t words[TML_IMAGE_STATS_WORDS]; /* first, of a stats buffer */
+    measured results;                      /* then */
+    uint64_t numbers[(sizeof(measured) + 7) / 8];
+} shared_frame;
+_Static_assert(sizeof(measured) >= TML_IMAGE_STATS_WORDS * sizeof(uint32_t),
+               "results hold the statistics, and more");
+
+static int share_frame(const run *r, const shared_frame *mine, shared_frame *all)
+{
+    return fail(
+        r, ranks_gather(r->tml, mine->numbers, sizeof *mine / sizeof *mine->numbers, all->numbers));
+}
+
+/* A frame each, from first on. Measuring and writing, which are all the work, go on side by side; the exposure,
+ * which follows from frame to frame, is reckoned by every process for all of them. all: one of each process. */
+static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
+{
+    uint32_t count = f->count - first < ranks_count() ? f->count - first : ranks_count();
+    uint32_t mine = ranks_mine();
+    double start = cli_now();
+    measured m = {0};
+    shared_frame shared = {.numbers = {0}};
+    int code = CLI_OK;
+    if (mine < count) {
+        m.number = f->list[first + mine].number;
+        m.path = f->list[first + mine].path;
+        code = begin_frame(r, &m);
+        if (code == CLI_OK)
+            code = fail(r, tml_image_stats_read(r->tml, r->stats, &m.stats));
+        if (code == CLI_OK)
+            code = fail(r, tml_read(r->tml, r->stats, shared.words));
+        m.seconds[1] = cli_now() - start - m.seconds[0];
+    }
+    if (code == CLI_OK)
+        code = share_frame(r, &shared, all);
+    for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
+        code = fail(r, tml_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
+        if (code == CLI_OK)
+            code = expose(r, first + i == 0);
+        if (code == CLI_OK && i == mine)
+            code = end_frame(r, &m);
+    }
+    picture_buffer_free(r->tml, &r->in);
+    r->in = (picture_buffer){0}; /* the next round may have none for this process */
+    shared.results = m;
+    if (code == CLI_OK)
+        code = share_frame(r, &shared, all);
+    for (uint32_t i = 0; i < count && code == CLI_OK && mine == 0; i++) {
+        all[i].results.path = f->list[first + i].path; /* an address of this process */
+        tell(r, first + i == 0, &all[i].results);
+    }
+    return code;
+}
+
+static int do_rounds(run *r, const frames *f)
+{
+    size_t size = ranks_count() * sizeof(shared_frame);
+    shared_frame *all = tml_alloc(r->tml, size);
+    int code = all ? CLI_OK : cli_error("exposure", "no memory for %zu bytes of statistics", size);
+    for (uint32_t i = 0; i < f->count && code == CLI_OK; i += ranks_count()) {
+        progress_frame(i, f->is_sequence ? f->count : 0);
+        code = do_round(r, f, i, all);
+        progress_clear();
+    }
+    progress_frame(0, 0);
+    tml_free(r->tml, all, size);
+    return code;
 }
 
 static int do_all(run *r, const frames *f)
@@ -629,7 +719,8 @@ static int do_all(run *r, const frames *f)
         json_open(&r->json, "frames", '[');
     }
     if (code == CLI_OK)
-        code = frames_run("exposure", f, &a->common, do_and_tell, r);
+        code = ranks_count() > 1 ? do_rounds(r, f)
+                                 : frames_run("exposure", f, &a->common, do_and_tell, r);
     if (code == CLI_OK && r->drops_alpha && !a->common.quiet)
         cli_error("exposure", "warning: alpha was left out, this format has none");
     if (a->common.json) {
@@ -672,7 +763,8 @@ const cli_command cmd_exposure = {
              "counted and "
              "left out.\n\n"
              "The picture is multiplied by key / average * 2^ev. Several inputs are frames of a "
-             "sequence: the average follows what is measured at the speed of --adapt.",
+             "sequence: the average follows what is measured at the speed of --adapt.\n\n"
+             "Of several processes (" CLI_PROGRAM "-mpi) each takes one frame of as many.",
          .examples =
              "  trommel exposure scene.hdr -o scene.png --histogram histogram.png\n"
              "  trommel exposure scene.exr --meter centre --clip 5,95 --ev +1 -o scene.png\n"
@@ -684,4 +776,5 @@ const cli_command cmd_exposure = {
          .most_operands = FRAMES_MOST},
     .args_size = sizeof(exposure_args),
     .run = exposure_run,
+    .takes_ranks = true,
 };

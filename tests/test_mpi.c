@@ -158,6 +158,53 @@ TEST(frames_go_round)
     remove_files();
 }
 
+/* Pictures get brighter, each by its own amount, so that the exposure follows; the last round has none for some. */
+TEST(pictures_go_round_and_their_exposure_follows)
+{
+    enum { FRAMES = 7, WIDTH = 24, HEIGHT = 16, HEADER = 16 };
+    static char expected[TEXT_MAX];
+    static const char *const ways[] = {"--json --fps 2", "--fps 2 --meter spot",
+                                       "--json --no-adapt --clip 5,95"};
+    char line[1024], name[32], one[32];
+    struct {
+        char header[HEADER];
+        float pixels[WIDTH * HEIGHT];
+    } picture = {.header = "Pf\n24 16\n-1.000"};
+    picture.header[HEADER - 1] = '\n';
+    for (int f = 0; f < FRAMES; f++) {
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            picture.pixels[i] = (float)((i * 37 + f * f * 11) % 101 + 1) * (float)(1 << f) / 64;
+        snprintf(name, sizeof name, "p%d.pfm", f);
+        write_file(name, &picture, sizeof picture);
+    }
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
+        for (int ranks = 0; ranks <= 4; ranks += 2) {
+            snprintf(line, sizeof line, "exposure %s %s --backend cpu -o %s", in_folder("p%d.pfm"),
+                     ways[w], in_folder("out%d.png"));
+            if (!CHECK_EQ_U64(run(ranks, line), 0))
+                printf("  (%d: %s: %s)\n", ranks, line, messages);
+            if (ranks == 0)
+                strcpy(expected, printed);
+            else if (!CHECK(strcmp(expected, printed) == 0))
+                printf("  (%d: %s: %s)\n", ranks, line, printed);
+            for (int f = 0; f < FRAMES; f++) {
+                snprintf(name, sizeof name, "out%d.png", f);
+                snprintf(one, sizeof one, "one%d.png", f);
+                if (ranks == 0)
+                    CHECK(rename(in_folder(name), in_folder(one)) == 0);
+                else
+                    CHECK(same_files(one, name) && unlink(in_folder(name)) == 0);
+            }
+        }
+    /* The second process's picture is none. */
+    write_file("p1.pfm", "Pf\n", 3);
+    CHECK_EQ_U64(run(2, line), 1);
+    if (!CHECK(strstr(messages, "trommel: rank 1: exposure: ") && strstr(messages, "p1.pfm")))
+        printf("  (%s)\n", messages);
+    CHECK(access(in_folder("out1.png"), F_OK) != 0 && access(in_folder("out3.png"), F_OK) != 0);
+    remove_files();
+}
+
 TEST(shares_follow_an_index_and_some_are_empty)
 {
     char line[1024];
