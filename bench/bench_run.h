@@ -16,9 +16,9 @@ typedef struct bench_time {
 
 typedef struct bench_job {
     const char *name;
-    bool (*run)(void *user);    /* false: failed, which ends the measurement */
-    bool (*before)(void *user); /* NULL, or what each run needs and its time does not count */
+    bool (*run)(void *user); /* false: failed, which ends the measurement */
     void *user;
+    bool (*before)(void *user); /* NULL, or what each run needs and its time does not count */
     /* Set: the job only enqueues on this context. It is timed by the device's own clock where there
      * is one, short ones several runs at a time, so that what starts and ends a command buffer does
      * not count. NULL: by the host's clock. */
