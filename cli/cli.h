@@ -21,8 +21,6 @@ typedef struct cli_common {
     bool json;
     bool quiet;
     bool exact_counts; /* no option: what cli_open tells OpenGL ES (tml_gl_desc) */
-    /* No options: of a sequence, this process does frames share, share + shares, ... ; shares 0: all. */
-    uint32_t share, shares;
 } cli_common;
 
 /* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in main.c:

@@ -719,8 +719,7 @@ static int do_all(run *r, const frames *f)
         json_open(&r->json, "frames", '[');
     }
     if (code == CLI_OK)
-        code = ranks_count() > 1 ? do_rounds(r, f)
-                                 : frames_run("exposure", f, &a->common, do_and_tell, r);
+        code = ranks_count() > 1 ? do_rounds(r, f) : frames_run("exposure", f, do_and_tell, r);
     if (code == CLI_OK && r->drops_alpha && !a->common.quiet)
         cli_error("exposure", "warning: alpha was left out, this format has none");
     if (a->common.json) {

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "progress.h"
 #include "ranks.h"
+#include "shares.h"
 #include "stream_kernels.h"
 #include "text.h"
 
@@ -146,8 +147,8 @@ static bool parts_open(const char *command, tml_context *tml, const char *path, 
     room = room < PIECE_SIZE ? room : PIECE_SIZE;
     *out = (parts){.tml = tml, .command = command, .path = path};
     out->all.array = (tml_array){.type = array.type, .count = total, .size = (size_t)bytes};
-    out->first = total / ranks * mine + total % ranks * mine / ranks;
-    out->count = total / ranks * (mine + 1) + total % ranks * (mine + 1) / ranks - out->first;
+    out->first = share_begin(total, mine, ranks);
+    out->count = share_begin(total, mine + 1, ranks) - out->first;
     out->piece = room / size ? room / size : 1;
     out->rounds = ((total + ranks - 1) / ranks + out->piece - 1) / out->piece;
     return true;
@@ -658,6 +659,13 @@ static const opt reduce_options[] = {
     {0},
 };
 
+/* Is the fold asked for, or nothing in particular? */
+static bool wants(const reduce_args *args, int fold)
+{
+    static const bool none[FOLD_COUNT];
+    return args->folds[fold] || memcmp(args->folds, none, sizeof none) == 0;
+}
+
 static tml_type fold_type(tml_fold fold, tml_type type)
 {
     switch (fold) {
@@ -746,16 +754,13 @@ static void report_reduce(const reduce_args *args, const loaded *in, tml_type ty
                           const fold_value *values, double seconds)
 {
     char text[TEXT_SIZE];
-    bool all = true;
-    for (int f = 0; f < FOLD_COUNT; f++)
-        all = all && !args->folds[f];
     json j = {.out = stdout};
     if (args->common.json) {
         json_open(&j, NULL, '{');
         report(&args->common, &j, "reduce", in, seconds, NULL);
     }
     for (int f = 0; f < FOLD_COUNT; f++) {
-        if (!all && !args->folds[f])
+        if (!wants(args, f))
             continue;
         value_text(fold_type((tml_fold)f, type), values[f], text);
         if (args->common.json)
@@ -877,7 +882,6 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
 {
     loaded in;
     fold_value values[FOLD_COUNT] = {0};
-    bool all = true;
     parts p;
     int code;
     if (parts_open("reduce", tml, path, args->common.memory, &p, &code))
@@ -887,13 +891,11 @@ static int run_reduce(tml_context *tml, const reduce_args *args, const char *pat
         unload(tml, &in);
         return code;
     }
-    for (int f = 0; f < FOLD_COUNT; f++)
-        all = all && !args->folds[f];
     /* Only so that halves can be printed: every fold takes every type. */
     tml_status status = in.array.type == TML_F16 ? widen(tml, &in) : TML_OK;
     double start = cli_now();
     for (int f = 0; f < FOLD_COUNT && status == TML_OK; f++)
-        if (all || args->folds[f])
+        if (wants(args, f))
             status = reduce(tml, (tml_fold)f, in.buffer, &values[f]);
     double seconds = cli_now() - start;
     code = cli_fail("reduce", tml, status);

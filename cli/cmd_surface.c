@@ -855,14 +855,8 @@ static int surface_run(void *args, char **operands, uint32_t operand_count)
         json_open(&j.json, NULL, '{');
         json_open(&j.json, "frames", '[');
     }
-    cli_common common = a->common;
-    if (f.is_sequence && ranks_count() > 1) { /* each process takes frames of its own */
-        common.share = ranks_mine();
-        common.shares = ranks_count();
-        ranks_apart();
-    }
     if (code == CLI_OK)
-        code = frames_run("surface", &f, &common, run_frame, &j);
+        code = frames_run("surface", &f, run_frame, &j);
     if (is_array && j.json.depth) {
         json_close(&j.json, '[');
         json_close(&j.json, '{');

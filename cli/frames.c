@@ -9,6 +9,7 @@
 
 #include "frames.h"
 #include "progress.h"
+#include "ranks.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -234,12 +235,16 @@ bool frames_is_done(const char *const *inputs, uint32_t input_count, const char 
     return is_any;
 }
 
-int frames_run(const char *command, const frames *f, const cli_common *common, frame_fn work,
-               void *user)
+int frames_run(const char *command, const frames *f, frame_fn work, void *user)
 {
-    uint32_t shares = common->shares ? common->shares : 1;
+    uint32_t first = 0, step = 1;
     int code = CLI_OK;
-    for (uint32_t i = common->share; i < f->count && code == CLI_OK; i += shares) {
+    if (f->is_sequence && ranks_count() > 1) {
+        first = ranks_mine();
+        step = ranks_count();
+        ranks_apart();
+    }
+    for (uint32_t i = first; i < f->count && code == CLI_OK; i += step) {
         progress_frame(i, f->is_sequence ? f->count : 0);
         code = work(user, &f->list[i], i);
         progress_clear();

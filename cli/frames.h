@@ -44,11 +44,11 @@ void frames_free(frames *f);
 bool frames_is_done(const char *const *inputs, uint32_t input_count, const char *const *outputs,
                     uint32_t output_count);
 
-/* Does the frames that are this process's: common->share, and every common->shares-th after it. Stops at the
- * first that fails, naming it, and returns its exit code. index: of the frame, among all. */
+/* Does the frames one after another; of a sequence, several processes take turns, each by itself from then on
+ * (ranks_apart). Stops at the first that fails, naming it, and returns its exit code. index: of the frame,
+ * among all. */
 typedef int (*frame_fn)(void *user, const frame *f, uint32_t index);
-int frames_run(const char *command, const frames *f, const cli_common *common, frame_fn work,
-               void *user);
+int frames_run(const char *command, const frames *f, frame_fn work, void *user);
 
 /* The names of a series: "%d" or "%04d" in pattern, once, becomes number. A pattern without it stays as it is.
  * False where the result is longer than size or the pattern has another conversion. */
