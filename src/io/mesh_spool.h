@@ -59,6 +59,8 @@ static inline uint64_t spool_first(const segment *s, int array)
 TML_MUST_CHECK tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece);
 /* Adds base to indices of 32 or 64 bits, size bytes of them. */
 void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base);
+/* Can the mesh's indices name all of its vertices? Errors: UNSUPPORTED. */
+TML_MUST_CHECK tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream);
 /* Brings pieces into the parts' order, and indices to count through all; then maps the arrays. */
 TML_MUST_CHECK tml_status tml_mesh_order_parts(tml_mesh_stream *stream);
 TML_MUST_CHECK tml_status tml_mesh_map_arrays(tml_mesh_stream *stream);

@@ -83,14 +83,19 @@ tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from, uint64_t o
     return TML_OK;
 }
 
-void tml_spool_close(spool *s)
+static void unmap(spool *s)
 {
     if (s->mapped)
         munmap(s->mapped, (size_t)s->size);
+    s->mapped = NULL;
+}
+
+void tml_spool_close(spool *s)
+{
+    unmap(s);
     if (s->fd >= 0)
         close(s->fd);
     s->fd = -1;
-    s->mapped = NULL;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -276,6 +281,15 @@ static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t
     return status;
 }
 
+tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream)
+{
+    if (stream->mesh.indices64 || stream->mesh.vertex_count <= (uint64_t)UINT32_MAX + 1)
+        return TML_OK;
+    return tml_error(stream->tml, TML_UNSUPPORTED,
+                     "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64", call,
+                     stream->path, stream->mesh.vertex_count);
+}
+
 /* Of several parts: brings the segments into the parts' order, and indices to count through all. */
 tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 {
@@ -284,17 +298,14 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
         in_order = in_order && stream->segments[i].part == stream->segments[0].part;
     if (in_order || stream->segment_count == 0)
         return TML_OK;
-    if (!stream->mesh.indices64 && !stream->soup &&
-        stream->mesh.vertex_count > (uint64_t)UINT32_MAX + 1)
-        return tml_error(stream->tml, TML_UNSUPPORTED,
-                         "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
-                         call, stream->path, stream->mesh.vertex_count);
+    tml_status status = stream->soup ? TML_OK : tml_mesh_check_numbers(stream);
+    if (status != TML_OK)
+        return status;
     qsort(stream->segments, stream->segment_count, sizeof *stream->segments, compare_segments);
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     if (!buffer)
         return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %d bytes", call,
                          MESH_COPY);
-    tml_status status = TML_OK;
     for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
         spool *from = &stream->spools[i], to = {.fd = -1, .row_size = from->row_size};
         if (!from->row_size)
@@ -345,12 +356,8 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
 
 void tml_mesh_unmap_arrays(tml_mesh_stream *stream)
 {
-    for (int i = 0; i < ARRAYS; i++) {
-        spool *s = &stream->spools[i];
-        if (s->mapped)
-            munmap(s->mapped, (size_t)s->size);
-        s->mapped = NULL;
-    }
+    for (int i = 0; i < ARRAYS; i++)
+        unmap(&stream->spools[i]);
     stream->mesh.positions = stream->mesh.normals = stream->mesh.values = NULL;
     stream->mesh.indices = NULL;
 }

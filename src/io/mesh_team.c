@@ -473,10 +473,9 @@ static tml_status raise_parts(const team_mesh *m)
     const mesh_stretch *vertices = m->stretches, *triangles = vertices + m->part_count;
     size_t row = stream->spools[INDICES].row_size;
     uint8_t *indices = stream->spools[INDICES].mapped;
-    if (!stream->mesh.indices64 && stream->mesh.vertex_count > (uint64_t)UINT32_MAX + 1)
-        return tml_error(stream->tml, TML_UNSUPPORTED,
-                         "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
-                         call, stream->path, stream->mesh.vertex_count);
+    tml_status status = tml_mesh_check_numbers(stream);
+    if (status != TML_OK)
+        return status;
     for (uint32_t p = 0; p < m->part_count && indices; p++)
         tml_mesh_raise(indices + triangles[p].first * row, stream->mesh.indices64,
                        triangles[p].count * row, vertices[p].place - vertices[p].first);
