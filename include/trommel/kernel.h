@@ -26,9 +26,10 @@
  * Result: bool, float, int, uint, vec2, vec3, vec4, uvec2, uvec3, uvec4, double, uint64, int64.
  *
  * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words; lent
- * memory must begin at a multiple of 4 too. It may have any length, whatever the stream's. tml_word(name, i) is word i, a uint, and
- * tml_word_float(name, i) the float of the same bits; i is a uint or, in C, a tml_index. Vertex v of
- * an f32x3 array p is therefore tml_word_float(p, 3u * v) and the two words after it:
+ * memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
+ * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is a
+ * uint or, in C, a tml_index. Vertex v of an f32x3 array p is therefore tml_word_float(p, 3u * v) and
+ * the two words after it:
  *
  *     TML_KERNEL(float, edge_length, (uvec2 ends, tml_words p), {
  *         uint a = 3u * ends.x, b = 3u * ends.y;
