@@ -131,6 +131,33 @@ static inline const char *test_path(const char *root, const char *relative)
     return path;
 }
 
+/* The file's first size - 1 bytes as text; none of a file that is not there. */
+static inline void test_read_text(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t length = file ? fread(text, 1, size - 1, file) : 0;
+    text[length] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* Are both files there, and the same? */
+static inline bool test_same_files(const char *a, const char *b)
+{
+    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
+    static char x[65536], y[65536];
+    bool same = f && g;
+    for (size_t n = 1; same && n;) {
+        n = fread(x, 1, sizeof x, f);
+        same = fread(y, 1, sizeof y, g) == n && memcmp(x, y, n) == 0;
+    }
+    if (f)
+        fclose(f);
+    if (g)
+        fclose(g);
+    return same;
+}
+
 /* A file of the subset that is shipped with the sources. */
 static inline const char *test_data(const char *relative)
 {

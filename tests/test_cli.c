@@ -31,15 +31,6 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-static void slurp(const char *path, char *text)
-{
-    FILE *file = fopen(path, "rb");
-    size_t length = file ? fread(text, 1, OUTPUT_SIZE - 1, file) : 0;
-    text[length] = '\0';
-    if (file)
-        fclose(file);
-}
-
 /* Starts the program on the words of line, which blanks divide. */
 static pid_t start(const char *line)
 {
@@ -70,8 +61,8 @@ static int finish(pid_t pid)
     int status = 0;
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return -1;
-    slurp(in_folder("stdout.txt"), out);
-    slurp(in_folder("stderr.txt"), err);
+    test_read_text(in_folder("stdout.txt"), out, OUTPUT_SIZE);
+    test_read_text(in_folder("stderr.txt"), err, OUTPUT_SIZE);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -543,7 +534,7 @@ TEST(a_full_output_is_an_error)
     snprintf(command, sizeof command, "'%s' --man >/dev/full 2>'%s'", getenv("TML_CLI"),
              in_folder("stderr.txt"));
     int status = system(command);
-    slurp(in_folder("stderr.txt"), err);
+    test_read_text(in_folder("stderr.txt"), err, OUTPUT_SIZE);
     CHECK_EQ_I64(WEXITSTATUS(status), 1);
     CHECK(strstr(err, "cannot write the output") != NULL);
 }
@@ -655,11 +646,11 @@ TEST(collide_finds_the_pairs_of_two_triangles)
            in_folder("pairs.csv"), in_folder("lines.obj"), in_folder("pair.png"));
     CHECK(strstr(out, "1: 1 crossing"));
     static char text[OUTPUT_SIZE];
-    slurp(in_folder("pairs.csv"), text);
+    test_read_text(in_folder("pairs.csv"), text, OUTPUT_SIZE);
     CHECK_STR(text, "pose,a,b,class,x0,y0,z0,x1,y1,z1\n0,0,0,crossing,1,1,0,1,3,0\n");
-    slurp(in_folder("lines.obj"), text);
+    test_read_text(in_folder("lines.obj"), text, OUTPUT_SIZE);
     CHECK(strstr(text, "v 1 1 0\nv 1 3 0\nl 1 2\n"));
-    slurp(in_folder("pair.png"), text);
+    test_read_text(in_folder("pair.png"), text, OUTPUT_SIZE);
     CHECK(memcmp(text, "\x89PNG\r\n\x1a\n", 8) == 0);
 
     EXPECT(0, "collide %s %s --translate 5,1,0 --json", a, b);
@@ -673,7 +664,8 @@ TEST(collide_finds_the_pairs_of_two_triangles)
     CHECK_NEAR(json_get("coplanar"), 1, 0);
     EXPECT(0, "collide %s %s --translate 5,0,1 --distance -o %s", a, b, in_folder("far.csv"));
     CHECK(strstr(out, "distance   1"));
-    slurp(in_folder("far.csv"), text); /* from a's corner to b's edge: 1, 0, 0 apart */
+    /* From a's corner to b's edge: 1, 0, 0 apart. */
+    test_read_text(in_folder("far.csv"), text, OUTPUT_SIZE);
     CHECK(strstr(text, "\n0,1,0,0,4,0,0,5,0,0\n"));
     EXPECT(1, "collide %s %s", a, in_folder("nowhere.obj"));
     CHECK(strstr(err, "nowhere.obj"));
@@ -694,7 +686,7 @@ TEST(collide_takes_poses_from_files)
     CHECK_NEAR(json_get("poses_in_contact"), 2, 0);
     CHECK(strstr(err, "were cut into triangles"));
     static char text[OUTPUT_SIZE];
-    slurp(in_folder("counts.csv"), text);
+    test_read_text(in_folder("counts.csv"), text, OUTPUT_SIZE);
     CHECK(strncmp(text, "pose,pairs\n0,", 13) == 0 && strstr(text, "\n1,0\n2,"));
     double pairs = json_get("pair_count");
 
@@ -740,7 +732,7 @@ TEST(collide_with_itself)
     EXPECT(0, "collide %s --self -o %s", path, in_folder("self.json"));
     CHECK(strstr(out, "with itself") && strstr(out, "1: 1 crossing"));
     static char text[OUTPUT_SIZE];
-    slurp(in_folder("self.json"), text);
+    test_read_text(in_folder("self.json"), text, OUTPUT_SIZE);
     CHECK(is_json(text) && strstr(text, "\"class\": \"crossing\""));
     snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
     EXPECT(0, "collide %s --self", path); /* neighbours are no pairs */
@@ -921,7 +913,7 @@ TEST(picture_alone)
     EXPECT(0, "surface %s --png %s --size 64x48 --up -y --color #336699",
            in_folder("ball_32x32x32_uint8.raw"), in_folder("ball.png"));
     static char png[OUTPUT_SIZE];
-    slurp(in_folder("ball.png"), png);
+    test_read_text(in_folder("ball.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
     CHECK(memcmp(png + 16, "\0\0\0\x40\0\0\0\x30", 8) == 0);
     CHECK(!exists("ball.ply"));
@@ -934,7 +926,7 @@ TEST(picture_of_the_cells)
     EXPECT(0, "surface %s --debug-cells %s", in_folder("ball_32x32x32_uint8.raw"),
            in_folder("cells.png"));
     static char png[OUTPUT_SIZE];
-    slurp(in_folder("cells.png"), png);
+    test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
     CHECK(memcmp(png + 16, "\0\0\0\xbf\0\0\0\xbf", 8) == 0);
     EXPECT(2, "surface %s --debug-cells %s", test_data("dam_break_4732.vtk"),
@@ -1000,9 +992,7 @@ TEST(an_interrupt_leaves_no_half_file)
 
 static bool same_files(const char *a, const char *b)
 {
-    char command[300];
-    snprintf(command, sizeof command, "cmp %s %s", in_folder(a), in_folder(b));
-    return CHECK(system(command) == 0);
+    return CHECK(test_same_files(in_folder(a), in_folder(b)));
 }
 
 TEST(slabs_make_the_same_file)

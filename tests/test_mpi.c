@@ -14,15 +14,6 @@ enum { TEXT_MAX = 1 << 16 };
 
 static char messages[TEXT_MAX], printed[TEXT_MAX]; /* of the latest run */
 
-static void slurp(const char *name, char *text)
-{
-    FILE *file = fopen(in_folder(name), "rb");
-    size_t length = file ? fread(text, 1, TEXT_MAX - 1, file) : 0;
-    text[length] = '\0';
-    if (file)
-        fclose(file);
-}
-
 /* Runs a program, or as many processes of the other, by the shell; returns the exit code. */
 static int run(int ranks, const char *words)
 {
@@ -35,34 +26,14 @@ static int run(int ranks, const char *words)
         snprintf(line, sizeof line, "%s %s >%s 2>%s </dev/null", getenv("TML_CLI"), words,
                  in_folder("stdout.txt"), in_folder("stderr.txt"));
     int status = system(line);
-    slurp("stdout.txt", printed);
-    slurp("stderr.txt", messages);
+    test_read_text(in_folder("stdout.txt"), printed, sizeof printed);
+    test_read_text(in_folder("stderr.txt"), messages, sizeof messages);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static char *load_file(const char *name, size_t *size)
-{
-    struct stat info;
-    FILE *file = fopen(in_folder(name), "rb");
-    char *bytes = NULL;
-    *size = 0;
-    if (file && fstat(fileno(file), &info) == 0) {
-        bytes = malloc((size_t)info.st_size + 1);
-        *size = fread(bytes, 1, (size_t)info.st_size, file);
-    }
-    if (file)
-        fclose(file);
-    return bytes;
 }
 
 static bool same_files(const char *one, const char *many)
 {
-    size_t size, size_many;
-    char *a = load_file(one, &size), *b = load_file(many, &size_many);
-    bool same = a && b && size == size_many && memcmp(a, b, size) == 0;
-    free(a);
-    free(b);
-    return same;
+    return test_same_files(in_folder(one), in_folder(many));
 }
 
 /* The same command, by one process and by several. words: with %s for the input's path. */

@@ -16,24 +16,6 @@
 
 #include "memory_watch.h"
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-static bool same_files(const char *a, const char *b)
-{
-    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
-    static char x[65536], y[65536];
-    bool same = f && g;
-    for (size_t n = 1; same && n;) {
-        n = fread(x, 1, sizeof x, f);
-        same = fread(y, 1, sizeof y, g) == n && memcmp(x, y, n) == 0;
-    }
-    if (f)
-        fclose(f);
-    if (g)
-        fclose(g);
-    return same;
-}
-
 /* ---- volumes --------------------------------------------------------------------------------- */
 
 /* Reads a file layers at a time and compares with loading it. */
@@ -411,7 +393,7 @@ TEST(pieces_make_the_file_that_the_whole_makes)
             break;
         CHECK_EQ_U64(file_count(), 1); /* nothing has a name before it is complete */
         CHECK_OK(tml, tml_mesh_stream_finish(stream, add_pieces(stream, &mesh, parts)));
-        CHECK(same_files(in_folder(whole), in_folder(pieces)));
+        CHECK(test_same_files(in_folder(whole), in_folder(pieces)));
         CHECK_EQ_U64(file_count(), 2);
         remove_files();
     }
@@ -452,7 +434,7 @@ TEST(meshes_that_fail_leave_nothing)
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(name[1]),
                                                &(tml_mesh_stream_desc){.soup = i == 4}, &stream)))
             CHECK_OK(tml, tml_mesh_stream_finish(stream, TML_OK));
-        CHECK(same_files(in_folder(name[0]), in_folder(name[1])));
+        CHECK(test_same_files(in_folder(name[0]), in_folder(name[1])));
     }
     remove_files();
     tml_close(tml);
@@ -587,7 +569,7 @@ static void compare_surfaces(tml_context *tml, tml_context *reader, const char *
                                                         : n < layers   ? (layers - n + 1) / 2
                                                                        : 1) {
             go_on = stream_surface(tml, reader, path, in_folder(names[way][1]), &desc, n) &&
-                    CHECK(same_files(in_folder(names[way][0]), in_folder(names[way][1])));
+                    CHECK(test_same_files(in_folder(names[way][0]), in_folder(names[way][1])));
             if (!go_on)
                 printf("  (%s, slabs of %" PRIu64 " layers)\n", path, n);
         }

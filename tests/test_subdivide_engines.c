@@ -108,16 +108,9 @@ static tml_subdivider *prepare_with_channel(tml_context *tml)
             corners[3 * t + k] =
                 mesh.triangles[3 * t + k] + (2 * t < mesh.triangle_count ? 0 : mesh.vertex_count);
     tml_subdivider_desc base = {.channels[0].seams = TML_SEAMS_SMOOTH};
-    CHECK_OK(tml, tml_buffer_create(tml,
-                                    &(tml_buffer_desc){.type = TML_F32,
-                                                       .count = 2 * (uint64_t)mesh.vertex_count,
-                                                       .data = mesh.positions},
-                                    &base.channels[0].values));
-    CHECK_OK(tml, tml_buffer_create(tml,
-                                    &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
-                                                       .count = mesh.triangle_count,
-                                                       .data = corners},
-                                    &base.channels[0].indices));
+    base.channels[0].values =
+        buffer_of(tml, TML_F32, 2 * (uint64_t)mesh.vertex_count, mesh.positions);
+    base.channels[0].indices = buffer_of(tml, TML_VEC(TML_U32, 3), mesh.triangle_count, corners);
     tml_subdivider *subdivider = NULL;
     CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &base, &subdivider));
     tml_buffer_destroy(tml, base.channels[0].values);

@@ -286,15 +286,8 @@ static void compare_channels(tml_context *tml, enum test_mesh_kind kind, tml_sub
     uint32_t count = make_channel(&mesh, uvs, triangles);
     tml_subdivider_desc desc = {.channels[1].seams = seams};
     comparison c = {.tml = tml};
-    CHECK_OK(tml,
-             tml_buffer_create(
-                 tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2), .count = count, .data = uvs},
-                 &desc.channels[1].values));
-    CHECK_OK(tml, tml_buffer_create(tml,
-                                    &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
-                                                       .count = mesh.triangle_count,
-                                                       .data = triangles},
-                                    &desc.channels[1].indices));
+    desc.channels[1].values = buffer_of(tml, TML_VEC(TML_F32, 2), count, uvs);
+    desc.channels[1].indices = buffer_of(tml, TML_VEC(TML_U32, 3), mesh.triangle_count, triangles);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &desc, &c.subdivider))) {
         c.osd = osd_create(&(osd_desc){.vertex_count = mesh.vertex_count,
                                        .triangle_count = mesh.triangle_count,
