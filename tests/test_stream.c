@@ -1297,7 +1297,7 @@ static const case_op expand_op = {
      {"room", "exact short more", false},
      {"total", "u64 none u32", false},
      {"length", LENGTHS, false},
-     {"method", "auto reduce_then_scan histopyramid scan_search", false},
+     {"method", "auto look_back reduce_then_scan histopyramid scan_search", false},
      {"threads", THREADS, true}},
     expand_is_sensible,
     expand_test,

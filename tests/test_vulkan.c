@@ -10,6 +10,8 @@
 
 #include "test.h"
 
+#include "contexts.h"
+
 /* ---- a driver that fails on request ---------------------------------------------------------- */
 
 /* Between the engine and the loader stand functions that count calls, and fail the one chosen. */
@@ -22,7 +24,8 @@ static struct {
     const char *failed;  /* the name of the function that did */
     const char *missing; /* a function that is not there */
     bool no_addresses;   /* the device lacks bufferDeviceAddress */
-    int live;            /* objects created and not destroyed */
+    bool no_patience; /* it says that it keeps workgroups moving, but scans do not wait for any */
+    int live;         /* objects created and not destroyed */
 } driver;
 
 static bool must_fail(const char *name)
@@ -143,10 +146,44 @@ static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceFeatures2(VkPhysicalDevi
             ((VkPhysicalDeviceVulkan12Features *)(void *)next)->bufferDeviceAddress = VK_FALSE;
 }
 
+static PFN_vkGetPhysicalDeviceProperties2 real_GetPhysicalDeviceProperties2;
+static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceProperties2(VkPhysicalDevice a,
+                                                                    VkPhysicalDeviceProperties2 *b)
+{
+    real_GetPhysicalDeviceProperties2(a, b);
+    for (VkBaseOutStructure *next = b->pNext; next && driver.no_patience; next = next->pNext)
+        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES)
+            ((VkPhysicalDeviceVulkan12Properties *)(void *)next)->driverID =
+                VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+}
+
+/* Of a scan's constants only how often it looks at a silent tile is 2^16, or 2^24 in place. */
+static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
+static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
+    VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,
+    const VkAllocationCallbacks *e, VkPipeline *f)
+{
+    VkComputePipelineCreateInfo info = *d;
+    VkSpecializationInfo constants = *info.stage.pSpecializationInfo;
+    uint32_t values[16];
+    if (c != 1 || constants.dataSize > sizeof values)
+        return VK_ERROR_UNKNOWN;
+    memcpy(values, constants.pData, constants.dataSize);
+    for (size_t i = 0; i < constants.dataSize / sizeof *values; i++)
+        values[i] = values[i] == 1 << 16 || values[i] == 1 << 24 ? 0 : values[i];
+    constants.pData = values;
+    info.stage.pSpecializationInfo = &constants;
+    return patient_CreateComputePipelines(a, b, c, &info, e, f);
+}
+
 static PFN_vkVoidFunction wrapped(PFN_vkVoidFunction real, const char *name)
 {
     if (!real || (driver.missing && strcmp(name, driver.missing) == 0))
         return NULL;
+    if (driver.no_patience && strcmp(name, "vkCreateComputePipelines") == 0) {
+        patient_CreateComputePipelines = (PFN_vkCreateComputePipelines)real;
+        return (PFN_vkVoidFunction)impatient_CreateComputePipelines;
+    }
 #define IS_FALLIBLE(f, creates, parameters, arguments) IS_WRAPPED(f)
 #define IS_DESTROYER(f, parameters, arguments, what)   IS_WRAPPED(f)
 #define IS_WRAPPED(f)                                                                              \
@@ -157,6 +194,7 @@ static PFN_vkVoidFunction wrapped(PFN_vkVoidFunction real, const char *name)
     FALLIBLE(IS_FALLIBLE)
     DESTROYERS(IS_DESTROYER)
     IS_WRAPPED(GetPhysicalDeviceFeatures2)
+    IS_WRAPPED(GetPhysicalDeviceProperties2)
     return real;
 }
 
@@ -584,6 +622,97 @@ TEST(a_frame_of_the_callers)
     CHECK(tml_read_count(tml, count, &number) == TML_OK && number == COUNT / 4);
     tml_close(tml);
     host_close(&h);
+}
+
+/* Is buffer the running sum of ones, and does reading it go well? */
+static bool are_sums_of_ones(tml_context *tml, tml_buffer buffer)
+{
+    uint32_t back[COUNT];
+    bool right = tml_read(tml, buffer, back) == TML_OK;
+    for (uint32_t i = 0; i < COUNT; i++)
+        right = right && back[i] == i;
+    return right;
+}
+
+/* A workgroup that waits in vain: each call that waits says so, the next time all goes well. */
+TEST(a_wait_in_vain_is_a_status)
+{
+    NEED_DEVICE();
+    uint32_t ones[COUNT], back[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    driver.real_instance = loader();
+    driver.no_patience = true;
+    for (int way = 0; way < 3; way++) {
+        tml_context *tml;
+        const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
+                                      .force_staging = way == 1};
+        CHECK(open_with(&desc, &tml) == TML_OK);
+        tml_buffer buffer = buffer_of(tml, TML_U32, COUNT, ones);
+        const tml_scan_desc scan = {.in = buffer, .out = buffer};
+        CHECK(tml_scan(tml, &scan) == TML_OK);
+        void *mapped = NULL;
+        tml_status status = way == 0   ? tml_sync(tml)
+                            : way == 1 ? tml_read(tml, buffer, back)
+                                       : tml_map(tml, buffer, &mapped);
+        CHECK(status == TML_STALLED && !mapped);
+        CHECK(strstr(tml_last_error(tml), "scan") != NULL);
+        CHECK(tml_sync(tml) == TML_OK);
+        CHECK(tml_vulkan_check(tml) == TML_OK);
+        CHECK(way != 0 || tml_write(tml, buffer, 0, COUNT, ones) == TML_OK);
+        CHECK(way != 0 || tml_scan(tml, &scan) == TML_OK);
+        CHECK(way != 0 || are_sums_of_ones(tml, buffer));
+        tml_close(tml);
+    }
+    driver.no_patience = false;
+}
+
+/* The same within the caller's commands, where no call waits. */
+TEST(a_frame_that_waits_in_vain)
+{
+    NEED_DEVICE();
+    host h = {0};
+    CHECK(host_open(&h));
+    driver.real_instance = h.get;
+    driver.no_patience = true;
+    tml_context *tml;
+    const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
+                                  .instance = h.instance,
+                                  .physical_device = h.physical,
+                                  .device = h.device,
+                                  .queue = h.queue};
+    CHECK(open_with(&desc, &tml) == TML_OK);
+    uint32_t ones[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, ones),
+               out = buffer_of(tml, TML_U32, COUNT, NULL);
+    /* Makes room for states; here each workgroup adds up all the tiles before its own. */
+    CHECK(tml_scan(tml, &(tml_scan_desc){.in = in, .out = out, .method = TML_METHOD_LOOK_BACK}) ==
+          TML_OK);
+    CHECK(are_sums_of_ones(tml, out));
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const tml_scan_desc in_place = {.in = in, .out = in};
+    for (int frame = 0; frame < 2; frame++) {
+        INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
+        if (frame == 1)
+            CHECK(tml_reserve(tml, tml_scan_scratch_size(tml, &in_place)) == TML_OK);
+        CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
+        CHECK(tml_scan(tml, &in_place) == TML_OK);
+        CHECK(tml_vulkan_record_end(tml) == TML_OK);
+        INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+        CHECK(tml_vulkan_check(tml) == TML_OK);
+        host_run(&h);
+        CHECK(tml_vulkan_check(tml) == (frame == 0 ? TML_STALLED : TML_OK));
+        CHECK(tml_vulkan_check(tml) == TML_OK);
+        if (frame == 0)
+            CHECK(tml_write(tml, in, 0, COUNT, ones) == TML_OK);
+        else
+            CHECK(are_sums_of_ones(tml, in));
+    }
+    tml_close(tml);
+    host_close(&h);
+    driver.no_patience = false;
 }
 
 TEST(a_pipeline_cache_comes_back)

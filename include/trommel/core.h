@@ -59,6 +59,7 @@ extern "C" {
     X(CANCELLED, "the caller cancelled the work")                                                  \
     X(NO_DEVICE, "the device asked for does not exist")                                            \
     X(DEVICE_LOST, "the device stopped answering")                                                 \
+    X(STALLED, "work on the device waited in vain for other work, and its results are wrong")      \
     X(FILE_ACCESS, "a file cannot be opened, read, written or renamed")                            \
     X(FILE_FORMAT, "a file's contents are not what its format demands")                            \
     X(INTERNAL, "a fault in the library; please report it")
@@ -277,7 +278,8 @@ TML_API TML_MUST_CHECK tml_status tml_write(tml_context *tml, tml_buffer buffer,
  * */
 TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out);
 TML_API void tml_unmap(tml_context *tml, tml_buffer buffer);
-/* Waits for everything enqueued so far. Errors: DEVICE_LOST, CANCELLED. */
+/* Waits for everything enqueued so far. Errors: DEVICE_LOST; CANCELLED; STALLED, which every call that
+ * waits may return (trommel/vulkan.h). */
 TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
 
 /* Grows the scratch arena to size bytes now, so that later calls do not. */

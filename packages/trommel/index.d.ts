@@ -12,7 +12,7 @@
 
 export type Status =
     | 'INVALID_ARGUMENT' | 'INVALID_HANDLE' | 'OUT_OF_MEMORY' | 'OUT_OF_DEVICE_MEMORY' | 'CAPACITY'
-    | 'SCRATCH_TOO_SMALL' | 'UNSUPPORTED' | 'CANCELLED' | 'NO_DEVICE' | 'DEVICE_LOST'
+    | 'SCRATCH_TOO_SMALL' | 'UNSUPPORTED' | 'CANCELLED' | 'NO_DEVICE' | 'DEVICE_LOST' | 'STALLED'
     | 'FILE_ACCESS' | 'FILE_FORMAT' | 'INTERNAL';
 
 /** message: which call and field, the value seen, the value accepted, and how to mend it. */

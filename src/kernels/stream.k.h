@@ -112,6 +112,7 @@ ARG_ADDRESS(next_base) /* optional: gets it too */
 ARG_ADDRESS(states) /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
                         * tile, all zero; SUMS and ADD: a sum a tile */
 ARG_ADDRESS(clear)
+ARG_ADDRESS(stalled) /* ONE_PASS: a word that is set where a wait was given up */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARG_UINT(distance) /* STEP */

@@ -90,6 +90,7 @@ struct vk_device {
     /* Look-back states: two blocks, of which the first zeroed words are zero. */
     vk_buffer *states[2];
     uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
+    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; NULL: no states yet */
 
     const tml_vulkan_kernel *kernels;
     struct vk_kernel_cache *kernel_cache; /* vulkan_kernel.c */
@@ -122,6 +123,7 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
+/* Behind a wait for all. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out);
 void vk_unmap(tml_context *tml, tml_slot *slot);
 /* The buffer, ours or the caller's, that an address lies in. */
@@ -145,6 +147,9 @@ tml_status vk_submit(tml_context *tml); /* what is recorded */
 tml_status vk_sync(tml_context *tml);   /* submits and waits */
 /* Waits for one batch. */
 tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
+/* TML_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
+ * the caller's that waits. */
+tml_status vk_take_stall(tml_context *tml);
 /* INVALID_ARGUMENT while recording into the caller's command buffer. */
 tml_status vk_refuse_recording(tml_context *tml, const char *call);
 

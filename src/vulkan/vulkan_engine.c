@@ -11,10 +11,30 @@ static bool is_lent(const tml_open_desc *desc)
     return desc->vulkan && desc->vulkan->device;
 }
 
+static tml_status wait_for_all(tml_context *tml, const char *call)
+{
+    tml_status status = vk_refuse_recording(tml, call);
+    if (status == TML_OK)
+        status = vk_sync(tml);
+    return status == TML_OK ? vk_take_stall(tml) : status;
+}
+
 static tml_status sync_all(tml_context *tml)
 {
-    tml_status status = vk_refuse_recording(tml, "tml_sync");
-    return status == TML_OK ? vk_sync(tml) : status;
+    return wait_for_all(tml, "tml_sync");
+}
+
+static tml_status map_slot(tml_context *tml, tml_slot *slot, void **out)
+{
+    tml_status status = wait_for_all(tml, "tml_map");
+    return status == TML_OK ? vk_map(tml, slot, out) : status;
+}
+
+static tml_status read_slot(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
+                            void *out)
+{
+    tml_status status = vk_read(tml, slot, offset, size, out);
+    return status == TML_OK ? vk_take_stall(tml) : status;
 }
 
 /* Where a workgroup that waits may keep the one it waits for from running, looking back is right,
@@ -33,9 +53,9 @@ const tml_engine tml_vulkan_engine = {
     .close = vk_close,
     .buffer_create = vk_buffer_create,
     .buffer_destroy = vk_buffer_destroy,
-    .read = vk_read,
+    .read = read_slot,
     .write = vk_write,
-    .map = vk_map,
+    .map = map_slot,
     .unmap = vk_unmap,
     .sync = sync_all,
     .scratch_resize = vk_scratch_resize,

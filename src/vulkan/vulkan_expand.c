@@ -150,9 +150,11 @@ _Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "a tile is a workgroup of a pass
 static tml_status record(tml_context *tml, const vk_module *module, const expand_args *args,
                          uint32_t count_size, bool is_one_pass, uint64_t groups, vk_address grid)
 {
+    /* As for compact: where workgroups keep moving, the silent one is about to speak. */
+    uint32_t looks = vk_caps_of(tml)->forward_progress ? 1024 : 16;
     return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
-                                                .spec_count = 2,
-                                                .specs = {count_size, is_one_pass},
+                                                .spec_count = 3,
+                                                .specs = {count_size, is_one_pass, looks},
                                                 .args = args,
                                                 .args_size = sizeof *args,
                                                 .groups = groups,
@@ -234,8 +236,7 @@ static bool expand_supports(tml_context *tml, const void *desc)
         return false;
     if (vk_locates(d->method))
         return vk_locate_expand_supports(tml, d);
-    return d->method == TML_METHOD_REDUCE_THEN_SCAN ||
-           (d->method == TML_METHOD_LOOK_BACK && vk_caps_of(tml)->forward_progress);
+    return d->method == TML_METHOD_REDUCE_THEN_SCAN || d->method == TML_METHOD_LOOK_BACK;
 }
 
 static size_t expand_scratch_size(tml_context *tml, const void *desc)

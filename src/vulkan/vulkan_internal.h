@@ -118,11 +118,14 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
 
 /* count words of zero for a look-back's states, and a block of clear_count words at clear that the
  * operation must set to zero itself (with its own groups: that saves a dispatch). Where the
- * alternation cannot hold (the caller's command buffer) it records a fill and clear_count is 0. */
+ * alternation cannot hold (the caller's command buffer) it records a fill and clear_count is 0.
+ * A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
+ * waits then returns TML_STALLED. */
 typedef struct vk_states {
     vk_address words;
     vk_address clear;
     uint32_t clear_count;
+    vk_address stalled;
 } vk_states;
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out);
 

@@ -205,6 +205,30 @@ tml_status vk_sync(tml_context *tml)
     return status;
 }
 
+/* Keeps to other ways from there on: what happened once will happen again. */
+tml_status vk_take_stall(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    volatile uint32_t *stalled = device->stalled ? device->stalled->host : NULL;
+    if (!stalled || *stalled == 0)
+        return TML_OK;
+    *stalled = 0;
+    device->caps.forward_progress = false;
+    return tml_error(
+        tml, TML_STALLED,
+        "a scan in place waited in vain for another workgroup of its own on %s: what was "
+        "computed since the last wait may be wrong. Do it again: this context does "
+        "without that from here on",
+        tml->device.name);
+}
+
+tml_status tml_vulkan_check(tml_context *tml)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_check: the context is not on Vulkan");
+    return vk_device_of(tml)->is_lost ? lost(tml) : vk_take_stall(tml);
+}
+
 /* Batches end in order, and one that took the place of another waited for it. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out)
 {
@@ -306,7 +330,8 @@ tml_status tml_vulkan_record_end(tml_context *tml)
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "tml_vulkan_record_end: there was no tml_vulkan_record");
     vk_device *device = vk_device_of(tml);
-    barrier(device, device->lent_commands, work_stages, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    barrier(device, device->lent_commands, work_stages,
+            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
     device->lent_commands = VK_NULL_HANDLE;
     device->after_barrier = false;
     return TML_OK;
@@ -351,6 +376,8 @@ tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
     device->fn.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, device->queries,
                                  1);
     status = vk_sync(tml);
+    if (status == TML_OK)
+        status = vk_take_stall(tml);
     if (status != TML_OK)
         return status;
     uint64_t ticks[2];

@@ -174,6 +174,18 @@ tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc 
 
 /* ---- look-back states ------------------------------------------------------------------------ */
 
+/* Memory that the host can read without asking the device, which writes it hardly ever. */
+static tml_status take_stalled(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    vk_memory_kind kind = device->memory.host_visible ? VK_MEMORY_DEVICE : VK_MEMORY_STAGING;
+    tml_status status =
+        vk_memory_take(tml, "look-back states", kind, sizeof(uint32_t), &device->stalled);
+    if (status == TML_OK)
+        *(uint32_t *)device->stalled->host = 0;
+    return status;
+}
+
 static tml_status states_grow(tml_context *tml, uint32_t count)
 {
     vk_device *device = vk_device_of(tml);
@@ -186,6 +198,8 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
                          "operation once before tml_vulkan_record",
                          count);
     tml_status status = vk_sync(tml);
+    if (status == TML_OK && !device->stalled)
+        status = take_stalled(tml);
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         vk_memory_give(tml, device->states[i]);
         device->states[i] = NULL;
@@ -204,7 +218,7 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
 {
     vk_device *device = vk_device_of(tml);
-    *out = (vk_states){0, 0, 0};
+    *out = (vk_states){0};
     if (count > device->state_capacity) {
         tml_status status = states_grow(tml, count);
         if (status != TML_OK)
@@ -212,6 +226,7 @@ tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
     }
     uint32_t use = device->state_next, other = 1 - use;
     out->words = device->states[use]->address;
+    out->stalled = device->stalled->address;
     /* A command buffer of the caller's may run again, or never: it cleans up before itself, and
      * what it leaves stays dirty. */
     bool recording = vk_is_recording(tml);

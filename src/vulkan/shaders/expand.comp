@@ -6,6 +6,8 @@
 #include "expand.glsl"
 
 layout(constant_id = 1) const bool IS_ONE_PASS = true;
+/* How often a tile looks in vain before it sums its neighbour's counts itself. */
+layout(constant_id = 2) const uint LOOKS = 16u;
 
 shared uint shared_tile;
 shared uvec2 shared_place;
@@ -15,8 +17,6 @@ shared uvec2 shared_place;
 /* A tile's state is its sum, or the sum of all up to it, of at most 60 bits: 30 in each of two
  * words, and in each word the same status, by which a reader knows that both are of one time. */
 const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
-/* How often a tile looks in vain before it sums its neighbour's counts itself. */
-const uint LOOKS = 1024u;
 
 layout(buffer_reference, std430, buffer_reference_align = 8) volatile buffer state_at {
     uint low;

@@ -109,7 +109,7 @@ sum_t add_lanes(sum_t x)
 const uint NOBODY = 0xffffffffu;
 
 /* Adds to sum what tiles before end have, nearest first, one tile a lane. Returns NOBODY when all is
- * there; or a tile that has published nothing for long, with end and sum where it stopped. */
+ * there; or a tile that has published nothing for long, with end where it begins and sum without it. */
 uint look_back(inout uint end, inout sum_t sum)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -130,9 +130,12 @@ uint look_back(inout uint end, inout sum_t sum)
             if (is_there)
                 break;
         }
-        if (!is_there)
-            return end - 1u - stuck;
-        sum = add(sum, add_lanes(lane <= nearest ? theirs : ZERO));
+        uint usable = is_there ? nearest + 1u : stuck;
+        sum = add(sum, add_lanes(lane < usable ? theirs : ZERO));
+        if (!is_there) {
+            end -= stuck + 1u;
+            return end;
+        }
         if (nearest < SUBGROUP)
             return NOBODY;
         end -= SUBGROUP;
@@ -156,7 +159,8 @@ shared uint stuck_tile;
 shared sum_t sum_before;
 
 /* The sum of the tiles before. When one of them does not move, this workgroup adds up its elements
- * and goes on: nobody waits for ever, whatever order the device runs workgroups in. */
+ * and goes on: nobody waits for ever, whatever order the device runs workgroups in. Where they may
+ * be overwritten it gives up: the host is told, and those who wait for this tile are let go. */
 sum_t find_before(uint tile, sum_t own, uint count)
 {
     bool looks = subgroup_index() == 0u;
@@ -167,9 +171,11 @@ sum_t find_before(uint tile, sum_t own, uint count)
     for (;;) {
         if (looks) {
             uint stuck = look_back(end, sum);
-            if (!CAN_HELP)
-                stuck = NOBODY;
+            bool gives_up = !CAN_HELP && stuck != NOBODY;
+            stuck = CAN_HELP ? stuck : NOBODY;
             if (subgroupElect()) {
+                if (gives_up)
+                    store_word(args.stalled, 0u, 1u);
                 stuck_tile = stuck;
                 sum_before = sum;
                 if (stuck == NOBODY && tile != 0u)
@@ -181,6 +187,7 @@ sum_t find_before(uint tile, sum_t own, uint count)
         if (stuck == NOBODY)
             return sum_before;
         sum_t theirs = add_up(stuck, count);
+        sum = add(sum, theirs);
         if (gl_LocalInvocationID.x == 0u)
             publish_for(stuck, theirs);
         barrier();
