@@ -192,11 +192,25 @@ static void list_add(case_list *list, const int *choice)
     memcpy(list->rows[list->count++], choice, sizeof *list->rows);
 }
 
+/* The axes of the product, between commas; NULL: all. The others keep their first values. */
+static const char *wanted_axes;
+
+static bool is_wanted_axis(const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = wanted_axes; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return !wanted_axes;
+}
+
 /* Turns choice into the next of the full product, as an odometer does; false after the last. */
 static bool next_choice(const case_op *op, int *choice)
 {
     for (int a = axes_count(op) - 1; a >= 0; a--) {
-        if (++choice[a] < axis_size(&op->axes[a]))
+        if (is_wanted_axis(op->axes[a].name) && ++choice[a] < axis_size(&op->axes[a]))
             return true;
         choice[a] = 0;
     }
@@ -812,10 +826,11 @@ static void run_all(totals *sum, const case_op *const *ops, bool full, bool list
 static int usage(const char *program)
 {
     fprintf(stderr,
-            "usage: %s [test|list|support|perf] [--all] [--coverage] [--software N] [--sample N] "
-            "[--engine E] [--gl-path P] [OP]\n"
+            "usage: %s [test|list|support|perf] [--all] [--axes A,B] [--coverage] "
+            "[--software N] [--sample N] [--engine E] [--gl-path P] [OP]\n"
             "       %s -o 'CASE'\n"
-            "  test        a covering sample of the cases (the default); --all: the full product\n"
+            "  test        a covering sample of the cases (the default); --all: the full product;\n"
+            "              --axes count,method: the product of these alone\n"
             "  list        their names\n"
             "  support     which engine runs what, as markdown\n"
             "  perf        times\n"
@@ -847,7 +862,10 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             i++;
         else if (strcmp(arg, "--all") == 0)
             full = true;
-        else if (strcmp(arg, "--coverage") == 0)
+        else if (strcmp(arg, "--axes") == 0 && i + 1 < argc) {
+            wanted_axes = argv[++i];
+            full = true;
+        } else if (strcmp(arg, "--coverage") == 0)
             coverage = true;
         else if (strcmp(arg, "test") == 0 || strcmp(arg, "list") == 0 ||
                  strcmp(arg, "support") == 0 || strcmp(arg, "perf") == 0)
