@@ -81,7 +81,7 @@ ARGS_END(copy_args)
  * and to one u32 for each of count passes of 1 << pass_log2 elements; and to LENGTHS_GRIDS grids of
  * three u32 for each, of workgroups of MAP_ITEMS << 0, 1 ... elements: at least one group, at most
  * grid_x abreast. */
-#define LENGTHS_GRIDS 2u
+#define LENGTHS_GRIDS 4u
 ARGS_BEGIN(lengths_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(total)

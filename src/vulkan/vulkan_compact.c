@@ -65,9 +65,17 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
         .length_at = pass->length,
         .bound = pass->bound,
     };
-    vk_dispatch_info info = {.args = &args, .args_size = sizeof args, .groups = bits->tiles};
+    vk_dispatch_info info = {.args = &args,
+                             .args_size = sizeof args,
+                             .groups = bits->tiles,
+                             .indirect = vk_pass_grid(pass, TILE_ITEMS)};
+    tml_status status = TML_OK;
+    if (info.indirect)
+        status = vk_fill(tml, bits->counts, bits->tiles, 0);
+    if (status != TML_OK)
+        return status;
     if (keep->kernel) {
-        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
+        status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
         if (status != TML_OK)
             return status;
         info.spec_count = VK_KERNEL_SPECS;
@@ -120,6 +128,7 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
             .args = &args,
             .args_size = sizeof args,
             .groups = bits->tiles,
+            .indirect = vk_pass_grid(pass, TILE_ITEMS),
             .unordered = unordered,
         });
 }
@@ -201,6 +210,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
         .args = args,
         .args_size = sizeof *args,
         .groups = tiles,
+        .indirect = vk_pass_grid(&pass, TILE_ITEMS),
     };
     for (uint32_t s = 0; s < VK_KERNEL_SPECS; s++)
         info.specs[s] = specs[s];

@@ -21,7 +21,8 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
 
 /* Can the bits be had on this device? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
-/* Records one dispatch that writes the bits and the counts of all tiles of a pass. */
+/* Records what writes the counts of all tiles of a pass, and their bits: with grids only of the tiles
+ * that the length reaches. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
                           const vk_keep_bits *bits);
 

@@ -70,7 +70,7 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
                              .args = &args,
                              .args_size = sizeof args,
                              .groups = pieces(pass->bound, MAP_ITEMS),
-                             .indirect = pass->grid};
+                             .indirect = vk_pass_grid(pass, MAP_ITEMS)};
     vk_kernel_specs(tml, kernel, desc->in, info.specs);
     info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
     return vk_dispatch(tml, &info);
@@ -135,7 +135,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                                  .args = &args,
                                  .args_size = sizeof args,
                                  .groups = pieces(pass.bound, MAP_ITEMS),
-                                 .indirect = pass.grid,
+                                 .indirect = vk_pass_grid(&pass, MAP_ITEMS),
                                  .unordered = p > 0};
         vk_kernel_specs(tml, kernel, desc->in, info.specs);
         status = vk_dispatch(tml, &info);
@@ -143,7 +143,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
     return status;
 }
 
-_Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "a tile is a workgroup of a pass's double_grid");
+_Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "vk_pass_grid has a grid of tiles");
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -285,7 +285,8 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     }
     if (status == TML_OK && (is_one_pass || capacity > 0))
         status = record(tml, &vk_shader_expand, &args, counts.size, is_one_pass,
-                        is_one_pass ? TML_MAX_OF(tiles, 1u) : tiles, pass.double_grid);
+                        is_one_pass ? TML_MAX_OF(tiles, 1u) : tiles,
+                        vk_pass_grid(&pass, EXPAND_SOURCES));
     if (status == TML_OK && capacity > 0 && tiles > 0)
         status = vk_dispatch(
             tml, &(vk_dispatch_info){.module = &vk_shader_expand_heavy,

@@ -137,9 +137,7 @@ typedef struct vk_pass {
     uint64_t first; /* its first element */
     uint32_t bound;
     vk_address length;
-    /* Where it is worth it, grids of as many workgroups as the length needs, of MAP_ITEMS and of twice as
-     * many elements each; at least one group. */
-    vk_address grid, double_grid;
+    vk_address grids; /* for vk_pass_grid; 0: none */
 } vk_pass;
 
 typedef struct vk_passes {
@@ -151,7 +149,7 @@ typedef struct vk_passes {
 } vk_passes;
 
 /* Bytes for the length and the grids of a pass. */
-enum { VK_PASS_SIZE = 7 * sizeof(uint32_t) };
+enum { VK_PASS_SIZE = 13 * sizeof(uint32_t) };
 /* Lays out what a device length needs (nothing for a host length). */
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena);
 /* The same in passes of items elements, a power of two, for operations that need shorter ones. */
@@ -161,6 +159,9 @@ tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_
 /* The same of a u32, or if wide a u64, at an address. */
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
+/* A grid of as many workgroups of items elements each as the length needs, at least one, where that is
+ * worth it; else 0. For vk_dispatch_info.indirect. items: MAP_ITEMS times 1, 2, 4 or 8. */
+vk_address vk_pass_grid(const vk_pass *pass, uint32_t items);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */
 

@@ -303,6 +303,7 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     vk_arena arena = vk_arena_of(scratch);
     compact_layout l = lay_out(desc, &arena);
     vk_pass pass = vk_pass_at(&l.passes, 0);
+    pass.grids = 0; /* the bits of all tiles are read */
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (status == TML_OK)
         status = vk_keep_record(tml, &desc->keep, &pass, &l.bits);

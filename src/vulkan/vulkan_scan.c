@@ -64,13 +64,14 @@ static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
 }
 
 static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_t mode,
-                                const scan_args *args, uint32_t groups)
+                                const scan_args *args, uint32_t groups, vk_address grid)
 {
     vk_dispatch_info info = {.module = kind->module,
                              .spec_count = SCAN_SPECS,
                              .args = args,
                              .args_size = sizeof *args,
-                             .groups = groups};
+                             .groups = groups,
+                             .indirect = grid};
     for (uint32_t s = 0; s < SCAN_SPECS; s++)
         info.specs[s] = kind->specs[s];
     info.specs[0] = mode;
@@ -78,7 +79,8 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 }
 
 /* One dispatch over args->bound elements. */
-static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args)
+static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
+                                   vk_address grid)
 {
     bool in_place = args->in_at == args->out_at, moving = vk_caps_of(tml)->forward_progress;
     uint32_t tiles = tiles_of(kind, args->bound);
@@ -93,23 +95,23 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     kind->specs[4] = in_place ? SPINS_ALONE : moving ? SPINS_MOVING : SPINS_STUCK;
     kind->specs[5] = !in_place;
     kind->specs[7] = in_place || !moving;
-    return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles);
+    return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles, grid);
 }
 
 static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan_args *args,
-                                   vk_address sums)
+                                   vk_address sums, vk_address grid)
 {
     uint32_t tiles = tiles_of(kind, args->bound);
     args->states = sums;
-    tml_status status = scan_dispatch(tml, kind, SCAN_SUMS, args, tiles);
+    tml_status status = scan_dispatch(tml, kind, SCAN_SUMS, args, tiles, grid);
     if (status)
         return status;
     scan_kind of_sums = *kind;
     set_input(&of_sums, kind->sum_size == 4 ? TML_U32 : TML_U64, false);
     scan_args middle = *args;
     middle.in_at = middle.out_at = sums;
-    status = scan_dispatch(tml, &of_sums, SCAN_TILES, &middle, 1);
-    return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles);
+    status = scan_dispatch(tml, &of_sums, SCAN_TILES, &middle, 1, 0);
+    return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles, grid);
 }
 
 /* sums: room for args->bound sums, twice. */
@@ -122,15 +124,15 @@ static tml_status scan_in_steps(tml_context *tml, const scan_kind *kind, const s
                      .length_at = args->length_at,
                      .bound = args->bound,
                      .distance = 1};
-    tml_status status = scan_dispatch(tml, kind, SCAN_COPY_IN, &now, groups);
+    tml_status status = scan_dispatch(tml, kind, SCAN_COPY_IN, &now, groups, 0);
     for (uint32_t from = 0; now.distance < now.bound && !status; now.distance *= 2, from ^= 1) {
         now.in_at = sums[from];
         now.out_at = sums[from ^ 1];
-        status = scan_dispatch(tml, kind, SCAN_STEP, &now, groups);
+        status = scan_dispatch(tml, kind, SCAN_STEP, &now, groups, 0);
     }
     scan_args last = *args;
     last.in_at = now.out_at;
-    return status ? status : scan_dispatch(tml, kind, SCAN_COPY_OUT, &last, groups);
+    return status ? status : scan_dispatch(tml, kind, SCAN_COPY_OUT, &last, groups, 0);
 }
 
 /* ---- tml_scan -------------------------------------------------------------------------------- */
@@ -199,14 +201,15 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
                           .total = is_last ? vk_address_of(tml, desc->total) : 0,
                           .next_base = is_last ? 0 : job.bases[(p + 1) % 2],
                           .bound = pass.bound};
+        vk_address grid = vk_pass_grid(&pass, job.kind.tile);
         if (desc->method == TML_METHOD_SCAN_SEARCH)
             status = scan_in_steps(tml, &job.kind, &args, job.steps);
         else if (pass.bound <= SHORT_TILES * job.kind.tile)
-            status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1);
+            status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1, 0);
         else if (desc->method == TML_METHOD_LOOK_BACK)
-            status = scan_in_one_pass(tml, &job.kind, &args);
+            status = scan_in_one_pass(tml, &job.kind, &args, grid);
         else
-            status = reduce_then_scan(tml, &job.kind, &args, job.sums);
+            status = reduce_then_scan(tml, &job.kind, &args, job.sums, grid);
     }
     return status;
 }
@@ -259,7 +262,8 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
         return scan_in_one_pass(
             tml, &kind,
             &(scan_args){
-                .in_at = values, .out_at = values, .base = base, .total = total, .bound = count});
+                .in_at = values, .out_at = values, .base = base, .total = total, .bound = count},
+            0);
     }
 
     vk_arena arena = {scratch, 0};

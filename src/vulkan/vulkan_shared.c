@@ -64,7 +64,6 @@ vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *
 }
 
 _Static_assert(VK_PASS_SIZE == (1 + 3 * LENGTHS_GRIDS) * sizeof(uint32_t), "room for all");
-
 static vk_address grids_of(const vk_passes *passes)
 {
     return passes->lengths + sizeof(uint32_t) * passes->count;
@@ -102,18 +101,27 @@ tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_
 
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
 {
-    /* Fewer groups return sooner than the device turns to a grid in memory. */
-    enum { WORTH_A_GRID = 64 };
     uint64_t first = number * passes->items;
     vk_pass pass = {.first = first,
                     .bound = (uint32_t)TML_MIN_OF(passes->bound - first, passes->items)};
     if (passes->lengths)
         pass.length = passes->lengths + sizeof(uint32_t) * number;
-    if (passes->lengths && pass.bound > WORTH_A_GRID * MAP_ITEMS) {
-        pass.grid = grids_of(passes) + 3 * sizeof(uint32_t) * LENGTHS_GRIDS * number;
-        pass.double_grid = pass.grid + 3 * sizeof(uint32_t);
-    }
+    if (passes->lengths)
+        pass.grids = grids_of(passes) + 3 * sizeof(uint32_t) * LENGTHS_GRIDS * number;
     return pass;
+}
+
+vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
+{
+    /* Fewer groups return sooner than the device turns to a grid in memory. */
+    enum { WORTH_A_GRID = 64 };
+    uint32_t grid = 0;
+    while (MAP_ITEMS << grid < items)
+        grid++;
+    assert(MAP_ITEMS << grid == items && grid < LENGTHS_GRIDS);
+    return pass->grids && pass->bound / WORTH_A_GRID > items
+               ? pass->grids + 3 * sizeof(uint32_t) * grid
+               : 0;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
