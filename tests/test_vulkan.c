@@ -40,7 +40,10 @@ static bool must_fail(const char *name)
 #define FALLIBLE(X)                                                                                \
     X(CreateInstance, 1,                                                                           \
       (const VkInstanceCreateInfo *a, const VkAllocationCallbacks *b, VkInstance *c), (a, b, c))   \
+    X(EnumerateInstanceVersion, 0, (uint32_t * a), (a))                                            \
     X(EnumeratePhysicalDevices, 0, (VkInstance a, uint32_t * b, VkPhysicalDevice * c), (a, b, c))  \
+    X(EnumerateDeviceExtensionProperties, 0,                                                       \
+      (VkPhysicalDevice a, const char *b, uint32_t *c, VkExtensionProperties *d), (a, b, c, d))    \
     X(CreateDevice, 1,                                                                             \
       (VkPhysicalDevice a, const VkDeviceCreateInfo *b, const VkAllocationCallbacks *c,            \
        VkDevice *d),                                                                               \
@@ -72,6 +75,7 @@ static bool must_fail(const char *name)
     X(WaitForFences, 0, (VkDevice a, uint32_t b, const VkFence *c, VkBool32 d, uint64_t e),        \
       (a, b, c, d, e))                                                                             \
     X(ResetFences, 0, (VkDevice a, uint32_t b, const VkFence *c), (a, b, c))                       \
+    X(DeviceWaitIdle, 0, (VkDevice a), (a))                                                        \
     X(QueueSubmit, 0, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d))     \
     X(CreateShaderModule, 1,                                                                       \
       (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c,              \
@@ -85,6 +89,7 @@ static bool must_fail(const char *name)
       (VkDevice a, const VkPipelineCacheCreateInfo *b, const VkAllocationCallbacks *c,             \
        VkPipelineCache *d),                                                                        \
       (a, b, c, d))                                                                                \
+    X(GetPipelineCacheData, 0, (VkDevice a, VkPipelineCache b, size_t * c, void *d), (a, b, c, d)) \
     X(CreateComputePipelines, 1,                                                                   \
       (VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,            \
        const VkAllocationCallbacks *e, VkPipeline *f),                                             \
@@ -284,6 +289,9 @@ static tml_status work(tml_context *tml, bool *right)
         status = tml_vulkan_indirect(
             tml,
             &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW, .count = sum, .out = arguments});
+    size_t cache_size = 0;
+    if (status == TML_OK)
+        status = tml_vulkan_cache(tml, NULL, &cache_size);
     if (status == TML_OK)
         status = tml_read(tml, b, back);
     if (status == TML_OK)
@@ -407,13 +415,48 @@ TEST(what_is_missing_is_said)
     CHECK(strstr(message, "vkCmdDispatch") != NULL);
     driver.missing = "vkCreateInstance";
     CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "vkCreateInstance") != NULL);
     driver.missing = NULL;
     driver.no_addresses = true;
     CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "lacks bufferDeviceAddress") != NULL);
     driver.no_addresses = false;
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
           TML_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
+}
+
+TEST(a_missing_loader_is_said)
+{
+    tml_context *tml;
+    if (loader())
+        SKIP("there is a Vulkan loader; CTest runs this without");
+    CHECK(open_with(NULL, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "libvulkan.so.1") != NULL);
+    CHECK(tml_open(NULL, &tml) == TML_OK); /* on another engine */
+    tml_close(tml);
+}
+
+TEST(a_missing_driver_is_said)
+{
+    NEED_DEVICE();
+    static const char *const names[] = {"VK_ICD_FILENAMES", "VK_DRIVER_FILES"};
+    char *saved[2];
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        saved[i] = value ? strdup(value) : NULL;
+        setenv(names[i], "none", 1);
+    }
+    tml_context *tml;
+    CHECK(open_with(NULL, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "driver") != NULL);
+    for (int i = 0; i < 2; i++) {
+        if (saved[i])
+            setenv(names[i], saved[i], 1);
+        else
+            unsetenv(names[i]);
+        free(saved[i]);
+    }
 }
 
 TEST(memory_has_a_limit)

@@ -177,6 +177,15 @@ typedef struct device_entry {
     uint32_t number; /* among the engine's */
 } device_entry;
 
+/* NULL for AUTO, and where the build lacks it. */
+static const tml_engine *engine_of(tml_engine_kind kind)
+{
+    const tml_engine *const *engine = tml_engines;
+    while (*engine && (*engine)->kind != kind)
+        engine++;
+    return *engine;
+}
+
 /* The devices that desc asks for, software drivers last; returns how many. */
 static uint32_t list_devices(const tml_open_desc *desc, device_entry out[DEVICES_MAX])
 {
@@ -297,8 +306,18 @@ tml_status tml_open(const tml_open_desc *desc, tml_context **out)
             device_matches(desc->device, i, &devices[i].info))
             return context_create(desc, &devices[i], out);
 
+    /* Where the engine asked for has no device at all, its own attempt tells why. */
+    const tml_engine *engine = engine_of(desc->engine);
+    bool has_devices = false;
+    for (uint32_t i = 0; i < count; i++)
+        has_devices |= devices[i].engine == engine;
+    if (engine && !has_devices)
+        return context_create(desc, &(device_entry){.engine = engine}, out);
+
     /* There is no context yet to hold a message, so the log hook gets it. */
-    if (desc->log) {
+    if (desc->log && desc->engine != TML_ENGINE_AUTO && !engine) {
+        desc->log(desc->log_user, TML_LOG_ERROR, "tml_open: this build lacks the engine asked for");
+    } else if (desc->log) {
         char message[512];
         int used =
             snprintf(message, sizeof message, "tml_open: no device matches \"%s\"; there are",

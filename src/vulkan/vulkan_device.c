@@ -180,9 +180,10 @@ static int rank_of(const physical *p)
     }
 }
 
-/* The devices that will do, best first. Loads and closes what it needs but the library, which
- * the caller keeps while he uses the instance. */
-static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physical *out)
+/* The devices that will do, best first. unfit: one that will not, if there is any; may be NULL. Loads
+ * and closes what it needs but the library, which the caller keeps while he uses the instance. */
+static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physical *out,
+                              physical *unfit)
 {
     VkPhysicalDevice handles[DEVICES_MAX];
     uint32_t count = DEVICES_MAX, usable = 0;
@@ -192,6 +193,8 @@ static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physi
     for (uint32_t i = 0; i < count; i++) {
         physical p;
         describe(fn, handles[i], &p);
+        if (p.lack && unfit)
+            *unfit = p;
         if (p.lack)
             continue;
         uint32_t place = usable++;
@@ -233,7 +236,7 @@ uint32_t vk_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
         get = vk_library_open(&library);
     if (get && !vk_load_global(&fn, get) && create_instance(&fn, &instance) == VK_SUCCESS) {
         physical devices[DEVICES_MAX];
-        count = list_physical(&fn, instance, devices);
+        count = list_physical(&fn, instance, devices, NULL);
         for (uint32_t i = 0; i < TML_MIN_OF(count, capacity); i++)
             fill_info(&devices[i], &out[i]);
     }
@@ -357,12 +360,21 @@ static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, p
         return TML_OK;
     }
     VkResult result = create_instance(&device->fn, &device->instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        return tml_error(
+            tml, TML_NO_DEVICE,
+            "tml_open: the Vulkan loader finds no driver for Vulkan 1.2 (%s); install the "
+            "GPU's, or a software driver",
+            vk_result_name(result));
     if (result != VK_SUCCESS)
         return vk_failed(tml, result, "tml_open: vkCreateInstance");
-    physical devices[DEVICES_MAX];
-    uint32_t count = list_physical(&device->fn, device->instance, devices);
+    physical devices[DEVICES_MAX], unfit = {.lack = NULL};
+    uint32_t count = list_physical(&device->fn, device->instance, devices, &unfit);
     if (tml->device_number >= count)
-        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan device is gone");
+        return unfit.lack ? tml_error(tml, TML_NO_DEVICE, "tml_open: %s lacks %s",
+                                      unfit.properties.deviceName, unfit.lack)
+                          : tml_error(tml, TML_NO_DEVICE,
+                                      "tml_open: there is no Vulkan device (any more)");
     *p = devices[tml->device_number];
     return TML_OK;
 }
