@@ -51,10 +51,11 @@ static uint32_t read_form(const surface_job *job, const workspace *space, vk_add
     if (space->pad || plan->mask || box->count[0] != plan->dims[0] ||
         box->count[1] != plan->dims[1] || box->count[0] % 32 != 0)
         return SURFACE_READ_ANY;
-    if (size == 4)
-        return SURFACE_READ_WORDS;
-    return size < 4 && plan->type != TML_F16 && first % 16 == 0 ? SURFACE_READ_NARROW
-                                                                : SURFACE_READ_ANY;
+    if (first % 16 != 0 || plan->type == TML_F16 || size > 4)
+        return SURFACE_READ_ANY;
+    /* Eight lanes share a word of 32-bit samples. */
+    bool is_narrow = size < 4, is_shared = vk_caps_of(job->tml)->subgroup >= 8;
+    return is_narrow ? SURFACE_READ_NARROW : is_shared ? SURFACE_READ_WORDS : SURFACE_READ_ANY;
 }
 
 static tml_status make_bits(const surface_job *job, const workspace *space, const vk_states *states)
@@ -103,14 +104,17 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
                                                [SURFACE_READ_NARROW] =
                                                    &vk_shader_surface_bits_narrow};
     uint32_t team = TML_MIN_OF(vk_caps_of(job->tml)->subgroup, 32u);
+    size_t size = tml_type_size(plan->type);
+    uint32_t team_words = form == SURFACE_READ_NARROW ? 32 * (4 / (uint32_t)size) : 32;
     return vk_dispatch(
-        job->tml, &(vk_dispatch_info){.module = modules[form],
-                                      .spec_count = 2,
-                                      .specs = {plan->type, options},
-                                      .args = &args,
-                                      .args_size = sizeof args,
-                                      .groups = groups_of(space->word_count, VK_GROUP / team * 32),
-                                      .unordered = true /* beside the table */});
+        job->tml,
+        &(vk_dispatch_info){.module = modules[form],
+                            .spec_count = 2,
+                            .specs = {plan->type, options},
+                            .args = &args,
+                            .args_size = sizeof args,
+                            .groups = groups_of(space->word_count, VK_GROUP / team * team_words),
+                            .unordered = true /* beside the table */});
 }
 
 static tml_status mark_cells(const surface_job *job, const workspace *space,

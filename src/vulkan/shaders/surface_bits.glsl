@@ -3,11 +3,25 @@
 
 ARGS_USE(surface_bits_args)
 
-/* Lanes that make words together. A team makes 32 words, which have one word of nan_words. */
+/* Lanes that make words together: READ_ANY 32 words, which have one word of nan_words; the others as
+ * many as are in eight loads of a lane, or in the loads of fewer lanes likewise. */
 const uint TEAM = SUBGROUP < 32u ? SUBGROUP : 32u;
+const uint PARTS = 32u / TEAM; /* of a word, one ballot each; or of a team's loads */
+#if READ == SURFACE_READ_ANY
 const uint TEAM_WORDS = 32u;
-const uint PARTS = 32u / TEAM; /* of a word, one ballot each */
-const uint BATCH = 8u;         /* loads of a lane in flight */
+#else
+/* Sixteen bytes of samples a load, which are one of UNITS parts of a word. */
+const uint LOADS = 8u;
+#    if READ == SURFACE_READ_WORDS
+const uint UNITS = 8u;
+#    else
+const uint UNITS = TYPE <= TYPE_I8 ? 2u : 4u;
+#    endif
+const uint UNIT_BITS = 32u / UNITS;
+const uint BATCHES = LOADS / UNITS; /* words of a lane, of its loads */
+const uint BATCHES_MAX = 4u;
+const uint TEAM_WORDS = PARTS * BATCHES * TEAM;
+#endif
 
 uvec2 limit = uvec2(args.limit_low, args.limit_high);
 uvec2 range = uvec2(args.range_low, args.range_high);
@@ -60,6 +74,9 @@ uint index_answer(uint w, uint y, uint z)
     return key_of(TYPE_F32, uvec2(low, 0u)).x >= key ? 1u : 2u;
 }
 
+#if READ == SURFACE_READ_ANY
+/* ---- any volume ------------------------------------------------------------------------------ */
+
 /* Writes those of the team's words that the index knows, and returns which must be read, a bit each.
  * Each lane asks for words of its own. */
 uint write_known(uint first, uint lane, uint count)
@@ -79,9 +96,6 @@ uint write_known(uint first, uint lane, uint count)
     }
     return read;
 }
-
-#if READ == SURFACE_READ_ANY
-/* ---- any volume ------------------------------------------------------------------------------ */
 
 /* Word after word; a lane looks at column 32 * w + lane. */
 void read_team(uint first, uint lane, uint count)
@@ -147,170 +161,175 @@ void read_team(uint first, uint lane, uint count)
     }
 }
 
-#elif READ == SURFACE_READ_WORDS
-/* ---- 32-bit samples -------------------------------------------------------------------------- */
-
-/* Writes the words of present of those of the team's words (a bit each) that have NaNs, and returns
- * which those are. Reads them again: this is rare, and keeping them would cost registers always. */
-uint find_nans(uvec2 at, uint first, uint lane, uint words)
-{
-    uint found = 0u;
-    while (any_lane(words != 0u)) {
-        bool has_word = words != 0u;
-        uint j = has_word ? uint(findLSB(words)) : 0u, present = 0u;
-        words &= words - 1u;
-        for (uint part = 0u; part < PARTS; part++) {
-            bool is_there = true;
-            if (has_word) {
-                uint raw = words_at(at).v[32u * j + TEAM * part + lane];
-                is_there = !raw_is_nan(TYPE_F32, uvec2(raw, 0u));
-            }
-            present |= team_ballot(is_there) << (part * TEAM);
-        }
-        bool misses = present != 0xffffffffu;
-        found |= misses ? 1u << j : 0u;
-        if (misses && lane == 0u)
-            words_at(args.present).v[first + j] = present;
-    }
-    return found;
-}
-
-/* Some of the team's words: their numbers in it, whether there is one, and their bits. */
-struct word_batch {
-    uint j[BATCH];
-    bool exists[BATCH];
-    uint bits[BATCH];
-};
-
-/* Fills in the batch's bits and returns which words have NaNs, whose words of present it writes. */
-uint read_batch(inout word_batch batch, uvec2 at, uint first, uint lane)
-{
-    [[unroll]] for (uint b = 0u; b < BATCH; b++)
-        batch.bits[b] = 0u;
-    uint largest = 0u; /* of the samples' magnitudes */
-    [[unroll]] for (uint part = 0u; part < PARTS; part++) {
-        uint raw[BATCH];
-        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            raw[b] = 0u;
-            if (batch.exists[b])
-                raw[b] = words_at(at).v[32u * batch.j[b] + TEAM * part + lane];
-        }
-        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            batch.bits[b] |= team_ballot(is_inside(TYPE, uvec2(raw[b], 0u), limit, range)) << (part * TEAM);
-            largest = max(largest, raw[b] & 0x7fffffffu);
-        }
-    }
-    [[unroll]] for (uint b = 0u; b < BATCH; b++)
-        batch.bits[b] &= keep;
-    if (TYPE != TYPE_F32 || !has(SURFACE_NAN) || !any_lane(largest > 0x7f800000u))
-        return 0u;
-    uint words = 0u;
-    [[unroll]] for (uint b = 0u; b < BATCH; b++)
-        words |= batch.exists[b] ? 1u << batch.j[b] : 0u;
-    return find_nans(at, first, lane, words);
-}
-
-/* Every word. */
-uint read_all(uvec2 at, uint first, uint lane, uint count)
-{
-    uint word_nans = 0u;
-    word_batch batch;
-    for (uint j = 0u; j < TEAM_WORDS; j += BATCH) {
-        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            batch.j[b] = j + b;
-            batch.exists[b] = first + j + b < count;
-        }
-        word_nans |= read_batch(batch, at, first, lane);
-        if (lane == 0u) {
-            if (first + j + BATCH <= count) {
-                quads_at(args.bits).v[(first + j) / 4u] =
-                    uvec4(batch.bits[0], batch.bits[1], batch.bits[2], batch.bits[3]);
-                quads_at(args.bits).v[(first + j) / 4u + 1u] =
-                    uvec4(batch.bits[4], batch.bits[5], batch.bits[6], batch.bits[7]);
-            } else {
-                [[unroll]] for (uint b = 0u; b < BATCH; b++)
-                    if (batch.exists[b])
-                        store_word(args.bits, first + j + b, batch.bits[b]);
-            }
-        }
-    }
-    return word_nans;
-}
-
-/* Words that the index cannot tell, however far apart. */
-uint read_unknown(uvec2 at, uint first, uint lane, uint count)
-{
-    uint left = write_known(first, lane, count), word_nans = 0u;
-    word_batch batch;
-    while (any_lane(left != 0u)) {
-        [[unroll]] for (uint b = 0u; b < BATCH; b++) {
-            batch.exists[b] = left != 0u;
-            batch.j[b] = batch.exists[b] ? uint(findLSB(left)) : 0u;
-            left &= left - 1u;
-        }
-        word_nans |= read_batch(batch, at, first, lane);
-        [[unroll]] for (uint b = 0u; b < BATCH; b++)
-            if (lane == 0u && batch.exists[b])
-                store_word(args.bits, first + batch.j[b], batch.bits[b]);
-    }
-    return word_nans;
-}
-
-/* Samples lie as their bits do: the team's begin at sample 32 * first. */
-void read_team(uint first, uint lane, uint count)
-{
-    uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), 2u);
-    uint word_nans = has(SURFACE_INDEXED) ? read_unknown(at, first, lane, count)
-                                          : read_all(at, first, lane, count);
-    if (has(SURFACE_NAN) && lane == 0u && first < count) {
-        store_word(args.nan_words, first / 32u, word_nans);
-        if (word_nans != 0u)
-            note_nan();
-    }
-}
-
 #else
-/* ---- 8- and 16-bit samples ------------------------------------------------------------------- */
+/* ---- samples that lie as their bits do ------------------------------------------------------- */
 
-/* Sixteen bytes of samples a lane, whose bits are a half or a quarter of a word. */
-void read_team(uint first, uint lane, uint count)
+/* The bits of a load's samples. */
+uint inside_of(uvec4 v)
 {
-    bool is_byte = TYPE <= TYPE_I8;
-    const uint units = is_byte ? 2u : 4u; /* of a word */
-    uint size_log2 = is_byte ? 0u : 1u;
-    uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), size_log2);
+    uint bits = 0u;
+#if READ == SURFACE_READ_WORDS
+    /* Of floats all from the limit on. As keys only those of the limit's sign are right; the others are
+     * beyond them or before them all the same. NaNs may seem inside. */
+    if (TYPE == TYPE_F32) {
+        uint flip = (limit.x & 0x80000000u) != 0u ? 0x80000000u : 0xffffffffu;
+        [[unroll]] for (uint k = 0u; k < 4u; k++)
+            bits |= (v[k] ^ flip) >= limit.x ? 1u << k : 0u;
+        return bits;
+    }
+    [[unroll]] for (uint k = 0u; k < 4u; k++)
+        bits |= is_inside(TYPE, uvec2(v[k], 0u), limit, range) ? 1u << k : 0u;
+#else
+    if (UNITS == 4u) {
+        [[unroll]] for (uint k = 0u; k < 4u; k++)
+            bits |= halves_inside(TYPE, v[k], limit.x, range.x) << (2u * k);
+        return bits;
+    }
     uint limit4 = limit.x * 0x01010101u, flip4 = TYPE == TYPE_I8 ? 0x80808080u : 0u;
     /* Bytes are compared with one limit: keys from it on, or, of a range in between, those from it
      * on that are not from past the range on. */
     uint end4 = (limit.x + range.x + 1u) * 0x01010101u;
     bool has_end = limit.x + range.x < 0xffu;
-    uint unknown = 0xffffffffu;
-    if (has(SURFACE_INDEXED))
-        unknown = write_known(first, lane, count);
-    for (uint u = lane; u < TEAM_WORDS * units; u += TEAM) {
-        uint word = first + u / units;
-        bool is_read = word < count && (unknown >> (u / units) & 1u) != 0u;
-        uint bits = 0u;
-        if (is_read) {
-            uvec4 v = quads_at(at).v[u];
-            [[unroll]] for (uint k = 0u; k < 4u; k++) {
-                uint four = v[k];
-                if (is_byte) {
-                    uint inside = bytes_inside(four ^ flip4, limit4);
-                    if (has_end)
-                        inside &= ~bytes_inside(four ^ flip4, end4);
-                    bits |= inside << (4u * k);
-                } else {
-                    bits |= halves_inside(TYPE, four, limit.x, range.x) << (2u * k);
-                }
+    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+        uint inside = bytes_inside(v[k] ^ flip4, limit4);
+        if (has_end)
+            inside &= ~bytes_inside(v[k] ^ flip4, end4);
+        bits |= inside << (4u * k);
+    }
+#endif
+    return bits;
+}
+
+/* Of UNITS lanes side by side, each of which has a part of UNITS words, part i of all those in its
+ * unit i: the lane's word. */
+uint gather_word(uint parts, uint lane)
+{
+    subgroupBarrier(); /* lanes that branched must be together again */
+    [[unroll]] for (uint step = 4u; step > 0u; step >>= 1) {
+        if (step >= UNITS)
+            continue;
+        uint width = step * UNIT_BITS;
+        uint mask = width == 16u ? 0x0000ffffu : width == 8u ? 0x00ff00ffu : 0x0f0f0f0fu;
+        uint other = subgroupShuffleXor(parts, step);
+        parts = (lane & step) == 0u ? (parts & mask) | (other & mask) << width
+                                    : (other >> width & mask) | (parts & ~mask);
+    }
+    return parts;
+}
+
+/* The lane's word of a batch. */
+uint own_word(uint lane)
+{
+    return lane % UNITS * (TEAM / UNITS) + lane / UNITS;
+}
+
+#if READ == SURFACE_READ_WORDS
+/* Which samples of the lane's word of a part are no NaNs. Reads them again: this is rare, and keeping
+ * them would cost registers always. reads: the loads to do. */
+uint find_nans(uvec2 at, uint part, uint lane, uint reads)
+{
+    uint there = 0u;
+    for (uint j = 0u; j < LOADS; j++) {
+        uint bits = 0xfu;
+        if ((reads >> j & 1u) != 0u) {
+            uvec4 v = quads_at(at).v[(LOADS * part + j) * TEAM + lane];
+            [[unroll]] for (uint k = 0u; k < 4u; k++)
+                bits &= raw_is_nan(TYPE_F32, uvec2(v[k], 0u)) ? ~(1u << k) : 0xfu;
+        }
+        there |= bits << (UNIT_BITS * j);
+    }
+    return gather_word(there, lane);
+}
+
+/* Writes the lane's word of present if it has NaNs, and returns which of the 32 words from first on
+ * have some. */
+uint note_nans(uint first, uint word, uint there)
+{
+    bool misses = there != 0xffffffffu;
+    if (misses)
+        store_word(args.present, word, there);
+    uint found = misses ? 1u << (word - first) : 0u;
+    subgroupBarrier(); /* lanes that branched must be together again */
+    for (uint step = TEAM / 2u; step > 0u; step >>= 1)
+        found |= subgroupShuffleXor(found, step);
+    return found;
+}
+#endif
+
+/* Samples lie as their bits do: the team's begin at sample 32 * first. */
+void read_team(uint first, uint lane, uint count)
+{
+    uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), type_size_log2(TYPE));
+    bool is_whole = first + TEAM_WORDS <= count;
+    uint word_nans = 0u;
+    [[unroll]] for (uint part = 0u; part < PARTS; part++) {
+        uint part_first = first + part * BATCHES * TEAM;
+        /* Which loads there are to do, and what the index knows of the lane's words. */
+        uint reads = 0u, known[BATCHES_MAX];
+        [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++) {
+            known[b] = 0u;
+            if (b >= BATCHES || !has(SURFACE_INDEXED))
+                continue;
+            uint word = part_first + b * TEAM + own_word(lane), answer = 0u;
+            if (word < count) {
+                uint row = word / row_words();
+                row_place place = place_of_row(row, args.size_y);
+                answer = index_answer(word - row * row_words(), place.y, place.z);
+            }
+            subgroupBarrier(); /* lanes that branched must be together again */
+            known[b] = answer == 1u ? 0xffffffffu : 0u;
+            uint unknown = team_ballot(answer == 2u) >> (lane & ~(UNITS - 1u));
+            reads |= (unknown & low_bits(UNITS)) << (b * UNITS);
+        }
+        if (!has(SURFACE_INDEXED)) {
+            [[unroll]] for (uint j = 0u; j < LOADS; j++)
+                reads |= is_whole || part_first + (j * TEAM + lane) / UNITS < count ? 1u << j : 0u;
+        }
+
+        uvec4 v[LOADS];
+        if (is_whole && !has(SURFACE_INDEXED)) {
+            [[unroll]] for (uint j = 0u; j < LOADS; j++)
+                v[j] = quads_at(at).v[(LOADS * part + j) * TEAM + lane];
+        } else {
+            [[unroll]] for (uint j = 0u; j < LOADS; j++) {
+                v[j] = uvec4(0u);
+                if ((reads >> j & 1u) != 0u)
+                    v[j] = quads_at(at).v[(LOADS * part + j) * TEAM + lane];
             }
         }
-        bits <<= (u % units) * (32u / units);
-        bits |= subgroupShuffleXor(bits, 1u);
-        if (!is_byte)
-            bits |= subgroupShuffleXor(bits, 2u);
-        if (is_read && u % units == 0u)
-            store_word(args.bits, word, bits & keep);
+        uint packed[BATCHES_MAX], largest = 0u; /* of the samples' magnitudes */
+        [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++)
+            packed[b] = 0u;
+        [[unroll]] for (uint j = 0u; j < LOADS; j++) {
+            if (!has(SURFACE_INDEXED) || (reads >> j & 1u) != 0u)
+                packed[j / UNITS] |= inside_of(v[j]) << (j % UNITS * UNIT_BITS);
+            if (has(SURFACE_NAN)) {
+                uvec4 magnitude = v[j] & 0x7fffffffu;
+                largest = max(largest, max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w)));
+            }
+        }
+        uint there = 0xffffffffu;
+#if READ == SURFACE_READ_WORDS
+        if (has(SURFACE_NAN) && any_lane(largest > 0x7f800000u)) {
+            there = find_nans(at, part, lane, reads);
+            word_nans |= note_nans(first, part_first + own_word(lane), there);
+        }
+#endif
+        [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++) {
+            if (b >= BATCHES)
+                continue;
+            uint word = part_first + b * TEAM + own_word(lane);
+            uint bits = gather_word(packed[b], lane) & there;
+            if (has(SURFACE_INDEXED))
+                bits |= known[b];
+            if (is_whole || word < count)
+                store_word(args.bits, word, bits & keep);
+        }
+    }
+    if (has(SURFACE_NAN) && lane == 0u && first < count) {
+        store_word(args.nan_words, first / 32u, word_nans);
+        if (word_nans != 0u)
+            note_nan();
     }
 }
 
