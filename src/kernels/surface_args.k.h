@@ -2,9 +2,9 @@
  *
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
  * surface is capped. Its rows are numbered y + size_y * z. A row's bits are words of 32 columns.
- * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows, which go through a subgroup
- * in tiles: as many rows as fill it with their words, or one row, segment after segment. Words that
- * have anything are listed, and emitted by one lane of a subgroup each.
+ * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows: with their words side by side,
+ * or, where a row has more words than lanes, row by row, segment after segment. Words that have anything
+ * are listed, and emitted by one lane of a subgroup each.
  *
  * A volume that is worked off in slabs has workspaces of some layers of the part's box. Rows of the
  * slab's own layers are emitted. Vertices of the layer after them are counted, because triangles
@@ -25,7 +25,7 @@
 #define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: what the index compares with */
 #define SURFACE_HEAD_SLAB      45u
-#define SURFACE_HEAD_BEFORE    46u /* where the table of words lies, as in surface_emit_args */
+#define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64 each) */
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_table.comp). */
 #define SURFACE_TABLE_WORDS 1024u
@@ -110,9 +110,9 @@ ARGS_BEGIN(surface_table_args)
 ARG_ADDRESS(head)
 ARGS_END(surface_table_args)
 
-/* surface_count.comp: the parts of scratch lie at head + 256 * their number. rows, uvec4 each: vertices
- * of its chunk before it; its edges along x, and in the highest bit whether its words are in the table
- * of words, which otherwise would all be 0; its edges along y; triangles of its chunk before it.
+/* surface_count.comp and surface_count_wide.comp: the parts of scratch lie at head + 256 * their number.
+ * rows, uvec4 each: vertices of its chunk before its first along x, along y and along z; triangles of its
+ * chunk before it. Only of rows that have something; likewise of words.
  * words (before_at), ten bits each: edges along x, y, z of the row, or of the segment, before it.
  * segments, uvec4 each, of rows of several: edges along x, y, z of the row before it. chunks, uvec4
  * each: vertices, triangles, active cells. list, uvec2 each: the number of an active word, and the
@@ -121,6 +121,7 @@ ARGS_BEGIN(surface_count_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
 ARG_ADDRESS(states)
+ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be where the next are written */
 ARG_ADDRESS(head)
 ARG_UINT(rows_at)
 ARG_UINT(before_at)
@@ -145,17 +146,18 @@ ARG_FLOAT(place10)
 ARG_FLOAT(place11)
 ARGS_END(surface_count_args)
 
-/* surface_scan.comp: chunks become vertices and triangles before each (u64 each), after those at base;
- * the part's totals; draw arguments and the caller's counts. */
+/* surface_scan.comp: of each chunk the vertices and triangles before it (u64 each), after those before the
+ * part; the part's totals; draw arguments and the caller's counts. A workgroup has a stretch of chunks. */
 ARGS_BEGIN(surface_scan_args)
 ARG_ADDRESS(chunks)
+ARG_ADDRESS(places)
 ARG_ADDRESS(head)
 ARG_ADDRESS(states)
-ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be total */
 ARG_ADDRESS(total)
 ARG_ADDRESS(draw)   /* optional: VkDrawIndexedIndirectCommand */
 ARG_ADDRESS(counts) /* optional: u32 or u64 x 2 */
 ARG_UINT(chunk_count)
+ARG_UINT(stretch)
 ARG_UINT(wide_counts)
 ARG_UINT(vertex_room_low)
 ARG_UINT(vertex_room_high)
@@ -173,21 +175,21 @@ ARG_FLOAT(normal8)
 ARG_UINT(is_masked) /* 1: samples are missing, whatever the states tell */
 ARGS_END(surface_scan_args)
 
-/* surface_emit.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double
+/* surface_vertices.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double
  * the double's two words; for 32- and 64-bit integers the key of its floor and the rest as a float;
  * for labels the label's key. volume and attributes: at the whole volume's first sample, or where
  * that would lie. first: where the workspace's samples begin in the volume. */
-ARGS_BEGIN(surface_emit_args)
+ARGS_BEGIN(surface_vertices_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(attributes)
 ARG_ADDRESS(positions)
 ARG_ADDRESS(normals) /* optional */
 ARG_ADDRESS(values)  /* optional */
-ARG_ADDRESS(indices)
 ARG_ADDRESS(head)
 ARG_UINT(bits_at)
 ARG_UINT(cells_at)
 ARG_UINT(rows_at)
+ARG_UINT(before_at)
 ARG_UINT(segments_at)
 ARG_UINT(chunks_at)
 ARG_UINT(list_at)
@@ -203,7 +205,23 @@ ARG_UINT(first_z)
 ARG_UINT(iso0)
 ARG_UINT(iso1)
 ARG_UINT(iso2)
-ARGS_END(surface_emit_args)
+ARGS_END(surface_vertices_args)
+
+/* surface_triangles.comp: likewise. */
+ARGS_BEGIN(surface_triangles_args)
+ARG_ADDRESS(indices)
+ARG_ADDRESS(head)
+ARG_UINT(bits_at)
+ARG_UINT(cells_at)
+ARG_UINT(rows_at)
+ARG_UINT(before_at)
+ARG_UINT(segments_at)
+ARG_UINT(chunks_at)
+ARG_UINT(list_at)
+ARG_UINT(size_x)
+ARG_UINT(size_y)
+ARG_UINT(size_z)
+ARGS_END(surface_triangles_args)
 
 /* surface_index.comp: least and largest sample of each brick of 64 x 4 x 4, as floats rounded
  * outwards. */

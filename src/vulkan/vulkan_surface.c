@@ -1,9 +1,9 @@
 /* The surface on the Vulkan engine: sign bits, counts, places, then vertices and triangles.
  *
  * The volume is read once, into one bit a sample (surface_bits.comp); the rest works on words of bits,
- * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), one workgroup
- * places the chunks (surface_scan.comp), and words with something in them are emitted by subgroups, a
- * word a lane (surface_emit.comp). A volume or field that does not fit the device goes through in slabs
+ * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), the chunks are
+ * placed (surface_scan.comp), and words with something in them are emitted by subgroups, a word a lane
+ * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device goes through in slabs
  * of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab. Where samples
  * are missing, which the device finds out by itself, surface_cells.comp marks the cells that have all
  * their corners. Formulas and order are the CPU engine's. */
@@ -144,13 +144,21 @@ static uint32_t place_in(const workspace *space, vk_address part)
     return (uint32_t)((part - space->head) / 256);
 }
 
-static tml_status count_rows(const surface_job *job, const workspace *space,
+static vk_address total_of(const surface_job *job, uint32_t part)
+{
+    return job->totals + (vk_address)4 * SURFACE_TOTAL_WORDS * part;
+}
+
+static tml_status count_rows(const surface_job *job, const workspace *space, uint32_t part,
                              const vk_states *states)
 {
     const surface_plan *plan = job->plan;
+    /* After the part before; in slabs, after the part's own slabs. */
+    uint32_t before = job->is_whole ? part - 1 : part;
     surface_count_args args = {.bits = space->bits,
                                .cells = space->cells,
                                .states = states->words,
+                               .base = job->is_whole && part == 0 ? 0 : total_of(job, before),
                                .head = space->head,
                                .rows_at = place_in(space, space->rows),
                                .before_at = place_in(space, space->before),
@@ -168,36 +176,36 @@ static tml_status count_rows(const surface_job *job, const workspace *space,
             place[3 + 3 * a + c] = (float)plan->step[a][c];
     }
     memcpy(&args.place0, place, sizeof place);
-    return vk_dispatch(job->tml,
-                       &(vk_dispatch_info){.module = &vk_shader_surface_count,
-                                           .spec_count = 4,
-                                           .specs = {plan->type, options_of(job), space->width_log2,
-                                                     space->segments > 1},
-                                           .args = &args,
-                                           .args_size = sizeof args,
-                                           .groups = space->chunk_count});
+    return vk_dispatch(
+        job->tml, &(vk_dispatch_info){.module = space->segments > 1 ? &vk_shader_surface_count_wide
+                                                                    : &vk_shader_surface_count,
+                                      .spec_count = 4,
+                                      .specs = {plan->type, options_of(job), space->width_log2,
+                                                space->segments > 1},
+                                      .args = &args,
+                                      .args_size = sizeof args,
+                                      .groups = space->chunk_count});
 }
 
-static vk_address total_of(const surface_job *job, uint32_t part)
-{
-    return job->totals + (vk_address)4 * SURFACE_TOTAL_WORDS * part;
-}
+/* Places at most this many stretches of chunks, which but for very large volumes are as short as a
+ * workgroup likes. */
+enum { STRETCHES_MAX = 64, STRETCH_MIN = 1024 };
 
 static tml_status place_chunks(const surface_job *job, const workspace *space, uint32_t part,
                                const vk_states *states)
 {
     const surface_plan *plan = job->plan;
-    vk_address total = total_of(job, part);
-    /* After the part before; in slabs, after the part's own slabs. */
-    vk_address base = !job->is_whole ? total : part ? total_of(job, part - 1) : 0;
+    uint64_t stretch =
+        groups_of(groups_of(space->chunk_count, STRETCHES_MAX), STRETCH_MIN) * STRETCH_MIN;
     surface_scan_args args = {.chunks = space->chunks,
+                              .places = space->places,
                               .head = space->head,
                               .states = states->words,
-                              .base = base,
-                              .total = total,
+                              .total = total_of(job, part),
                               .draw = plan->draw ? vk_slot_address(plan->draw) : 0,
                               .counts = plan->counts ? vk_slot_address(plan->counts) : 0,
                               .chunk_count = space->chunk_count,
+                              .stretch = (uint32_t)stretch,
                               .wide_counts = plan->counts && plan->counts->type == TML_U64,
                               .vertex_room_low = (uint32_t)plan->vertex_capacity,
                               .vertex_room_high = (uint32_t)(plan->vertex_capacity >> 32),
@@ -205,10 +213,11 @@ static tml_status place_chunks(const surface_job *job, const workspace *space, u
                               .triangle_room_high = (uint32_t)(plan->triangle_capacity >> 32),
                               .is_masked = plan->mask != NULL};
     memcpy(&args.normal0, plan->normal_rows, sizeof plan->normal_rows);
-    return vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_scan,
-                                                     .args = &args,
-                                                     .args_size = sizeof args,
-                                                     .groups = 1});
+    return vk_dispatch(job->tml,
+                       &(vk_dispatch_info){.module = &vk_shader_surface_scan,
+                                           .args = &args,
+                                           .args_size = sizeof args,
+                                           .groups = groups_of(space->chunk_count, stretch)});
 }
 
 /* The case table. What follows need not wait for it before it counts. */
@@ -233,7 +242,7 @@ static tml_status count_part(const surface_job *job, const workspace *space, uin
     if (status == TML_OK)
         status = mark_cells(job, space, &states);
     if (status == TML_OK)
-        status = count_rows(job, space, &states);
+        status = count_rows(job, space, part, &states);
     if (status == TML_OK)
         status = place_chunks(job, space, part, &states);
     return status;
@@ -244,24 +253,24 @@ static vk_address address_or_none(const tml_slot *slot)
     return slot ? vk_slot_address(slot) : 0;
 }
 
-static tml_status emit_part(const surface_job *job, const workspace *space)
+static tml_status emit_vertices(const surface_job *job, const workspace *space)
 {
     const surface_plan *plan = job->plan;
     surface_limits limits = limits_of(job, space->part);
     const surface_box *box = &space->part->box;
-    surface_emit_args args = {
+    const surface_vertices_args args = {
         .volume = job->sources[SOURCE_VOLUME].at,
         .attributes = job->sources[SOURCE_ATTRIBUTE].at,
         .positions = vk_slot_address(plan->positions),
         .normals = address_or_none(plan->vertex_normals),
         .values = address_or_none(plan->vertex_values),
-        .indices = vk_slot_address(plan->indices),
         .head = space->head,
         .bits_at = place_in(space, space->bits),
         .cells_at = place_in(space, space->cells),
         .rows_at = place_in(space, space->rows),
+        .before_at = place_in(space, space->before),
         .segments_at = place_in(space, space->row_segments),
-        .chunks_at = place_in(space, space->chunks),
+        .chunks_at = place_in(space, space->places),
         .list_at = place_in(space, space->list),
         .size_x = space->size[0],
         .size_y = space->size[1],
@@ -276,17 +285,15 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
         .iso1 = limits.iso_words[1],
         .iso2 = limits.iso_words[2],
     };
-    uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
-                       (plan->indices64 ? SURFACE_WIDE : 0) |
-                       (plan->vertex_values ? SURFACE_ATTRIBUTE : 0);
+    uint32_t options = options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0);
     tml_type attribute = plan->attribute ? plan->attribute->type : TML_F32;
     bool is_double = plan->type == TML_F64 || attribute == TML_F64;
     tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
     bool is_full = plan->vertex_normals || plan->vertex_values;
     return vk_dispatch(
-        job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_emit_f64
-                                                : is_full ? &vk_shader_surface_emit_full
-                                                          : &vk_shader_surface_emit,
+        job->tml, &(vk_dispatch_info){.module = is_double ? &vk_shader_surface_vertices_f64
+                                                : is_full ? &vk_shader_surface_vertices_full
+                                                          : &vk_shader_surface_vertices,
                                       .spec_count = 6,
                                       .specs = {plan->type, options, space->width_log2,
                                                 space->segments > 1, attribute, (uint32_t)normals},
@@ -294,6 +301,43 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
                                       .args_size = sizeof args,
                                       .groups = 1,
                                       .indirect = space->head + 4 * SURFACE_HEAD_GROUPS});
+}
+
+static tml_status emit_triangles(const surface_job *job, const workspace *space)
+{
+    const surface_plan *plan = job->plan;
+    const surface_triangles_args args = {
+        .indices = vk_slot_address(plan->indices),
+        .head = space->head,
+        .bits_at = place_in(space, space->bits),
+        .cells_at = place_in(space, space->cells),
+        .rows_at = place_in(space, space->rows),
+        .before_at = place_in(space, space->before),
+        .segments_at = place_in(space, space->row_segments),
+        .chunks_at = place_in(space, space->places),
+        .list_at = place_in(space, space->list),
+        .size_x = space->size[0],
+        .size_y = space->size[1],
+        .size_z = space->size[2],
+    };
+    uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
+                       (plan->indices64 ? SURFACE_WIDE : 0);
+    return vk_dispatch(
+        job->tml,
+        &(vk_dispatch_info){.module = &vk_shader_surface_triangles,
+                            .spec_count = 4,
+                            .specs = {plan->type, options, space->width_log2, space->segments > 1},
+                            .args = &args,
+                            .args_size = sizeof args,
+                            .groups = 1,
+                            .indirect = space->head + 4 * SURFACE_HEAD_GROUPS,
+                            .unordered = true /* beside the vertices */});
+}
+
+static tml_status emit_part(const surface_job *job, const workspace *space)
+{
+    tml_status status = emit_vertices(job, space);
+    return status == TML_OK ? emit_triangles(job, space) : status;
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */

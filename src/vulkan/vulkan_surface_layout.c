@@ -69,6 +69,7 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
     if (out->segments > 1)
         out->row_segments = vk_take(arena, rows * out->segments, 16);
     out->chunks = vk_take(arena, out->chunk_count, 16);
+    out->places = vk_take(arena, out->chunk_count, 16);
     out->list = vk_take(arena, out->word_count, 2 * sizeof(uint32_t));
 }
 

@@ -1,241 +1,200 @@
 /* Counts vertices and triangles of rows, places rows within their chunk and words within their row, and
- * lists active words. */
-#include "surface_rows.glsl"
+ * lists active words. First every word is looked at, whether anything is crossed there, which mostly there
+ * is not; then those with something are counted, side by side. Of the others nothing is written: no
+ * triangle asks for the numbers of edges that are not there. */
+#include "surface_count.glsl"
 
-ARGS_USE(surface_count_args)
-
-const uint PASS_TILES = GROUP / SUBGROUP;
-const uint PASSES = (CHUNK_TILES + PASS_TILES - 1u) / PASS_TILES;
-
-const uint CHUNK_WORDS = SEGMENTED != 0u ? 1u : CHUNK_ROWS * WIDTH; /* at most 2048 */
+const uint CHUNK_WORDS = CHUNK_ROWS * WIDTH; /* 256 to 2048 */
+const uint PASSES = CHUNK_WORDS / GROUP;     /* at most 8 */
+const uint SUBGROUPS = GROUP / SUBGROUP;
 
 /* Few, for the more workgroups at once. */
-shared uint row_x[CHUNK_ROWS]; /* with the mark of the table of words */
-shared uint row_y[CHUNK_ROWS];
-shared uint row_vertices[CHUNK_ROWS];
-shared uint row_triangles[CHUNK_ROWS];
-/* Active words, as the tiles come: lane of the chunk (11 bits), triangles of the row before it (13), its
- * own (8). Of a tile: where its words begin, and how many (8 bits). */
-shared uint active_words[CHUNK_WORDS];
-shared uint tile_words[64];
-shared uint tile_places[64]; /* in the chunk's list */
-shared uint active_count, active_first, cell_count, beyond_count;
+shared uint active_words[CHUNK_WORDS]; /* numbers in the chunk */
+shared uint active_first;              /* of the list's, the chunk's first */
 shared uint sums[3][SUBGROUPS_MAX];
+/* Before a row: edges of the chunk along x, y and z, and triangles. */
+shared uint row_x[CHUNK_ROWS];
+shared uint row_y[CHUNK_ROWS];
+shared uint row_z[CHUNK_ROWS];
+shared uint row_triangles[CHUNK_ROWS];
 
-uvec2 part_of_scratch(uint number)
+/* The chunk's words in the order of passes: a subgroup's lie side by side. */
+uint word_of_pass(uint pass)
 {
-    return address_add(args.head, number << 8, number >> 24);
+    return (subgroup_index() * PASSES + pass) * SUBGROUP + gl_SubgroupInvocationID;
 }
 
-uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
-uint words = (args.size_x + 31u) / 32u;
-uint row_count = args.size_y * args.size_z;
-/* The slab's own rows, and the end of those that are counted. */
-uint own_first = args.size_y * SURFACE_SLAB_BEFORE(args.slab);
-uint own_end = row_count - args.size_y * SURFACE_SLAB_AFTER(args.slab);
-uint counted_end = min(own_end + args.size_y, row_count);
-
-struct counts {
-    uint x, y, z, triangles, cells;
-};
-
-counts count_word(lane_rows rows, row_place place, uint w, bool is_missing)
+/* May anything be crossed in or beside the lane's words? A bit for each pass. */
+uint find_active(uint chunk)
 {
-    counts n;
-    uint x_mask = x_mask_of(w, size.x), mask = cells_of(rows, x_mask);
-    uint s0 = surface_step_x(rows.c0, rows.n0), s1 = surface_step_x(rows.c1, rows.n1);
-    uint s2 = surface_step_x(rows.c2, rows.n2), s3 = surface_step_x(rows.c3, rows.n3);
-    uint x = (rows.c0 ^ s0) & x_mask, y = rows.c0 ^ rows.c1, z = rows.c0 ^ rows.c2;
-    if (is_missing) {
-        mask &= present_cells(args.cells, place.y, place.z, w, size);
-        x &= allowed_edges(args.cells, 0u, place.y, place.z, w, size);
-        y &= allowed_edges(args.cells, 1u, place.y, place.z, w, size);
-        z &= allowed_edges(args.cells, 2u, place.y, place.z, w, size);
+    uint any[8], all[8];
+    [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
+        any[pass] = all[pass] = 0u;
+        if (pass >= PASSES)
+            continue;
+        uint number = word_of_pass(pass), w = number % WIDTH;
+        uint row = (chunk << CHUNK_LOG2) + number / WIDTH;
+        if (row >= own_first && row < counted_end && w < words) {
+            uint y = row % args.size_y, at = row * words + w;
+            uint y_words = y + 1u < args.size_y ? words : 0u;
+            uint z_words = row + args.size_y < row_count ? args.size_y * words : 0u;
+            uint c0 = words_at(args.bits).v[at], c1 = words_at(args.bits).v[at + y_words];
+            uint c2 = words_at(args.bits).v[at + z_words];
+            uint c3 = words_at(args.bits).v[at + z_words + y_words];
+            any[pass] = c0 | c1 | c2 | c3;
+            all[pass] = (c0 & c1 & c2 & c3) | ~low_bits(args.size_x - 32u * w);
+        }
     }
-    n.x = popcount32(x);
-    n.y = popcount32(y);
-    n.z = popcount32(z);
-    uint lively = surface_active(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3) & mask;
-    n.cells = popcount32(lively);
-    n.triangles = surface_triangles(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3, lively);
-    return n;
-}
-
-/* Lists the active ones among the lanes' words: in shared memory or, where a row may have more of them
- * than that holds, in the list itself. */
-void list_words(uint chunk, uint tile, uint local_row, uint w, bool is_active, uint triangles_before,
-                uint triangles)
-{
-    uint lane = gl_SubgroupInvocationID;
-    uvec4 ballot = subgroupBallot(is_active);
-    uint count = subgroupBallotBitCount(ballot), rank = subgroupBallotExclusiveBitCount(ballot);
-    uint first = 0u;
-    if (lane == 0u && count != 0u) {
-        if (SEGMENTED != 0u)
-            first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], count);
-        else
-            first = atomicAdd(active_count, count);
-    }
-    if (lane == 0u && SEGMENTED == 0u)
-        tile_words[tile] = first << 8 | count;
     subgroupBarrier(); /* lanes that branched must be together again */
-    first = subgroupShuffle(first, 0u) + rank;
-    if (is_active && SEGMENTED != 0u) {
-        uvec2 entry = address_of(part_of_scratch(args.list_at), first, 8u);
-        store64(entry, uvec2(((chunk << CHUNK_LOG2) + local_row) * words + w,
-                             triangles_before | triangles << 24));
-    } else if (is_active) {
-        active_words[first] = local_row * WIDTH + w | triangles_before << 11 | triangles << 24;
+    uint found = 0u;
+    [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
+        if (pass >= PASSES)
+            continue;
+        /* With the first column of the next word; past the row's end it is as the others. */
+        uint w = word_of_pass(pass) % WIDTH;
+        uint next = subgroupShuffle((any[pass] & 1u) | (all[pass] & 1u) << 1,
+                                    (gl_SubgroupInvocationID + 1u) % SUBGROUP);
+        next = w + 1u < words ? next : 2u;
+        bool is_clear = any[pass] == 0u && (next & 1u) == 0u;
+        bool is_full = all[pass] == 0xffffffffu && (next & 2u) != 0u;
+        found |= is_clear || is_full ? 0u : 1u << pass;
+    }
+    return found;
+}
+
+/* Puts the lanes' active words in order; returns how many the chunk has. */
+uint order_words(uint chunk, uint found)
+{
+    uint count = 0u, own_count = 0u;
+    [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
+        if (pass >= PASSES)
+            continue;
+        bool is_active = (found >> pass & 1u) != 0u;
+        uint row = (chunk << CHUNK_LOG2) + word_of_pass(pass) / WIDTH;
+        count += subgroupBallotBitCount(subgroupBallot(is_active));
+        if (own_end < counted_end)
+            own_count += subgroupBallotBitCount(subgroupBallot(is_active && row < own_end));
+    }
+    if (own_end >= counted_end)
+        own_count = count;
+    if (gl_SubgroupInvocationID == 0u)
+        sums[0][subgroup_index()] = count | own_count << 16;
+    barrier();
+    uint before = 0u, total = 0u;
+    for (uint i = 0u; i < SUBGROUPS; i++) {
+        before += i < subgroup_index() ? sums[0][i] : 0u;
+        total += sums[0][i];
+    }
+    before &= 0xffffu;
+    [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
+        if (pass >= PASSES)
+            continue;
+        bool is_active = (found >> pass & 1u) != 0u;
+        uvec4 ballot = subgroupBallot(is_active);
+        if (is_active)
+            active_words[before + subgroupBallotExclusiveBitCount(ballot)] = word_of_pass(pass);
+        before += subgroupBallotBitCount(ballot);
+    }
+    if (gl_LocalInvocationID.x == 0u && total >> 16 != 0u)
+        active_first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], total >> 16);
+    barrier();
+    return total & 0xffffu;
+}
+
+/* Counts the active words and writes where each begins. */
+uvec4 count_active(uint chunk, uint total, bool is_missing)
+{
+    uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the words before the round's */
+    uint cells = 0u, beyond = 0u;
+    for (uint first = 0u; first < total; first += GROUP) {
+        uint i = first + gl_LocalInvocationID.x;
+        bool exists = i < total;
+        i = min(i, total - 1u);
+        uint number = active_words[i], local_row = number / WIDTH, w = number % WIDTH;
+        bool begins = i == 0u || active_words[max(i, 1u) - 1u] / WIDTH != local_row;
+        bool ends = i + 1u == total || active_words[min(i + 1u, total - 1u)] / WIDTH != local_row;
+        uint row = (chunk << CHUNK_LOG2) + local_row;
+        row_place place = place_of_row(row, args.size_y);
+        lane_rows rows = load_rows(args.bits, row, place, w, words, size);
+        counts n = count_word(rows, place, w, is_missing);
+        bool is_own = exists && row < own_end;
+        n.x = exists ? n.x : 0u;
+        n.y = exists ? n.y : 0u;
+        n.z = exists ? n.z : 0u;
+        n.triangles = is_own ? n.triangles : 0u;
+        cells += is_own ? n.cells : 0u;
+        beyond += exists && !is_own ? n.x + n.y + n.z : 0u;
+        subgroupBarrier(); /* lanes that branched must be together again */
+
+        /* A round's words have at most 2^13 edges along an axis and 40960 triangles. */
+        uint xy = n.x | n.y << 16, zt = n.z | n.triangles << 16;
+        uint xy_before = subgroupExclusiveAdd(xy), zt_before = subgroupExclusiveAdd(zt);
+        if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
+            sums[1][subgroup_index()] = xy_before + xy;
+            sums[2][subgroup_index()] = zt_before + zt;
+        }
+        barrier();
+        uint xy_total = 0u, zt_total = 0u;
+        for (uint s = 0u; s < SUBGROUPS; s++) {
+            xy_before += s < subgroup_index() ? sums[1][s] : 0u;
+            zt_before += s < subgroup_index() ? sums[2][s] : 0u;
+            xy_total += sums[1][s];
+            zt_total += sums[2][s];
+        }
+        uvec4 before = carry + uvec4(xy_before & 0xffffu, xy_before >> 16, zt_before & 0xffffu,
+                                     zt_before >> 16);
+        carry += uvec4(xy_total & 0xffffu, xy_total >> 16, zt_total & 0xffffu, zt_total >> 16);
+        if (exists && begins) {
+            row_x[local_row] = before.x;
+            row_y[local_row] = before.y;
+            row_z[local_row] = before.z;
+            row_triangles[local_row] = before.w;
+        }
+        barrier();
+
+        uvec4 row_first = uvec4(row_x[local_row], row_y[local_row], row_z[local_row],
+                                row_triangles[local_row]);
+        uvec4 in_row = before - row_first;
+        if (exists)
+            words_at(part_of_scratch(args.before_at)).v[row * words + w] =
+                in_row.x | in_row.y << 10 | in_row.z << 20;
+        if (is_own)
+            store64(address_of(part_of_scratch(args.list_at), active_first + i, 8u),
+                    uvec2(row * words + w, in_row.w | n.triangles << 24));
+        if (exists && ends) {
+            uint along_x = row_first.x + row_first.y + row_first.z;
+            uint along_y = along_x + in_row.x + n.x;
+            quads_at(part_of_scratch(args.rows_at)).v[row] =
+                uvec4(along_x, along_y, along_y + in_row.y + n.y, row_first.w);
+        }
     }
     subgroupBarrier();
-}
-
-/* One row of the tile for each WIDTH lanes; its counts, which its last lane has, go to shared memory. */
-void count_tile(uint chunk, uint tile, bool is_missing)
-{
-    uint lane = gl_SubgroupInvocationID, last = lane | (WIDTH - 1u);
-    uint local_row = tile * TILE_ROWS + lane / WIDTH;
-    uint row = (chunk << CHUNK_LOG2) + local_row;
-    bool in_tile = lane / WIDTH < TILE_ROWS && tile < CHUNK_TILES;
-    bool exists = in_tile && row >= own_first && row < counted_end, is_own = exists && row < own_end;
-    row_place place = place_of_row(exists ? row : 0u, args.size_y);
-    counts total;
-    total.x = total.y = total.z = total.triangles = total.cells = 0u;
-    uint in_table = 0u;
-    for (uint first = 0u; first < words; first += WIDTH) {
-        uint w = first + lane % WIDTH;
-        bool has_word = exists && w < words;
-        lane_rows rows = load_rows(args.bits, row, place, w, words, size, has_word);
-        uint any = rows.c0 | rows.c1 | rows.c2 | rows.c3 | rows.n0 | rows.n1 | rows.n2 | rows.n3;
-        uint all = rows.c0 & rows.c1 & rows.c2 & rows.c3;
-        /* Nothing is crossed where all that the subgroup sees is equal. */
-        bool is_quiet = all_lanes(any == 0u) ||
-                        (SEGMENTED == 0u && WIDTH * 32u == args.size_x &&
-                         all_lanes(all == 0xffffffffu));
-        uvec4 before = uvec4(total.x, total.y, total.z, 0u);
-        uint edges_before = 0u;
-        if (!is_quiet) {
-            counts n;
-            n.x = n.y = n.z = n.triangles = n.cells = 0u;
-            if (has_word)
-                n = count_word(rows, place, w, is_missing);
-            if (!is_own)
-                n.triangles = n.cells = 0u;
-            /* Before a word of a row's lanes are less than 2^10 edges along an axis, less than 2^10
-             * cells and 2^13 triangles. */
-            edges_before = before_in_row(n.x | n.y << 10 | n.z << 20);
-            uint inner_before = before_in_row(n.triangles | n.cells << 16);
-            uint triangles_before = inner_before & 0xffffu;
-            if (SEGMENTED != 0u)
-                triangles_before += subgroupShuffle(total.triangles, last);
-            bool is_active = is_own && has_word && (n.x | n.y | n.z | n.triangles) != 0u;
-            list_words(chunk, tile, local_row, w, is_active, triangles_before, n.triangles);
-            /* Right in the last lane. */
-            total.x += (edges_before & 0x3ffu) + n.x;
-            total.y += (edges_before >> 10 & 0x3ffu) + n.y;
-            total.z += (edges_before >> 20) + n.z;
-            total.triangles += (inner_before & 0xffffu) + n.triangles;
-            total.cells += (inner_before >> 16) + n.cells;
-            in_table = 0x80000000u;
-        }
-        if (has_word && (SEGMENTED != 0u || !is_quiet))
-            words_at(part_of_scratch(args.before_at)).v[row * words + w] = edges_before;
-        if (SEGMENTED != 0u && lane == last && exists) {
-            uint segments = (words + WIDTH - 1u) / WIDTH;
-            quads_at(part_of_scratch(args.segments_at)).v[row * segments + first / WIDTH] = before;
-        }
+    cells = subgroupAdd(cells);
+    beyond = own_end < counted_end ? subgroupAdd(beyond) : 0u;
+    barrier(); /* the last round's sums are read */
+    if (gl_SubgroupInvocationID == 0u) {
+        sums[1][subgroup_index()] = cells;
+        if (beyond != 0u)
+            atomicAdd(words_at(args.states).v[SURFACE_STATE_BEYOND], beyond);
     }
-    if (SEGMENTED != 0u)
-        in_table = 0x80000000u;
-    if (SEGMENTED == 0u && in_table == 0u && lane == 0u && tile < CHUNK_TILES)
-        tile_words[tile] = 0u;
-    uint vertices = total.x + total.y + total.z;
-    if (in_tile && lane == last) {
-        row_x[local_row] = total.x | in_table;
-        row_y[local_row] = total.y;
-        row_vertices[local_row] = vertices;
-        row_triangles[local_row] = total.triangles;
-        if (total.cells != 0u)
-            atomicAdd(cell_count, total.cells);
-        if (!is_own && vertices != 0u)
-            atomicAdd(beyond_count, vertices);
-    }
-}
-
-/* Writes the chunk's list, row after row, so that most of what a subgroup emits lies side by side. */
-void write_list(uint chunk)
-{
-    uint first_word = (chunk << CHUNK_LOG2) * words, lane = gl_SubgroupInvocationID;
-    for (uint tile = subgroup_index(); tile < CHUNK_TILES; tile += PASS_TILES) {
-        uint first = tile_words[tile] >> 8, count = tile_words[tile] & 0xffu;
-        if (lane >= count)
-            continue;
-        uint entry = active_words[first + lane], place = entry & 0x7ffu;
-        uint word = first_word + place / WIDTH * words + place % WIDTH;
-        store64(address_of(part_of_scratch(args.list_at), active_first + tile_places[tile] + lane, 8u),
-                uvec2(word, (entry >> 11 & 0x1fffu) | (entry >> 24) << 24));
-    }
-}
-
-void write_place()
-{
-    float place[12] = float[12](args.place0, args.place1, args.place2, args.place3, args.place4,
-                                args.place5, args.place6, args.place7, args.place8, args.place9,
-                                args.place10, args.place11);
-    for (uint i = 0u; i < 12u; i++)
-        store_word(args.head, SURFACE_HEAD_PLACE + i, floatBitsToUint(place[i]));
-    store_word(args.head, SURFACE_HEAD_SLAB, args.slab);
-    store_word(args.head, SURFACE_HEAD_BEFORE, args.before_at);
+    barrier();
+    cells = 0u;
+    for (uint s = 0u; s < SUBGROUPS; s++)
+        cells += sums[1][s];
+    return uvec4(carry.x + carry.y + carry.z, carry.w, cells, 0u);
 }
 
 void main()
 {
-    uint chunk = group_index(), thread = gl_LocalInvocationID.x;
+    uint chunk = group_index();
     if (chunk << CHUNK_LOG2 >= row_count)
         return;
-    if (thread == 0u)
-        active_count = cell_count = beyond_count = 0u;
-    barrier();
-    bool is_missing = has(SURFACE_MASK);
-    if (has(SURFACE_NAN) && !is_missing)
-        is_missing = LOAD_U32(args.states, SURFACE_STATE_NAN) != 0u;
-    for (uint pass = 0u; pass < PASSES; pass++)
-        count_tile(chunk, pass * PASS_TILES + subgroup_index(), is_missing);
-    barrier();
-
-    uint vertices = thread < CHUNK_ROWS ? row_vertices[thread] : 0u;
-    uint triangles = thread < CHUNK_ROWS ? row_triangles[thread] : 0u;
-    uint vertices_before = subgroupExclusiveAdd(vertices);
-    uint triangles_before = subgroupExclusiveAdd(triangles);
-    uint listed = SEGMENTED == 0u && thread < CHUNK_TILES ? tile_words[min(thread, 63u)] & 0xffu : 0u;
-    uint listed_before = subgroupExclusiveAdd(listed);
-    if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
-        sums[2][subgroup_index()] = listed_before + listed;
-        sums[0][subgroup_index()] = vertices_before + vertices;
-        sums[1][subgroup_index()] = triangles_before + triangles;
-    }
-    if (thread == 0u && active_count != 0u)
-        active_first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], active_count);
-    if (thread == 0u && beyond_count != 0u)
-        atomicAdd(words_at(args.states).v[SURFACE_STATE_BEYOND], beyond_count);
-    barrier();
-    for (uint i = 0u; i < subgroup_index(); i++) {
-        vertices_before += sums[0][i];
-        triangles_before += sums[1][i];
-        listed_before += sums[2][i];
-    }
-    if (thread < CHUNK_TILES)
-        tile_places[min(thread, 63u)] = listed_before;
-    barrier();
-    uint row = (chunk << CHUNK_LOG2) + thread;
-    if (thread < CHUNK_ROWS && row < row_count)
-        quads_at(part_of_scratch(args.rows_at)).v[row] =
-            uvec4(vertices_before, row_x[thread], row_y[thread], triangles_before);
-    if (thread == CHUNK_ROWS - 1u)
-        quads_at(part_of_scratch(args.chunks_at)).v[chunk] =
-            uvec4(vertices_before + vertices, triangles_before + triangles, cell_count, 0u);
-    if (SEGMENTED == 0u && active_count != 0u)
-        write_list(chunk);
-    if (chunk == 0u && thread == 0u)
-        write_place();
+    uint total = order_words(chunk, find_active(chunk));
+    uvec4 sum = uvec4(0u);
+    if (total != 0u)
+        sum = count_active(chunk, total, find_missing());
+    if (gl_LocalInvocationID.x == 0u)
+        quads_at(part_of_scratch(args.chunks_at)).v[chunk] = sum;
+    if (chunk == 0u && gl_LocalInvocationID.x == 0u)
+        write_head();
 }

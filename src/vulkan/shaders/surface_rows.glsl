@@ -1,14 +1,12 @@
-/* How tiles lie on rows, for counting; emitting has the rows from it. */
+/* Chunks of rows, and the rows around a word. */
 #include "surface.glsl"
 
 layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* lanes of a row: a power of two, at most 32 */
 layout(constant_id = 3) const uint SEGMENTED = 0u;  /* 1: rows have more words than a row has lanes */
 
 const uint WIDTH = 1u << WIDTH_LOG2;
-const uint TILE_ROWS = SEGMENTED != 0u || SUBGROUP < WIDTH ? 1u : SUBGROUP / WIDTH;
 const uint CHUNK_LOG2 = SURFACE_CHUNK_LOG2(WIDTH_LOG2);
 const uint CHUNK_ROWS = 1u << CHUNK_LOG2;
-const uint CHUNK_TILES = CHUNK_ROWS / TILE_ROWS; /* at most 64 */
 
 /* What a lane has of the four rows around its word: bits of the word and the first of the next, with
  * the rows past the border equal to the last. */
@@ -18,33 +16,22 @@ struct lane_rows {
     uint y_step, z_step; /* to the next row's number: 0 at the border */
 };
 
-lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size, bool exists)
+lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size)
 {
     lane_rows rows;
     rows.y_step = place.y + 1u < size.y ? 1u : 0u;
     rows.z_step = place.z + 1u < size.z ? size.y : 0u;
-    rows.c0 = rows.c1 = rows.c2 = rows.c3 = 0u;
-    rows.n0 = rows.n1 = rows.n2 = rows.n3 = 0u;
-    uint at = row * words + w;
+    uint at = row * words + w, next = w + 1u < words ? 1u : 0u;
     uint y_words = rows.y_step * words, z_words = rows.z_step * words;
-    if (exists) {
-        rows.c0 = words_at(bits).v[at];
-        rows.c1 = words_at(bits).v[at + y_words];
-        rows.c2 = words_at(bits).v[at + z_words];
-        rows.c3 = words_at(bits).v[at + y_words + z_words];
-    }
+    rows.c0 = words_at(bits).v[at];
+    rows.c1 = words_at(bits).v[at + y_words];
+    rows.c2 = words_at(bits).v[at + z_words];
+    rows.c3 = words_at(bits).v[at + y_words + z_words];
     /* Past the row's end the bit does not matter. */
-    uint next = (gl_SubgroupInvocationID + 1u) % SUBGROUP;
-    rows.n0 = subgroupShuffle(rows.c0, next) & 1u;
-    rows.n1 = subgroupShuffle(rows.c1, next) & 1u;
-    rows.n2 = subgroupShuffle(rows.c2, next) & 1u;
-    rows.n3 = subgroupShuffle(rows.c3, next) & 1u;
-    if (SEGMENTED != 0u && exists && w + 1u < words && w % WIDTH == WIDTH - 1u) {
-        rows.n0 = words_at(bits).v[at + 1u] & 1u;
-        rows.n1 = words_at(bits).v[at + 1u + y_words] & 1u;
-        rows.n2 = words_at(bits).v[at + 1u + z_words] & 1u;
-        rows.n3 = words_at(bits).v[at + 1u + y_words + z_words] & 1u;
-    }
+    rows.n0 = words_at(bits).v[at + next] & 1u;
+    rows.n1 = words_at(bits).v[at + next + y_words] & 1u;
+    rows.n2 = words_at(bits).v[at + next + z_words] & 1u;
+    rows.n3 = words_at(bits).v[at + next + y_words + z_words] & 1u;
     return rows;
 }
 
@@ -58,12 +45,4 @@ uint x_mask_of(uint w, uint size_x)
 uint cells_of(lane_rows rows, uint x_mask)
 {
     return rows.y_step != 0u && rows.z_step != 0u ? x_mask : 0u;
-}
-
-/* The sums over the lanes of a row before the lane. What a subgroup's other rows carry over from one
- * part of value to the next drops out with the difference. */
-uint before_in_row(uint value)
-{
-    uint before = subgroupExclusiveAdd(value);
-    return before - subgroupShuffle(before, gl_SubgroupInvocationID & ~(WIDTH - 1u));
 }

@@ -1,9 +1,11 @@
-/* Places chunks, by one workgroup; writes totals, draw arguments and the emission's dispatch. */
+/* Places chunks: a workgroup those of its stretch, after it has added up all before them. So no workgroup
+ * waits for another, and there are few, for what they add up twice is theirs to the square. The last one
+ * writes totals, draw arguments and the emission's dispatch. */
 #include "surface.glsl"
 
 ARGS_USE(surface_scan_args)
 
-const uint ITEMS = 16u; /* chunks of an invocation at a time */
+const uint ITEMS = 4u; /* chunks of an invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
@@ -64,69 +66,87 @@ void write_head()
         store_word(args.head, SURFACE_HEAD_NORMALS + i, floatBitsToUint(rows[i]));
 }
 
+/* own: a subgroup's sum, in its last lane. Adds those of all to total, and returns those of the subgroups
+ * before. A kind's sums are to be written again only behind another barrier. */
+uvec2 add_sums(uint kind, uvec2 own, inout uvec2 total)
+{
+    uvec2 before = uvec2(0u);
+    if (gl_SubgroupInvocationID == SUBGROUP - 1u)
+        sums[kind][subgroup_index()] = own;
+    barrier();
+    for (uint i = 0u; i < GROUP / SUBGROUP; i++) {
+        before = i < subgroup_index() ? add64(before, sums[kind][i]) : before;
+        total = add64(total, sums[kind][i]);
+    }
+    return before;
+}
+
+/* Vertices, triangles and cells of the chunks before first are added to totals. */
+void add_up(uint first, inout uvec2 totals[3])
+{
+    uvec2 own[3] = uvec2[3](uvec2(0u), uvec2(0u), uvec2(0u));
+    for (uint chunk = gl_LocalInvocationID.x; chunk < first; chunk += GROUP) {
+        uvec4 item = quads_at(args.chunks).v[chunk];
+        own[0] = add64(own[0], uvec2(item.x, 0u));
+        own[1] = add64(own[1], uvec2(item.y, 0u));
+        own[2] = add64(own[2], uvec2(item.z, 0u));
+    }
+    subgroupBarrier(); /* lanes that branched must be together again */
+    [[unroll]] for (uint k = 0u; k < 3u; k++)
+        add_sums(k, subgroup_sum64(own[k]), totals[k]);
+    barrier();
+}
+
 void main()
 {
-    if (group_index() != 0u)
+    uint first = group_index() * args.stretch;
+    if (first >= args.chunk_count)
         return;
-    uint thread = gl_LocalInvocationID.x;
-    uvec2 vertices = uvec2(0u), triangles = uvec2(0u), cells = uvec2(0u);
-    if (!is_none(args.base)) {
-        vertices = load64(args.base);
-        triangles = load64(address_of_word(args.base, 2u));
-        cells = load64(address_of_word(args.base, 4u));
-    }
-    for (uint first = 0u; first < args.chunk_count; first += GROUP * ITEMS) {
+    uint end = min(first + args.stretch, args.chunk_count), thread = gl_LocalInvocationID.x;
+    uvec2 totals[3]; /* vertices, triangles, cells up to here */
+    [[unroll]] for (uint k = 0u; k < 3u; k++)
+        totals[k] = load64(address_of_word(args.head, SURFACE_HEAD_BASE + 2u * k));
+    if (first != 0u)
+        add_up(first, totals);
+    for (; first < end; first += GROUP * ITEMS) {
         uvec4 item[ITEMS];
-        uvec2 own_vertices = uvec2(0u), own_triangles = uvec2(0u), own_cells = uvec2(0u);
+        uvec2 vertices = uvec2(0u), triangles = uvec2(0u), cells = uvec2(0u);
         [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
             uint chunk = first + thread * ITEMS + i;
             item[i] = uvec4(0u);
-            if (chunk < args.chunk_count)
+            if (chunk < end)
                 item[i] = quads_at(args.chunks).v[chunk];
+            vertices = add64(vertices, uvec2(item[i].x, 0u));
+            triangles = add64(triangles, uvec2(item[i].y, 0u));
+            cells = add64(cells, uvec2(item[i].z, 0u));
         }
-        [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
-            own_vertices = add64(own_vertices, uvec2(item[i].x, 0u));
-            own_triangles = add64(own_triangles, uvec2(item[i].y, 0u));
-            own_cells = add64(own_cells, uvec2(item[i].z, 0u));
-        }
-        uvec2 vertices_at = subgroup_before64(own_vertices);
-        uvec2 triangles_at = subgroup_before64(own_triangles);
-        uvec2 all_cells = subgroup_sum64(own_cells);
-        if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
-            sums[0][subgroup_index()] = add64(vertices_at, own_vertices);
-            sums[1][subgroup_index()] = add64(triangles_at, own_triangles);
-            sums[2][subgroup_index()] = all_cells;
-        }
-        barrier();
-        vertices_at = add64(vertices_at, vertices);
-        triangles_at = add64(triangles_at, triangles);
-        for (uint i = 0u; i < GROUP / SUBGROUP; i++) {
-            if (i < subgroup_index()) {
-                vertices_at = add64(vertices_at, sums[0][i]);
-                triangles_at = add64(triangles_at, sums[1][i]);
-            }
-            vertices = add64(vertices, sums[0][i]);
-            triangles = add64(triangles, sums[1][i]);
-            cells = add64(cells, sums[2][i]);
-        }
+        subgroupBarrier(); /* lanes that branched must be together again */
+        uvec2 vertices_at = subgroup_before64(vertices), triangles_at = subgroup_before64(triangles);
+        uvec2 vertices_through = add64(vertices_at, vertices);
+        uvec2 triangles_through = add64(triangles_at, triangles);
+        vertices_at = add64(vertices_at, totals[0]);
+        triangles_at = add64(triangles_at, totals[1]);
+        vertices_at = add64(vertices_at, add_sums(0u, vertices_through, totals[0]));
+        triangles_at = add64(triangles_at, add_sums(1u, triangles_through, totals[1]));
+        add_sums(2u, subgroup_sum64(cells), totals[2]);
         barrier();
         [[unroll]] for (uint i = 0u; i < ITEMS; i++) {
             uint chunk = first + thread * ITEMS + i;
-            if (chunk < args.chunk_count)
-                quads_at(args.chunks).v[chunk] = uvec4(vertices_at, triangles_at);
+            if (chunk < end)
+                quads_at(args.places).v[chunk] = uvec4(vertices_at, triangles_at);
             vertices_at = add64(vertices_at, uvec2(item[i].x, 0u));
             triangles_at = add64(triangles_at, uvec2(item[i].y, 0u));
         }
     }
-    if (thread != 0u)
+    if (end < args.chunk_count || thread != 0u)
         return;
-    vertices = sub64(vertices, uvec2(LOAD_U32(args.states, SURFACE_STATE_BEYOND), 0u));
+    uvec2 vertices = sub64(totals[0], uvec2(LOAD_U32(args.states, SURFACE_STATE_BEYOND), 0u));
     store64(args.total, vertices);
-    store64(address_of_word(args.total, 2u), triangles);
-    store64(address_of_word(args.total, 4u), cells);
+    store64(address_of_word(args.total, 2u), totals[1]);
+    store64(address_of_word(args.total, 4u), totals[2]);
     write_head();
     if (!is_none(args.draw))
-        write_draw(triangles);
+        write_draw(totals[1]);
     if (!is_none(args.counts))
-        write_counts(vertices, triangles);
+        write_counts(vertices, totals[1]);
 }

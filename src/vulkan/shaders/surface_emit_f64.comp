@@ -1,4 +1,0 @@
-/* Vertices and triangles where samples or attributes are double. */
-#define SURFACE_DOUBLE
-#define SURFACE_FULL
-#include "surface_emit.glsl"

@@ -1,0 +1,220 @@
+/* Triangles of active words, each to the place that the counts gave it.
+ *
+ * A lane has a word. The subgroup's cells are shared out evenly over its lanes, word after word: a lane
+ * makes its cell's eight counters (the number of the next vertex of each of the eight streams of edges
+ * that a row of cells touches). Then their triangles' corners are. */
+#include "surface_rows.glsl"
+
+ARGS_USE(surface_triangles_args)
+
+#include "surface_words.glsl"
+
+/* A subgroup's share: eight counters of each lane's cell, and a line for each of their triangles, of which
+ * more than there is room for take turns. 12 KB a workgroup: the more are at work at once. Before they are
+ * lines, these are the cells of ROUNDS rounds. */
+#define CELL_COUNTERS 8u
+#define LANE_LINES    4u
+#define ROUNDS        4u
+shared uint stage[256u * (CELL_COUNTERS + LANE_LINES)];
+
+uint stage_first = subgroup_index() * (SUBGROUP * (CELL_COUNTERS + LANE_LINES));
+uint lines = stage_first + SUBGROUP * CELL_COUNTERS;
+
+/* A lane's word of cells, and the streams of edges that it touches: along x of its four rows, along y of
+ * the rows at z and z + 1, along z of those at y and y + 1. */
+struct active_word {
+    lane_rows rows;
+    uint cells;
+    uint triangles_before; /* of its chunk */
+    uint first[8];         /* the number of each stream's first vertex, in 32 bits */
+    uint edges[8];         /* only where some are missing: those there are */
+};
+
+active_word load_active(listed_word listed, bool is_missing)
+{
+    active_word word;
+    uint y = listed.place.y, z = listed.place.z, w = listed.w;
+    word.rows = load_rows(part_of_scratch(args.bits_at), listed.row, listed.place, w, words, size);
+    uint rows[4] = uint[4](listed.row, listed.row + word.rows.y_step, listed.row + word.rows.z_step,
+                           listed.row + word.rows.y_step + word.rows.z_step);
+    uvec4 first[4];
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        uint chunk = rows[i] >> CHUNK_LOG2;
+        first[i] = first_of(rows[i], w);
+        first[i].xyz += quads_at(part_of_scratch(args.chunks_at)).v[chunk].x;
+    }
+    word.triangles_before = first[0].w + listed.triangles_before;
+    word.first = uint[8](first[0].x, first[1].x, first[2].x, first[3].x, first[0].y, first[2].y,
+                         first[0].z, first[1].z);
+    uint c0 = word.rows.c0, c1 = word.rows.c1, c2 = word.rows.c2, c3 = word.rows.c3;
+    uint s0 = surface_step_x(c0, word.rows.n0), s1 = surface_step_x(c1, word.rows.n1);
+    uint s2 = surface_step_x(c2, word.rows.n2), s3 = surface_step_x(c3, word.rows.n3);
+    uint x_mask = x_mask_of(w, size.x);
+    word.cells = cells_of(word.rows, x_mask) & surface_active(c0, s0, c1, s1, c2, s2, c3, s3);
+    if (has(SURFACE_NAN | SURFACE_MASK) && is_missing) {
+        uvec2 cells_at = part_of_scratch(args.cells_at);
+        uint y1 = y + word.rows.y_step, z1 = z + (word.rows.z_step != 0u ? 1u : 0u);
+        word.edges =
+            uint[8]((c0 ^ s0) & x_mask & allowed_edges(cells_at, 0u, y, z, w, size),
+                    (c1 ^ s1) & x_mask & allowed_edges(cells_at, 0u, y1, z, w, size),
+                    (c2 ^ s2) & x_mask & allowed_edges(cells_at, 0u, y, z1, w, size),
+                    (c3 ^ s3) & x_mask & allowed_edges(cells_at, 0u, y1, z1, w, size),
+                    (c0 ^ c1) & allowed_edges(cells_at, 1u, y, z, w, size),
+                    (c2 ^ c3) & allowed_edges(cells_at, 1u, y, z1, w, size),
+                    (c0 ^ c2) & allowed_edges(cells_at, 2u, y, z, w, size),
+                    (c1 ^ c3) & allowed_edges(cells_at, 2u, y1, z, w, size));
+        word.cells &= present_cells(cells_at, y, z, w, size);
+    }
+    word.cells = listed.exists ? word.cells : 0u;
+    subgroupBarrier(); /* lanes that branched must be together again */
+    return word;
+}
+
+/* Where counter i of a cell lies in the stage, turned so that a cell's lie in different banks. */
+uint counter_at(uint cell, uint i)
+{
+    return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
+}
+
+/* Makes the counters of the cell at a bit of the word that lane owner has, and returns its case. */
+uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
+{
+    uint c[4], nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
+    nexts = subgroupShuffle(nexts, owner);
+    c[0] = subgroupShuffle(word.rows.c0, owner);
+    c[1] = subgroupShuffle(word.rows.c1, owner);
+    c[2] = subgroupShuffle(word.rows.c2, owner);
+    c[3] = subgroupShuffle(word.rows.c3, owner);
+    uint index = 0u;
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        uint two = c[i] >> bit;
+        two = bit == 31u ? two | (nexts >> i & 1u) << 1 : two & 3u;
+        index |= two << (2u * i);
+    }
+    uint edges[8];
+    if (has(SURFACE_NAN | SURFACE_MASK) && is_missing) {
+        [[unroll]] for (uint i = 0u; i < 8u; i++)
+            edges[i] = subgroupShuffle(word.edges[i], owner);
+    } else {
+        /* Along x the edge from the last column needs no bit of the next word: it is not below any
+         * column. */
+        [[unroll]] for (uint i = 0u; i < 4u; i++)
+            edges[i] = c[i] ^ c[i] >> 1;
+        edges[4] = c[0] ^ c[1];
+        edges[5] = c[2] ^ c[3];
+        edges[6] = c[0] ^ c[2];
+        edges[7] = c[1] ^ c[3];
+    }
+    uint below = low_bits(bit);
+    [[unroll]] for (uint i = 0u; i < CELL_COUNTERS; i++)
+        stage[counter_at(lane, i)] = subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
+    return index;
+}
+
+/* The vertex of a line's corner: a line holds the cell's lane, that of its word, and the case's corners. */
+uint vertex_of(uint line, uint corner)
+{
+    if (has(SURFACE_FLIP))
+        corner = corner == 0u ? 0u : 3u - corner;
+    uint code = line >> (16u + 4u * corner);
+    return stage[counter_at(line, code & 7u)] + (code >> 3 & 1u);
+}
+
+void emit_triangles(listed_word listed, bool is_missing)
+{
+    active_word word = load_active(listed, is_missing);
+    uint chunk = listed.row >> CHUNK_LOG2;
+    uvec4 before = quads_at(part_of_scratch(args.chunks_at)).v[chunk];
+    uint size_log2 = has(SURFACE_WIDE) ? 3u : 2u;
+    /* Of a word: the place of triangle number 0 of the subgroup, if it were the word's; and how many of
+     * the subgroup's there is room for. */
+    uint own_first = subgroupExclusiveAdd(listed.triangles);
+    uint room = room_of(SURFACE_HEAD_ROOM + 2u, before.zw);
+    room = own_first + min(listed.triangles, room - min(room, word.triangles_before));
+    uvec2 number = sub64(add64(before.zw, uvec2(word.triangles_before, 0u)), uvec2(own_first, 0u));
+    uvec2 place = element_at(args.indices, add64(number, add64(number, number)), size_log2);
+    uvec2 first_place = shuffle64(place, 0u);
+    /* The usual: the subgroup's triangles lie side by side, and there is room for all. */
+    bool is_row = all_lanes(!listed.exists ||
+                            (place == first_place && room == own_first + listed.triangles));
+    bool is_plain = is_row && !has(SURFACE_WIDE);
+    uvec2 table = address_of_word(args.head, SURFACE_HEAD_WORDS);
+
+    uint at = subgroupExclusiveAdd(popcount32(word.cells)), left = word.cells;
+    uint total = subgroupShuffle(at + popcount32(word.cells), SUBGROUP - 1u);
+    uint first = 0u; /* of the subgroup's triangles */
+    uint codes[2];   /* of the lane's cells in ROUNDS rounds: the word's lane and, from bit 8 on, the bit */
+    for (uint c0 = 0u; c0 < total; c0 += SUBGROUP) {
+        uint round = c0 / SUBGROUP % ROUNDS;
+        if (round == 0u) {
+            while (left != 0u && at < c0 + ROUNDS * SUBGROUP) {
+                stage[lines + at - c0] = lane | uint(findLSB(left)) << 8;
+                left &= left - 1u;
+                at++;
+            }
+            stage_barrier();
+            [[unroll]] for (uint i = 0u; i < 2u; i++) {
+                uint here = lines + 2u * i * SUBGROUP + lane;
+                codes[i] = (stage[here] & 0xffffu) | stage[here + SUBGROUP] << 16;
+            }
+            stage_barrier();
+        }
+        /* Lanes without a cell take one that others have. */
+        uint code = (round < 2u ? codes[0] : codes[1]) >> (16u * (round & 1u));
+        bool has_cell = c0 + lane < total;
+        uint other_code = subgroupShuffle(code, 0u); /* by all lanes: ?: would leave some out */
+        code = has_cell ? code : other_code;
+        uint owner = code & 0xffu;
+        uvec4 corners = quads_at(table).v[make_counters(word, owner, code >> 8 & 0x1fu, is_missing)];
+        uint triangles = has_cell ? corners.w >> 16 : 0u;
+        uint line = subgroupExclusiveAdd(triangles);
+        uint all = subgroupShuffle(line + triangles, SUBGROUP - 1u);
+        for (uint begin = 0u; begin < all; begin += LANE_LINES * SUBGROUP) {
+            uint end = min(all, begin + LANE_LINES * SUBGROUP);
+            [[unroll]] for (uint i = 0u; i < 5u; i++)
+                if (i < triangles && line + i - begin < end - begin)
+                    stage[lines + line + i - begin] =
+                        lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
+            stage_barrier();
+            if (is_plain) {
+                /* Three corners a lane and turn: SUBGROUP triangles, whose indices lie side by side. */
+                uvec2 to = address_add(first_place, 12u * (first + begin), 0u);
+                for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
+                    [[unroll]] for (uint i = 0u; i < 3u; i++) {
+                        uint k = i * SUBGROUP + lane, triangle = t0 + k / 3u;
+                        uint number = vertex_of(stage[lines + min(triangle, LANE_LINES * SUBGROUP - 1u)], k % 3u);
+                        if (triangle < end - begin)
+                            words_at(to).v[3u * t0 + k] = number;
+                    }
+                }
+            } else {
+                for (uint i0 = 0u; i0 < 3u * (end - begin); i0 += SUBGROUP) {
+                    uint i = min(i0 + lane, 3u * (end - begin) - 1u), triangle = i / 3u;
+                    uint entry = stage[lines + triangle], from = entry >> 8 & 0xffu;
+                    uint vertex_number = vertex_of(entry, i - 3u * triangle);
+                    uvec2 to = address_add(shuffle64(place, from), (3u * (first + begin) + i) << size_log2, 0u);
+                    uvec2 chunk_first = shuffle64(before.xy, from);
+                    uint word_room = subgroupShuffle(room, from); /* by all lanes: && would leave some out */
+                    bool is_stored = i0 + lane < 3u * (end - begin) && first + begin + triangle < word_room;
+                    /* Less than 2^32 vertices lie between those of a chunk and those of the next slice. */
+                    if (is_stored && has(SURFACE_WIDE))
+                        store64(to, add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
+                    else if (is_stored)
+                        word_at(to).bits = vertex_number;
+                    subgroupBarrier(); /* lanes that branched must be together again */
+                }
+            }
+            stage_barrier();
+        }
+        first += all;
+    }
+}
+
+void main()
+{
+    listed_word word;
+    if (!has_words(word))
+        return;
+    emit_triangles(word, has(SURFACE_NAN | SURFACE_MASK) &&
+                             LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u);
+}

@@ -1,0 +1,2 @@
+/* Vertices of every type but double, without normals and attributes. */
+#include "surface_vertices.glsl"

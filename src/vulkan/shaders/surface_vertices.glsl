@@ -1,0 +1,229 @@
+/* Vertices of active words, each to the place that the counts gave it.
+ *
+ * The subgroup's vertices are put in the order of their numbers, and then each lane makes one after the
+ * other of them, so that what is stored at once lies side by side. A row's are all those along x first,
+ * then those along y, then those along z. */
+#include "surface_rows.glsl"
+
+ARGS_USE(surface_vertices_args)
+
+#include "surface_words.glsl"
+
+layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
+
+/* Vertices of a lane that are put in order at once: the word's lane, the column's bit from bit 8 on, the
+ * axis from bit 16 on. */
+#define LANE_SLOTS 8u
+shared uint slots[256u * LANE_SLOTS];
+
+uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
+uint slots_first = subgroup_index() * (SUBGROUP * LANE_SLOTS);
+uint slab; /* of the head */
+
+float head_float(uint i)
+{
+    return LOAD_F32(args.head, i);
+}
+
+/* Layers of pad before the samples, and after them. */
+uvec3 pad_low()
+{
+    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_LOW(slab)) : uvec3(0u);
+}
+uvec3 pad_high()
+{
+    return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_HIGH(slab)) : uvec3(0u);
+}
+
+/* Position in the workspace to position in the volume; the pad takes the sample beside it. */
+uvec3 volume_place(uvec3 at)
+{
+    uvec3 inside = min(at - min(at, pad_low()), size - pad_low() - pad_high() - 1u);
+    return inside + uvec3(args.first_x, args.first_y, args.first_z);
+}
+uvec2 sample_at(uvec3 at)
+{
+    uvec2 i = mul_add64(at.y + args.dim_y * at.z, args.dim_x, at.x);
+    return raw_at(TYPE, element_at(args.volume, i, type_size_log2(TYPE)), 0u);
+}
+
+#include "kernels/surface_samples.glsl"
+/* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
+ * compiler's time. */
+#ifdef SURFACE_FULL
+layout(constant_id = 5) const uint NORMALS = 0u; /* tml_normals */
+uvec3 volume_dims()
+{
+    return uvec3(args.dim_x, args.dim_y, args.dim_z);
+}
+vec3 normal_row(uint i)
+{
+    uint at = SURFACE_HEAD_NORMALS + 3u * i;
+    return vec3(head_float(at), head_float(at + 1u), head_float(at + 2u));
+}
+#include "kernels/surface_normals.glsl"
+
+float attribute_at(uvec3 at)
+{
+    uvec2 i = mul_add64(at.y + args.dim_y * at.z, args.dim_x, at.x);
+    return number_of(ATTRIBUTE,
+                     raw_at(ATTRIBUTE, element_at(args.attributes, i, type_size_log2(ATTRIBUTE)), 0u));
+}
+
+#else
+const uint NORMALS = 0u;
+#endif
+
+struct vertex {
+    vec3 position, normal;
+    float value;
+};
+
+vertex make_vertex(uvec3 at, uint axis)
+{
+    vertex v;
+    uvec3 step = uvec3(axis == 0u ? 1u : 0u, axis == 1u ? 1u : 0u, axis == 2u ? 1u : 0u);
+    uvec3 low = volume_place(at), high = volume_place(at + step);
+    float t = crossing_of(sample_at(low), sample_at(high), iso_words);
+    bool is_cap = has(SURFACE_PAD) && low == high;
+    vec3 index = vec3(low);
+    /* An edge into the pad ends on the border. */
+    index += vec3(step) * (is_cap ? 0.0 : t);
+    /* Origin, then the steps along x, y and z. */
+    vec4 place0 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u]);
+    vec4 place1 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 1u]);
+    vec4 place2 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u + 2u]);
+    v.position = place0.xyz;
+    v.position += index.z * place2.yzw;
+    v.position += index.y * vec3(place1.zw, place2.x);
+    v.position += index.x * vec3(place0.w, place1.xy);
+    v.normal = vec3(0.0);
+    v.value = 0.0;
+#ifdef SURFACE_FULL
+    if (NORMALS != 0u) {
+        if (is_cap)
+            v.normal = cap_normal(int(axis), at[axis] < pad_low()[axis] ? -1.0 : 1.0);
+        else
+            v.normal = vertex_normal(low, high, t, iso_words);
+    }
+    if (has(SURFACE_ATTRIBUTE)) {
+        float a = attribute_at(low), b = attribute_at(high);
+        v.value = t == 1.0 ? b : a + t * (b - a);
+    }
+#endif
+    return v;
+}
+
+void store_vector(uvec2 to, vec3 value)
+{
+    [[unroll]] for (uint c = 0u; c < 3u; c++)
+        words_at(to).v[c] = floatBitsToUint(value[c]);
+}
+
+/* Where the subgroup's lanes of the same row begin and end. */
+uvec2 lanes_of_row(uint row)
+{
+    uint before = subgroupShuffle(row, lane == 0u ? 0u : lane - 1u);
+    uvec4 firsts = subgroupBallot(lane == 0u || row != before);
+    uvec4 later = firsts & gl_SubgroupGtMask;
+    return uvec2(subgroupBallotFindMSB(firsts & gl_SubgroupLeMask),
+                 later == uvec4(0u) ? SUBGROUP - 1u : subgroupBallotFindLSB(later) - 1u);
+}
+
+/* Puts those edges of the lane that come before end into their slots; at: the next one's. */
+void fill_slots(inout uint edges, inout uint at, uint begin, uint end, uint axis)
+{
+    while (edges != 0u && at < end) {
+        slots[slots_first + at - begin] = lane | uint(findLSB(edges)) << 8 | axis << 16;
+        edges &= edges - 1u;
+        at++;
+    }
+}
+
+void emit_vertices(listed_word word, bool is_missing)
+{
+    lane_rows rows = load_rows(part_of_scratch(args.bits_at), word.row, word.place, word.w, words, size);
+    uvec3 first = first_of(word.row, word.w).xyz;
+    uvec2 chunk_first = load64(address_of(part_of_scratch(args.chunks_at), word.row >> CHUNK_LOG2, 16u));
+    uint room = room_of(SURFACE_HEAD_ROOM, chunk_first);
+    uint x = (rows.c0 ^ surface_step_x(rows.c0, rows.n0)) & x_mask_of(word.w, size.x);
+    uint y = rows.c0 ^ rows.c1, z = rows.c0 ^ rows.c2;
+    if (is_missing) {
+        uvec2 cells = part_of_scratch(args.cells_at);
+        x &= allowed_edges(cells, 0u, word.place.y, word.place.z, word.w, size);
+        y &= allowed_edges(cells, 1u, word.place.y, word.place.z, word.w, size);
+        z &= allowed_edges(cells, 2u, word.place.y, word.place.z, word.w, size);
+    }
+    x = word.exists ? x : 0u;
+    y = word.exists ? y : 0u;
+    z = word.exists ? z : 0u;
+    subgroupBarrier(); /* lanes that branched must be together again */
+
+    /* Where the word's vertices of each axis stand in the order. */
+    uint xy = popcount32(x) | popcount32(y) << 16, z_count = popcount32(z);
+    uint xy_before = subgroupExclusiveAdd(xy), z_before = subgroupExclusiveAdd(z_count);
+    uvec2 ends = lanes_of_row(word.exists ? word.row : 0xffffffffu);
+    uint xy_first = subgroupShuffle(xy_before, ends.x), z_first = subgroupShuffle(z_before, ends.x);
+    uint xy_end = subgroupShuffle(xy_before + xy, ends.y);
+    uint z_end = subgroupShuffle(z_before + z_count, ends.y);
+    uint at_x = (xy_before & 0xffffu) + (xy_first >> 16) + z_first;
+    uint at_y = (xy_end & 0xffffu) + (xy_before >> 16) + z_first;
+    uint at_z = (xy_end & 0xffffu) + (xy_end >> 16) + z_before;
+    uint total = subgroupShuffle(at_z + z_count, SUBGROUP - 1u);
+    /* From there to the number within the chunk. */
+    first -= uvec3(at_x, at_y, at_z);
+
+    bool is_one = all_lanes(word.row >> CHUNK_LOG2 == subgroupShuffle(word.row >> CHUNK_LOG2, 0u));
+    bool fits = all_lanes(room == 0xffffffffu);
+    uvec2 from = shuffle64(chunk_first, 0u);
+    for (uint begin = 0u; begin < total; begin += SUBGROUP * LANE_SLOTS) {
+        uint end = begin + SUBGROUP * LANE_SLOTS;
+        fill_slots(x, at_x, begin, end, 0u);
+        fill_slots(y, at_y, begin, end, 1u);
+        fill_slots(z, at_z, begin, end, 2u);
+        stage_barrier();
+        end = min(end, total);
+        for (uint k0 = begin; k0 < end; k0 += SUBGROUP) {
+            uint k = min(k0 + lane, end - 1u), slot = slots[slots_first + k - begin];
+            uint owner = slot & 0xffu, bit = slot >> 8 & 0xffu, axis = slot >> 16;
+            uint to_x = subgroupShuffle(first.x, owner), to_y = subgroupShuffle(first.y, owner);
+            uint to_z = subgroupShuffle(first.z, owner);
+            uint to = k + (axis == 0u ? to_x : axis == 1u ? to_y : to_z);
+            uvec3 at = uvec3(32u * subgroupShuffle(word.w, owner) + bit,
+                             subgroupShuffle(word.place.y, owner),
+                             subgroupShuffle(word.place.z, owner));
+            uint owner_room = room;
+            if (!is_one)
+                from = shuffle64(chunk_first, owner);
+            if (!fits)
+                owner_room = subgroupShuffle(room, owner);
+            vertex v = make_vertex(at, axis);
+            if (k0 + lane < end && to < owner_room) {
+                uvec2 number = add64(from, uvec2(to, 0u));
+                uvec2 bytes = mul_add64(number.x, 12u, 0u);
+                bytes.y += 12u * number.y;
+                store_vector(add64(args.positions, bytes), v.position);
+                if (NORMALS != 0u)
+                    store_vector(add64(args.normals, bytes), v.normal);
+                if (has(SURFACE_ATTRIBUTE))
+                    store_word(element_at(args.values, number, 2u), 0u, floatBitsToUint(v.value));
+            }
+            subgroupBarrier(); /* lanes that branched must be together again */
+        }
+        stage_barrier();
+    }
+}
+
+void main()
+{
+    listed_word word;
+    if (!has_words(word))
+        return;
+    if (has(SURFACE_HELD_LIMITS))
+        iso_words = uvec3(LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 5u),
+                          LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 6u),
+                          LOAD_U32(args.head, SURFACE_HEAD_LIMITS + 7u));
+    slab = LOAD_U32(args.head, SURFACE_HEAD_SLAB);
+    emit_vertices(word, has(SURFACE_NAN | SURFACE_MASK) &&
+                            LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u);
+}

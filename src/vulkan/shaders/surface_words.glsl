@@ -1,0 +1,67 @@
+/* What emitting vertices and emitting triangles share: active words, of which a lane has one. After
+ * surface_rows.glsl and ARGS_USE. */
+uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
+uint words = (args.size_x + 31u) / 32u;
+uint lane = gl_SubgroupInvocationID;
+
+uvec2 part_of_scratch(uint number)
+{
+    return address_add(args.head, number << 8, number >> 24);
+}
+void stage_barrier()
+{
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+}
+
+/* Where the lane's word stands in the list, and what that says of it. */
+struct listed_word {
+    bool exists;
+    uint row, w;
+    row_place place;
+    uint triangles_before, triangles; /* of its row; its own */
+};
+
+/* Does the subgroup have anything to do? */
+bool has_words(out listed_word word)
+{
+    uint number = (group_index() * (GROUP / SUBGROUP) + subgroup_index()) * SUBGROUP;
+    uint count = LOAD_U32(args.head, SURFACE_HEAD_ACTIVE);
+    bool has_some = number < count;
+    number += lane;
+    word.exists = number < count;
+    uvec2 entry = load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
+    word.row = entry.x / words;
+    word.w = entry.x - word.row * words;
+    word.place = place_of_row(word.row, size.y);
+    word.triangles_before = entry.y & 0xffffffu;
+    word.triangles = word.exists ? entry.y >> 24 : 0u;
+    return has_some;
+}
+
+/* The numbers within its chunk of a row's next vertices along x, y and z where the word begins, and the
+ * triangles of the chunk before the row. */
+uvec4 first_of(uint row, uint w)
+{
+    uvec4 first = quads_at(part_of_scratch(args.rows_at)).v[row];
+    uint before = words_at(part_of_scratch(args.before_at)).v[row * words + w];
+    first += uvec4(before & 0x3ffu, before >> 10 & 0x3ffu, before >> 20, 0u);
+    if (SEGMENTED != 0u) {
+        uint segments = (words + WIDTH - 1u) / WIDTH;
+        first += quads_at(part_of_scratch(args.segments_at)).v[row * segments + w / WIDTH];
+    }
+    return first;
+}
+
+/* What a capacity leaves to a chunk; at most 2^32 - 1. */
+uint room_of(uint at, uvec2 before)
+{
+    uvec2 room = load64(address_of_word(args.head, at));
+    uvec2 left = less64(before, room) ? sub64(room, before) : uvec2(0u);
+    return left.y != 0u ? 0xffffffffu : left.x;
+}
+
+uvec2 shuffle64(uvec2 value, uint from)
+{
+    return uvec2(subgroupShuffle(value.x, from), subgroupShuffle(value.y, from));
+}
