@@ -120,7 +120,7 @@ void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
     tml->log(tml->log_user, level, message);
 }
 
-tml_status tml_error(tml_context *tml, tml_status status, const char *format, ...)
+tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, ...)
 {
     char message[sizeof tml->error]; /* arguments may point into tml->error */
     va_list arguments;

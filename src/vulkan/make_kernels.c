@@ -14,6 +14,7 @@
  *
  * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT, which
  * defines const tml_vulkan_kernel SYMBOL[]. */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
@@ -235,6 +236,7 @@ static size_t library_number(FILE *out, const char *text)
     for (parsed_library *l = libraries; l; l = l->next)
         if (!strcmp(l->text, text) && (!found || l->number > found->number))
             found = l;
+    assert(found); /* the text is a library's */
     if (found->number == 0) {
         found->number = ++count;
         fprintf(out, "static const char library_%zu[] = {", count);

@@ -285,6 +285,7 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     tml_status status = TML_OK;
     if (!block) {
         status = block_create(tml, call, kind, size, &block);
+        assert(block || status != TML_OK);
         if (status == TML_OK)
             (void)block_cut(block, size, &buffer->offset); /* it was made to fit */
     }
