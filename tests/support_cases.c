@@ -365,6 +365,9 @@ static bool set_gl_path(const char *name)
 }
 #endif
 
+/* Of tml_vulkan_desc; 0: the default. */
+static uint64_t pass_items;
+
 /* One context for each device and number of threads, kept: its arena is used by case after case. */
 static tml_context *context_get(uint32_t device, uint32_t threads)
 {
@@ -376,7 +379,7 @@ static tml_context *context_get(uint32_t device, uint32_t threads)
     tml_context *tml = NULL;
     tml_open_desc desc = {.device = number, .threads = threads};
 #ifdef TML_VULKAN
-    desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels};
+    desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels, .pass_items = pass_items};
 #endif
 #ifdef TML_GL
     tml_gl_desc gl = gl_of(threads);
@@ -827,7 +830,7 @@ static int usage(const char *program)
 {
     fprintf(stderr,
             "usage: %s [test|list|support|perf] [--all] [--axes A,B] [--coverage] "
-            "[--software N] [--sample N] [--engine E] [--gl-path P] [OP]\n"
+            "[--software N] [--sample N] [--engine E] [--gl-path P] [--pass-items N] [OP]\n"
             "       %s -o 'CASE'\n"
             "  test        a covering sample of the cases (the default); --all: the full product;\n"
             "              --axes count,method: the product of these alone\n"
@@ -838,20 +841,23 @@ static int usage(const char *program)
             "  --software N  only every Nth case on software drivers\n"
             "  --engine E  only on cpu, vulkan or gl\n"
             "  --gl-path P  on OpenGL ES, force a path: integer, float, float_packed or packed\n"
+            "  --pass-items N  on Vulkan, elements of a pass\n"
             "  OP          only operations whose name contains it\n"
-            "  -o 'CASE'   one case, by its name\n",
+            "  -o 'CASE'   one case, by its name; may be given several times\n",
             program, program);
     return 2;
 }
 
 int case_main(int argc, char **argv, const case_op *const *ops, const case_check_fn *checks)
 {
-    const char *mode = "test", *one = NULL, *filter = NULL;
+    enum { ONES = 32 };
+    const char *mode = "test", *filter = NULL, *ones[ONES + 1] = {NULL};
+    uint32_t one_count = 0;
     bool full = false, coverage = false;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];
-        if (strcmp(arg, "-o") == 0 && i + 1 < argc)
-            one = argv[++i];
+        if (strcmp(arg, "-o") == 0 && i + 1 < argc && one_count < ONES)
+            ones[one_count++] = argv[++i];
         else if (strcmp(arg, "--software") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             software_step = (uint32_t)atoi(argv[++i]);
         else if (strcmp(arg, "--sample") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
@@ -860,6 +866,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
             wanted_engine = argv[++i];
         else if (strcmp(arg, "--gl-path") == 0 && i + 1 < argc && set_gl_path(argv[i + 1]))
             i++;
+        else if (strcmp(arg, "--pass-items") == 0 && i + 1 < argc)
+            pass_items = strtoull(argv[++i], NULL, 10);
         else if (strcmp(arg, "--all") == 0)
             full = true;
         else if (strcmp(arg, "--axes") == 0 && i + 1 < argc) {
@@ -882,12 +890,14 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
     totals sum = {0};
     bool is_report = strcmp(mode, "list") == 0 || strcmp(mode, "support") == 0;
     if (strcmp(mode, "perf") == 0) {
-        run_perf(&sum, ops, filter, one);
-    } else if (one) {
-        case_run c;
-        if (!case_parse(&c, ops, one))
-            return usage(argv[0]);
-        run_case(&sum, &c, ops, -1);
+        run_perf(&sum, ops, filter, ones[0]);
+    } else if (one_count) {
+        for (uint32_t i = 0; i < one_count; i++) {
+            case_run c;
+            if (!case_parse(&c, ops, ones[i]))
+                return usage(argv[0]);
+            run_case(&sum, &c, ops, -1);
+        }
     } else if (strcmp(mode, "support") == 0) {
         print_support(ops);
     } else {

@@ -424,6 +424,8 @@ TEST(what_is_missing_is_said)
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
           TML_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
+    CHECK(open_with(&(tml_vulkan_desc){.pass_items = 65537}, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(strstr(message, "pass_items is 65537") != NULL);
 }
 
 TEST(a_missing_loader_is_said)

@@ -2,10 +2,11 @@
  * them. */
 #include "vulkan/vulkan_device.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICES_MAX = 16, PASS_ITEMS = 1 << 30 };
+enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -292,7 +293,7 @@ static void find_caps(vk_device *device, const physical *p)
         .int64 = p->features.shaderInt64,
         .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
         .loop_limit = llvmpipe ? 65535 : 0, /* Mesa before 23; the later ones lose nothing by it */
-        .pass_items = PASS_ITEMS,
+        .pass_items = PASS_ITEMS_MOST,
     };
     /* The largest allocation that is promised (maintenance3) is 4 GiB on large GPUs that in truth
      * give all they have. */
@@ -407,6 +408,8 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     else
         device->fn.GetDeviceQueue(device->device, device->family, 0, &device->queue);
     find_caps(device, &p);
+    if (lent->pass_items)
+        device->caps.pass_items = lent->pass_items;
     device->kernels = lent->kernels;
     status = vk_memory_open(tml, lent);
     if (!status)
@@ -424,6 +427,13 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
             tml, TML_INVALID_ARGUMENT,
             "tml_open: desc.vulkan lends some of instance, physical_device, device and "
             "queue, needs all or none");
+    if (lent->pass_items &&
+        (lent->pass_items < PASS_ITEMS_LEAST || lent->pass_items > PASS_ITEMS_MOST ||
+         (lent->pass_items & (lent->pass_items - 1)) != 0))
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_open: desc.vulkan.pass_items is %" PRIu64
+                         ", needs a power of two from 2^16 to 2^30, or 0",
+                         lent->pass_items);
     vk_device *device = tml_alloc(tml, sizeof *device);
     if (!device)
         return TML_OUT_OF_MEMORY;
