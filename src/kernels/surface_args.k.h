@@ -29,6 +29,8 @@
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_table.comp). */
 #define SURFACE_TABLE_WORDS 1024u
+/* In the list of active words: none. */
+#define SURFACE_NO_WORD 0xffffffffu
 /* Words that begin as zero: active words, whether a sample is NaN, and so on to the marking's
  * dispatch. */
 #define SURFACE_STATE_ACTIVE 0u
@@ -115,13 +117,13 @@ ARGS_END(surface_table_args)
  * chunk before it. Only of rows that have something; likewise of words.
  * words (before_at), ten bits each: edges along x, y, z of the row, or of the segment, before it.
  * segments, uvec4 each, of rows of several: edges along x, y, z of the row before it. chunks, uvec4
- * each: vertices, triangles, active cells. list, uvec2 each: the number of an active word, and the
- * triangles of its row before it, with its own in the highest eight bits. */
+ * each: vertices, triangles, active cells. list, uvec2 each: the number of an active word, or
+ * SURFACE_NO_WORD, and the triangles of its row before it, with its own in the highest eight bits. */
 ARGS_BEGIN(surface_count_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
 ARG_ADDRESS(states)
-ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be where the next are written */
+ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be this one's */
 ARG_ADDRESS(head)
 ARG_UINT(rows_at)
 ARG_UINT(before_at)

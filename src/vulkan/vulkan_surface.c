@@ -179,9 +179,9 @@ static tml_status count_rows(const surface_job *job, const workspace *space, uin
     return vk_dispatch(
         job->tml, &(vk_dispatch_info){.module = space->segments > 1 ? &vk_shader_surface_count_wide
                                                                     : &vk_shader_surface_count,
-                                      .spec_count = 4,
+                                      .spec_count = 5,
                                       .specs = {plan->type, options_of(job), space->width_log2,
-                                                space->segments > 1},
+                                                space->segments > 1, space->words % 4 == 0 ? 4 : 1},
                                       .args = &args,
                                       .args_size = sizeof args,
                                       .groups = space->chunk_count});

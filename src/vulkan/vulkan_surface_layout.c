@@ -70,7 +70,10 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
         out->row_segments = vk_take(arena, rows * out->segments, 16);
     out->chunks = vk_take(arena, out->chunk_count, 16);
     out->places = vk_take(arena, out->chunk_count, 16);
-    out->list = vk_take(arena, out->word_count, 2 * sizeof(uint32_t));
+    /* A chunk's words, filled up to whole subgroups. */
+    uint64_t listed =
+        TML_ALIGN_UP((uint64_t)chunk_rows * out->words, vk_caps_of(job->tml)->subgroup);
+    out->list = vk_take(arena, out->chunk_count * listed, 2 * sizeof(uint32_t));
 }
 
 static uint64_t pad_below(const surface_job *job, const surface_part *part)

@@ -4,8 +4,12 @@
  * triangle asks for the numbers of edges that are not there. */
 #include "surface_count.glsl"
 
+/* Words that a lane looks at together: 4 where rows are of whole quadruples of words. */
+layout(constant_id = 4) const uint LANE_WORDS = 1u;
+
 const uint CHUNK_WORDS = CHUNK_ROWS * WIDTH; /* 256 to 2048 */
-const uint PASSES = CHUNK_WORDS / GROUP;     /* at most 8 */
+const uint PASS_WORDS = GROUP * LANE_WORDS;
+const uint PASSES = (CHUNK_WORDS + PASS_WORDS - 1u) / PASS_WORDS; /* a lane looks at 8 words at most */
 const uint SUBGROUPS = GROUP / SUBGROUP;
 
 /* Few, for the more workgroups at once. */
@@ -18,31 +22,44 @@ shared uint row_y[CHUNK_ROWS];
 shared uint row_z[CHUNK_ROWS];
 shared uint row_triangles[CHUNK_ROWS];
 
-/* The chunk's words in the order of passes: a subgroup's lie side by side. */
+/* The chunk's words in the order of passes, of which a lane has LANE_WORDS from this one on: a subgroup's
+ * lie side by side. */
 uint word_of_pass(uint pass)
 {
-    return (subgroup_index() * PASSES + pass) * SUBGROUP + gl_SubgroupInvocationID;
+    return ((subgroup_index() * PASSES + pass) * SUBGROUP + gl_SubgroupInvocationID) * LANE_WORDS;
 }
 
-/* May anything be crossed in or beside the lane's words? A bit for each pass. */
+/* May anything be crossed in or beside the lane's words? A bit for each. */
 uint find_active(uint chunk)
 {
-    uint any[8], all[8];
+    uvec4 any[8], all[8];
     [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
-        any[pass] = all[pass] = 0u;
+        any[pass] = all[pass] = uvec4(0u);
         if (pass >= PASSES)
             continue;
         uint number = word_of_pass(pass), w = number % WIDTH;
         uint row = (chunk << CHUNK_LOG2) + number / WIDTH;
-        if (row >= own_first && row < counted_end && w < words) {
+        if (number < CHUNK_WORDS && row >= own_first && row < counted_end && w < words) {
             uint y = row % args.size_y, at = row * words + w;
             uint y_words = y + 1u < args.size_y ? words : 0u;
             uint z_words = row + args.size_y < row_count ? args.size_y * words : 0u;
-            uint c0 = words_at(args.bits).v[at], c1 = words_at(args.bits).v[at + y_words];
-            uint c2 = words_at(args.bits).v[at + z_words];
-            uint c3 = words_at(args.bits).v[at + z_words + y_words];
+            uvec4 c0, c1, c2, c3;
+            if (LANE_WORDS == 4u) {
+                c0 = quads_at(args.bits).v[at / 4u];
+                c1 = quads_at(args.bits).v[(at + y_words) / 4u];
+                c2 = quads_at(args.bits).v[(at + z_words) / 4u];
+                c3 = quads_at(args.bits).v[(at + z_words + y_words) / 4u];
+            } else {
+                c0 = uvec4(words_at(args.bits).v[at]);
+                c1 = uvec4(words_at(args.bits).v[at + y_words]);
+                c2 = uvec4(words_at(args.bits).v[at + z_words]);
+                c3 = uvec4(words_at(args.bits).v[at + z_words + y_words]);
+            }
             any[pass] = c0 | c1 | c2 | c3;
-            all[pass] = (c0 & c1 & c2 & c3) | ~low_bits(args.size_x - 32u * w);
+            all[pass] = c0 & c1 & c2 & c3;
+            [[unroll]] for (uint k = 0u; k < 4u; k++)
+                if (k < LANE_WORDS) /* past the row's end all is as before it */
+                    all[pass][k] |= ~low_bits(args.size_x - 32u * (w + k));
         }
     }
     subgroupBarrier(); /* lanes that branched must be together again */
@@ -52,33 +69,37 @@ uint find_active(uint chunk)
             continue;
         /* With the first column of the next word; past the row's end it is as the others. */
         uint w = word_of_pass(pass) % WIDTH;
-        uint next = subgroupShuffle((any[pass] & 1u) | (all[pass] & 1u) << 1,
+        uint next = subgroupShuffle((any[pass].x & 1u) | (all[pass].x & 1u) << 1,
                                     (gl_SubgroupInvocationID + 1u) % SUBGROUP);
-        next = w + 1u < words ? next : 2u;
-        bool is_clear = any[pass] == 0u && (next & 1u) == 0u;
-        bool is_full = all[pass] == 0xffffffffu && (next & 2u) != 0u;
-        found |= is_clear || is_full ? 0u : 1u << pass;
+        [[unroll]] for (uint k = 3u; k < 4u; k--) {
+            if (k >= LANE_WORDS)
+                continue;
+            next = w + k + 1u < words ? next : 2u;
+            bool is_clear = any[pass][k] == 0u && (next & 1u) == 0u;
+            bool is_full = all[pass][k] == 0xffffffffu && (next & 2u) != 0u;
+            found |= is_clear || is_full ? 0u : 1u << (LANE_WORDS * pass + k);
+            next = (any[pass][k] & 1u) | (all[pass][k] & 1u) << 1;
+        }
     }
     return found;
 }
 
-/* Puts the lanes' active words in order; returns how many the chunk has. */
-uint order_words(uint chunk, uint found)
+/* Puts the lanes' active words in order; returns how many the chunk has, and how many of its slab's own
+ * rows, which come first. Those are listed, and fill up subgroups of the emission, so that each of those has
+ * to do with one chunk. */
+uvec2 order_words(uint chunk, uint found)
 {
-    uint count = 0u, own_count = 0u;
-    [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
-        if (pass >= PASSES)
-            continue;
-        bool is_active = (found >> pass & 1u) != 0u;
-        uint row = (chunk << CHUNK_LOG2) + word_of_pass(pass) / WIDTH;
-        count += subgroupBallotBitCount(subgroupBallot(is_active));
-        if (own_end < counted_end)
-            own_count += subgroupBallotBitCount(subgroupBallot(is_active && row < own_end));
+    uint own_found = found;
+    if (own_end < counted_end) {
+        [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
+            uint row = (chunk << CHUNK_LOG2) + word_of_pass(pass) / WIDTH;
+            own_found &= pass < PASSES && row >= own_end ? ~(low_bits(LANE_WORDS) << (LANE_WORDS * pass))
+                                                         : 0xffffffffu;
+        }
     }
-    if (own_end >= counted_end)
-        own_count = count;
+    uint count = subgroupAdd(popcount32(found) | popcount32(own_found) << 16);
     if (gl_SubgroupInvocationID == 0u)
-        sums[0][subgroup_index()] = count | own_count << 16;
+        sums[0][subgroup_index()] = count;
     barrier();
     uint before = 0u, total = 0u;
     for (uint i = 0u; i < SUBGROUPS; i++) {
@@ -89,20 +110,26 @@ uint order_words(uint chunk, uint found)
     [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
         if (pass >= PASSES)
             continue;
-        bool is_active = (found >> pass & 1u) != 0u;
-        uvec4 ballot = subgroupBallot(is_active);
-        if (is_active)
-            active_words[before + subgroupBallotExclusiveBitCount(ballot)] = word_of_pass(pass);
-        before += subgroupBallotBitCount(ballot);
+        uint here = found >> (LANE_WORDS * pass) & low_bits(LANE_WORDS);
+        uint through = subgroupInclusiveAdd(popcount32(here)), at = before + through - popcount32(here);
+        [[unroll]] for (uint k = 0u; k < 4u; k++)
+            if ((here >> k & 1u) != 0u)
+                active_words[at + popcount32(here & low_bits(k))] = word_of_pass(pass) + k;
+        before += subgroupShuffle(through, SUBGROUP - 1u);
     }
-    if (gl_LocalInvocationID.x == 0u && total >> 16 != 0u)
-        active_first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], total >> 16);
+    uint own = total >> 16, listed = (own + SUBGROUP - 1u) / SUBGROUP * SUBGROUP;
+    uint thread = gl_LocalInvocationID.x;
+    if (thread == 0u && own != 0u)
+        active_first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], listed);
     barrier();
-    return total & 0xffffu;
+    if (thread < listed - own)
+        store64(address_of(part_of_scratch(args.list_at), active_first + own + thread, 8u),
+                uvec2(SURFACE_NO_WORD, 0u));
+    return uvec2(total & 0xffffu, own);
 }
 
 /* Counts the active words and writes where each begins. */
-uvec4 count_active(uint chunk, uint total, bool is_missing)
+uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
 {
     uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the words before the round's */
     uint cells = 0u, beyond = 0u;
@@ -111,13 +138,14 @@ uvec4 count_active(uint chunk, uint total, bool is_missing)
         bool exists = i < total;
         i = min(i, total - 1u);
         uint number = active_words[i], local_row = number / WIDTH, w = number % WIDTH;
-        bool begins = i == 0u || active_words[max(i, 1u) - 1u] / WIDTH != local_row;
-        bool ends = i + 1u == total || active_words[min(i + 1u, total - 1u)] / WIDTH != local_row;
         uint row = (chunk << CHUNK_LOG2) + local_row;
-        row_place place = place_of_row(row, args.size_y);
-        lane_rows rows = load_rows(args.bits, row, place, w, words, size);
-        counts n = count_word(rows, place, w, is_missing);
-        bool is_own = exists && row < own_end;
+        bool is_own = i < own && exists;
+        counts n;
+        n.x = n.y = n.z = n.triangles = n.cells = 0u;
+        if (first + subgroup_index() * SUBGROUP < total) {
+            row_place place = place_of_row(row, args.size_y);
+            n = count_word(load_rows(args.bits, row, place, w, words, size), place, w, is_missing);
+        }
         n.x = exists ? n.x : 0u;
         n.y = exists ? n.y : 0u;
         n.z = exists ? n.z : 0u;
@@ -144,6 +172,7 @@ uvec4 count_active(uint chunk, uint total, bool is_missing)
         uvec4 before = carry + uvec4(xy_before & 0xffffu, xy_before >> 16, zt_before & 0xffffu,
                                      zt_before >> 16);
         carry += uvec4(xy_total & 0xffffu, xy_total >> 16, zt_total & 0xffffu, zt_total >> 16);
+        bool begins = i == 0u || active_words[max(i, 1u) - 1u] / WIDTH != local_row;
         if (exists && begins) {
             row_x[local_row] = before.x;
             row_y[local_row] = before.y;
@@ -161,6 +190,7 @@ uvec4 count_active(uint chunk, uint total, bool is_missing)
         if (is_own)
             store64(address_of(part_of_scratch(args.list_at), active_first + i, 8u),
                     uvec2(row * words + w, in_row.w | n.triangles << 24));
+        bool ends = i + 1u == total || active_words[min(i + 1u, total - 1u)] / WIDTH != local_row;
         if (exists && ends) {
             uint along_x = row_first.x + row_first.y + row_first.z;
             uint along_y = along_x + in_row.x + n.x;
@@ -189,10 +219,10 @@ void main()
     uint chunk = group_index();
     if (chunk << CHUNK_LOG2 >= row_count)
         return;
-    uint total = order_words(chunk, find_active(chunk));
+    uvec2 words_found = order_words(chunk, find_active(chunk));
     uvec4 sum = uvec4(0u);
-    if (total != 0u)
-        sum = count_active(chunk, total, find_missing());
+    if (words_found.x != 0u)
+        sum = count_active(chunk, words_found.x, words_found.y, find_missing());
     if (gl_LocalInvocationID.x == 0u)
         quads_at(part_of_scratch(args.chunks_at)).v[chunk] = sum;
     if (chunk == 0u && gl_LocalInvocationID.x == 0u)

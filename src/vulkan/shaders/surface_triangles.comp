@@ -120,24 +120,36 @@ uint vertex_of(uint line, uint corner)
     return stage[counter_at(line, code & 7u)] + (code >> 3 & 1u);
 }
 
+/* vertex_number: the low 32 bits. Less than 2^32 vertices lie between those of a chunk and those of the next
+ * slice. */
+void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
+{
+    if (has(SURFACE_WIDE))
+        store64(address_add(place, i << 3, 0u), add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
+    else
+        words_at(place).v[i] = vertex_number;
+}
+
 void emit_triangles(listed_word listed, bool is_missing)
 {
     active_word word = load_active(listed, is_missing);
-    uint chunk = listed.row >> CHUNK_LOG2;
-    uvec4 before = quads_at(part_of_scratch(args.chunks_at)).v[chunk];
-    uint size_log2 = has(SURFACE_WIDE) ? 3u : 2u;
+    uvec4 before = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2];
     /* Of a word: the place of triangle number 0 of the subgroup, if it were the word's; and how many of
-     * the subgroup's there is room for. */
+     * the subgroup's there is room for. Where rows are not segmented these are the same for all: words
+     * of one chunk follow one another. */
     uint own_first = subgroupExclusiveAdd(listed.triangles);
     uint room = room_of(SURFACE_HEAD_ROOM + 2u, before.zw);
-    room = own_first + min(listed.triangles, room - min(room, word.triangles_before));
+    room -= min(room, word.triangles_before);
+    if (SEGMENTED != 0u)
+        room = own_first + min(listed.triangles, room);
     uvec2 number = sub64(add64(before.zw, uvec2(word.triangles_before, 0u)), uvec2(own_first, 0u));
-    uvec2 place = element_at(args.indices, add64(number, add64(number, number)), size_log2);
-    uvec2 first_place = shuffle64(place, 0u);
-    /* The usual: the subgroup's triangles lie side by side, and there is room for all. */
-    bool is_row = all_lanes(!listed.exists ||
-                            (place == first_place && room == own_first + listed.triangles));
-    bool is_plain = is_row && !has(SURFACE_WIDE);
+    uvec2 place = element_at(args.indices, add64(number, add64(number, number)), has(SURFACE_WIDE) ? 3u : 2u);
+    uvec2 vertices_before = before.xy;
+    if (SEGMENTED == 0u) {
+        room = subgroupShuffle(room, 0u);
+        place = shuffle64(place, 0u);
+        vertices_before = shuffle64(vertices_before, 0u);
+    }
     uvec2 table = address_of_word(args.head, SURFACE_HEAD_WORDS);
 
     uint at = subgroupExclusiveAdd(popcount32(word.cells)), left = word.cells;
@@ -167,8 +179,12 @@ void emit_triangles(listed_word listed, bool is_missing)
         uint owner = code & 0xffu;
         uvec4 corners = quads_at(table).v[make_counters(word, owner, code >> 8 & 0x1fu, is_missing)];
         uint triangles = has_cell ? corners.w >> 16 : 0u;
-        uint line = subgroupExclusiveAdd(triangles);
-        uint all = subgroupShuffle(line + triangles, SUBGROUP - 1u);
+        uint line = 0u, all = 0u;
+        [[unroll]] for (uint i = 0u; i < 3u; i++) {
+            uvec4 ballot = subgroupBallot((triangles >> i & 1u) != 0u);
+            line += subgroupBallotExclusiveBitCount(ballot) << i;
+            all += subgroupBallotBitCount(ballot) << i;
+        }
         for (uint begin = 0u; begin < all; begin += LANE_LINES * SUBGROUP) {
             uint end = min(all, begin + LANE_LINES * SUBGROUP);
             [[unroll]] for (uint i = 0u; i < 5u; i++)
@@ -176,32 +192,24 @@ void emit_triangles(listed_word listed, bool is_missing)
                     stage[lines + line + i - begin] =
                         lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
             stage_barrier();
-            if (is_plain) {
-                /* Three corners a lane and turn: SUBGROUP triangles, whose indices lie side by side. */
-                uvec2 to = address_add(first_place, 12u * (first + begin), 0u);
-                for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
-                    [[unroll]] for (uint i = 0u; i < 3u; i++) {
-                        uint k = i * SUBGROUP + lane, triangle = t0 + k / 3u;
-                        uint number = vertex_of(stage[lines + min(triangle, LANE_LINES * SUBGROUP - 1u)], k % 3u);
-                        if (triangle < end - begin)
-                            words_at(to).v[3u * t0 + k] = number;
+            /* Three corners a lane and turn: SUBGROUP triangles, whose indices lie side by side. */
+            for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
+                [[unroll]] for (uint i = 0u; i < 3u; i++) {
+                    uint k = i * SUBGROUP + lane, t = t0 + k / 3u;
+                    uint entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];
+                    uint word_room = room;
+                    uvec2 word_place = place, chunk_first = vertices_before;
+                    if (SEGMENTED != 0u) {
+                        uint from = entry >> 8 & 0xffu;
+                        word_room = subgroupShuffle(room, from);
+                        word_place = shuffle64(place, from);
+                        chunk_first = shuffle64(vertices_before, from);
                     }
-                }
-            } else {
-                for (uint i0 = 0u; i0 < 3u * (end - begin); i0 += SUBGROUP) {
-                    uint i = min(i0 + lane, 3u * (end - begin) - 1u), triangle = i / 3u;
-                    uint entry = stage[lines + triangle], from = entry >> 8 & 0xffu;
-                    uint vertex_number = vertex_of(entry, i - 3u * triangle);
-                    uvec2 to = address_add(shuffle64(place, from), (3u * (first + begin) + i) << size_log2, 0u);
-                    uvec2 chunk_first = shuffle64(before.xy, from);
-                    uint word_room = subgroupShuffle(room, from); /* by all lanes: && would leave some out */
-                    bool is_stored = i0 + lane < 3u * (end - begin) && first + begin + triangle < word_room;
-                    /* Less than 2^32 vertices lie between those of a chunk and those of the next slice. */
-                    if (is_stored && has(SURFACE_WIDE))
-                        store64(to, add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
-                    else if (is_stored)
-                        word_at(to).bits = vertex_number;
-                    subgroupBarrier(); /* lanes that branched must be together again */
+                    uint vertex_number = vertex_of(entry, k % 3u);
+                    if (t < end - begin && first + begin + t < word_room)
+                        store_index(word_place, 3u * (first + begin + t0) + k, vertex_number, chunk_first);
+                    if (SEGMENTED != 0u)
+                        subgroupBarrier(); /* lanes that branched must be together again */
                 }
             }
             stage_barrier();

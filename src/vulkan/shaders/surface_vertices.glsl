@@ -173,7 +173,7 @@ void emit_vertices(listed_word word, bool is_missing)
     /* From there to the number within the chunk. */
     first -= uvec3(at_x, at_y, at_z);
 
-    bool is_one = all_lanes(word.row >> CHUNK_LOG2 == subgroupShuffle(word.row >> CHUNK_LOG2, 0u));
+    bool is_one = SEGMENTED == 0u || all_lanes(chunk_first == shuffle64(chunk_first, 0u));
     bool fits = all_lanes(room == 0xffffffffu);
     uvec2 from = shuffle64(chunk_first, 0u);
     for (uint begin = 0u; begin < total; begin += SUBGROUP * LANE_SLOTS) {

@@ -29,8 +29,10 @@ bool has_words(out listed_word word)
     uint count = LOAD_U32(args.head, SURFACE_HEAD_ACTIVE);
     bool has_some = number < count;
     number += lane;
-    word.exists = number < count;
     uvec2 entry = load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
+    word.exists = number < count && entry.x != SURFACE_NO_WORD;
+    uint first = subgroupShuffle(entry.x, 0u); /* which others stand in for */
+    entry.x = word.exists ? entry.x : first;
     word.row = entry.x / words;
     word.w = entry.x - word.row * words;
     word.place = place_of_row(word.row, size.y);
