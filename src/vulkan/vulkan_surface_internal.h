@@ -36,7 +36,8 @@ typedef struct workspace {
     uint64_t word_count;
     uint32_t width_log2, segments; /* lanes of a row; how often a row fills them */
     uint32_t chunk_count;
-    vk_address head, bits, nan_words, present, cells, before, rows, row_segments, chunks, places, list;
+    vk_address head, bits, nan_words, present, cells, before, rows, row_segments, chunks, places,
+        list;
 } workspace;
 
 typedef struct surface_job {
