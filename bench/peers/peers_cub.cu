@@ -162,7 +162,7 @@ public:
         for (int i = 0; warm < 250 || i < 20; i++) {
             double ms = time(run, sets, batch);
             warm += std::max(ms * batch, 0.05); // and what lies between
-            if (ms * batch < 0.25 && batch < 64)
+            if (ms * batch < 2 && batch < 64)
                 batch *= 2;
         }
         std::vector<double> all;
