@@ -24,8 +24,8 @@ static struct {
     const char *failed;  /* the name of the function that did */
     const char *missing; /* a function that is not there */
     bool no_addresses;   /* the device lacks bufferDeviceAddress */
-    bool no_patience; /* it says that it keeps workgroups moving, but scans do not wait for any */
-    int live;         /* objects created and not destroyed */
+    bool no_patience;    /* it says that it keeps workgroups moving, but nobody waits for any */
+    int live;            /* objects created and not destroyed */
 } driver;
 
 static bool must_fail(const char *name)
@@ -162,7 +162,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceProperties2(VkPhysicalDe
                 VK_DRIVER_ID_NVIDIA_PROPRIETARY;
 }
 
-/* Of a scan's constants only how often it looks at a silent tile is 2^16, or 2^24 in place. */
+/* Of the constants only how often a tile looks at a silent one is 2^16 or 2^24. */
 static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
 static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
     VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,
@@ -712,7 +712,41 @@ TEST(a_wait_in_vain_is_a_status)
     driver.no_patience = false;
 }
 
-/* The same within the caller's commands, where no call waits. */
+/* Whether a tile meets a silent one is chance: what is compacted is right, or a status says no. */
+TEST(compact_is_right_or_says_no)
+{
+    NEED_DEVICE();
+    uint8_t third[COUNT];
+    uint32_t numbers[COUNT], back[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        numbers[i] = i;
+        third[i] = i % 3 == 0;
+    }
+    driver.real_instance = loader();
+    driver.no_patience = true;
+    tml_context *tml;
+    CHECK(open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml) == TML_OK);
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, numbers),
+               flags = buffer_of(tml, TML_U8, COUNT, third),
+               out = buffer_of(tml, TML_U32, COUNT, NULL);
+    const tml_compact_desc compact = {
+        .keep.flags = flags, .payloads[0] = {in, out}, .method = TML_METHOD_LOOK_BACK};
+    uint32_t stalls = 0;
+    for (int run = 0; run < 20; run++) {
+        CHECK(tml_write(tml, out, 0, COUNT, numbers) == TML_OK);
+        CHECK(tml_compact(tml, &compact) == TML_OK);
+        tml_status status = tml_read(tml, out, back);
+        CHECK(status == TML_OK || status == TML_STALLED);
+        stalls += status == TML_STALLED;
+        for (uint32_t i = 0; i < (COUNT + 2) / 3 && status == TML_OK; i++)
+            CHECK(back[i] == 3 * i);
+    }
+    CHECK(stalls <= 1);
+    tml_close(tml);
+    driver.no_patience = false;
+}
+
+/* A scan that waits in vain within the caller's commands, where no call waits. */
 TEST(a_frame_that_waits_in_vain)
 {
     NEED_DEVICE();

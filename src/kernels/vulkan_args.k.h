@@ -49,7 +49,7 @@ ARGS_END(keep_args)
 
 /* kernel_compact.comp: one pass by decoupled look-back. The kept elements of in0's 4-byte array and/or
  * their positions go to their places after *totals (u64); the last tile writes *totals + kept to
- * totals[1]. */
+ * totals[1]. in3 is a word that is set where a wait was given up. */
 ARGS_BEGIN(compact_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)  /* optional */
@@ -112,14 +112,15 @@ ARGS_END(store_count_args)
 #define COMPACT_OUT     4u /* out_at is given */
 #define COMPACT_INDICES 5u /* indices are given */
 #define COMPACT_TOTALS  6u
-#define COMPACT_WIDE    7u /* TOTALS_ALONE: the count is u64 */
-#define COMPACT_LOOKS   8u /* how often to look in vain before counting for the neighbour */
-#define COMPACT_TICKETS 9u /* workgroups take tiles by tickets */
-#define TOTALS_ALONE    0u /* there is one pass; totals is the count, optional */
-#define TOTALS_FIRST    1u /* the first pass: nothing is at totals[0] yet */
+#define COMPACT_WIDE    7u  /* TOTALS_ALONE: the count is u64 */
+#define COMPACT_LOOKS   8u  /* how often to look in vain before something is done about it */
+#define COMPACT_MOVING  9u  /* workgroups keep moving */
+#define COMPACT_TICKETS 10u /* workgroups take tiles by tickets */
+#define TOTALS_ALONE    0u  /* there is one pass; totals is the count, optional */
+#define TOTALS_FIRST    1u  /* the first pass: nothing is at totals[0] yet */
 #define TOTALS_LATER    2u
 
-/* move.comp and move_quads.comp: the kept elements of a pass, or their positions, to out from *base +
+/* move.comp and move_rows.comp: the kept elements of a pass, or their positions, to out from *base +
  * *place on; MOVE_BOTH: the others, too, after *total. */
 ARGS_BEGIN(move_args)
 ARG_ADDRESS(from) /* payloads only */

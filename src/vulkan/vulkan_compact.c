@@ -24,7 +24,11 @@
 #include "vulkan/vulkan_locate.h"
 #include "vulkan_shaders.h"
 
-enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
+enum {
+    MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
+    LOOKS_MOVING = 1 << 24, /* in vain: seconds, and then TML_STALLED */
+    LOOKS_STUCK = 16,       /* in vain, before a neighbour is counted in its place */
+};
 
 /* ---- keep bits ------------------------------------------------------------------------------- */
 
@@ -118,11 +122,11 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
     uint32_t kind = !column->from           ? MOVE_KIND_INDEX
                     : column->size % 4 == 0 ? MOVE_KIND_WORDS
                                             : MOVE_KIND_BYTES;
-    bool by_quads = column->size == 4 && args.from % 16 == 0 && !args.next;
+    bool by_rows = column->size == 4 && !args.next;
     return vk_dispatch(
         tml,
         &(vk_dispatch_info){
-            .module = by_quads ? &vk_shader_move_quads : &vk_shader_move,
+            .module = by_rows ? &vk_shader_move_rows : &vk_shader_move,
             .spec_count = 3,
             .specs = {[MOVE_SIZE] = column->size, [MOVE_KIND] = kind, [MOVE_BOTH] = total != 0},
             .args = &args,
@@ -164,11 +168,10 @@ tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uin
 
 /* ---- in one pass ----------------------------------------------------------------------------- */
 
-/* The shader loads 16 bytes at once and knows room in 32 bits, where the largest value says that
- * there is always enough. */
-bool vk_one_pass_fits(vk_address in, uint64_t bound, uint64_t room)
+/* The shader knows room in 32 bits, where the largest value says that there is always enough. */
+bool vk_one_pass_fits(uint64_t bound, uint64_t room)
 {
-    return in % 16 == 0 && (room >= bound || room < UINT32_MAX);
+    return room >= bound || room < UINT32_MAX;
 }
 
 tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
@@ -176,9 +179,9 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
 {
     /* Where workgroups keep moving a neighbour is silent for as long as it takes to load its
-     * elements; counting them in its place would only add to that. */
+     * elements; elsewhere it may wait for this one. */
     const vk_caps *caps = vk_caps_of(tml);
-    const uint32_t looks = caps->forward_progress ? 1u << 16 : 16;
+    const uint32_t looks = caps->forward_progress ? LOOKS_MOVING : LOOKS_STUCK;
 
     vk_pass pass = vk_pass_at(passes, number);
     uint64_t tiles = tiles_of(pass.bound);
@@ -191,6 +194,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->states = states.words;
     args->clear = states.clear;
     args->clear_count = states.clear_count;
+    args->in3 = states.stalled;
     args->totals = outputs->totals + (outputs->is_chained ? number * sizeof(uint64_t) : 0);
     args->length_at = pass.length;
     args->first_index = (uint32_t)pass.first;
@@ -206,7 +210,8 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                                                           : TOTALS_LATER,
                   [COMPACT_WIDE] = outputs->is_wide,
                   [COMPACT_LOOKS] = looks,
-                  [COMPACT_TICKETS] = !caps->forward_progress},
+                  [COMPACT_MOVING] = caps->forward_progress,
+                  [COMPACT_TICKETS] = !caps->begins_in_order},
         .args = args,
         .args_size = sizeof *args,
         .groups = tiles,
@@ -276,7 +281,7 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
             return false;
         in = elements;
     }
-    return vk_one_pass_fits(in, bound, room);
+    return vk_one_pass_fits(bound, room);
 }
 
 static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition, vk_arena *arena,

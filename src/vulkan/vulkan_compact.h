@@ -60,8 +60,8 @@ typedef struct vk_one_pass {
     bool is_wide;    /* the caller's count is u64 */
 } vk_one_pass;
 
-/* May this room and, if not 0, these elements be used? */
-bool vk_one_pass_fits(vk_address in, uint64_t bound, uint64_t room);
+/* May this room be used? */
+bool vk_one_pass_fits(uint64_t bound, uint64_t room);
 
 /* Records a pass with that module and its own four constants. args: what the module needs of in0 ...
  * in3 and the kernel's values; the rest is filled here. */

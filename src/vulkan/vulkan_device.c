@@ -289,6 +289,7 @@ static void find_caps(vk_device *device, const physical *p)
     device->caps = (vk_caps){
         .subgroup = subgroup,
         .forward_progress = keeps_moving(p->properties12.driverID),
+        .begins_in_order = p->properties12.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY,
         .float64 = p->features.shaderFloat64,
         .int64 = p->features.shaderInt64,
         .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,

@@ -64,6 +64,7 @@ typedef struct vk_device vk_device; /* vulkan_device.h: what only the engine's c
 typedef struct vk_caps {
     uint32_t subgroup;     /* lanes, the same in every subgroup of our pipelines; 4 ... 128 */
     bool forward_progress; /* a workgroup that waits for another one's store will see it */
+    bool begins_in_order;  /* and workgroups begin in the order of their numbers */
     bool float64;          /* shaderFloat64 */
     bool int64;            /* shaderInt64 */
     bool is_software;      /* runs on the host's processors */

@@ -213,11 +213,11 @@ tml_status vk_take_stall(tml_context *tml)
     if (!stalled || *stalled == 0)
         return TML_OK;
     *stalled = 0;
-    device->caps.forward_progress = false;
+    device->caps.forward_progress = device->caps.begins_in_order = false;
     return tml_error(
         tml, TML_STALLED,
-        "a scan in place waited in vain for another workgroup of its own on %s: what was "
-        "computed since the last wait may be wrong. Do it again: this context does "
+        "a scan or a compaction waited in vain for another workgroup of its own on %s: what "
+        "was computed since the last wait may be wrong. Do it again: this context does "
         "without that from here on",
         tml->device.name);
 }

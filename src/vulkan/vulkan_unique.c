@@ -35,8 +35,7 @@ static vk_column column_of(tml_context *tml, tml_buffer out, uint64_t bound)
     };
 }
 
-static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, vk_address in,
-                        size_t size)
+static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, size_t size)
 {
     bool has_values = !tml_is_none(desc->values), has_starts = !tml_is_none(desc->starts);
     uint64_t bound = desc->length.count;
@@ -46,7 +45,7 @@ static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, vk_a
         (job->starts.size != 4 || (has_values && job->values.room != job->starts.room)))
         return false;
     uint64_t room = has_values ? job->values.room : has_starts ? job->starts.room : bound;
-    return vk_one_pass_fits(in, bound, room);
+    return vk_one_pass_fits(bound, room);
 }
 
 static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *arena, unique_job *job)
@@ -59,7 +58,7 @@ static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *are
     };
     const tml_slot *in = tml_slot_of(tml, desc->in);
     job->values.from = vk_slot_address(in);
-    job->one_pass = is_one_pass(desc, job, job->values.from, in->element_size);
+    job->one_pass = is_one_pass(desc, job, in->element_size);
     bool in_place = job->values.to == job->values.from;
     if (in_place)
         job->aside = vk_take(arena, job->values.room, job->values.size);

@@ -1,40 +1,42 @@
 /* Compacts 4-byte elements and/or their positions in one pass, or only counts: the body of the
  * shaders compact_*.comp and kernel_compact.comp. Each defines
  *
- *   KEEPS_BY_VALUE              1: keep_quad looks at the elements; 0: they are only moved
- *   uint mark_of(uint quad)     what else decides about the elements 4 * quad ... 4 * quad + 3, of
- *                               which at least one exists
- *   uint keep_quad(uvec4 values, uint mark, uint quad)
- *                               which of them are kept, in bits 0 ... 3. All lanes call it at once,
- *                               with neighbouring quads
+ *   KEEPS_BY_VALUE              1: keep_rows looks at the elements; 0: they are only moved
+ *   uint keep_rows(uint v[ROWS], uint first, uint count)
+ *                               which of the lane's elements v are kept (rows.glsl); without
+ *                               KEEPS_BY_VALUE v holds nothing. first is where the lane's element
+ *                               of the first row is; bits of elements past count, which is not
+ *                               zero, may be anything. All lanes call it at once
  *
  * A tile counts, publishes its count in one word with its status, and adds up what its predecessors
  * have published until it meets one that knows all before it. A look that meets nothing is repeated
- * a bounded number of times: then the workgroup counts the silent neighbour's elements itself and
- * publishes for it, so that devices that keep workgroups waiting finish all the same. There, moreover,
- * workgroups take tiles by a ticket, so that a tile's predecessors are done or at work. GPUs that keep
- * workgroups moving begin them in their order, and are not made to wait for tickets (2 % of the time of
- * 2^28 elements on an H200, 6 % of 2^24).
+ * a bounded number of times. Then, where workgroups may be kept waiting, the workgroup counts the
+ * silent neighbour's elements itself and publishes for it, so that all finish; where all keep moving,
+ * that would only cost registers (5 % of the time of 2^28 elements on an H200): it gives up, and the
+ * host is told. Tiles are taken by tickets, so that a tile's predecessors are done or at work, unless
+ * workgroups are known to begin in their order (tickets take 2 % of that time, 6 % of 2^24).
  *
- * What made it fast on a large GPU: the elements stay in registers; little shared memory; states
- * are exchanged by atomicExchange and read by plain volatile loads (a read-modify-write on the
- * reading side took 1.6 times as long); stores of 16 bytes; and what was kept first is staged before
- * the look-back, which gives the predecessors time to publish. What did not help: looking at 64, 128
- * or 256 tiles at once (1, 5, 18 % more time), and a rolled delay before the first look (1 % less).
+ * Elements of which only flags or masks tell are loaded when it is known where they go, and only
+ * those that are kept.
+ *
+ * What made it fast on a large GPU: rows.glsl; and states that are exchanged by atomicExchange and
+ * read by plain volatile loads (a read-modify-write on the reading side took 1.6 times as long).
+ * What did not help there: looking at 64, 128 or 256 tiles at once (1, 5, 18 % more time); sums of
+ * blocks of 32 tiles beside the tiles' (1 % less to 2 % more); to look before it is time (2 % more);
+ * workgroups that go from tile to tile (1.4 times as long), also with the next tile's loads under
+ * way (1.2 to 1.4 times).
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
 #include "places.glsl"
-#include "section.glsl"
 
 layout(constant_id = 4) const bool HAS_OUT = true;
 layout(constant_id = 5) const bool HAS_INDICES = false;
 layout(constant_id = 6) const uint TOTALS = TOTALS_ALONE;
 layout(constant_id = 7) const bool IS_WIDE = false;
 layout(constant_id = 8) const uint LOOKS = 16u;
-layout(constant_id = 9) const bool TAKES_TICKETS = true;
-
-const bool READS_VALUES = KEEPS_BY_VALUE != 0 || HAS_OUT;
+layout(constant_id = 9) const bool KEEPS_MOVING = false; /* all workgroups do */
+layout(constant_id = 10) const bool TAKES_TICKETS = true;
 
 layout(buffer_reference, std430, buffer_reference_align = 4) volatile buffer states_at {
     uint v[];
@@ -46,23 +48,21 @@ const uint INCLUSIVE = 0x80000000u; /* | the count of all up to the tile */
 shared uint tile_taken;
 shared uint tile_place;
 
-uvec4 values[QUADS];
-
-uint tile_of_group()
+uint keep_section(uvec2 from, uint first, uint count, out uint v[ROWS])
 {
-    return TAKES_TICKETS ? tile_taken : group_index();
+    if (KEEPS_BY_VALUE != 0)
+        load_rows(from, first, count, v);
+    return keep_rows(v, first, count) & rows_before(first, count);
 }
 
 /* The count of a tile that is known to be whole, by one subgroup. */
 uint count_neighbour(uint tile)
 {
     uint sum = 0u;
-    for (uint q = gl_SubgroupInvocationID; q < TILE_QUADS; q += SUBGROUP) {
-        uint quad = tile * TILE_QUADS + q;
-        uvec4 here = uvec4(0u);
-        if (KEEPS_BY_VALUE != 0)
-            here = quads_at(args.in0).v[quad];
-        sum += popcount32(keep_quad(here, mark_of(quad), quad));
+    for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
+        uint first = tile * TILE_ITEMS + s * SECTION + gl_SubgroupInvocationID;
+        uint v[ROWS];
+        sum += popcount32(keep_section(args.in0, first, (tile + 1u) * TILE_ITEMS, v));
     }
     return subgroupAdd(sum);
 }
@@ -86,6 +86,10 @@ uint look_back(uint tile)
             return place;
         end -= usable;
         misses = usable == 0u ? misses + 1u : 0u;
+        if (misses > LOOKS && KEEPS_MOVING) {
+            store_word(args.in3, 0u, 1u);
+            return place;
+        }
         if (misses > LOOKS) {
             end--;
             uint count = count_neighbour(end);
@@ -97,15 +101,6 @@ uint look_back(uint tile)
     }
 }
 
-uint value_at(uint k, uint j)
-{
-    return values[k][j];
-}
-uint position_at(uint k, uint j)
-{
-    return args.first_index + tile_of_group() * TILE_ITEMS + 4u * quad_at(k) + j;
-}
-
 void main()
 {
     uint local = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID;
@@ -114,50 +109,25 @@ void main()
     uint grid = GROUP * gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     for (uint i = group_index() * GROUP + local; i < args.clear_count; i += grid)
         words_at(args.clear).v[i] = 0u;
+    uint tile = group_index();
     if (TAKES_TICKETS) {
         if (local == 0u)
             tile_taken = atomicAdd(states_at(args.states).v[0], 1u);
         barrier();
+        tile = tile_taken;
     }
-    uint tile = tile_of_group();
     if (tile >= tile_count)
         return;
 
-    /* The last tile goes its own way: clamped loads cost registers. */
-    uint first_quad = tile * TILE_QUADS;
-    uint marks[QUADS];
-    if (tile + 1u < tile_count) {
-        [[unroll]] for (uint k = 0u; k < QUADS; k++) {
-            uint quad = first_quad + quad_at(k);
-            marks[k] = mark_of(quad);
-            values[k] = READS_VALUES ? quads_at(args.in0).v[quad] : uvec4(0u);
-        }
-    } else {
-        [[unroll]] for (uint k = 0u; k < QUADS; k++) {
-            uint quad = first_quad + quad_at(k);
-            marks[k] = 4u * quad < count ? mark_of(quad) : 0u;
-            [[unroll]] for (uint j = 0u; j < 4u; j++) {
-                uint i = 4u * quad + j;
-                values[k][j] = READS_VALUES && i < count ? words_at(args.in0).v[i] : 0u;
-            }
-        }
-    }
-    uint bits = 0u;
-    [[unroll]] for (uint k = 0u; k < QUADS; k++) {
-        uint quad = first_quad + quad_at(k);
-        bits |= (keep_quad(values[k], marks[k], quad) & valid_bits(4u * quad, count)) << (4u * k);
-    }
-
-    uint before, in_section = rank_section(bits);
+    uint first = section_first(tile), bits = 0u;
+    uint v[ROWS];
+    if (count != 0u)
+        bits = keep_section(args.in0, first, count, v);
+    uint before, in_section = subgroupAdd(popcount32(bits));
     uint in_tile = count_tile(in_section, before);
     if (local == 0u)
         atomicExchange(states_at(args.states).v[STATES_FIRST + tile],
                        (tile == 0u ? INCLUSIVE : PARTIAL) | in_tile);
-    uint next = 0u;
-    if (HAS_OUT)
-        STAGE(0u, next, bits, value_at)
-    else if (HAS_INDICES)
-        STAGE(0u, next, bits, position_at)
 
     uvec2 base = uvec2(0u);
     if (TOTALS == TOTALS_LATER)
@@ -183,23 +153,16 @@ void main()
     barrier();
 
     uvec2 start = add64(base, uvec2(tile_place + before, 0u));
-    uint fit = in_section;
     if (args.capacity != 0xffffffffu) /* that many: as many as there can be */
-        fit = fits(uvec2(args.capacity, 0u), start, in_section);
+        bits = first_of_rows(bits, fits(uvec2(args.capacity, 0u), start, in_section));
     if (HAS_OUT) {
         uvec2 to = address_at(args.out_at, start, 4u);
-        for (uint begin = 0u; begin < fit; begin = next) {
-            if (begin != 0u)
-                STAGE(begin, next, bits, value_at)
-            store_staged(address_of_word(to, begin), min(next, fit) - begin);
-        }
+        if (KEEPS_BY_VALUE == 0)
+            LOAD_KEPT_ROWS(args.in0, first, bits, v)
+        STORE_ROWS(to, bits, v[r])
     }
     if (HAS_INDICES) {
         uvec2 to = address_at(args.indices, start, 4u);
-        for (uint begin = 0u; begin < fit; begin = next) {
-            if (begin != 0u || HAS_OUT)
-                STAGE(begin, next, bits, position_at)
-            store_staged(address_of_word(to, begin), min(next, fit) - begin);
-        }
+        STORE_ROWS(to, bits, args.first_index + first + r * SUBGROUP)
     }
 }

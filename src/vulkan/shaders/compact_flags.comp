@@ -2,17 +2,23 @@
 #include "kernel.glsl"
 #include "kernels/vulkan_args.k.h"
 #include "common.glsl"
-#include "flag_bits.glsl"
+#include "rows.glsl"
 
 ARGS_USE(compact_args)
 
 #define KEEPS_BY_VALUE 0
-uint mark_of(uint quad)
+/* Words of four flags, side by side in the lanes, become rows of one. */
+uint keep_rows(uint v[ROWS], uint first, uint count)
 {
-    return words_at(args.in1).v[quad];
-}
-uint keep_quad(uvec4 values, uint mark, uint quad)
-{
-    return flag_bits(mark);
+    const uint WORDS = ROWS / 4u; /* a lane */
+    uint lane = gl_SubgroupInvocationID, bits = 0u;
+    uint first_word = (first - lane) / 4u + lane, words[WORDS];
+    [[unroll]] for (uint w = 0u; w < WORDS; w++)
+        words[w] = words_at(args.in1).v[min(first_word + w * SUBGROUP, (count - 1u) / 4u)];
+    [[unroll]] for (uint r = 0u; r < ROWS; r++) {
+        uint word = subgroupShuffle(words[r / 4u], (r % 4u * SUBGROUP + lane) / 4u);
+        bits |= uint((word >> (8u * (lane % 4u)) & 0xffu) != 0u) << r;
+    }
+    return bits;
 }
 #include "compact.glsl"

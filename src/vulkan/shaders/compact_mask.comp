@@ -2,16 +2,15 @@
 #include "kernel.glsl"
 #include "kernels/vulkan_args.k.h"
 #include "common.glsl"
+#include "rows.glsl"
 
 ARGS_USE(compact_args)
 
 #define KEEPS_BY_VALUE 0
-uint mark_of(uint quad)
+uint keep_rows(uint v[ROWS], uint first, uint count)
 {
-    return words_at(args.in1).v[quad / 8u];
-}
-uint keep_quad(uvec4 values, uint mark, uint quad)
-{
-    return mark >> (4u * (quad % 8u)) & 15u;
+    uint lane = gl_SubgroupInvocationID;
+    return rows_of_words(
+        words_at(args.in1).v[min((first - lane) / 32u + lane, (count - 1u) / 32u)]);
 }
 #include "compact.glsl"
