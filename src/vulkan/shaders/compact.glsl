@@ -48,10 +48,11 @@ const uint INCLUSIVE = 0x80000000u; /* | the count of all up to the tile */
 shared uint tile_taken;
 shared uint tile_place;
 
-uint keep_section(uvec2 from, uint first, uint count, out uint v[ROWS])
+/* Loads the lane's elements, if they decide, and asks about those before count, which is not zero. */
+uint keep_section(uint first, uint count, out uint v[ROWS])
 {
     if (KEEPS_BY_VALUE != 0)
-        load_rows(from, first, count, v);
+        load_rows(args.in0, first, count, v);
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
@@ -62,7 +63,7 @@ uint count_neighbour(uint tile)
     for (uint s = 0u; s < GROUP / SUBGROUP; s++) {
         uint first = tile * TILE_ITEMS + s * SECTION + gl_SubgroupInvocationID;
         uint v[ROWS];
-        sum += popcount32(keep_section(args.in0, first, (tile + 1u) * TILE_ITEMS, v));
+        sum += popcount32(keep_section(first, (tile + 1u) * TILE_ITEMS, v));
     }
     return subgroupAdd(sum);
 }
@@ -122,7 +123,7 @@ void main()
     uint first = section_first(tile), bits = 0u;
     uint v[ROWS];
     if (count != 0u)
-        bits = keep_section(args.in0, first, count, v);
+        bits = keep_section(first, count, v);
     uint before, in_section = subgroupAdd(popcount32(bits));
     uint in_tile = count_tile(in_section, before);
     if (local == 0u)
