@@ -36,7 +36,7 @@ static tml_status report(tml_context *tml, const char *call, const char *path, t
                      cut ? path + length - MESSAGE_PATH : path, detail);
 }
 
-tml_status tml_io_error(const io_file *file, tml_status status, const char *format, ...)
+tml_status(tml_io_error)(const io_file *file, tml_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -46,6 +46,11 @@ void tml_io_close(io_file *file);
 /* Records "call: path: ..." as the context's error and returns status. */
 tml_status tml_io_error(const io_file *file, tml_status status, const char *format, ...)
     TML_FORMAT(3, 4);
+/* As tml_error of core_internal.h. */
+#ifdef __clang_analyzer__
+#    define tml_io_error(file, status, ...)                                                        \
+        ((void)tml_io_error(file, status, __VA_ARGS__), (tml_status)(status))
+#endif
 
 /* Memory for what a file holds; NULL after recording OUT_OF_MEMORY, and for size 0. Free with
  * tml_free(file->tml, memory, size). */

@@ -279,7 +279,6 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
         vk_address elements = kernel_elements(tml, &desc->keep);
         if (!elements || (in && in != elements))
             return false;
-        in = elements;
     }
     return vk_one_pass_fits(bound, room);
 }
