@@ -60,6 +60,17 @@ bool vk_keep_supported(tml_context *tml, const tml_keep *keep)
     return !keep->kernel || vk_kernel_supported(tml, keep->kernel);
 }
 
+tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
+                            const vk_keep_bits *bits)
+{
+    info->groups = bits->tiles;
+    info->indirect = vk_pass_grid(pass, TILE_ITEMS);
+    tml_status status = TML_OK;
+    if (info->indirect)
+        status = vk_fill(tml, bits->counts, bits->tiles, 0);
+    return status == TML_OK ? vk_dispatch(tml, info) : status;
+}
+
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
                           const vk_keep_bits *bits)
 {
@@ -69,17 +80,9 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
         .length_at = pass->length,
         .bound = pass->bound,
     };
-    vk_dispatch_info info = {.args = &args,
-                             .args_size = sizeof args,
-                             .groups = bits->tiles,
-                             .indirect = vk_pass_grid(pass, TILE_ITEMS)};
-    tml_status status = TML_OK;
-    if (info.indirect)
-        status = vk_fill(tml, bits->counts, bits->tiles, 0);
-    if (status != TML_OK)
-        return status;
+    vk_dispatch_info info = {.args = &args, .args_size = sizeof args};
     if (keep->kernel) {
-        status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
+        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
         if (status != TML_OK)
             return status;
         info.spec_count = VK_KERNEL_SPECS;
@@ -95,7 +98,7 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
         info.module = &vk_shader_mask_keep;
         args.in0 = vk_address_of(tml, keep->mask) + pass->first / 8;
     }
-    return vk_dispatch(tml, &info);
+    return vk_keep_dispatch(tml, &info, pass, bits);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -271,12 +274,12 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
     if (desc->method != TML_METHOD_LOOK_BACK || payload_count > 1)
         return false;
     uint64_t room = job->column_count ? TML_MIN_OF(job->columns[0].room, bound) : bound;
-    vk_address in = payload_count ? job->columns[0].from : 0;
     for (uint32_t c = 0; c < job->column_count; c++)
         if (job->columns[c].size != 4 || TML_MIN_OF(job->columns[c].room, bound) != room)
             return false;
     if (desc->keep.kernel) {
         vk_address elements = kernel_elements(tml, &desc->keep);
+        vk_address in = payload_count ? job->columns[0].from : 0;
         if (!elements || (in && in != elements))
             return false;
     }

@@ -22,7 +22,11 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
 /* Can the bits be had on this device? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
 /* Records what writes the counts of all tiles of a pass, and their bits: with grids only of the tiles
- * that the length reaches. */
+ * that the length reaches, and zero counts for the others. info: the shader with its arguments, a
+ * workgroup a tile; its groups are filled here. */
+tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
+                            const vk_keep_bits *bits);
+/* The same by what keep says. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass *pass,
                           const vk_keep_bits *bits);
 

@@ -64,6 +64,7 @@ vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *
 }
 
 _Static_assert(VK_PASS_SIZE == (1 + 3 * LENGTHS_GRIDS) * sizeof(uint32_t), "room for all");
+
 static vk_address grids_of(const vk_passes *passes)
 {
     return passes->lengths + sizeof(uint32_t) * passes->count;

@@ -3,10 +3,10 @@
  * The volume is read once, into one bit a sample (surface_bits.comp); the rest works on words of bits,
  * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), the chunks are
  * placed (surface_scan.comp), and words with something in them are emitted by subgroups, a word a lane
- * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device goes through in slabs
- * of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab. Where samples
- * are missing, which the device finds out by itself, surface_cells.comp marks the cells that have all
- * their corners. Formulas and order are the CPU engine's. */
+ * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device goes
+ * through in slabs of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab.
+ * Where samples are missing, which the device finds out by itself, surface_cells.comp marks the cells that
+ * have all their corners. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 

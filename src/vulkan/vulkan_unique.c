@@ -126,18 +126,15 @@ static tml_status mark_heads(tml_context *tml, const unique_job *job, size_t siz
         .bound = pass->bound,
         .is_first = pass->first == 0,
     };
-    vk_address grid = vk_pass_grid(pass, TILE_ITEMS);
-    tml_status status = grid ? vk_fill(tml, bits->counts, bits->tiles, 0) : TML_OK;
-    return status ? status
-                  : vk_dispatch(tml, &(vk_dispatch_info){
-                                         .module = &vk_shader_heads_keep,
-                                         .spec_count = 1,
-                                         .specs = {(uint32_t)size},
-                                         .args = &args,
-                                         .args_size = sizeof args,
-                                         .groups = bits->tiles,
-                                         .indirect = grid,
-                                     });
+    return vk_keep_dispatch(tml,
+                            &(vk_dispatch_info){
+                                .module = &vk_shader_heads_keep,
+                                .spec_count = 1,
+                                .specs = {(uint32_t)size},
+                                .args = &args,
+                                .args_size = sizeof args,
+                            },
+                            pass, bits);
 }
 
 static tml_status move_runs(tml_context *tml, const unique_job *job, const vk_pass *pass,

@@ -3,13 +3,8 @@
 
 ARGS_USE(surface_count_args)
 
-uvec2 part_of_scratch(uint number)
-{
-    return address_add(args.head, number << 8, number >> 24);
-}
+#include "surface_scratch.glsl"
 
-uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
-uint words = (args.size_x + 31u) / 32u;
 uint row_count = args.size_y * args.size_z;
 /* The slab's own rows, and the end of those that are counted. */
 uint own_first = args.size_y * SURFACE_SLAB_BEFORE(args.slab);

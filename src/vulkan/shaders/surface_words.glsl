@@ -1,13 +1,9 @@
 /* What emitting vertices and emitting triangles share: active words, of which a lane has one. After
  * surface_rows.glsl and ARGS_USE. */
-uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
-uint words = (args.size_x + 31u) / 32u;
+#include "surface_scratch.glsl"
+
 uint lane = gl_SubgroupInvocationID;
 
-uvec2 part_of_scratch(uint number)
-{
-    return address_add(args.head, number << 8, number >> 24);
-}
 void stage_barrier()
 {
     subgroupMemoryBarrierShared();

@@ -1,0 +1,9 @@
+/* What counting and emitting share: the workspace, and the parts of scratch, which lie at the head + 256 *
+ * their number. After ARGS_USE. */
+uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
+uint words = (args.size_x + 31u) / 32u;
+
+uvec2 part_of_scratch(uint number)
+{
+    return address_add(args.head, number << 8, number >> 24);
+}
