@@ -1,5 +1,6 @@
 /* trommel exposure: what a picture's luminance is, the exposure that follows from it, and the picture exposed
  * and tone-mapped. Several pictures are frames of a sequence, to which the exposure adapts over time. */
+#include <float.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <math.h>
@@ -60,23 +61,23 @@ static const opt exposure_options[] = {
     {OPT_SECTION, .help = "Measuring"},
     {OPT_FILE, "meter", .argument = "average|centre|spot|matrix|FILE", .fallback = "average",
      .offset = offsetof(exposure_args, meter),
-     .help = "which pixels weigh how much; FILE: a picture, laid over the region, whose brightness "
-             "is the "
-             "weight"},
+     .help =
+         "which pixels weigh how much; FILE: a picture, laid over the region, black where pixels "
+         "are left out and white where they weigh most"},
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1", .parse = parse_region,
      .offset = offsetof(exposure_args, region),
      .help = "only pixels X0 up to, not including, X1 and so on, from the top left; an empty end "
-             "is the "
-             "picture's"},
+             "is the picture's"},
     {OPT_CHOICE, "luminance", .choices = "rec709|rec2020|acescg|max_rgb|custom",
      .fallback = "rec709", .offset = offsetof(exposure_args, luminance),
      .help = "how red, green and blue make luminance; custom: by --weights"},
-    {OPT_NUMBERS, "weights", .argument = "R,G,B", .least = 0, .most = INFINITY, .count_least = 3,
+    {OPT_NUMBERS, "weights", .argument = "R,G,B", .least = 0, .most = 1e6, .count_least = 3,
      .count_most = 3, .offset = offsetof(exposure_args, weights),
      .help = "shares of the three, scaled to a sum of 1"},
-    {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = INFINITY, .fallback = "0",
+    {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = 1e30, .fallback = "0",
      .offset = offsetof(exposure_args, floor),
-     .help = "luminances below it count as it; 0: black pixels are left out"},
+     .help = "luminances below it count as it; 0: pixels that are black or negative have no "
+             "logarithm and are left out of its mean and the histogram"},
     {OPT_FLAG, "linear", .offset = offsetof(exposure_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
 
@@ -91,13 +92,15 @@ static const opt exposure_options[] = {
      .help = "for --by mean: only between these percentages of the pixels, from dark to bright"},
     {OPT_NUMBERS, "ev100", .argument = "EV", .least = -100, .most = 100, .count_most = 1,
      .offset = offsetof(exposure_args, ev100),
-     .help = "this exposure value at ISO 100, whatever was measured"},
+     .help = "this exposure value at ISO 100, whatever was measured: as if the average were "
+             "2^(EV - 3), in cd/m2"},
     {OPT_NUMBER, "ev", .argument = "STOPS", .least = -100, .most = 100, .fallback = "0",
      .offset = offsetof(exposure_args, bias), .help = "bias: +1 is twice as bright"},
     {OPT_NUMBER, "key", .argument = "GREY", .least = 1e-6, .most = 1e6, .fallback = "0.18",
      .offset = offsetof(exposure_args, key), .help = "what the average becomes, of a white of 1"},
     {OPT_NUMBERS, "limits", .argument = "MIN,MAX", .least = -100, .most = 100, .count_least = 2,
-     .count_most = 2, .offset = offsetof(exposure_args, limits), .help = "of EV100"},
+     .count_most = 2, .offset = offsetof(exposure_args, limits),
+     .help = "the average's EV100 stays between these (default: no limits)"},
 
     {OPT_SECTION, .help = "Sequences"},
     {OPT_NUMBERS, "adapt", .argument = "UP[,DOWN]", .least = 1e-3, .most = 1e6, .count_most = 2,
@@ -134,6 +137,9 @@ static const opt exposure_options[] = {
 
 enum { PATH_SIZE = 4096, METER_SIDE = 128 };
 
+/* What tml_image_measure tells from 0. */
+#define LEAST_LUMINANCE 0x1p-100
+
 /* A frame's results, for the summary. */
 typedef struct measured {
     uint32_t number;
@@ -161,7 +167,7 @@ static int fail(const run *r, tml_status status)
     return cli_fail("exposure", r->tml, status);
 }
 
-static int check_args(const exposure_args *a, bool is_sequence)
+static int check_args(const exposure_args *a, const frames *f)
 {
     static const char *const outputs[] = {".png", ".pfm", ".hdr", NULL};
     static const char *const plots[] = {".png", NULL};
@@ -173,14 +179,27 @@ static int check_args(const exposure_args *a, bool is_sequence)
         if (!path_ends_with(paths[i], i ? plots : outputs))
             return cli_usage("exposure", "--%s: %s ends in no known format; use %s", names[i],
                              paths[i], i ? ".png" : ".png, .pfm or .hdr");
-        int code = frames_check_output("exposure", names[i], paths[i], is_sequence);
+        int code = frames_check_output("exposure", names[i], paths[i], f->is_sequence);
+        if (code == CLI_OK)
+            code = frames_check_inputs("exposure", names[i], paths[i], f);
         if (code != CLI_OK)
             return code;
     }
+    if (a->output && a->plot && strcmp(a->output, a->plot) == 0)
+        return cli_usage("exposure", "--output and --histogram are both %s; name another file",
+                         a->plot);
     if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
         return cli_usage("exposure", "--luminance custom and --weights belong together");
     if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))
         return cli_usage("exposure", "--by percentile and --percentile belong together");
+    if (a->luminance == TML_LUMINANCE_CUSTOM &&
+        !(a->weights.values[0] + a->weights.values[1] + a->weights.values[2] > 0))
+        return cli_usage("exposure", "--weights are all 0; one at least must not be");
+    if (a->floor > 0 && a->floor < LEAST_LUMINANCE)
+        return cli_usage("exposure", "--floor: %g is less than 2^-100, where luminances count as 0",
+                         a->floor);
+    if (a->clip.count && (a->by != TML_EXPOSE_MEAN || a->ev100.count))
+        return cli_usage("exposure", "--clip is for --by mean, and not with --ev100");
     if (a->clip.count && !(a->clip.values[0] < a->clip.values[1]))
         return cli_usage("exposure", "--clip: %g is not below %g", a->clip.values[0],
                          a->clip.values[1]);
@@ -192,47 +211,53 @@ static int check_args(const exposure_args *a, bool is_sequence)
 
 /* ---- the meter ------------------------------------------------------------------------------- */
 
-/* A pixel's brightness as a weight of 0 to 255: the mean of its colours. */
-static uint8_t weight_of(const tml_picture *p, uint64_t pixel, const float *row)
+/* A picture as weights, which its codes or values from 0 to 1 are, whatever light they stand for. */
+static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
 {
-    uint32_t colors = p->channels < 3 ? 1 : 3;
-    double sum = 0;
-    for (uint32_t c = 0; c < colors; c++) {
-        uint64_t i = pixel * p->channels + c;
-        if (p->type == TML_U8)
-            sum += ((const uint8_t *)p->data)[i];
-        else if (p->type == TML_U16)
-            sum += ((const uint16_t *)p->data)[i] / 257.0;
-        else
-            sum += 255 * fmin(fmax((double)row[pixel % p->width * p->channels + c], 0), 1);
-    }
-    return (uint8_t)lrint(sum / colors);
-}
-
-static int read_mask(run *r, const char *path, uint32_t width, uint32_t height, uint8_t **out,
-                     size_t *size)
-{
-    tml_picture p;
-    tml_status status = tml_picture_load(r->tml, path, r->args->common.memory, &p);
-    if (status != TML_OK)
-        return fail(r, status);
-    int code = CLI_OK;
-    *size = (size_t)p.width * p.height;
-    if (p.type == TML_F16)
-        code = cli_error("exposure", "--meter: %s has pixels of f16; use a PNG, or f32", path);
-    else if (p.width > width || p.height > height)
+    picture_buffer p;
+    int code = picture_buffer_load("exposure", r->tml, path, &r->args->common, true, &p);
+    if (code != CLI_OK)
+        return code;
+    tml_image weights = {.width = p.image.width, .height = p.image.height, .channels = 1};
+    uint64_t count = (uint64_t)weights.width * weights.height;
+    if (weights.width > width || weights.height > height) {
         code = cli_error("exposure",
                          "--meter: %s is %" PRIu32 " x %" PRIu32 ", more than the %" PRIu32
                          " x %" PRIu32 " pixels that are measured; make it smaller",
-                         path, p.width, p.height, width, height);
-    else if (!(*out = tml_alloc(r->tml, *size)))
-        code = cli_error("exposure", "no memory for a meter of %zu weights", *size);
-    for (uint64_t i = 0; *out && i < *size; i++)
-        (*out)[i] = weight_of(&p, i, (const float *)p.data + i / p.width * p.width * p.channels);
-    r->mask_width = p.width;
-    r->mask_height = p.height;
-    tml_picture_free(r->tml, &p);
+                         path, weights.width, weights.height, width, height);
+    } else {
+        tml_status status = tml_buffer_create(
+            r->tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .label = "meter"},
+            &weights.buffer);
+        if (status == TML_OK)
+            status = tml_image_tonemap(
+                r->tml,
+                &(tml_image_tonemap_desc){.in = p.image, .out = weights, .tone = TML_TONE_SRGB});
+        code = fail(r, status);
+    }
+    picture_buffer_free(r->tml, &p);
+    r->mask = weights.buffer;
+    r->mask_width = weights.width;
+    r->mask_height = weights.height;
     return code;
+}
+
+static tml_status make_pattern(run *r, tml_meter meter, uint32_t width, uint32_t height)
+{
+    r->mask_width = width < METER_SIDE ? width : METER_SIDE;
+    r->mask_height = height < METER_SIDE ? height : METER_SIDE;
+    uint8_t weights[METER_SIDE * METER_SIDE];
+    tml_status status =
+        tml_meter_weights(meter, width, height, r->mask_width, r->mask_height, weights);
+    if (status != TML_OK)
+        return tml_error(r->tml, status, "no meter for %" PRIu32 " x %" PRIu32 " pixels", width,
+                         height);
+    return tml_buffer_create(r->tml,
+                             &(tml_buffer_desc){.type = TML_U8,
+                                                .count = (uint64_t)r->mask_width * r->mask_height,
+                                                .data = weights,
+                                                .label = "meter"},
+                             &r->mask);
 }
 
 static int make_mask(run *r, uint32_t width, uint32_t height)
@@ -243,32 +268,12 @@ static int make_mask(run *r, uint32_t width, uint32_t height)
         pattern++;
     if (pattern == TML_METER_AVERAGE || (r->mask_for[0] == width && r->mask_for[1] == height))
         return CLI_OK;
-    uint8_t *weights = NULL;
-    size_t size = 0;
-    int code = CLI_OK;
-    tml_status status = TML_OK;
     tml_buffer_destroy(r->tml, r->mask);
     r->mask = (tml_buffer){0};
-    if (!names[pattern]) {
-        code = read_mask(r, r->args->meter, width, height, &weights, &size);
-    } else {
-        r->mask_width = width < METER_SIDE ? width : METER_SIDE;
-        r->mask_height = height < METER_SIDE ? height : METER_SIDE;
-        size = (size_t)r->mask_width * r->mask_height;
-        weights = tml_alloc(r->tml, size);
-        status = weights ? tml_meter_weights((tml_meter)pattern, width, height, r->mask_width,
-                                             r->mask_height, weights)
-                         : tml_error(r->tml, TML_OUT_OF_MEMORY, "no memory for a meter");
-    }
-    if (code == CLI_OK && status == TML_OK)
-        status = tml_buffer_create(
-            r->tml,
-            &(tml_buffer_desc){.type = TML_U8, .count = size, .data = weights, .label = "meter"},
-            &r->mask);
-    tml_free(r->tml, weights, size);
     r->mask_for[0] = width;
     r->mask_for[1] = height;
-    return code == CLI_OK ? fail(r, status) : code;
+    return names[pattern] ? fail(r, make_pattern(r, (tml_meter)pattern, width, height))
+                          : read_mask(r, r->args->meter, width, height);
 }
 
 /* ---- a frame --------------------------------------------------------------------------------- */
@@ -303,6 +308,17 @@ static int measure(run *r, measured *f)
     return fail(r, tml_image_measure(r->tml, &desc));
 }
 
+static int read_stats(run *r, measured *f)
+{
+    int code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
+    if (code == CLI_OK && f->stats.pixels == 0)
+        return cli_error("exposure",
+                         "--meter: %s is black all over, so that no pixel of %s counts; make it "
+                         "brighter where they shall",
+                         r->args->meter, f->path);
+    return code;
+}
+
 static int expose(run *r, bool is_first)
 {
     const exposure_args *a = r->args;
@@ -325,6 +341,8 @@ static int expose(run *r, bool is_first)
     if (a->limits.count) {
         desc.ev_min = (float)a->limits.values[0];
         desc.ev_max = (float)a->limits.values[1];
+        if (desc.ev_min == 0 && desc.ev_max == 0)
+            desc.ev_max = FLT_MIN; /* both 0 would be no limits */
     }
     if (a->adapt.count) {
         desc.speed_up = (float)a->adapt.values[0];
@@ -383,7 +401,7 @@ static int save_plot(run *r, const measured *f, const char *path)
 {
     tml_histogram h = picture_histogram(&f->stats);
     char y_label[64], low[32], high[32];
-    bool is_clipped = r->args->clip.count > 0 && r->args->by == TML_EXPOSE_MEAN;
+    bool is_clipped = r->args->clip.count > 0 && f->stats.log_weight > 0;
     double keep_low = is_clipped ? (double)f->state[TML_EXPOSURE_LOW] : NAN;
     double keep_high = is_clipped ? (double)f->state[TML_EXPOSURE_HIGH] : NAN;
     snprintf(y_label, sizeof y_label, "pixels per 1/%g stop (%%)", 1 / f->stats.bin_width);
@@ -440,7 +458,7 @@ static int do_frame(run *r, bool is_first, measured *f)
     if (code == CLI_OK)
         code = expose(r, is_first);
     if (code == CLI_OK)
-        code = fail(r, tml_image_stats_read(r->tml, r->stats, &f->stats));
+        code = read_stats(r, f);
     f->seconds[1] = cli_now() - start - f->seconds[0];
     if (code == CLI_OK)
         code = end_frame(r, f);
@@ -505,12 +523,17 @@ static void print_exposure(const run *r, const measured *f)
 {
     double scale = (double)f->state[TML_EXPOSURE_SCALE];
     text_label("exposure");
+    if (f->stats.log_weight == 0 && !r->args->ev100.count) {
+        printf("x %.5g, %+.3f stops: no pixel has a logarithm to be exposed by\n", scale,
+               log2(scale));
+        return;
+    }
     printf("x %.5g, %+.3f stops: the average of %+.3f stops becomes %g", scale, log2(scale),
            (double)f->state[TML_EXPOSURE_AVERAGE], r->args->key);
     if (r->args->bias != 0)
         printf(", then %+g stops", r->args->bias);
     printf("\n");
-    if (r->args->clip.count && r->args->by == TML_EXPOSE_MEAN) {
+    if (r->args->clip.count) {
         text_label("clip");
         printf("%g %% to %g %%: %+.3f to %+.3f stops\n", r->args->clip.values[0],
                r->args->clip.values[1], (double)f->state[TML_EXPOSURE_LOW],
@@ -581,6 +604,7 @@ static void json_frame(json *j, const run *r, const measured *f)
     json_count(j, "nan", s->nan);
     json_count(j, "infinite", s->infinite);
     json_count(j, "weight", s->weight);
+    json_count(j, "log_weight", s->log_weight);
     json_number(j, "min", s->min);
     json_number(j, "max", s->max);
     json_number(j, "mean", s->mean);
@@ -664,7 +688,7 @@ static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
         m.path = f->list[first + mine].path;
         code = begin_frame(r, &m);
         if (code == CLI_OK)
-            code = fail(r, tml_image_stats_read(r->tml, r->stats, &m.stats));
+            code = read_stats(r, &m);
         if (code == CLI_OK)
             code = fail(r, tml_read(r->tml, r->stats, shared.words));
         m.seconds[1] = cli_now() - start - m.seconds[0];
@@ -740,7 +764,7 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
     int code = frames_find("exposure", operands, operand_count, &a->frames, &f);
     if (code != CLI_OK)
         return code;
-    code = check_args(a, f.is_sequence);
+    code = check_args(a, &f);
     run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
     if (code == CLI_OK && !(r.tml = cli_open("exposure", &a->common)))
         code = CLI_FAILED;

@@ -1,7 +1,9 @@
 /* trommel mips: the levels of a picture's mip chain, a file each. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "json.h"
 #include "picture_buffer.h"
@@ -14,8 +16,11 @@ typedef struct mips_args {
     uint32_t filter; /* tml_mip_filter */
     uint64_t levels;
     bool is_linear;
-    uint32_t format; /* 0: by the picture, 1: pfm, 2: hdr */
+    uint32_t format; /* mips_format */
 } mips_args;
+
+/* Of floats. */
+typedef enum mips_format { AUTO, PFM, HDR } mips_format;
 
 static const opt mips_options[] = {
     {OPT_SECTION, .help = "Levels"},
@@ -73,7 +78,51 @@ static void drop_alpha(tml_picture *p, bool *has_alpha)
     p->channels = colors;
 }
 
-static tml_status save_level(run *r, uint32_t level, bool *has_alpha)
+/* A level's file. False where its name is too long. */
+static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
+{
+    bool is_png = is_integer(r->in.picture.type);
+    int length = snprintf(path, PATH_SIZE, "%s_%" PRIu32 ".%s", r->args->prefix, level,
+                          is_png                   ? "png"
+                          : r->args->format == HDR ? "hdr"
+                                                   : "pfm");
+    return length >= 0 && length < PATH_SIZE;
+}
+
+/* Is one of the outputs the input, which would be lost? */
+static int check_paths(const run *r, const char *input)
+{
+    char path[PATH_SIZE];
+    struct stat a, b;
+    for (uint32_t level = 0; level < r->levels; level++) {
+        if (!level_path(r, level, path))
+            return cli_usage("mips", "--output is longer than %d bytes", PATH_SIZE - 20);
+        if (stat(path, &a) == 0 && stat(input, &b) == 0 && a.st_dev == b.st_dev &&
+            a.st_ino == b.st_ino)
+            return cli_usage("mips",
+                             "--output: level %" PRIu32
+                             " would be %s, the input, which would be lost; name another prefix",
+                             level, path);
+    }
+    return CLI_OK;
+}
+
+/* Of floats; integers always are. */
+static bool is_all_finite(const tml_picture *p)
+{
+    uint64_t count = (uint64_t)p->width * p->height * p->channels;
+    const uint16_t *halves = p->data;
+    const float *floats = p->data;
+    for (uint64_t i = 0; i < count && p->type == TML_F16; i++)
+        if ((halves[i] & 0x7c00) == 0x7c00)
+            return false;
+    for (uint64_t i = 0; i < count && p->type == TML_F32; i++)
+        if (!isfinite(floats[i]))
+            return false;
+    return true;
+}
+
+static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_finite)
 {
     const tml_image *in = &r->in.image;
     tml_image image = *in;
@@ -88,14 +137,11 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha)
     if (status != TML_OK)
         return status;
     size_t size = picture.size;
-    const char *ending = is_integer(picture.type) ? "png" : r->args->format == 2 ? "hdr" : "pfm";
     if (!is_integer(picture.type) && picture.channels % 2 == 0)
         drop_alpha(&picture, has_alpha);
-    int length = snprintf(path, sizeof path, "%s_%" PRIu32 ".%s", r->args->prefix, level, ending);
-    if (length < 0 || (size_t)length >= sizeof path)
-        status = tml_error(r->tml, TML_INVALID_ARGUMENT, "--output is longer than 4000 bytes");
-    if (status == TML_OK)
-        status = tml_picture_save(r->tml, path, &picture);
+    *is_finite = *is_finite && (level + 1 < r->levels || is_all_finite(&picture));
+    level_path(r, level, path);
+    status = tml_picture_save(r->tml, path, &picture);
     progress_clear();
     if (status == TML_OK && r->args->common.json) {
         json_open(&r->json, NULL, '{');
@@ -115,9 +161,8 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha)
 static tml_status make_chain(run *r)
 {
     const tml_image *in = &r->in.image;
-    uint32_t all = tml_mip_levels(in->width, in->height), width, height;
+    uint32_t width, height;
     uint64_t pixels;
-    r->levels = r->args->levels && r->args->levels < all ? (uint32_t)r->args->levels : all;
     if (r->levels == 1)
         return TML_OK;
     tml_mip_level(in->width, in->height, r->levels - 1, &width, &height, &pixels);
@@ -136,10 +181,32 @@ static tml_status make_chain(run *r)
     return status;
 }
 
+static int make_and_save(run *r)
+{
+    bool has_alpha = false, is_finite = true;
+    tml_status status = make_chain(r);
+    if (r->args->common.json) {
+        json_open(&r->json, NULL, '{');
+        json_open(&r->json, "levels", '[');
+    }
+    for (uint32_t level = 0; level < r->levels && status == TML_OK; level++)
+        status = save_level(r, level, &has_alpha, &is_finite);
+    if (r->args->common.json) {
+        json_close(&r->json, '[');
+        json_close(&r->json, '{');
+    }
+    if (has_alpha && !r->args->common.quiet)
+        cli_error("mips", "warning: alpha was left out, these formats have none");
+    if (!is_finite && !r->args->common.quiet)
+        cli_error("mips", "warning: the picture has pixels that are NaN or infinite, which spread "
+                          "to the last level; trommel exposure counts them");
+    tml_buffer_destroy(r->tml, r->chain);
+    return cli_fail("mips", r->tml, status);
+}
+
 static int mips_run(void *args, char **operands, uint32_t operand_count)
 {
     const mips_args *a = args;
-    bool has_alpha = false;
     (void)operand_count;
     if (!a->prefix)
         return cli_usage("mips", "nothing to write; give --output PREFIX");
@@ -147,26 +214,14 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     if (!r.tml)
         return CLI_FAILED;
     int code = picture_buffer_load("mips", r.tml, operands[0], &a->common, a->is_linear, &r.in);
-    if (code != CLI_OK) {
-        cli_close(r.tml);
-        return code;
+    if (code == CLI_OK) {
+        uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
+        r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
+        code = check_paths(&r, operands[0]);
+        if (code == CLI_OK)
+            code = make_and_save(&r);
+        picture_buffer_free(r.tml, &r.in);
     }
-    tml_status status = make_chain(&r);
-    if (a->common.json) {
-        json_open(&r.json, NULL, '{');
-        json_open(&r.json, "levels", '[');
-    }
-    for (uint32_t level = 0; level < r.levels && status == TML_OK; level++)
-        status = save_level(&r, level, &has_alpha);
-    if (a->common.json) {
-        json_close(&r.json, '[');
-        json_close(&r.json, '{');
-    }
-    if (has_alpha && !a->common.quiet)
-        cli_error("mips", "warning: alpha was left out, these formats have none");
-    code = cli_fail("mips", r.tml, status);
-    tml_buffer_destroy(r.tml, r.chain);
-    picture_buffer_free(r.tml, &r.in);
     cli_close(r.tml);
     return code;
 }

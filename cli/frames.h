@@ -58,5 +58,7 @@ bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
  * returns an exit code. path may be NULL. */
 int frames_check_output(const char *command, const char *option, const char *path,
                         bool is_sequence);
+/* A check of the same option that no frame's output is an input of any, which would be lost. */
+int frames_check_inputs(const char *command, const char *option, const char *path, const frames *f);
 
 #endif

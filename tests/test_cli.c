@@ -1349,6 +1349,15 @@ TEST(exposure_measures_a_picture)
     write_grey("meter.pfm", 2, 1, weights);
     EXPECT(0, "exposure %s --json --backend cpu --meter %s", path, in_folder("meter.pfm"));
     CHECK(json_get("pixels") == 2 && json_get("nan") == 1 && json_get("weight") == 255);
+    /* By itself: the brightest of its colours is 0.75. */
+    const char *halves = test_path(TML_SOURCE_ROOT, "fuzz/seeds/picture/half_none.exr");
+    if (run("info %s --json --backend cpu", halves) == 0) { /* else OpenEXR was left out */
+        EXPECT(0, "exposure %s --json --backend cpu --meter %s", halves, halves);
+        CHECK(json_get("weight") > 0 && json_get("weight") < 0.75 * 255 * 24 * 14);
+    }
+    write_grey("dark.pfm", 1, 1, &weights[0]);
+    EXPECT(1, "exposure %s --backend cpu --meter %s", path, in_folder("dark.pfm"));
+    CHECK(strstr(err, "black all over") != NULL);
     EXPECT(0, "exposure %s --backend cpu --histogram %s", path, in_folder("plot.png"));
     CHECK(strstr(out, "EV100") && strstr(out, "16.7 % NaN") && strstr(out, "geometric") == NULL);
     tml_picture plot;
@@ -1357,6 +1366,39 @@ TEST(exposure_measures_a_picture)
     CHECK(strstr(out, "grey.pfm: picture") && strstr(out, "3 x 2, 1 x f32, PFM"));
     EXPECT(0, "info %s --json --backend cpu", path);
     CHECK(is_json(out) && json_get("width") == 3 && json_get("nans") == 1);
+}
+
+/* No pixel that could tell an exposure: it says so, and leaves the picture as it is. */
+TEST(exposure_of_nothing_is_none)
+{
+    static const float pixels[] = {NAN, INFINITY, 0, -1};
+    for (int i = 0; i < 4; i++) {
+        write_grey("none.pfm", 1, 1, &pixels[i]);
+        EXPECT(0, "exposure %s --clip 5,95 --backend cpu --histogram %s -o %s",
+               in_folder("none.pfm"), in_folder("none.png"), in_folder("none_out.png"));
+        CHECK(strstr(out, "x 1,") && strstr(out, "no pixel has a logarithm"));
+        CHECK(strstr(out, "clip") == NULL && exists("none.png") && exists("none_out.png"));
+        EXPECT(0, "exposure %s --json --backend cpu", in_folder("none.pfm"));
+        CHECK(is_json(out) && json_get("scale") == 1 && json_get("log_weight") == 0);
+        CHECK(strstr(out, "\"log2_mean\": null") != NULL);
+    }
+}
+
+TEST(exposure_stays_within_limits)
+{
+    static const float bright = 16; /* EV100 is 7 */
+    static const struct {
+        const char *limits;
+        double ev100;
+    } cases[] = {{"-2,3", 3}, {"8,9", 8}, {"5,7.5", 7}, {"0,0", 0}, {"0,1", 1}, {"4,4", 4}};
+    write_grey("bright.pfm", 1, 1, &bright);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        EXPECT(0, "exposure %s --json --backend cpu --limits %s", in_folder("bright.pfm"),
+               cases[i].limits);
+        CHECK_NEAR(json_get("ev100"), cases[i].ev100, 1e-6);
+        CHECK_NEAR(json_get("log2_target"), 4, 1e-6);
+        CHECK_NEAR(json_get("scale"), 0.18 * exp2(3 - cases[i].ev100), 1e-5);
+    }
 }
 
 TEST(exposure_adapts_over_a_sequence)
@@ -1425,6 +1467,11 @@ TEST(mips_are_files_a_level)
            in_folder("two"));
     CHECK(is_json(out) && json_get_last("width") == 2 && json_get_last("height") == 1);
     CHECK(exists("two_1.hdr") && !exists("two_2.hdr"));
+    CHECK(err[0] == '\0');
+    static const float broken[] = {1, NAN, 1, 1};
+    write_grey("broken.pfm", 2, 2, broken);
+    EXPECT(0, "mips %s -o %s --backend cpu", in_folder("broken.pfm"), in_folder("broken"));
+    CHECK(strstr(err, "warning: the picture has pixels that are NaN") != NULL);
 }
 
 TEST(picture_commands_refuse_nonsense)
@@ -1439,6 +1486,11 @@ TEST(picture_commands_refuse_nonsense)
     EXPECT(2, "exposure %s --luminance custom", path);
     EXPECT(2, "exposure %s --by percentile", path);
     EXPECT(2, "exposure %s --clip 95,5", path);
+    EXPECT(2, "exposure %s --clip 5,95 --by median", path);
+    EXPECT(2, "exposure %s --clip 5,95 --ev100 3", path);
+    EXPECT(2, "exposure %s --luminance custom --weights 0,0,0", path);
+    EXPECT(2, "exposure %s --floor 1e-40", path);
+    EXPECT(2, "exposure %s --floor nan", path);
     EXPECT(2, "exposure %s --region 1:0,:", path);
     EXPECT(2, "exposure %s --tone gold", path);
     EXPECT(1, "exposure %s --region 5:,:", path);
@@ -1446,6 +1498,33 @@ TEST(picture_commands_refuse_nonsense)
     EXPECT(1, "exposure %s --meter nowhere.png", path);
     EXPECT(2, "mips %s", path);
     EXPECT(1, "mips nowhere.png -o a");
+    write_file("empty.hdr", "", 0, "", 0);
+    EXPECT(1, "exposure %s", in_folder("empty.hdr"));
+    CHECK(strstr(err, "the file is empty") != NULL);
+}
+
+/* By whatever name, and of whichever frame. */
+TEST(picture_commands_spare_their_inputs)
+{
+    static const float ones[] = {1, 1};
+    write_grey("in_0.pfm", 2, 1, ones);
+    write_grey("in_1.pfm", 2, 1, ones);
+    char first[128], second[128];
+    snprintf(first, sizeof first, "%s", in_folder("in_0.pfm"));
+    snprintf(second, sizeof second, "%s", in_folder("in_1.pfm"));
+    CHECK(symlink("in_0.pfm", in_folder("link.pfm")) == 0);
+    EXPECT(2, "exposure %s -o %s --backend cpu", first, first);
+    EXPECT(2, "exposure %s -o %s --backend cpu", first, in_folder("link.pfm"));
+    CHECK(strstr(err, "is an input") != NULL);
+    EXPECT(2, "exposure %s %s -o %s --backend cpu", second, first, in_folder("in_%d.pfm"));
+    EXPECT(2, "exposure %s -o %s --backend cpu", in_folder("in_%d.pfm"), in_folder("in_%01d.pfm"));
+    EXPECT(2, "exposure %s -o %s --histogram %s --backend cpu", first, in_folder("both.png"),
+           in_folder("both.png"));
+    EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in"));
+    CHECK(strstr(err, "level 1 would be") != NULL);
+    tml_picture p;
+    CHECK(first_sample("in_0.pfm", &p) == 1 && first_sample("in_1.pfm", &p) == 1);
+    CHECK(!exists("both.png") && !exists("in_2.pfm"));
 }
 
 TEST(the_engine)

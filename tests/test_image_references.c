@@ -203,7 +203,7 @@ static tml_image_stats stats_of(const char *json, const reference *r)
                          .nan = json_count(json, "nan"),
                          .infinite = json_count(json, "infinite"),
                          .weight = json_count(json, "weight"),
-                         .log_weight = r->positive, /* not told */
+                         .log_weight = json_count(json, "log_weight"),
                          .min = json_number(json, "min"),
                          .max = json_number(json, "max"),
                          .mean = json_number(json, "mean"),

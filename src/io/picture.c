@@ -132,6 +132,8 @@ static tml_status load(const io_file *file, uint64_t memory_limit, tml_picture *
     const picture_format *format = find_format(reader.bytes);
     if (!format) {
         tml_io_block_free(file, &block);
+        if (file->size == 0)
+            return tml_io_error(file, TML_FILE_FORMAT, "the file is empty");
         return tml_io_error(file, TML_FILE_FORMAT,
                             "is none of the picture formats known here (Radiance, PFM, PNG, JPEG, "
                             "OpenEXR)");
