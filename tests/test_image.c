@@ -51,6 +51,7 @@ static bool is_slow(const tml_context *tml)
     tml_context_device(tml, &info);
     return info.is_software;
 }
+static bool is_whole; /* --all: with what takes minutes */
 #define EACH_DEVICE(tml)                                                                           \
     for (uint32_t device = 0; device < MAX_DEVICES; device++)                                      \
         for (tml_context *tml = context(device); tml; tml = NULL)
@@ -225,6 +226,29 @@ TEST(constants_give_themselves)
         }
 }
 
+/* Every size to 70 x 70, but on other devices than the CPU every width and every height. */
+TEST(constants_give_themselves_at_every_size)
+{
+    static const float values[] = {0.1f, 3e30f};
+    EACH_DEVICE(tml)
+    for (size_t v = 0; v < (device ? 1 : 2); v++) {
+        for (uint32_t i = 0; i < 3 * 70 * 70; i++)
+            pixels[i] = values[v];
+        for (uint32_t size = 0; size < 70 * 70; size++) {
+            uint32_t width = size % 70 + 1, height = size / 70 + 1;
+            picture of = floats_of(pixels, width, height, 3);
+            tml_image_stats stats;
+            if (device && !is_whole && height != width * 37 % 70 + 1)
+                continue;
+            if (measure(tml, &of, everything, NULL, &stats, NULL) &&
+                !CHECK(stats.geometric_mean == (double)values[v] &&
+                       stats.mean == (double)values[v] && stats.deviation == 0.0 &&
+                       stats.positive == (uint64_t)width * height))
+                printf("    %u x %u on device %u\n", width, height, device);
+        }
+    }
+}
+
 /* A pixel of 2^8 among ones is 8 in the sum of logarithms, wherever it lies. */
 TEST(one_bright_pixel_weighs_one_of_n)
 {
@@ -248,6 +272,24 @@ TEST(one_bright_pixel_weighs_one_of_n)
             CHECK_EQ_U64(stats.histogram[(16 + 8) * 8], 1);
             CHECK_EQ_U64(stats.histogram[16 * 8], count - 1);
         }
+    }
+}
+
+TEST(no_place_weighs_more_than_another)
+{
+    enum { WIDTH = 67, HEIGHT = 31, COUNT = WIDTH * HEIGHT };
+    for (uint32_t i = 0; i < COUNT; i++)
+        pixels[i] = 1.0f;
+    EACH_DEVICE(tml)
+    for (uint32_t place = 0; place < COUNT; place += device && !is_whole ? 97 : 1) {
+        pixels[place] = 0x1p-7f;
+        picture of = floats_of(pixels, WIDTH, HEIGHT, 1);
+        tml_image_stats stats;
+        if (measure(tml, &of, everything, NULL, &stats, NULL) &&
+            !CHECK(stats.log2_mean == -7.0 / COUNT && stats.histogram[(16 - 7) * 8] == 1 &&
+                   stats.histogram[16 * 8] == COUNT - 1 && stats.min == 0x1p-7))
+            printf("    at %u on device %u\n", place, device);
+        pixels[place] = 1.0f;
     }
 }
 
@@ -275,7 +317,7 @@ TEST(all_sizes_agree_with_double)
 {
     random_pixels(3 * 70 * 70, 3);
     EACH_DEVICE(tml)
-    for (uint32_t size = 0; size < 70 * 70; size += device ? 211 : 1) {
+    for (uint32_t size = 0; size < 70 * 70; size += device && !is_whole ? 211 : 1) {
         picture of = floats_of(pixels, size % 70 + 1, size / 70 + 1, 3);
         tml_image_stats stats;
         if (measure(tml, &of, everything, NULL, &stats, NULL))
@@ -283,31 +325,37 @@ TEST(all_sizes_agree_with_double)
     }
 }
 
+/* Without the last row, the first one, the first column or the last one: what is missing is what that has. */
 TEST(a_row_less_is_a_row_less)
 {
     enum { WIDTH = 131, HEIGHT = 77 };
+    static const tml_image_measure_desc parts[][2] = {
+        {{.region = {0, 0, 0, HEIGHT - 1}}, {.region = {0, HEIGHT - 1, 0, 0}}},
+        {{.region = {0, 1, 0, 0}}, {.region = {0, 0, 0, 1}}},
+        {{.region = {1, 0, 0, 0}}, {.region = {0, 0, 1, 0}}},
+        {{.region = {0, 0, WIDTH - 1, 0}}, {.region = {WIDTH - 1, 0, 0, 0}}},
+    };
     random_pixels(3 * WIDTH * HEIGHT, 9);
+    picture of = floats_of(pixels, WIDTH, HEIGHT, 3);
     EACH_DEVICE(tml)
-    {
-        picture all = floats_of(pixels, WIDTH, HEIGHT, 3);
-        picture last = floats_of(pixels + 3 * WIDTH * (HEIGHT - 1), WIDTH, 1, 3);
-        tml_image_stats stats;
-        uint32_t of_all[TML_IMAGE_STATS_WORDS], of_less[TML_IMAGE_STATS_WORDS],
-            of_last[TML_IMAGE_STATS_WORDS];
-        tml_image_measure_desc less = {.region = {0, 0, 0, HEIGHT - 1}};
-        if (!measure(tml, &all, everything, NULL, &stats, of_all) ||
-            !measure(tml, &all, less, NULL, &stats, of_less) ||
-            !measure(tml, &last, everything, NULL, &stats, of_last))
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        static uint32_t words[3][TML_IMAGE_STATS_WORDS];
+        tml_image_stats all, less, row;
+        if (!measure(tml, &of, everything, NULL, &all, words[0]) ||
+            !measure(tml, &of, parts[p][0], NULL, &less, words[1]) ||
+            !measure(tml, &of, parts[p][1], NULL, &row, words[2]))
             continue;
         for (uint32_t word = 0; word < TML_IMAGE_STATS_WORDS; word += 2) {
             uint64_t sum[3];
-            const uint32_t *of[3] = {of_all, of_less, of_last};
             if (word >= TML_STATS_MIN && word < TML_STATS_HISTOGRAM)
                 continue;
             for (int k = 0; k < 3; k++)
-                sum[k] = (uint64_t)of[k][word + 1] << 32 | of[k][word];
+                sum[k] = (uint64_t)words[k][word + 1] << 32 | words[k][word];
             CHECK_EQ_U64(sum[0], sum[1] + sum[2]);
         }
+        double n = WIDTH * HEIGHT, left = (double)less.pixels, gone = (double)row.pixels;
+        CHECK_NEAR(all.mean, (less.mean * left + row.mean * gone) / n,
+                   2.0 * (log2(n) + 32.0) * 0x1p-24 * all.mean);
     }
 }
 
@@ -349,6 +397,37 @@ TEST(every_kind_of_pixel_is_counted)
         CHECK_EQ_U64(stats.histogram[14 * 8], 6);
         CHECK(stats.min == -1.0);
     }
+}
+
+TEST(luminances_are_those_of_their_names)
+{
+    static const struct {
+        tml_luminance luminance;
+        const char *name;
+        float weights[3];
+        double shares[3];
+    } cases[] = {
+        {TML_LUMINANCE_REC709, "rec709", {0, 0, 0}, {0.2126, 0.7152, 0.0722}},
+        {TML_LUMINANCE_REC2020, "rec2020", {0, 0, 0}, {0.2627, 0.6780, 0.0593}},
+        {TML_LUMINANCE_ACESCG, "acescg", {0, 0, 0}, {0.2722287, 0.6740818, 0.0536895}},
+        {TML_LUMINANCE_MAX_RGB, "max_rgb", {0, 0, 0}, {1, 1, 1}},
+        {TML_LUMINANCE_CUSTOM, "custom", {3, 0, 1}, {0.75, 0, 0.25}},
+    };
+    EACH_DEVICE(tml)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_STR(tml_luminance_name(cases[i].luminance), cases[i].name);
+        for (int c = 0; c < 3; c++) {
+            float rgb[3] = {0, 0, 0};
+            rgb[c] = 2;
+            picture of = floats_of(rgb, 1, 1, 3);
+            tml_image_measure_desc desc = {.luminance = cases[i].luminance};
+            memcpy(desc.weights, cases[i].weights, sizeof desc.weights);
+            tml_image_stats stats;
+            if (measure(tml, &of, desc, NULL, &stats, NULL))
+                CHECK_NEAR(stats.max, 2 * cases[i].shares[c], 1e-6);
+        }
+    }
+    CHECK(tml_luminance_name((tml_luminance)99) != NULL);
 }
 
 TEST(nothing_is_no_number)
@@ -571,8 +650,6 @@ TEST(integers_are_equal_on_every_engine_thread_and_level)
 }
 
 /* ---- past 32 bits ---------------------------------------------------------------------------- */
-
-static bool is_whole; /* --all: with what takes minutes */
 
 /* Zeros that take no memory until they are written to; NULL where addresses are short. */
 static void *sparse_bytes(size_t size)
