@@ -1086,6 +1086,50 @@ TEST(tone_mapping_writes_every_type_and_in_place)
     }
 }
 
+TEST(tone_mapping_is_equal_on_every_thread_and_level)
+{
+    enum { WIDTH = 613, HEIGHT = 3, MOST = 4 * WIDTH * HEIGHT };
+    static const struct {
+        tml_type type;
+        uint32_t channels;
+        bool srgb;
+    } kinds[] = {{TML_U8, 4, true}, {TML_U8, 3, true},   {TML_U8, 1, false}, {TML_U16, 4, true},
+                 {TML_F16, 3, 0},   {TML_U16, 3, false}, {TML_F32, 4, 0},    {TML_F32, 3, 0}};
+    static unsigned char expected[4 * MOST], out[4 * MOST];
+    wild_pixels(MOST, 5);
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 2}, &tml));
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        for (uint32_t tone = 0; tone <= TML_TONE_NEUTRAL; tone++) {
+            uint32_t channels = 1 + (tone + (uint32_t)kind) % 4;
+            uint64_t scalars = (uint64_t)WIDTH * HEIGHT * kinds[kind].channels;
+            size_t size = scalars * tml_type_size(kinds[kind].type);
+            tml_image_tonemap_desc desc = {
+                .in = {.buffer = buffer_of(tml, TML_F32, WIDTH * HEIGHT * channels, pixels),
+                       .width = WIDTH,
+                       .height = HEIGHT,
+                       .channels = channels},
+                .out = {.buffer = buffer_of(tml, kinds[kind].type, scalars, NULL),
+                        .width = WIDTH,
+                        .height = HEIGHT,
+                        .channels = kinds[kind].channels,
+                        .srgb = kinds[kind].srgb},
+                .tone = (tml_tone)tone};
+            for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
+                cpu_simd_force((cpu_level)level);
+                CHECK_OK(tml, tml_image_tonemap(tml, &desc));
+                CHECK_OK(tml, tml_read(tml, desc.out.buffer, level ? out : expected));
+                if (level && !CHECK(memcmp(out, expected, size) == 0))
+                    printf("    %s, %u to %u channels, level %d\n", tml_tone_name(desc.tone),
+                           channels, kinds[kind].channels, level);
+            }
+            cpu_simd_force(CPU_LEVELS);
+            tml_buffer_destroy(tml, desc.in.buffer);
+            tml_buffer_destroy(tml, desc.out.buffer);
+        }
+    tml_close(tml);
+}
+
 /* ---- mip chains ------------------------------------------------------------------------------ */
 
 TEST(levels_follow_one_another)

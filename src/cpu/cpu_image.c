@@ -145,6 +145,47 @@ typedef void (*part_fn)(const float *in, size_t count, uint32_t channels, uint32
                         image_planes out);
 static const part_fn part_for[CPU_LEVELS] = CPU_OWN_LEVEL(part_base, part_avx2, part_avx512);
 
+/* Planes of three or four channels into pixels, of elements of type T. */
+#define LACE(T, channels)                                                                          \
+    do {                                                                                           \
+        const T *restrict red = planes[0], *restrict green = planes[1];                            \
+        const T *restrict blue = planes[2], *restrict alpha = planes[channels - 1];                \
+        T *restrict pixels = out;                                                                  \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            pixels[channels * i] = red[i];                                                         \
+            pixels[channels * i + 1] = green[i];                                                   \
+            pixels[channels * i + 2] = blue[i];                                                    \
+            if (channels == 4)                                                                     \
+                pixels[channels * i + 3] = alpha[i];                                               \
+        }                                                                                          \
+    } while (0)
+
+CPU_INLINE void lace(size_t size, uint32_t channels, const void *const planes[4], size_t count,
+                     void *out)
+{
+    if (size == 1 && channels == 3)
+        LACE(uint8_t, 3);
+    else if (size == 1)
+        LACE(uint8_t, 4);
+    else if (size == 2 && channels == 3)
+        LACE(uint16_t, 3);
+    else if (size == 2)
+        LACE(uint16_t, 4);
+    else if (channels == 3)
+        LACE(float, 3);
+    else
+        LACE(float, 4);
+}
+
+CPU_INSTANTIATE(void, lace,
+                (size_t size, uint32_t channels, const void *const planes[4], size_t count,
+                 void *out),
+                lace(size, channels, planes, count, out))
+
+typedef void (*lace_fn)(size_t size, uint32_t channels, const void *const planes[4], size_t count,
+                        void *out);
+static const lace_fn lace_for[CPU_LEVELS] = CPU_EACH_LEVEL(lace);
+
 /* ---- a row's pixels -------------------------------------------------------------------------- */
 
 void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *out)
@@ -220,8 +261,19 @@ void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count
 void cpu_image_store(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                      cpu_image_space *space)
 {
-    for (uint32_t c = 0; c < image->channels; c++)
-        for (size_t i = 0; i < count; i++)
-            space->interleaved[image->channels * i + c] = space->planes[c][i];
-    cpu_image_encode(image, y, x, count, space->interleaved);
+    void *out = image->pixels + y * image->row_size + x * image->pixel_size;
+    size_t size = tml_type_size(image->type);
+    const void *planes[4];
+    for (uint32_t c = 0; c < image->channels; c++) {
+        bool srgb = image->srgb && c < 3;
+        planes[c] = space->planes[c];
+        if (image->type == TML_F32)
+            continue;
+        planes[c] = space->codes[c];
+        encode_for[image->level](image->type, srgb, space->planes[c], count, space->codes[c]);
+    }
+    if (image->channels == 1)
+        memcpy(out, planes[0], count * size);
+    else
+        lace_for[image->level](size, image->channels, planes, count, out);
 }

@@ -12,6 +12,7 @@ enum { IMAGE_BLOCK = 512 };
 typedef struct cpu_image_space {
     _Alignas(64) float interleaved[4 * IMAGE_BLOCK];
     _Alignas(64) float planes[4][IMAGE_BLOCK];
+    _Alignas(64) uint16_t codes[4][IMAGE_BLOCK]; /* the planes encoded, of one or two bytes each */
 } cpu_image_space;
 
 /* A view bound to its memory. */
@@ -38,8 +39,8 @@ void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t cou
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,
                     cpu_image_space *space, size_t at);
 
-/* Encodes count <= IMAGE_BLOCK pixels from the first places of space's planes, one for each channel, into
- * row y from x on. */
+/* Encodes count <= IMAGE_BLOCK pixels from the first places of space's planes, one for each channel (1, 3
+ * or 4), into row y from x on. */
 void cpu_image_store(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                      cpu_image_space *space);
 

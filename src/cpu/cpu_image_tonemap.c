@@ -50,12 +50,27 @@ CPU_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count,
     }
 }
 
-CPU_INSTANTIATE(void, any_curve,
+/* Flat: compilers would call the longest curve's formula, and a loop with a call is no vectors. */
+CPU_INSTANTIATE(CPU_FLAT void, any_curve,
                 (uint32_t tone, float scale, float white, size_t count, float *planes[3]),
                 any_curve(tone, scale, white, count, planes))
 
 typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, float *planes[3]);
 static const curve_fn curve_for[CPU_LEVELS] = CPU_EACH_LEVEL(any_curve);
+
+/* Of colours that went through a curve, into the first plane. */
+CPU_INLINE void grey(size_t count, float *planes[3])
+{
+    float *restrict red = planes[0];
+    const float *restrict green = planes[1], *restrict blue = planes[2];
+    for (size_t i = 0; i < count; i++)
+        red[i] = image_tone_luminance(tml_make3(red[i], green[i], blue[i]));
+}
+
+CPU_INSTANTIATE(void, grey, (size_t count, float *planes[3]), grey(count, planes))
+
+typedef void (*grey_fn)(size_t count, float *planes[3]);
+static const grey_fn grey_for[CPU_LEVELS] = CPU_EACH_LEVEL(grey);
 
 typedef struct tonemap_job {
     tml_context *tml;
@@ -83,8 +98,8 @@ static void tonemap_block(const tonemap_job *job, uint64_t y, uint64_t x, size_t
         memcpy(planes[2], planes[0], size);
     }
     job->curve(plan->tone, job->scale, plan->white, count, planes);
-    for (size_t i = 0; plan->out.channels == 1 && i < count; i++)
-        planes[0][i] = image_tone_luminance(tml_make3(planes[0][i], planes[1][i], planes[2][i]));
+    if (plan->out.channels == 1)
+        grey_for[job->out.level](count, planes);
     cpu_image_store(&job->out, y, x, count, space);
 }
 

@@ -30,6 +30,8 @@ const char *cpu_simd_name(void);
 void cpu_simd_force(cpu_level level);
 
 #define CPU_INLINE static inline __attribute__((always_inline))
+/* Before an instantiated function's type: all that it calls becomes part of it. */
+#define CPU_FLAT __attribute__((flatten))
 
 #if CPU_X86
 #    define CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))

@@ -51,15 +51,14 @@ FUNCTION(float) image_log2(float x)
     return value;
 }
 
-/* 2^x within 2^-22.5 of it; exact for whole numbers. Below 2^-126 it stays there, and it ends short of
- * 2^128. As image_log2_mantissa: 1 + t - t (1 - t) s(t) of what is past the whole number, with s of
- * degree 4 erring by 2^-28. */
-FUNCTION(float) image_exp2(float x)
+/* 2^x within 2^-22.5 of it, for x from -126 to short of 128; exact for whole numbers. As
+ * image_log2_mantissa: 1 + t - t (1 - t) s(t) of what is past the whole number, with s of degree 4 erring
+ * by 2^-28. */
+FUNCTION(float) image_exp2_inside(float x)
 {
-    PRECISE float y = min(max(x, -126.0f), 127.9999f);
-    int whole = I(y);
-    whole -= y < F(whole) ? 1 : 0;
-    PRECISE float t = y - F(whole);
+    int whole = I(x);
+    whole -= I(x < F(whole));
+    PRECISE float t = x - F(whole);
     PRECISE float s = uintBitsToFloat(0x39658ea7u);
     s = rounded_product(s, t) + uintBitsToFloat(0x3abf1226u);
     s = rounded_product(s, t) + uintBitsToFloat(0x3c368b41u);
@@ -72,10 +71,24 @@ FUNCTION(float) image_exp2(float x)
     return rounded_product(value, uintBitsToFloat(U(whole + 127) << 23));
 }
 
-/* x^y of a positive normal x, with a relative error of (|y log2 x| + 2) 2^-22. */
+/* The same of any x: below 2^-126 it stays there, and it ends short of 2^128. */
+FUNCTION(float) image_exp2(float x)
+{
+    return image_exp2_inside(min(max(x, -126.0f), 127.9999f));
+}
+
+/* x^y of a positive normal x, with a relative error of (|y log2 x| + 2) 2^-22, where that is from 2^-126
+ * to short of 2^128. */
 FUNCTION(float) image_pow(float x, float y)
 {
-    return image_exp2(rounded_product(y, image_log2(x)));
+    return image_exp2_inside(rounded_product(y, image_log2(x)));
+}
+
+/* a or b, without a branch: C compilers make vectors of arithmetic, but not of every ?:. */
+FUNCTION(float) image_either(bool is_first, float a, float b)
+{
+    uint first = 0u - U(is_first);
+    return uintBitsToFloat((floatBitsToUint(a) & first) | (floatBitsToUint(b) & ~first));
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
@@ -87,17 +100,17 @@ FUNCTION(float) image_srgb_decode(float code)
     float curved =
         rounded_product(shifted, uintBitsToFloat(0x3f72a76fu)); /* / 1.055, up, so that 1 stays 1 */
     float straight = rounded_product(code, uintBitsToFloat(0x3d9e8391u)); /* / 12.92 */
-    return code <= uintBitsToFloat(0x3d25aee6u)                           /* 0.04045 */
-               ? straight
-               : image_pow(curved, uintBitsToFloat(0x4019999au)); /* 2.4 */
+    return image_either(code <= uintBitsToFloat(0x3d25aee6u), straight,   /* 0.04045 */
+                        image_pow(curved, uintBitsToFloat(0x4019999au))); /* 2.4 */
 }
 FUNCTION(float) image_srgb_encode(float x)
 {
-    float straight = rounded_product(x, uintBitsToFloat(0x414eb852u));      /* 12.92 */
-    float curved = image_pow(max(x, 0.001f), uintBitsToFloat(0x3ed55555u)); /* 1 / 2.4 */
+    float straight = rounded_product(x, uintBitsToFloat(0x414eb852u)); /* 12.92 */
+    float curved = image_pow(x, uintBitsToFloat(0x3ed55555u));         /* 1 / 2.4 */
     PRECISE float placed =
         rounded_product(curved, uintBitsToFloat(0x3f870a3du)) - uintBitsToFloat(0x3d6147aeu);
-    return x <= uintBitsToFloat(0x3b4d2e1cu) ? straight : min(placed, 1.0f); /* 0.0031308 */
+    return image_either(x <= uintBitsToFloat(0x3b4d2e1cu), straight,
+                        min(placed, 1.0f)); /* 0.0031308 */
 }
 
 /* A picture's element as a number. The bits of an f32; the 16 of an f16, exactly; u8 and u16, whose
@@ -127,7 +140,7 @@ FUNCTION(float) image_from_u16(uint code, bool srgb)
  * or 65535. */
 FUNCTION(uint) image_to_integer(float x, float largest, bool srgb)
 {
-    float inside = x > 0.0f ? min(x, 1.0f) : 0.0f;
+    float inside = image_either(x > 0.0f, min(x, 1.0f), 0.0f);
     float code = srgb ? image_srgb_encode(inside) : inside;
     return U(I(rounded_product(code, largest) + 0.5f));
 }

@@ -13,8 +13,8 @@
  * is cut off, so that curves may square it. */
 FUNCTION(float) image_exposed(float x, float scale)
 {
-    float seen = x > 0.0f ? x * scale : 0.0f;
-    return is_nan(x) ? 0.0f : min(seen, 1.1529215e18f); /* 2^60 */
+    float seen = image_either(x > 0.0f && !is_nan(x), x * scale, 0.0f);
+    return min(seen, 1.1529215e18f); /* 2^60 */
 }
 
 FUNCTION(float) image_tone_luminance(vec3 c)
@@ -66,7 +66,9 @@ FUNCTION(vec3) image_aces(vec3 c)
  * and the display's power of 2.2 undone, which makes it linear. */
 FUNCTION(float) image_agx_curve(float x)
 {
-    float stops = clamp(image_log2(max(x, 0.0001f)), -12.47393f, 4.026069f);
+    float stops = image_log2(x); /* of 0: -127 */
+    stops = image_either(stops > -12.47393f, stops, -12.47393f);
+    stops = image_either(stops < 4.026069f, stops, 4.026069f);
     float t = (stops + 12.47393f) * (1.0f / 16.499999f);
     float t2 = t * t;
     float t4 = t2 * t2;
@@ -75,7 +77,8 @@ FUNCTION(float) image_agx_curve(float x)
 }
 FUNCTION(float) image_agx_linear(float x)
 {
-    return x > 0.00001f ? image_pow(min(x, 1.0f), 2.2f) : 0.0f;
+    float inside = image_either(x < 1.0f, x, 1.0f);
+    return image_either(x > 0.00001f, image_pow(inside, 2.2f), 0.0f);
 }
 FUNCTION(vec3) image_agx(vec3 c)
 {
