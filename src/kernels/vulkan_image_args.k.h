@@ -15,17 +15,16 @@
 #define IMAGE_WITH_MAX_RGB   16u
 #define IMAGE_IN_QUADS       32u /* units of 16 or 48 bytes */
 #define IMAGE_IN_ONE_ROW     64u /* without gaps: all rows are one */
-/* What a workgroup leaves for the last one: quadruples of words. */
-#define IMAGE_RECORD_QUADS 5u
-/* Words that begin as zero: how many workgroups are done, and sums of the histogram. */
-#define IMAGE_STATE_BINS  1u
-#define IMAGE_STATE_WORDS 513u
+/* Words that begin as zero: how many workgroups are done, sums of the histogram, and totals of the rest. */
+#define IMAGE_STATE_BINS   1u
+#define IMAGE_STATE_TOTALS 513u
+#define IMAGE_STATE_WORDS  529u
 
 ARGS_BEGIN(image_measure_args)
 ARG_ADDRESS(in_at) /* the first pixel, or its unit */
 ARG_ADDRESS(mask)  /* optional */
 ARG_ADDRESS(stats)
-ARG_ADDRESS(records)
+ARG_ADDRESS(records) /* MEAN: four floats of each workgroup */
 ARG_ADDRESS(states)
 ARG_ADDRESS(clear)
 ARG_UINT(row_bytes_low)
@@ -90,6 +89,7 @@ ARG_UINT(levels)      /* that all workgroups make */
 ARG_UINT(more_levels) /* that the last one makes from those */
 ARG_UINT(tiles_x)
 ARG_UINT(tiles)
+ARG_UINT(groups) /* which take tiles in turn */
 ARG_UINT(clear_count)
 ARGS_END(image_mips_args)
 

@@ -38,11 +38,10 @@ static vk_address end_of(const tml_slot *slot)
 
 enum {
     /* An invocation takes that many pixels at least, so that adding up all over the workgroup costs
-     * little beside; and more once there are so many groups, which is about as many as an H200 runs at
-     * once: 4,096 took 15 % longer over 33 million pixels. The histogram has more to add up. */
+     * little beside; and more once there are VK_IMAGE_GROUPS groups. The histogram has more to add
+     * up. */
     PIXELS_LEAST = 32,
     PIXELS_LEAST_OF_BINS = 64,
-    GROUPS_USUAL = 1024,
     PIECE = 16, /* bytes that are read at once */
 };
 
@@ -100,12 +99,13 @@ static measure_job lay_out(const tml_context *tml, const image_measure_plan *pla
     uint32_t least = plan->what & TML_MEASURE_HISTOGRAM ? PIXELS_LEAST_OF_BINS : PIXELS_LEAST;
     uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units that a group takes at once */
     uint64_t steps_least = TML_MAX_OF(least / (unit * job.batch), 1u);
-    uint64_t steps = (units + step * GROUPS_USUAL - 1) / (step * GROUPS_USUAL);
+    uint64_t steps = (units + step * VK_IMAGE_GROUPS - 1) / (step * VK_IMAGE_GROUPS);
     steps = TML_MAX_OF(steps, steps_least);
     job.groups = (units + step * steps - 1) / (step * steps);
     job.args.steps = (uint32_t)steps;
     job.args.groups = (uint32_t)job.groups;
-    job.args.records = vk_take(arena, job.groups * IMAGE_RECORD_QUADS, 4 * sizeof(uint32_t));
+    if (plan->what & TML_MEASURE_MEAN)
+        job.args.records = vk_take(arena, job.groups, 4 * sizeof(float));
     return job;
 }
 

@@ -1,7 +1,7 @@
 /* Measures a picture in one dispatch. Each workgroup takes a stretch of units, 256 side by side at a
- * time, and leaves a record; the last workgroup to finish joins the records in the order of the
- * stretches. Integers add up to the same in any order. Moments are joined in one order: within an
- * invocation, then lanes and subgroups in pairs of neighbours. */
+ * time, and adds its counts and sums to everybody's: integers add up to the same in any order. Moments are
+ * joined in one order: within an invocation, then lanes and subgroups in pairs of neighbours, and at the
+ * end by the last workgroup to finish, in the order of the stretches. */
 #include "image.glsl"
 #include "kernels/image_moments.k.h"
 #include "kernels/image_expose.k.h"
@@ -111,11 +111,10 @@ void clear_totals()
         totals[t] = t == LOWEST ? 0xffffffffu : 0u;
 }
 
-/* All invocations' tallies to totals and group_moments[0]. Begins and ends with a barrier: whatever lanes
- * did before, they are together again. */
+/* All invocations' tallies to totals. Begins and ends with a barrier: whatever lanes did before, they are
+ * together again. */
 void gather(tally mine)
 {
-    uint t = gl_LocalInvocationID.x;
     barrier();
     uint positive = subgroupAdd(mine.counts.x);
     uint lowest = subgroupMin(mine.lowest), highest = subgroupMax(mine.highest);
@@ -123,15 +122,6 @@ void gather(tally mine)
     uvec2 log_weight = WITH_MASK ? subgroup_sum64(mine.log_weight) : uvec2(0u);
     uvec2 whole = WITH_LOG ? subgroup_sum64(mine.whole) : uvec2(0u);
     uvec2 fraction = WITH_LOG ? subgroup_sum64(mine.fraction) : uvec2(0u);
-    image_moments m = mine.moments;
-    if (WITH_MEAN)
-        for (uint step = 1u; step < SUBGROUP; step <<= 1) {
-            image_moments other;
-            other.weight = subgroupShuffleXor(m.weight, step);
-            other.mean = subgroupShuffleXor(m.mean, step);
-            other.square = subgroupShuffleXor(m.square, step);
-            m = join(m, other); /* in order for lane 0 and all that it gets */
-        }
     if (gl_SubgroupInvocationID == 0u) {
         add_to_total(POSITIVE, positive);
         atomicMin(totals[LOWEST], lowest);
@@ -144,32 +134,46 @@ void gather(tally mine)
             add_to_total64(WHOLE, whole);
             add_to_total64(FRACTION, fraction);
         }
-        group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
     }
     /* Most often none. */
     add_to_total(ZERO, mine.counts.y);
     add_to_total(NEGATIVE, mine.counts.z);
     add_to_total(NOT_A_NUMBER, mine.counts.w);
     add_to_total(INFINITE, mine.infinite);
-    if (WITH_MEAN) {
-        barrier();
-        for (uint step = 1u; step < GROUP / SUBGROUP; step <<= 1) {
-            if (t < GROUP / SUBGROUP && (t & (2u * step - 1u)) == 0u) {
-                vec3 a = group_moments[t], b = group_moments[t + step];
-                m.weight = a.x;
-                m.mean = a.y;
-                m.square = a.z;
-                image_moments other;
-                other.weight = b.x;
-                other.mean = b.y;
-                other.square = b.z;
-                m = join(m, other);
-                group_moments[t] = vec3(m.weight, m.mean, m.square);
-            }
-            barrier();
-        }
-    }
     barrier();
+}
+
+image_moments moments_of(vec3 words)
+{
+    image_moments m;
+    m.weight = words.x;
+    m.mean = words.y;
+    m.square = words.z;
+    return m;
+}
+
+/* All invocations' moments to group_moments[0]. Begins and ends with a barrier. */
+void gather_moments(image_moments m)
+{
+    uint t = gl_LocalInvocationID.x;
+    barrier();
+    for (uint step = 1u; step < SUBGROUP; step <<= 1) {
+        image_moments other;
+        other.weight = subgroupShuffleXor(m.weight, step);
+        other.mean = subgroupShuffleXor(m.mean, step);
+        other.square = subgroupShuffleXor(m.square, step);
+        m = join(m, other); /* in order for lane 0 and all that it gets */
+    }
+    if (gl_SubgroupInvocationID == 0u)
+        group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
+    barrier();
+    for (uint step = 1u; step < GROUP / SUBGROUP; step <<= 1) {
+        if (t < GROUP / SUBGROUP && (t & (2u * step - 1u)) == 0u) {
+            m = join(moments_of(group_moments[t]), moments_of(group_moments[t + step]));
+            group_moments[t] = vec3(m.weight, m.mean, m.square);
+        }
+        barrier();
+    }
 }
 
 /* ---- pixels ---------------------------------------------------------------------------------- */
@@ -205,7 +209,8 @@ vec3 colours_of(uvec4 bits, out uint largest)
             return vec3(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y).x);
     }
     [[unroll]] for (uint c = 0u; c < COLOURS; c++) {
-        float colour = colour_of(bits, c);
+        float colour = TYPE == IMAGE_TYPE_F16 ? image_from_f16(channel_bits(bits, c))
+                                              : colour_of(bits, c);
         if (!is_plain) {
             largest = max(largest, image_magnitude(colour));
             colour = image_colour(colour);
@@ -300,7 +305,8 @@ bool take_positive(uvec4 bits[LOADS], bool is_inside)
 {
     float values[BATCH_PIXELS];
     float smallest = 1.0;
-    uint lowest = 0xffffffffu, highest = 0u;
+    uint lowest = 0xffffffffu, highest = 0u; /* of the luminances */
+    uint largest = 0u; /* of the colours */
     if (!IN_BATCHES)
         return false;
     [[unroll]] for (uint j = 0u; j < BATCH; j++) {
@@ -318,20 +324,20 @@ bool take_positive(uvec4 bits[LOADS], bool is_inside)
             /* Sums are not finite where a colour is not. */
             if (WITH_MAX_RGB && COLOURS == 3u)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
-                    highest = max(highest, image_magnitude(c[i]));
+                    largest = max(largest, image_magnitude(c[i]));
             lowest = min(lowest, floatBitsToUint(value));
             highest = max(highest, floatBitsToUint(value));
             values[j * UNIT + p] = value;
         }
     }
-    if (!is_inside || lowest < IMAGE_TINY || highest >= IMAGE_INFINITE ||
+    if (!is_inside || lowest < IMAGE_TINY || max(largest, highest) >= IMAGE_INFINITE ||
         smallest < smallest_plain())
         return false;
     seen.counted += BATCH_PIXELS;
+    seen.lowest = min(seen.lowest, uintBitsToFloat(lowest));
+    seen.highest = max(seen.highest, uintBitsToFloat(highest));
     [[unroll]] for (uint i = 0u; i < BATCH_PIXELS; i++) {
         float value = values[i];
-        seen.lowest = min(seen.lowest, value);
-        seen.highest = max(seen.highest, value);
         if (WITH_MEAN) {
             image_moments one;
             one.weight = 1.0;
@@ -457,6 +463,17 @@ tally take_stretch(uint first, uint count)
     return mine;
 }
 
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* What workgroups share: never through a cache that others do not see. */
+layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
+    uint bits;
+};
+shared_word_at state_word(uint word)
+{
+    return shared_word_at(address_of_word(args.states, word));
+}
+
 /* ---- the histogram --------------------------------------------------------------------------- */
 
 /* The workgroup's bins to all workgroups'. */
@@ -469,73 +486,65 @@ void add_bins()
     if (sum == 0u)
         return;
     uint word = IMAGE_STATE_BINS + 2u * t;
-    uint before = atomicAdd(word_at(address_of_word(args.states, word)).bits, sum);
+    uint before = atomicAdd(state_word(word).bits, sum);
     if (WITH_MASK && before + sum < before)
-        atomicAdd(word_at(address_of_word(args.states, word + 1u)).bits, 1u);
+        atomicAdd(state_word(word + 1u).bits, 1u);
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- all workgroups together ----------------------------------------------------------------- */
 
-/* They travel between workgroups: never through a cache that others do not see. */
+/* They travel between workgroups, as states do. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer records_at {
-    uvec4 v[];
-};
-layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
-    uint bits;
+    vec4 v[];
 };
 
-uvec4 total_quad(uint quad)
+/* Is it the lower word of a sum of 64 bits? */
+bool is_wide(uint word)
 {
-    uint word = 4u * quad;
-    return uvec4(totals[word], totals[word + 1u], totals[word + 2u], totals[word + 3u]);
+    return word >= WEIGHT && (word & 1u) == 0u;
 }
-/* Is this quadruple of a record used? */
-bool has_quad(uint quad)
+
+/* The workgroup's totals to all workgroups', which begin as 0: the lowest is there upside down. */
+void add_totals()
 {
-    return quad < 2u || (quad == 2u && WITH_MASK) || (quad == 3u && WITH_LOG) ||
-           (quad == 4u && WITH_MEAN);
-}
-void put_record(uint group)
-{
-    for (uint quad = 0u; quad < 4u; quad++)
-        if (has_quad(quad))
-            records_at(args.records).v[group * IMAGE_RECORD_QUADS + quad] = total_quad(quad);
-    if (has_quad(4u))
-        records_at(args.records).v[group * IMAGE_RECORD_QUADS + 4u] =
-            uvec4(floatBitsToUint(group_moments[0]), 0u);
-}
-struct record {
-    uvec4 quads[IMAGE_RECORD_QUADS];
-};
-record load_record(uint group)
-{
-    record r;
-    [[unroll]] for (uint quad = 0u; quad < IMAGE_RECORD_QUADS; quad++)
-        if (has_quad(quad))
-            r.quads[quad] = records_at(args.records).v[group * IMAGE_RECORD_QUADS + quad];
-    return r;
-}
-void join_record(inout tally mine, record r)
-{
-    mine.counts += r.quads[0];
-    mine.infinite += r.quads[1].x;
-    mine.lowest = min(mine.lowest, r.quads[1].y);
-    mine.highest = max(mine.highest, r.quads[1].z);
-    if (has_quad(2u)) {
-        mine.weight = add64(mine.weight, r.quads[2].xy);
-        mine.log_weight = add64(mine.log_weight, r.quads[2].zw);
+    uint t = gl_LocalInvocationID.x;
+    if (t >= TOTAL_WORDS || (t > WEIGHT && !is_wide(t)))
+        return; /* upper words go with the lower ones */
+    uint total = totals[t], word = IMAGE_STATE_TOTALS + t;
+    if (t == LOWEST || t == HIGHEST) {
+        atomicMax(state_word(word).bits, t == LOWEST ? ~total : total);
+    } else {
+        uint before = total != 0u ? atomicAdd(state_word(word).bits, total) : 0u;
+        if (is_wide(t)) {
+            uint high = totals[t + 1u] + (before + total < before ? 1u : 0u);
+            if (high != 0u)
+                atomicAdd(state_word(word + 1u).bits, high);
+        }
     }
-    if (has_quad(3u)) {
-        mine.whole = add64(mine.whole, r.quads[3].xy);
-        mine.fraction = add64(mine.fraction, r.quads[3].zw);
+}
+void load_totals()
+{
+    uint t = gl_LocalInvocationID.x;
+    if (t < TOTAL_WORDS) {
+        uint total = state_word(IMAGE_STATE_TOTALS + t).bits;
+        totals[t] = t == LOWEST ? ~total : total;
     }
-    if (has_quad(4u)) {
-        image_moments other;
-        other.weight = uintBitsToFloat(r.quads[4].x);
-        other.mean = uintBitsToFloat(r.quads[4].y);
-        other.square = uintBitsToFloat(r.quads[4].z);
-        mine.moments = join(mine.moments, other);
+}
+
+/* Moments are joined in the order of the workgroups. */
+image_moments join_records()
+{
+    image_moments mine = moments_of(vec3(0.0));
+    uint each = (args.groups + GROUP - 1u) / GROUP, first = gl_LocalInvocationID.x * each;
+    for (uint k = 0u; k < each; k += RECORDS) {
+        vec4 records[RECORDS];
+        [[unroll]] for (uint i = 0u; i < RECORDS; i++)
+            records[i] = records_at(args.records).v[min(first + k + i, args.groups - 1u)];
+        [[unroll]] for (uint i = 0u; i < RECORDS; i++)
+            if (k + i < each && first + k + i < args.groups)
+                mine = join(mine, moments_of(records[i].xyz));
     }
+    return mine;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -555,9 +564,8 @@ void store_stats()
     uint t = gl_LocalInvocationID.x;
     uvec2 bin = uvec2(0u);
     if (WITH_HISTOGRAM) {
-        uint word = IMAGE_STATE_BINS + 2u * t;
-        bin.x = shared_word_at(address_of_word(args.states, word)).bits;
-        bin.y = shared_word_at(address_of_word(args.states, word + 1u)).bits;
+        bin.x = state_word(IMAGE_STATE_BINS + 2u * t).bits;
+        bin.y = state_word(IMAGE_STATE_BINS + 2u * t + 1u).bits;
     }
     store_stats64(IMAGE_STATS_HISTOGRAM + 2u * t, bin);
     if (t != 0u)
@@ -608,29 +616,21 @@ void main()
     if (WITH_HISTOGRAM) {
         barrier();
         add_bins();
-        memoryBarrierBuffer();
     }
-    /* Once, and the last workgroup twice: the second time the records of all. In a loop, since drivers
-     * take long over what is in it. */
-    for (uint turn = 0u; turn < 2u; turn++) {
-        gather(mine);
-        if (turn == 1u || args.groups == 1u)
-            break;
+    gather(mine);
+    add_totals();
+    if (WITH_MEAN) {
+        gather_moments(mine.moments);
         if (t == 0u)
-            put_record(group);
-        if (!is_last_of(args.states, args.groups, 1u))
-            return;
-        clear_totals();
-        mine = tally_nothing();
-        uint each = (args.groups + GROUP - 1u) / GROUP;
-        for (uint k = 0u; k < each; k += RECORDS) {
-            record records[RECORDS];
-            [[unroll]] for (uint i = 0u; i < RECORDS; i++)
-                records[i] = load_record(min(t * each + k + i, args.groups - 1u));
-            [[unroll]] for (uint i = 0u; i < RECORDS; i++)
-                if (k + i < each && t * each + k + i < args.groups)
-                    join_record(mine, records[i]);
-        }
+            records_at(args.records).v[group] = vec4(group_moments[0], 0.0);
     }
+    memoryBarrierBuffer();
+    barrier();
+    if (!is_last_of(args.states, args.groups, 1u))
+        return;
+    load_totals();
+    if (WITH_MEAN)
+        gather_moments(join_records());
+    barrier();
     store_stats();
 }
