@@ -1228,6 +1228,134 @@ TEST(one_bright_texel_weighs_one_of_n_at_the_top)
     }
 }
 
+/* The next level by the areas that its texels cover, in double. */
+static void area_level(const double *in, uint32_t width, uint32_t height, uint32_t channels,
+                       double *out)
+{
+    uint32_t w = width > 1 ? width / 2 : 1, h = height > 1 ? height / 2 : 1;
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++) {
+            double left = (double)x * width / w, right = (double)(x + 1) * width / w;
+            double top = (double)y * height / h, bottom = (double)(y + 1) * height / h;
+            double *texel = out + ((uint64_t)y * w + x) * channels;
+            memset(texel, 0, channels * sizeof *texel);
+            for (uint32_t j = (uint32_t)top; j < height && j < bottom; j++)
+                for (uint32_t i = (uint32_t)left; i < width && i < right; i++) {
+                    double part = (fmin(i + 1, right) - fmax(i, left)) / (right - left) *
+                                  (fmin(j + 1, bottom) - fmax(j, top)) / (bottom - top);
+                    for (uint32_t c = 0; c < channels; c++)
+                        texel[c] += part * in[((uint64_t)j * width + i) * channels + c];
+                }
+        }
+}
+
+/* Sizes that take tiles of 64 x 64, some at the edge, parts of tiles, and neither. */
+static const uint32_t chain_sizes[][2] = {{256, 64}, {132, 200}, {66, 130}, {20, 12}, {27, 18}};
+static const struct {
+    tml_type type;
+    bool srgb;
+} chain_kinds[] = {
+    {TML_U8, false}, {TML_U8, true}, {TML_U16, false}, {TML_F16, false}, {TML_F32, false}};
+
+static double linear_to_srgb(double x)
+{
+    return x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055;
+}
+
+/* How far what was stored lies from what should have been: in steps of an integer, or relatively. */
+static double chain_error(const void *out, tml_type type, bool srgb, uint64_t i, double expected)
+{
+    double code = srgb ? linear_to_srgb(expected) : expected;
+    if (type == TML_U8)
+        return fabs(((const uint8_t *)out)[i] - 255.0 * code);
+    if (type == TML_U16)
+        return fabs(((const uint16_t *)out)[i] - 65535.0 * code);
+    double value = type == TML_F16 ? (double)tml_half_to_float(((const uint16_t *)out)[i])
+                                   : (double)((const float *)out)[i];
+    return fabs(value - expected) / expected;
+}
+
+static void check_chain(tml_context *tml, uint32_t number, uint32_t size, uint32_t channels)
+{
+    enum { MOST = 3 + (4 * 256 + 5) * 200 };
+    static uint8_t bytes[MOST];
+    static uint16_t shorts[MOST], halves[MOST];
+    static float floats[MOST], out[MOST];
+    static double levels[2][4 * MOST_PIXELS];
+    tml_type type = chain_kinds[number].type;
+    bool srgb = chain_kinds[number].srgb;
+    uint32_t width = chain_sizes[size][0], height = chain_sizes[size][1];
+    /* With gaps between rows, and without. */
+    uint32_t gap = number % 2 ? 5 : 0, first = gap ? 3 : 0, stride = width * channels + gap;
+    uint64_t seed = 9, texels, scalars = first + (uint64_t)stride * height;
+    for (uint64_t i = 0; i < scalars; i++) {
+        uint32_t code = (uint32_t)(uniform(&seed) * 256.0);
+        bytes[i] = (uint8_t)code;
+        shorts[i] = (uint16_t)(code * 257);
+        halves[i] =
+            (uint16_t)(i % 16 == 0 ? 1 + code : 0x2000 + code * 16); /* subnormal ones too */
+        floats[i] = tml_half_to_float(halves[i]);
+    }
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t i = 0; i < width * channels; i++) {
+            uint64_t at = first + (uint64_t)y * stride + i;
+            double code = type == TML_U8    ? bytes[at] / 255.0
+                          : type == TML_U16 ? shorts[at] / 65535.0
+                                            : (double)floats[at];
+            bool is_alpha = channels % 2 == 0 && i % channels == channels - 1;
+            levels[0][(uint64_t)y * width * channels + i] =
+                srgb && !is_alpha ? srgb_to_linear(code) : code;
+        }
+    const void *data = type == TML_U8    ? (const void *)bytes
+                       : type == TML_U16 ? (const void *)shorts
+                       : type == TML_F16 ? (const void *)halves
+                                         : (const void *)floats;
+    uint32_t count = tml_mip_levels(width, height);
+    tml_mip_level(width, height, count, NULL, NULL, &texels);
+    tml_image_mips_desc desc = {.in = {.buffer = buffer_of(tml, type, scalars, data),
+                                       .width = width,
+                                       .height = height,
+                                       .channels = channels,
+                                       .srgb = srgb,
+                                       .first = first,
+                                       .row_stride = stride},
+                                .out = buffer_of(tml, type, texels * channels, NULL)};
+    tml_status status = tml_image_mips(tml, &desc);
+    if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
+        /* Half a step and the floats' error; for halves and floats, their rounding. */
+        double allowed = type == TML_F32 ? 1e-5 : type == TML_F16 ? 0x1p-11 + 1e-5 : 0.5;
+        allowed += type == TML_U8 ? 0.005 : type == TML_U16 ? 0.15 : 0.0;
+        double worst = 0.0;
+        CHECK_OK(tml, tml_read(tml, desc.out, out));
+        for (uint32_t level = 1; level < count; level++) {
+            uint32_t w, h, old_w, old_h;
+            uint64_t begin;
+            tml_mip_level(width, height, level - 1, &old_w, &old_h, NULL);
+            tml_mip_level(width, height, level, &w, &h, &begin);
+            const double *in = levels[(level - 1) % 2];
+            area_level(in, old_w, old_h, channels, levels[level % 2]);
+            for (uint64_t i = 0; i < (uint64_t)w * h * channels; i++) {
+                bool is_coded = srgb && !(channels % 2 == 0 && i % channels == channels - 1);
+                worst = fmax(worst, chain_error(out, type, is_coded, begin * channels + i,
+                                                levels[level % 2][i]));
+            }
+        }
+        NEAR(worst, 0.0, allowed);
+    }
+    tml_buffer_destroy(tml, desc.in.buffer);
+    tml_buffer_destroy(tml, desc.out);
+}
+
+TEST(chains_of_every_type_and_stride)
+{
+    EACH_DEVICE(tml)
+    for (uint32_t k = 0; k < sizeof chain_kinds / sizeof *chain_kinds; k++)
+        for (uint32_t channels = 1; channels <= 4; channels++)
+            for (uint32_t s = 0; s < sizeof chain_sizes / sizeof *chain_sizes; s++)
+                if (!is_slow(tml) || (k < 2 && k + channels == 4 && s < 2))
+                    check_chain(tml, k, s, channels);
+}
+
 static double bessel(double x)
 {
     double sum = 1.0, term = 1.0;

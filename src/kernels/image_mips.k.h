@@ -49,6 +49,25 @@ FUNCTION(float) image_paired(float a, float b)
     return b + 0.5f * (a - b);
 }
 
+/* Texels of u8 without sRGB, as they lie in a word: every other channel of it, with room for the sum of 256
+ * of them; and from both sums of 2^log2_count texels their mean, rounded to nearest, ties up. Sums of
+ * whole numbers are exact and take two channels at a time. */
+FUNCTION(uint) image_even_codes(uint texel)
+{
+    return texel & 0x00ff00ffu;
+}
+FUNCTION(uint) image_odd_codes(uint texel)
+{
+    return (texel >> 8) & 0x00ff00ffu;
+}
+FUNCTION(uint) image_codes_mean(uint even, uint odd, uint log2_count)
+{
+    uint middle = 0x00010001u << (log2_count - 1u);
+    uint mean_even = ((even + middle) >> log2_count) & 0x00ff00ffu;
+    uint mean_odd = ((odd + middle) >> log2_count) & 0x00ff00ffu;
+    return mean_even | (mean_odd << 8);
+}
+
 /* sin(pi x) / (pi x): the series of the sine, to 2^-24, of what is past the nearest whole number. */
 FUNCTION(float) image_sinc(float x)
 {

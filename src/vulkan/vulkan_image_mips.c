@@ -119,6 +119,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
         (uint64_t)args.tiles_x * ((from.height + IMAGE_TILE_SIDE - 1) / IMAGE_TILE_SIDE);
     uint32_t width = from.width >> levels, height = from.height >> levels;
     args.tiles = (uint32_t)tiles;
+    args.groups = (uint32_t)TML_MIN_OF(tiles, (uint64_t)VK_IMAGE_GROUPS);
     bool goes_on = left(job) > levels;
     if (goes_on)
         args.floats = take_floats(job, (uint64_t)width * height);
@@ -141,7 +142,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
         args.clear_count = states.clear_count;
     }
     if (status == TML_OK)
-        status = dispatch(job, &vk_shader_image_mips, &args, sizeof args, tiles);
+        status = dispatch(job, &vk_shader_image_mips, &args, sizeof args, args.groups);
     advance(job, levels + args.more_levels, last);
     return status;
 }

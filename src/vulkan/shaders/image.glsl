@@ -35,13 +35,18 @@ uint channel_bits(uvec4 bits, uint channel)
         return (bits.x >> (channel << 3)) & 0xffu;
     return (bits[channel >> 1] >> ((channel & 1u) << 4)) & 0xffffu;
 }
+/* The hardware's conversion, but it may lose what is not normal. */
+float half_of(uint code)
+{
+    return (code & 0x7c00u) == 0u ? image_from_f16(code) : unpackHalf2x16(code).x;
+}
 float colour_of(uvec4 bits, uint channel)
 {
     uint code = channel_bits(bits, channel);
     if (TYPE == IMAGE_TYPE_F32)
         return uintBitsToFloat(code);
     if (TYPE == IMAGE_TYPE_F16)
-        return image_from_f16(code);
+        return half_of(code);
     if (TYPE == IMAGE_TYPE_U16)
         return image_from_u16(code, IS_SRGB);
     return IS_SRGB ? decoded_bytes[code] : image_from_u8(code, false);
@@ -52,7 +57,7 @@ float alpha_of(uvec4 bits)
     if (TYPE == IMAGE_TYPE_F32)
         return uintBitsToFloat(code);
     if (TYPE == IMAGE_TYPE_F16)
-        return image_from_f16(code);
+        return half_of(code);
     return TYPE == IMAGE_TYPE_U16 ? image_from_u16(code, false) : image_from_u8(code, false);
 }
 
@@ -84,6 +89,17 @@ uvec4 loaded_pixel(uint first)
             bits[i] |= loaded[min(word + i + 1u, 15u)] << ((32u - shift) & 31u);
     }
     return bits;
+}
+
+/* Puts a pixel's bits where number p of them lies; words are 0 there. */
+void put_pixel(inout uint words[PIXEL_SIZE], uint p, uvec4 bits)
+{
+    uint word = p * PIXEL_SIZE / 4u, shift = (p * PIXEL_SIZE & 3u) << 3;
+    [[unroll]] for (uint i = 0u; i < (PIXEL_SIZE + 3u) / 4u; i++) {
+        words[word + i] |= bits[i] << shift;
+        if (shift != 0u && word + i + 1u < PIXEL_SIZE)
+            words[word + i + 1u] |= bits[i] >> ((32u - shift) & 31u);
+    }
 }
 
 /* a * size + address, of 64 bits both. */

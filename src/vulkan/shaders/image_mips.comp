@@ -1,13 +1,24 @@
-/* Several levels in one pass, where the sizes are even: each workgroup reads a tile of 64 x 64 texels and
- * makes its part of up to six levels; the last workgroup goes on from what all have left, where that
- * fits a tile. Means of four, for which it does not matter whether the filter is AREA or BOX. */
+/* Several levels in one pass, where the sizes are even: workgroups take tiles of 64 x 64 texels in turn and
+ * make their parts of up to six levels; the last workgroup goes on from what all have left, where that
+ * fits a tile. Means of four, for which it does not matter whether the filter is AREA or BOX.
+ *
+ * An invocation makes two levels of 4 x 4 texels by itself. Invocations are numbered such that four
+ * neighbours in a square follow one another, and so do four such squares; so the levels after that are
+ * made by ever fewer of them, which are the first ones, while the others go on to the next tile.
+ * What was slower on an H200: lanes that pass texels on from the second level (10 of 45 us for 4096 x
+ * 4096 bytes: all issue what a quarter needs), and a workgroup for each tile (another 10: each of them
+ * waits until its stores can be seen before it may say that it is done). */
 #define ARGS image_mips_args
 #include "image_mips.glsl"
 #include "last.glsl"
 
 const uint TILE_SIDE = IMAGE_TILE_SIDE;
+const uint LANE_SIDE = 4u; /* texels of the level that an invocation reads */
+const bool IN_CODES =
+    TYPE == IMAGE_TYPE_U8 && !IS_SRGB && OUT_TYPE == IMAGE_TYPE_U8 && !OUT_IS_SRGB;
 
-shared vec4 texels[256];
+/* What one invocation leaves for another: of the second level, and then of the fourth. */
+shared vec4 texels[GROUP + GROUP / 16u];
 
 vec4 paired(vec4 a, vec4 b)
 {
@@ -19,6 +30,18 @@ vec4 paired(vec4 a, vec4 b, vec4 c, vec4 d)
     return paired(paired(a, b), paired(c, d));
 }
 
+/* Where number i of a square lies: its column is in the even bits, its row in the odd ones. */
+uint even_bits(uint i)
+{
+    i &= 0x55u;
+    i = (i | i >> 1) & 0x33u;
+    return (i | i >> 2) & 0x0fu;
+}
+uvec2 place_of(uint i)
+{
+    return uvec2(even_bits(i), even_bits(i >> 1));
+}
+
 /* The level that is read, and those that are made of it. */
 struct source {
     bool is_floats;
@@ -28,101 +51,225 @@ struct source {
     uint levels;
     uvec2 last_floats; /* of the last one made; none: they go no further */
 };
-
-/* Four texels side by side; those outside of the level are anything. */
-void load_row(source from, uint x, uint y, out vec4 row[4])
+/* What comes before level "level" in the chain, from this one's first on. */
+uint level_first(source from, uint level)
 {
-    y = min(y, from.height - 1u);
-    if (from.is_floats) {
-        [[unroll]] for (uint p = 0u; p < 4u; p++)
-            row[p] = float_texel(from.floats, y * from.width + min(x + p, from.width - 1u));
-        return;
-    }
+    uint first = from.first;
+    for (uint k = 1u; k < level; k++)
+        first += (from.width >> k) * (from.height >> k);
+    return first;
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+/* Four texels side by side from column x on, as they lie in memory at an address. Those outside of the
+ * level are anything. */
+void load_row(source from, uvec2 at, uint x, out uint words[PIXEL_SIZE])
+{
     bool is_whole = (OPTIONS & IMAGE_IN_WORDS) != 0u && x + 4u <= from.width;
-    if (!is_whole) {
-        [[unroll]] for (uint p = 0u; p < 4u; p++)
-            row[p] = source_texel(min(x + p, from.width - 1u), y);
-        return;
-    }
-    uvec2 at = source_at(x, y);
-    if ((OPTIONS & IMAGE_IN_QUADS) != 0u && PIXEL_SIZE % 4u == 0u) {
+    if (is_whole && (OPTIONS & IMAGE_IN_QUADS) != 0u && PIXEL_SIZE % 4u == 0u) {
         [[unroll]] for (uint q = 0u; q < PIXEL_SIZE / 4u; q++) {
             uvec4 quad = quads_at(at).v[q];
             [[unroll]] for (uint i = 0u; i < 4u; i++)
-                loaded[4u * q + i] = quad[i];
+                words[4u * q + i] = quad[i];
         }
+    } else if (is_whole) {
+        [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
+            words[i] = LOAD_U32(at, i);
     } else {
         [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
-            loaded[i] = LOAD_U32(at, i);
+            words[i] = 0u;
+        [[unroll]] for (uint p = 0u; p < 4u; p++)
+            put_pixel(words, p, load_pixel(address_of(at, min(p, from.width - 1u - x), PIXEL_SIZE)));
     }
-    [[unroll]] for (uint p = 0u; p < 4u; p++)
-        row[p] = texel_of(loaded_pixel(p * PIXEL_SIZE));
+}
+uvec4 row_bits(uint words[PIXEL_SIZE], uint p)
+{
+    [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
+        loaded[i] = words[i];
+    return loaded_pixel(p * PIXEL_SIZE);
 }
 
-/* Stores a texel of level "level" from this one, 1 being the next, if there is such a texel. */
-void put(source from, uint level, uint first, uint x, uint y, vec4 texel)
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer pair_at {
+    uvec2 bits;
+};
+
+/* Texel (x, y) of level "level" from the one that is read, 1 being the next, if there is such a texel: its
+ * elements, first being where that level begins, */
+void put_code(source from, uint level, uint first, uint x, uint y, uvec4 code)
 {
     uint width = from.width >> level, height = from.height >> level;
-    if (x >= width || y >= height)
+    if (x < width && y < height)
+        store_pixel(address_of(args.out_at, first + y * width + x, OUT_PIXEL_SIZE), code);
+}
+/* those of two side by side of level 1, the first in an even column, */
+void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
+{
+    uint width = from.width >> 1, height = from.height >> 1;
+    uvec2 at = address_of(args.out_at, from.first + y * width + x, OUT_PIXEL_SIZE);
+    if (OUT_PIXEL_SIZE == 4u && x + 1u < width && y < height && (at.x & 7u) == 0u) {
+        pair_at(at).bits = uvec2(left.x, right.x);
         return;
-    store_texel(first + y * width + x, texel);
-    if (level == from.levels && !is_none(from.last_floats))
+    }
+    put_code(from, 1u, from.first, x, y, left);
+    put_code(from, 1u, from.first, x + 1u, y, right);
+}
+/* its floats, for what reads them after this, */
+void put_floats(source from, uint level, uint x, uint y, vec4 texel)
+{
+    uint width = from.width >> level, height = from.height >> level;
+    if (level == from.levels && !is_none(from.last_floats) && x < width && y < height)
         store_floats(from.last_floats, y * width + x, texel);
 }
+/* and both. */
+void put(source from, uint level, uint first, uvec2 place, vec4 texel)
+{
+    put_code(from, level, first, place.x, place.y, pixel_code(texel));
+    put_floats(from, level, place.x, place.y, texel);
+}
 
-/* One tile; levels are from.levels, which are the same for all invocations. */
-void make_tile(source from, uint tile_x, uint tile_y)
+/* ---- a tile ---------------------------------------------------------------------------------- */
+
+/* The two sums of codes, and what they are as a texel. */
+uvec2 codes_of(uint texel)
+{
+    return uvec2(image_even_codes(texel), image_odd_codes(texel));
+}
+vec4 codes_texel(uvec2 sums, uint log2_count)
+{
+    vec4 sum = vec4(sums.x & 0xffffu, sums.y & 0xffffu, sums.x >> 16, sums.y >> 16);
+    return sum * (1.0 / (255.0 * float(1u << log2_count)));
+}
+uvec4 codes_mean(uvec2 sums, uint log2_count)
+{
+    return uvec4(image_codes_mean(sums.x, sums.y, log2_count), 0u, 0u, 0u);
+}
+
+/* The first two levels of LANE_SIDE * LANE_SIDE texels from (x, y) on; returns the second one's texel. Of
+ * bytes that are not coded, in whole numbers, */
+vec4 first_levels_of_codes(source from, uint x, uint y)
+{
+    uint words[LANE_SIDE][PIXEL_SIZE];
+    uint inside = min(x, from.width - 1u);
+    uvec2 row = source_at(inside, min(y, from.height - 1u));
+    [[unroll]] for (uint r = 0u; r < LANE_SIDE; r++) {
+        load_row(from, row, inside, words[r]);
+        if (y + r + 1u < from.height)
+            row = address_add(row, args.row_bytes_low, args.row_bytes_high);
+    }
+    uvec2 sums[4];
+    [[unroll]] for (uint q = 0u; q < 4u; q++) {
+        sums[q] = uvec2(0u);
+        [[unroll]] for (uint i = 0u; i < 4u; i++)
+            sums[q] += codes_of(row_bits(words[(q & 2u) + (i >> 1)], 2u * (q & 1u) + (i & 1u)).x);
+    }
+    [[unroll]] for (uint q = 0u; q < 4u; q += 2u)
+        put_codes(from, x / 2u, (y + q) / 2u, codes_mean(sums[q], 2u), codes_mean(sums[q + 1u], 2u));
+    if (from.levels == 1u) {
+        [[unroll]] for (uint q = 0u; q < 4u; q++)
+            put_floats(from, 1u, x / 2u + (q & 1u), y / 2u + (q >> 1), codes_texel(sums[q], 2u));
+        return vec4(0.0);
+    }
+    uvec2 sum = sums[0] + sums[1] + sums[2] + sums[3];
+    vec4 texel = codes_texel(sum, 4u);
+    put_code(from, 2u, level_first(from, 2u), x / 4u, y / 4u, codes_mean(sum, 4u));
+    put_floats(from, 2u, x / 4u, y / 4u, texel);
+    return texel;
+}
+/* and of anything. Two rows at a time: more take more registers than they are worth. */
+vec4 first_levels_of_texels(source from, uint x, uint y)
+{
+    vec4 texel = vec4(0.0);
+    uint inside = min(x, from.width - 1u);
+    [[dont_unroll]] for (uint upper = 0u; upper < LANE_SIDE; upper += 2u) {
+        vec4 read[2][4];
+        [[unroll]] for (uint r = 0u; r < 2u; r++) {
+            uint row = min(y + upper + r, from.height - 1u);
+            if (from.is_floats) {
+                [[unroll]] for (uint p = 0u; p < 4u; p++)
+                    read[r][p] = float_texel(from.floats,
+                                             row * from.width + min(x + p, from.width - 1u));
+            } else {
+                uint words[PIXEL_SIZE];
+                load_row(from, source_at(inside, row), inside, words);
+                [[unroll]] for (uint p = 0u; p < 4u; p++)
+                    read[r][p] = texel_of(row_bits(words, p));
+            }
+        }
+        vec4 left = paired(read[0][0], read[0][1], read[1][0], read[1][1]);
+        vec4 right = paired(read[0][2], read[0][3], read[1][2], read[1][3]);
+        uint below = (y + upper) / 2u;
+        put_codes(from, x / 2u, below, pixel_code(left), pixel_code(right));
+        put_floats(from, 1u, x / 2u, below, left);
+        put_floats(from, 1u, x / 2u + 1u, below, right);
+        vec4 both = paired(left, right);
+        texel = upper == 0u ? both : paired(texel, both);
+    }
+    if (from.levels > 1u)
+        put(from, 2u, level_first(from, 2u), uvec2(x, y) / 4u, texel);
+    return texel;
+}
+
+/* Texel t of a level, from four in shared memory, of which count follow "at"; then, right in every fourth
+ * invocation, a texel of the level after it, which is returned. Stores both. */
+vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
+{
+    uint t = gl_LocalInvocationID.x, side = TILE_SIDE >> level;
+    uint corner = at + 4u * min(t, count / 4u - 1u);
+    bool is_one = t < count / 4u;
+    vec4 texel = paired(texels[corner], texels[corner + 1u], texels[corner + 2u], texels[corner + 3u]);
+    vec4 next = paired(texel, subgroupShuffleXor(texel, 1u));
+    next = paired(next, subgroupShuffleXor(next, 2u));
+    uint first = level_first(from, level);
+    if (is_one)
+        put(from, level, first, tile * side + place_of(t), texel);
+    if (is_one && (t & 3u) == 0u && level < from.levels) {
+        first += (from.width >> level) * (from.height >> level);
+        put(from, level + 1u, first, tile * (side >> 1) + place_of(t >> 2), next);
+    }
+    return next;
+}
+
+/* from.levels are the same for all invocations. */
+void make_tile(source from, uvec2 tile)
 {
     uint t = gl_LocalInvocationID.x;
-    uint x = t & 15u, y = t >> 4;
-    uint first = from.first;
-    vec4 made[4];
-    [[unroll]] for (uint half_y = 0u; half_y < 2u; half_y++) {
-        vec4 upper[4], lower[4];
-        load_row(from, tile_x * TILE_SIDE + 4u * x, tile_y * TILE_SIDE + 4u * y + 2u * half_y,
-                 upper);
-        load_row(from, tile_x * TILE_SIDE + 4u * x, tile_y * TILE_SIDE + 4u * y + 2u * half_y + 1u,
-                 lower);
-        [[unroll]] for (uint half_x = 0u; half_x < 2u; half_x++) {
-            vec4 texel = paired(upper[2u * half_x], upper[2u * half_x + 1u], lower[2u * half_x],
-                                lower[2u * half_x + 1u]);
-            made[2u * half_y + half_x] = texel;
-            put(from, 1u, first, tile_x * (TILE_SIDE / 2u) + 2u * x + half_x,
-                tile_y * (TILE_SIDE / 2u) + 2u * y + half_y, texel);
-        }
-    }
-    if (from.levels == 1u)
+    uvec2 corner = tile * TILE_SIDE + LANE_SIDE * place_of(t);
+    vec4 texel;
+    if (IN_CODES && !from.is_floats)
+        texel = first_levels_of_codes(from, corner.x, corner.y);
+    else
+        texel = first_levels_of_texels(from, corner.x, corner.y);
+    if (from.levels < 3u)
         return;
-    first += (from.width >> 1) * (from.height >> 1);
-    vec4 texel = paired(made[0], made[1], made[2], made[3]);
-    put(from, 2u, first, tile_x * (TILE_SIDE / 4u) + x, tile_y * (TILE_SIDE / 4u) + y, texel);
     texels[t] = texel;
-    for (uint level = 3u; level <= from.levels; level++) {
-        first += (from.width >> (level - 1u)) * (from.height >> (level - 1u));
-        uint side = TILE_SIDE >> level;
-        bool is_mine = t < side * side;
-        x = t % side;
-        y = t / side;
-        uint corner = is_mine ? 4u * side * y + 2u * x : 0u;
+    barrier();
+    uint at = 0u, count = GROUP;
+    for (uint level = 3u;; level += 2u) {
+        if (t < max(count / 4u, SUBGROUP))
+            texel = next_levels(from, tile, level, at, count);
+        if (level + 1u >= from.levels)
+            break;
+        at += count;
+        count /= 16u;
+        if (t < 4u * count && (t & 3u) == 0u)
+            texels[at + t / 4u] = texel;
         barrier();
-        texel = paired(texels[corner], texels[corner + 1u], texels[corner + 2u * side],
-                       texels[corner + 2u * side + 1u]);
-        barrier();
-        if (is_mine) {
-            texels[t] = texel;
-            put(from, level, first, tile_x * side + x, tile_y * side + y, texel);
-        }
     }
+    if (from.levels < 5u)
+        barrier(); /* the next tile's texels come where this one's are read */
 }
 
 void main()
 {
-    uint t = gl_LocalInvocationID.x;
-    uint tile = group_index();
-    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    for (uint i = tile * GROUP + t; i < args.clear_count; i += groups * GROUP)
+    uint group = group_index();
+    uint all_groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group * GROUP + gl_LocalInvocationID.x; i < args.clear_count;
+         i += all_groups * GROUP)
         store_word(args.clear, i, 0u);
-    if (tile >= args.tiles)
+    if (group >= args.groups)
         return;
     image_begin();
     source from;
@@ -133,22 +280,23 @@ void main()
     from.first = args.first;
     from.levels = args.levels;
     from.last_floats = args.floats;
-    /* Once, and the last workgroup twice: the second time from the floats. */
-    for (uint turn = 0u; turn < 2u; turn++) {
-        make_tile(from, from.is_floats ? 0u : tile % args.tiles_x,
-                  from.is_floats ? 0u : tile / args.tiles_x);
-        if (from.is_floats || args.more_levels == 0u)
-            return;
-        memoryBarrierBuffer();
-        barrier();
-        if (!is_last_of(args.states, args.tiles, 1u))
-            return;
-        for (uint level = 1u; level <= args.levels; level++)
-            from.first += (args.width >> level) * (args.height >> level);
-        from.is_floats = true;
-        from.width >>= args.levels;
-        from.height >>= args.levels;
-        from.levels = args.more_levels;
-        from.last_floats = args.more_floats;
+    for (uint tile = group;; tile += args.groups) {
+        if (tile >= args.tiles) {
+            if (from.is_floats || args.more_levels == 0u)
+                return;
+            memoryBarrierBuffer();
+            barrier();
+            if (!is_last_of(args.states, args.groups, 1u))
+                return;
+            /* Once more: the floats are one tile. */
+            from.first = level_first(from, args.levels + 1u);
+            from.is_floats = true;
+            from.width >>= args.levels;
+            from.height >>= args.levels;
+            from.levels = args.more_levels;
+            from.last_floats = args.more_floats;
+        }
+        make_tile(from, from.is_floats ? uvec2(0u)
+                                       : uvec2(tile % args.tiles_x, tile / args.tiles_x));
     }
 }
