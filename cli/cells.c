@@ -1,5 +1,6 @@
 /* Slices of cells as tiles of one picture; see the header. */
 #include "cells.h"
+#include "cli.h"
 
 #include <string.h>
 #include <trommel/io.h>

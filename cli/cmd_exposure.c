@@ -718,7 +718,9 @@ static int do_rounds(run *r, const frames *f)
 {
     size_t size = ranks_count() * sizeof(shared_frame);
     shared_frame *all = tml_alloc(r->tml, size);
-    int code = all ? CLI_OK : cli_error("exposure", "no memory for %zu bytes of statistics", size);
+    int code = CLI_OK;
+    if (!all)
+        return cli_error("exposure", "no memory for %zu bytes of statistics", size);
     for (uint32_t i = 0; i < f->count && code == CLI_OK; i += ranks_count()) {
         progress_frame(i, f->is_sequence ? f->count : 0);
         code = do_round(r, f, i, all);

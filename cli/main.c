@@ -77,7 +77,7 @@ static void print_message(const char *command, bool try_help, const char *format
         fputs(text, stderr);
 }
 
-int cli_error(const char *command, const char *format, ...)
+int(cli_error)(const char *command, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -95,7 +95,7 @@ int cli_usage(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-int cli_fail(const char *command, tml_context *tml, tml_status status)
+int(cli_fail)(const char *command, tml_context *tml, tml_status status)
 {
     if (status == TML_OK)
         return CLI_OK;
