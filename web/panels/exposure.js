@@ -148,7 +148,9 @@ class ExposurePanel {
             try {
                 this.source = { ...trommel.loadPicture(await file.arrayBuffer(), file.name), name: file.name };
             } catch (error) {
-                throw notOpened(file.name, error);
+                // What the library lacks here, it was built without: no matter of the visitor's.
+                const known = new Error("is no picture that this page reads; give Radiance (.hdr, .pic) or PFM");
+                throw notOpened(file.name, / built without /.test(error.message) ? known : error);
             }
         } catch (error) {
             this.app.message(error.message, "error");
@@ -166,6 +168,8 @@ class ExposurePanel {
             if (!this.isShown || this.picture) return;
             if (trommel.path !== "integer") throw new Error("Exposure needs WebGL 2, which this browser does not offer.");
             this.picture = new ExposurePicture(trommel, this.app.gl, this.source);
+            // One that is all black, say, has nothing for the exposure to follow.
+            this.find(".adapt").disabled = !Number.isFinite(this.picture.stats.log2Mean);
             const { name = "A low sun", width, height, format } = this.source;
             this.find(".picture-name").textContent = `${name}: ${width} × ${height}, ${format}`;
             this.change();

@@ -1,5 +1,8 @@
 // The Exposure panel, as a visitor uses it: a picture on the screen, dropped ones, and what is said of them.
 
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { pictureOf } from "./exposure_pixels.mjs";
 
 async function openPanel(open, options) {
@@ -74,6 +77,29 @@ export default async function (t) {
         await waitForFigure(page, "Exposure", "× 0.18"); // EV 3 is a luminance of 1
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide`);
+    });
+
+    await t.test("Radiance and PNG files; pictures without light", async ({ open, root, assert }) => {
+        const page = await openPanel(open);
+        const file = async (path) => readFile(join(root, path));
+        await give(page, "image1.hdr", await file("tests/data/pictures/image1_128x85.hdr"));
+        await waitForFigure(page, "Pixels", "10,880");
+        assert.equal(await figure(page, "Mean"), "0.4473"); // tests/data/pictures/references.txt
+        assert.equal(await figure(page, "Geometric mean"), "0.2107");
+        assert.equal(await figure(page, "Smallest, largest"), "0, 1.563");
+        await give(page, "grey.png", await file("tests/data/pictures/basn0g16.png"));
+        await page.waitForSelector("#alerts .message");
+        assert.match(await page.textContent("#alerts .message"), /^grey\.png cannot be opened: .*Radiance/);
+        assert.equal(await figure(page, "Pixels"), "10,880"); // still there
+        for (const value of [0, NaN, -1, Infinity]) {
+            await give(page, "dark.pfm", pfm(2, 2, [value, value, value, value]));
+            await waitForFigure(page, "Geometric mean", "none");
+            assert.equal(await figure(page, "Exposure"), "× 1");
+            assert.ok(await page.isDisabled(".adapt"));
+            await give(page, "light.pfm", pfm(1, 1, [4]));
+            await waitForFigure(page, "Geometric mean", "4");
+            assert.ok(!(await page.isDisabled(".adapt")));
+        }
     });
 
     await t.test("a corrupt picture gives a message, and the page lives on", async ({ open, assert }) => {
