@@ -128,6 +128,9 @@ static tml_status read_png(picture_reader *reader)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* Of zlib. Photographs took 2.1 to 2.4 times as long with its usual 6, and became 1.5 to 3.1 % smaller. */
+static const int compression_level = 4;
+
 static int write_piece(spng_ctx *png, void *user, void *data, size_t size)
 {
     (void)png;
@@ -151,6 +154,8 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
         code = spng_set_ihdr(png, &header);
     if (code == SPNG_OK) /* perceptual; or a gamma of 1, in 1/100000 */
         code = picture->srgb ? spng_set_srgb(png, 0) : spng_set_gama_int(png, 100000);
+    if (code == SPNG_OK)
+        code = spng_set_option(png, SPNG_IMG_COMPRESSION_LEVEL, compression_level);
     if (code == SPNG_OK)
         code = spng_encode_image(png, picture->data, size, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
     spng_ctx_free(png);
