@@ -159,7 +159,8 @@ typedef struct tml_image_stats {
     uint64_t pixels, positive, zero, negative, nan, infinite;
     uint64_t weight, log_weight;
     double min, max;        /* luminance; NaN where no pixel is finite */
-    double mean, deviation; /* NaN likewise, or not asked for */
+    double mean, deviation; /* NaN likewise, or not asked for; a deviation above 2^63.9 is infinite,
+                             * since its square is kept in floats */
     double log2_mean;       /* NaN where no pixel has a logarithm */
     double
         geometric_mean; /* 2^log2_mean, and never outside [min, max] (raised to the floor), so that
