@@ -93,6 +93,10 @@ ARG_UINT(groups) /* which take tiles in turn */
 ARG_UINT(clear_count)
 ARGS_END(image_mips_args)
 
+/* KAISER: a workgroup's tile along the axis, and the other way. */
+#define IMAGE_KAISER_SIDE   16u
+#define IMAGE_KAISER_ACROSS 32u
+
 /* image_mips_level.comp: one level by many workgroups, or several by one, which then uses floats and
  * more_floats in turn. */
 ARGS_BEGIN(image_mips_level_args)

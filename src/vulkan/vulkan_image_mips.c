@@ -13,7 +13,8 @@
 
 enum {
     TEXEL = 4 * sizeof(float), /* of a level in scratch */
-    SMALL = 64 * 64, /* texels of a level from which one workgroup makes all that follow */
+    SMALL = 64 * 64,        /* texels of a level from which one workgroup makes all that follow */
+    SMALL_KAISER = 32 * 32, /* which has more texels to wait for */
 };
 
 /* The level that a step reads: the picture, or floats. */
@@ -147,12 +148,18 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
     return status;
 }
 
+static uint64_t groups_of(uint64_t count, uint64_t group)
+{
+    return (count + group - 1) / group;
+}
+
 /* One level, or from small ones on all that are left. */
 static tml_status make_levels(mips_job *job)
 {
     const mips_source from = job->from;
     bool is_kaiser = job->plan->filter == IMAGE_MIP_KAISER;
-    bool is_small = (uint64_t)from.width * from.height <= SMALL && left(job) > 1;
+    uint32_t small = is_kaiser ? SMALL_KAISER : SMALL;
+    bool is_small = (uint64_t)from.width * from.height <= small && left(job) > 1;
     uint32_t width = TML_MAX_OF(from.width / 2, 1u), height = TML_MAX_OF(from.height / 2, 1u);
     uint32_t levels = is_small ? left(job) : 1;
     uint64_t texels = (uint64_t)width * height, across = (uint64_t)width * from.height;
@@ -178,7 +185,8 @@ static tml_status make_levels(mips_job *job)
     if (is_kaiser && !is_small) {
         args.floats = job->across;
         status = dispatch(job, &vk_shader_image_mips_level, &args, sizeof args,
-                          (across + VK_GROUP - 1) / VK_GROUP);
+                          groups_of(width, IMAGE_KAISER_SIDE) *
+                              groups_of(from.height, IMAGE_KAISER_ACROSS));
         job->from = (mips_source){.at = job->across,
                                   .row_bytes = (uint64_t)width * TEXEL,
                                   .type = TML_F32,
@@ -193,9 +201,12 @@ static tml_status make_levels(mips_job *job)
         args.floats = last;
         args.axis = 1;
     }
+    uint64_t groups =
+        is_kaiser ? groups_of(height, IMAGE_KAISER_SIDE) * groups_of(width, IMAGE_KAISER_ACROSS)
+                  : groups_of(texels, VK_GROUP);
     if (status == TML_OK)
-        status = dispatch(job, &vk_shader_image_mips_level, &args, sizeof args,
-                          is_small ? 1 : (texels + VK_GROUP - 1) / VK_GROUP);
+        status =
+            dispatch(job, &vk_shader_image_mips_level, &args, sizeof args, is_small ? 1 : groups);
     job->from.width = from.width;
     job->from.height = from.height;
     advance(job, levels, last);

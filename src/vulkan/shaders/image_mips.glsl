@@ -36,7 +36,13 @@ uvec2 source_at(uint x, uint y)
 }
 vec4 source_texel(uint x, uint y)
 {
-    return texel_of(load_pixel(source_at(x, y)));
+    uvec2 at = source_at(x, y);
+    if ((OPTIONS & IMAGE_IN_WORDS) == 0u || PIXEL_SIZE % 4u != 0u)
+        return texel_of(load_pixel(at));
+    uvec4 bits = uvec4(0u);
+    [[unroll]] for (uint i = 0u; i < PIXEL_SIZE / 4u; i++)
+        bits[i] = LOAD_U32(at, i);
+    return texel_of(bits);
 }
 
 /* Stores the chain's texel i. */

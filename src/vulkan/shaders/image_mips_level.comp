@@ -1,6 +1,6 @@
-/* One level, whatever its size: an invocation for each texel. AREA and BOX take them from both axes at
- * once; KAISER, which needs many, goes along x to floats and then along y. Or all that is left of a
- * chain, by one workgroup, once the levels are small. */
+/* One level, whatever its size. AREA and BOX take texels from both axes at once; KAISER, which needs many, goes
+ * along x to floats and then along y. Or all that is left of a chain, by one workgroup, once the levels
+ * are small. */
 #define ARGS image_mips_level_args
 #include "image_mips.glsl"
 
@@ -13,10 +13,82 @@ struct source {
     uint width, height;
 };
 
+/* Floats that no workgroup of this dispatch stores: caches may keep them. */
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer old_floats_at {
+    vec4 v[];
+};
+
 vec4 texel_at(source from, uint x, uint y)
 {
-    return from.is_floats ? float_texel(from.floats, y * from.width + x) : source_texel(x, y);
+    if (!from.is_floats)
+        return source_texel(x, y);
+    uint i = y * from.width + x;
+    return args.levels > 1u ? float_texel(from.floats, i)
+                            : old_floats_at(address_of(from.floats, i, 16u)).v[0];
 }
+
+/* ---- KAISER ---------------------------------------------------------------------------------- */
+
+/* Its weights take longer to find than texels to load: a workgroup finds those of a tile, which is SIDE texels
+ * along the axis and ACROSS the other way. */
+const uint SIDE = IMAGE_KAISER_SIDE, ACROSS = IMAGE_KAISER_ACROSS;
+const uint TAPS = uint(IMAGE_KAISER_TAPS);
+shared float weights[SIDE * TAPS];
+
+void find_weights(uint begin, uint size, uint old_size)
+{
+    for (uint k = gl_LocalInvocationID.x; k < SIDE * TAPS; k += GROUP) {
+        uint i = begin + k / TAPS;
+        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* before the first: past the last */
+        weights[k] = i < size && j < old_size ? image_kaiser(i, j, old_size) : 0.0;
+    }
+}
+
+/* Texel i along the axis and o across, by the weights from "at" on. */
+vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
+{
+    vec4 sum = vec4(0.0);
+    float total = 0.0;
+    for (uint tap = 0u; tap < TAPS; tap++) {
+        uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE);
+        float weight = weights[at + tap];
+        if (weight == 0.0)
+            continue; /* and not 0 times what may be NaN */
+        total += weight;
+        sum += weight * texel_at(from, axis == ALONG_X ? j : o, axis == ALONG_X ? o : j);
+    }
+    return sum / total;
+}
+
+/* What is half as wide or high, width x height, to floats "to"; along y also to the chain. */
+void kaiser_level(source from, uint axis, uint width, uint height, uint first, uvec2 to)
+{
+    uint t = gl_LocalInvocationID.x;
+    uint size = axis == ALONG_X ? width : height, across = axis == ALONG_X ? height : width;
+    uint old_size = axis == ALONG_X ? from.width : from.height;
+    uint rows = (across + ACROSS - 1u) / ACROSS;
+    uint tiles = (size + SIDE - 1u) / SIDE * rows;
+    uint lane_x = t % SIDE, lane_y = t / SIDE;
+    uint lane = axis == ALONG_X ? lane_x : lane_y;
+    for (uint tile = group_index(); tile < tiles; tile += gl_NumWorkGroups.x * gl_NumWorkGroups.y) {
+        uint begin = tile / rows * SIDE, i = begin + lane;
+        barrier();
+        find_weights(begin, size, old_size);
+        barrier();
+        uint end = min((tile % rows + 1u) * ACROSS, across);
+        uint o = tile % rows * ACROSS + (axis == ALONG_X ? lane_y : lane_x);
+        for (; i < size && o < end; o += GROUP / SIDE) {
+            vec4 texel = kaiser_texel(from, axis, i, o, lane * TAPS);
+            uint number = axis == ALONG_X ? o * width + i : i * width + o;
+            if (axis != ALONG_X)
+                store_texel(first + number, texel);
+            if (!is_none(to))
+                store_floats(to, number, texel);
+        }
+    }
+}
+
+/* ---- AREA and BOX ---------------------------------------------------------------------------- */
 
 vec4 tapped(image_taps taps, vec4 texels[3])
 {
@@ -43,27 +115,21 @@ vec4 tapped_texel(source from, uint x, uint y)
     return tapped(down, rows);
 }
 
-/* Texel (x, y) of what is half as wide or high. */
-vec4 kaiser_texel(source from, uint axis, uint x, uint y)
+void tapped_level(source from, uint width, uint height, uint first, uvec2 to)
 {
-    uint i = axis == ALONG_X ? x : y, size = axis == ALONG_X ? from.width : from.height;
-    vec4 sum = vec4(0.0);
-    float weights = 0.0;
-    for (uint tap = 0u; tap < uint(IMAGE_KAISER_TAPS); tap++) {
-        uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* before the first: far past the last */
-        float weight = j < size ? image_kaiser(i, j, size) : 0.0;
-        if (weight == 0.0)
-            continue; /* and not 0 times what may be NaN */
-        weights += weight;
-        sum += weight * texel_at(from, axis == ALONG_X ? j : x, axis == ALONG_X ? y : j);
+    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < width * height;
+         i += groups * GROUP) {
+        vec4 texel = tapped_texel(from, i % width, i / width);
+        store_texel(first + i, texel);
+        if (!is_none(to))
+            store_floats(to, i, texel);
     }
-    return sum / weights;
 }
 
 void main()
 {
     image_begin();
-    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     bool is_kaiser = args.filter_kind == IMAGE_MIP_KAISER;
     source from;
     from.is_floats = (OPTIONS & IMAGE_IN_FLOATS) != 0u;
@@ -77,15 +143,10 @@ void main()
         uint width = axis == ALONG_Y ? from.width : max(from.width >> 1, 1u);
         uint height = axis == ALONG_X ? from.height : max(from.height >> 1, 1u);
         uvec2 to = axis == ALONG_X && args.levels > 1u ? args.across : floats;
-        for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < width * height;
-             i += groups * GROUP) {
-            uint y = i / width, x = i - y * width;
-            vec4 texel = is_kaiser ? kaiser_texel(from, axis, x, y) : tapped_texel(from, x, y);
-            if (axis != ALONG_X)
-                store_texel(first + i, texel);
-            if (!is_none(to))
-                store_floats(to, i, texel);
-        }
+        if (is_kaiser)
+            kaiser_level(from, axis, width, height, first, to);
+        else
+            tapped_level(from, width, height, first, to);
         if (args.levels == 1u)
             return;
         /* One workgroup: what it stored is the next step's. */
