@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <trommel/image.h>
 #include <trommel/io.h>
 
 #include "test.h"
@@ -1354,6 +1355,23 @@ TEST(exposure_measures_a_picture)
     if (run("info %s --json --backend cpu", halves) == 0) { /* else OpenEXR was left out */
         EXPECT(0, "exposure %s --json --backend cpu --meter %s", halves, halves);
         CHECK(json_get("weight") > 0 && json_get("weight") < 0.75 * 255 * 24 * 14);
+    }
+    /* A bright pixel in the middle of 5 x 5, four stops above the others, by the patterns. */
+    static const char *const meters[] = {"average", "centre", "spot", "matrix"};
+    float five[25];
+    for (int i = 0; i < 25; i++)
+        five[i] = i == 12 ? 16 : 1;
+    write_grey("five.pfm", 5, 5, five);
+    for (int meter = 0; meter <= TML_METER_MATRIX; meter++) {
+        uint8_t mask[25];
+        double sum = 0;
+        CHECK(tml_meter_weights((tml_meter)meter, 5, 5, 5, 5, mask) == TML_OK);
+        for (int i = 0; i < 25; i++)
+            sum += meter ? mask[i] : 1;
+        EXPECT(0, "exposure %s --json --backend cpu --meter %s", in_folder("five.pfm"),
+               meters[meter]);
+        CHECK(json_get("weight") == sum);
+        CHECK_NEAR(json_get("log2_mean"), 4 * (meter ? mask[12] : 1) / sum, 1e-6);
     }
     write_grey("dark.pfm", 1, 1, &weights[0]);
     EXPECT(1, "exposure %s --backend cpu --meter %s", path, in_folder("dark.pfm"));
