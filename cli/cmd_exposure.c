@@ -76,8 +76,8 @@ static const opt exposure_options[] = {
      .help = "shares of the three, scaled to a sum of 1"},
     {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = 1e30, .fallback = "0",
      .offset = offsetof(exposure_args, floor),
-     .help = "luminances below it count as it; 0: pixels that are black or negative have no "
-             "logarithm and are left out of its mean and the histogram"},
+     .help = "luminances below it count as it; 0: pixels that are black or negative are left out "
+             "of the mean of logarithms and of the histogram"},
     {OPT_FLAG, "linear", .offset = offsetof(exposure_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
 
@@ -93,7 +93,7 @@ static const opt exposure_options[] = {
     {OPT_NUMBERS, "ev100", .argument = "EV", .least = -100, .most = 100, .count_most = 1,
      .offset = offsetof(exposure_args, ev100),
      .help = "this exposure value at ISO 100, whatever was measured: as if the average were "
-             "2^(EV - 3), in cd/m2"},
+             "2^(EV - 3) cd/m2"},
     {OPT_NUMBER, "ev", .argument = "STOPS", .least = -100, .most = 100, .fallback = "0",
      .offset = offsetof(exposure_args, bias), .help = "bias: +1 is twice as bright"},
     {OPT_NUMBER, "key", .argument = "GREY", .least = 1e-6, .most = 1e6, .fallback = "0.18",
