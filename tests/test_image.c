@@ -13,6 +13,8 @@
 
 #include "kernels/image.k.h"
 
+#include "kernels/image_mips.k.h"
+
 #include "kernels/kernel_end.h"
 
 /* ---- devices and pictures -------------------------------------------------------------------- */
@@ -1419,6 +1421,135 @@ TEST(boxes_drop_odd_rows_and_columns)
                 NEAR(out[i], mean, 1e-6 * mean);
             }
     }
+}
+
+/* A level of tapped texels from the one above, texel by texel. */
+static void tapped_level(tml_mip_filter filter, const float *above, uint32_t old_width,
+                         uint32_t old_height, uint32_t channels, float *out)
+{
+    uint32_t width = old_width > 1 ? old_width / 2 : 1,
+             height = old_height > 1 ? old_height / 2 : 1;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            for (uint32_t c = 0; c < channels; c++) {
+                image_taps down = image_taps_of(filter, y, old_height);
+                image_taps across = image_taps_of(filter, x, old_width);
+                const uint32_t columns[3] = {across.first, across.middle, across.last};
+                const uint32_t rows[3] = {down.first, down.middle, down.last};
+                float joined[3], texels[3];
+                for (int i = 0; i < 3; i++) {
+                    for (int j = 0; j < 3; j++)
+                        texels[j] =
+                            above[((size_t)rows[j] * old_width + columns[i]) * channels + c];
+                    joined[i] = image_tapped(down, texels[0], texels[1], texels[2]);
+                }
+                *out++ = image_tapped(across, joined[0], joined[1], joined[2]);
+            }
+}
+
+/* An axis in a Kaiser window: lines of `inner` floats. */
+static void kaiser_axis(const float *above, uint32_t outer, uint32_t old_size, uint32_t inner,
+                        double *sums, float *out)
+{
+    uint32_t size = old_size > 1 ? old_size / 2 : 1;
+    for (uint32_t o = 0; o < outer; o++)
+        for (uint32_t i = 0; i < size; i++) {
+            double total = 0.0;
+            memset(sums, 0, inner * sizeof *sums);
+            for (uint32_t j = 2 * i > 20 ? 2 * i - 20 : 0; j < old_size && j < 2 * i + 20; j++) {
+                double weight = (double)image_kaiser(i, j, old_size);
+                total += weight;
+                for (uint32_t k = 0; k < inner; k++)
+                    sums[k] += weight * (double)above[((size_t)o * old_size + j) * inner + k];
+            }
+            for (uint32_t k = 0; k < inner; k++)
+                *out++ = (float)(sums[k] / total);
+        }
+}
+
+/* More rows than a worker takes at a time and longer ones than are made in one go. */
+TEST(large_mips_are_made_of_the_same_texels_as_small_ones)
+{
+    static const uint32_t cases[][3] = {{701, 300, 1}, {1031, 41, 4}, {67, 1025, 3}, {256, 256, 2}};
+    static float out[4 * MOST_PIXELS], expected[4 * MOST_PIXELS], half[4 * MOST_PIXELS];
+    static double sums[4 * 1031];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int filter = TML_MIP_AREA; filter <= TML_MIP_KAISER; filter++) {
+            uint32_t width = cases[k][0], height = cases[k][1], channels = cases[k][2];
+            random_pixels((uint64_t)width * height * channels, k);
+            if (!CHECK(make_mips(context(0), width, height, channels, (tml_mip_filter)filter, out)))
+                continue;
+            const float *above = pixels;
+            for (uint32_t level = 1; level < tml_mip_levels(cases[k][0], cases[k][1]); level++) {
+                uint32_t new_width, new_height, wrong = 0;
+                uint64_t first;
+                tml_mip_level(cases[k][0], cases[k][1], level, &new_width, &new_height, &first);
+                const float *own = out + first * channels;
+                if (filter == TML_MIP_KAISER) {
+                    kaiser_axis(above, 1, height, width * channels, sums, half);
+                    kaiser_axis(half, new_height, width, channels, sums, expected);
+                } else {
+                    tapped_level((tml_mip_filter)filter, above, width, height, channels, expected);
+                }
+                for (size_t i = 0; i < (size_t)new_width * new_height * channels; i++)
+                    wrong += filter == TML_MIP_KAISER
+                                 ? fabs((double)own[i] - (double)expected[i]) > 1e-2
+                                 : own[i] != expected[i];
+                if (!CHECK_EQ_U64(wrong, 0))
+                    printf("    filter %d, level %u of %u x %u\n", filter, level, cases[k][0],
+                           cases[k][1]);
+                above = own;
+                width = new_width;
+                height = new_height;
+            }
+        }
+}
+
+TEST(mips_are_equal_on_every_thread_and_level)
+{
+    static const struct {
+        tml_type type;
+        uint32_t channels;
+        bool srgb;
+    } kinds[] = {{TML_U8, 4, true}, {TML_U8, 2, true},  {TML_U8, 3, false}, {TML_U16, 4, true},
+                 {TML_U16, 1, 0},   {TML_U16, 2, true}, {TML_F16, 3, 0},    {TML_F32, 4, 0}};
+    enum { WIDTH = 301, HEIGHT = 150, MOST = 4 * WIDTH * HEIGHT };
+    static unsigned char expected[4 * MOST], out[4 * MOST];
+    static uint16_t halves[2 * MOST]; /* also as bytes and floats: no NaN, whose bits may be any */
+    random_pixels(MOST, 3);
+    memcpy(halves, pixels, sizeof halves);
+    for (size_t i = 0; i < 2 * MOST; i++)
+        halves[i] &= 0xbfff;
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 3}, &tml));
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+        for (int filter = TML_MIP_AREA; filter <= TML_MIP_KAISER; filter++) {
+            uint32_t channels = kinds[kind].channels;
+            uint64_t texels;
+            tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT), NULL, NULL, &texels);
+            size_t size = texels * channels * tml_type_size(kinds[kind].type);
+            tml_image_mips_desc desc = {
+                .in = {.buffer =
+                           buffer_of(tml, kinds[kind].type, WIDTH * HEIGHT * channels, halves),
+                       .width = WIDTH,
+                       .height = HEIGHT,
+                       .channels = channels,
+                       .srgb = kinds[kind].srgb},
+                .filter = (tml_mip_filter)filter,
+                .out = buffer_of(tml, kinds[kind].type, texels * channels, NULL)};
+            for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
+                cpu_simd_force((cpu_level)level);
+                CHECK_OK(tml, tml_image_mips(tml, &desc));
+                CHECK_OK(tml, tml_read(tml, desc.out, level ? out : expected));
+                if (level && !CHECK(memcmp(out, expected, size) == 0))
+                    printf("    filter %d, %u channels of %s, level %d\n", filter, channels,
+                           tml_type_name(kinds[kind].type), level);
+            }
+            cpu_simd_force(CPU_LEVELS);
+            tml_buffer_destroy(tml, desc.in.buffer);
+            tml_buffer_destroy(tml, desc.out);
+        }
+    tml_close(tml);
 }
 
 TEST(mips_of_codes_average_light)

@@ -6,8 +6,44 @@
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* One loop for each type: the formulas are those of image.k.h, and turn into vector instructions. */
-CPU_INLINE void decode(tml_type type, bool srgb, const void *in, size_t count, float *restrict out)
+/* What numbers are coded as. */
+typedef enum coding {
+    LINEAR,
+    SRGB,
+    SRGB_OF_2, /* but for the last of two or four, which is alpha */
+    SRGB_OF_4,
+} coding;
+
+static coding coding_of(const cpu_image *image)
+{
+    if (!image->srgb)
+        return LINEAR;
+    return image->channels == 2 ? SRGB_OF_2 : image->channels == 4 ? SRGB_OF_4 : SRGB;
+}
+
+/* Is element i of such pixels alpha? All bits or none. */
+CPU_INLINE uint32_t alpha_mask(coding how, size_t i)
+{
+    uint32_t channels = how == SRGB_OF_4 ? 4 : 2;
+    return how < SRGB_OF_2 ? 0 : 0u - (uint32_t)((uint32_t)i % channels == channels - 1);
+}
+
+CPU_INLINE uint32_t to_integer(coding how, float x, float largest, size_t i)
+{
+    uint32_t alpha = alpha_mask(how, i), plain = image_to_integer(x, largest, false);
+    return how == LINEAR ? plain : (plain & alpha) | (image_to_integer(x, largest, true) & ~alpha);
+}
+
+CPU_INLINE float from_u16(coding how, uint32_t code, size_t i)
+{
+    float plain = image_from_u16(code, false);
+    return how == LINEAR ? plain
+                         : image_either(alpha_mask(how, i) != 0, plain, image_from_u16(code, true));
+}
+
+/* One loop for each type: the formulas are those of image.k.h, and turn into vector instructions. Not for
+ * u8 coded as sRGB, which is looked up. */
+CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, float *restrict out)
 {
     const uint16_t *halves = in;
     const uint8_t *bytes = in;
@@ -16,13 +52,13 @@ CPU_INLINE void decode(tml_type type, bool srgb, const void *in, size_t count, f
             out[i] = image_from_f16(halves[i]);
     else if (type == TML_U16)
         for (size_t i = 0; i < count; i++)
-            out[i] = image_from_u16(halves[i], srgb);
+            out[i] = from_u16(how, halves[i], i);
     else
         for (size_t i = 0; i < count; i++)
-            out[i] = image_from_u8(bytes[i], srgb);
+            out[i] = image_from_u8(bytes[i], false);
 }
 
-CPU_INLINE void encode(tml_type type, bool srgb, const float *restrict in, size_t count, void *out)
+CPU_INLINE void encode(tml_type type, coding how, const float *restrict in, size_t count, void *out)
 {
     uint16_t *halves = out;
     uint8_t *bytes = out;
@@ -31,36 +67,94 @@ CPU_INLINE void encode(tml_type type, bool srgb, const float *restrict in, size_
             halves[i] = (uint16_t)image_to_f16(in[i]);
     else if (type == TML_U16)
         for (size_t i = 0; i < count; i++)
-            halves[i] = (uint16_t)image_to_integer(in[i], 65535.0f, srgb);
+            halves[i] = (uint16_t)to_integer(how, in[i], 65535.0f, i);
     else
         for (size_t i = 0; i < count; i++)
-            bytes[i] = (uint8_t)image_to_integer(in[i], 255.0f, srgb);
+            bytes[i] = (uint8_t)to_integer(how, in[i], 255.0f, i);
 }
 
-/* Type and code as constants in each case. */
+/* Type and coding as constants in each case. */
+#define EACH_CODING(work, type, in, out)                                                           \
+    do {                                                                                           \
+        if (how == LINEAR)                                                                         \
+            work(type, LINEAR, in, count, out);                                                    \
+        else if (how == SRGB)                                                                      \
+            work(type, SRGB, in, count, out);                                                      \
+        else if (how == SRGB_OF_2)                                                                 \
+            work(type, SRGB_OF_2, in, count, out);                                                 \
+        else                                                                                       \
+            work(type, SRGB_OF_4, in, count, out);                                                 \
+    } while (0)
 #define EACH_TYPE(work, in, out)                                                                   \
     do {                                                                                           \
         if (type == TML_F16)                                                                       \
-            work(TML_F16, false, in, count, out);                                                  \
-        else if (type == TML_U16 && srgb)                                                          \
-            work(TML_U16, true, in, count, out);                                                   \
+            work(TML_F16, LINEAR, in, count, out);                                                 \
         else if (type == TML_U16)                                                                  \
-            work(TML_U16, false, in, count, out);                                                  \
-        else if (srgb)                                                                             \
-            work(TML_U8, true, in, count, out);                                                    \
+            EACH_CODING(work, TML_U16, in, out);                                                   \
         else                                                                                       \
-            work(TML_U8, false, in, count, out);                                                   \
+            EACH_CODING(work, TML_U8, in, out);                                                    \
     } while (0)
 
-CPU_INSTANTIATE(void, decode, (tml_type type, bool srgb, const void *in, size_t count, float *out),
+CPU_INSTANTIATE(void, decode, (tml_type type, coding how, const void *in, size_t count, float *out),
                 EACH_TYPE(decode, in, out))
-CPU_INSTANTIATE(void, encode, (tml_type type, bool srgb, const float *in, size_t count, void *out),
+CPU_INSTANTIATE(void, encode, (tml_type type, coding how, const float *in, size_t count, void *out),
                 EACH_TYPE(encode, in, out))
 
-typedef void (*decode_fn)(tml_type type, bool srgb, const void *in, size_t count, float *out);
-typedef void (*encode_fn)(tml_type type, bool srgb, const float *in, size_t count, void *out);
+typedef void (*decode_fn)(tml_type type, coding how, const void *in, size_t count, float *out);
+typedef void (*encode_fn)(tml_type type, coding how, const float *in, size_t count, void *out);
 static const decode_fn decode_for[CPU_LEVELS] = CPU_EACH_LEVEL(decode);
 static const encode_fn encode_for[CPU_LEVELS] = CPU_EACH_LEVEL(encode);
+
+/* u8 coded as sRGB, which is looked up: elements [first, count). */
+CPU_INLINE void look_up(coding how, const float *restrict table, const uint8_t *restrict codes,
+                        size_t first, size_t count, float *restrict out)
+{
+    for (size_t i = first; i < count; i++)
+        out[i] = table[codes[i] + (alpha_mask(how, i) & 256)];
+}
+static void look_up_base(coding how, const float *table, const uint8_t *codes, size_t count,
+                         float *out)
+{
+    look_up(how, table, codes, 0, count, out);
+}
+
+#if CPU_X86
+/* Compilers take elements out of vectors and put them into others, in three times the time of a gather. */
+CPU_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
+                                         size_t count, float *out)
+{
+    int place[8];
+    for (size_t l = 0; l < 8; l++)
+        place[l] = (int)(alpha_mask(how, l) & 256);
+    const __m256i places = _mm256_loadu_si256((const __m256i *)place);
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256i code = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(codes + i)));
+        _mm256_storeu_ps(out + i, _mm256_i32gather_ps(table, _mm256_add_epi32(code, places), 4));
+    }
+    look_up(how, table, codes, i, count, out);
+}
+
+CPU_TARGET_AVX512 static void look_up_avx512(coding how, const float *table, const uint8_t *codes,
+                                             size_t count, float *out)
+{
+    int place[16];
+    for (size_t l = 0; l < 16; l++)
+        place[l] = (int)(alpha_mask(how, l) & 256);
+    const __m512i places = _mm512_loadu_si512(place);
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        __m512i code = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(codes + i)));
+        _mm512_storeu_ps(out + i, _mm512_i32gather_ps(_mm512_add_epi32(code, places), table, 4));
+    }
+    look_up(how, table, codes, i, count, out);
+}
+#endif
+
+typedef void (*look_up_fn)(coding how, const float *table, const uint8_t *codes, size_t count,
+                           float *out);
+static const look_up_fn look_up_for[CPU_LEVELS] =
+    CPU_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
@@ -198,49 +292,41 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
     out->type = view->type;
     out->srgb = view->srgb;
     out->level = cpu_simd_level();
-    for (uint32_t code = 0; view->srgb && view->type == TML_U8 && code < 256; code++)
+    for (uint32_t code = 0; view->srgb && view->type == TML_U8 && code < 256; code++) {
         out->srgb8[code] = image_from_u8(code, true);
+        out->srgb8[256 + code] = image_from_u8(code, false);
+    }
 }
 
 void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out)
 {
     const void *in = image->pixels + y * image->row_size + x * image->pixel_size;
-    const uint8_t *codes = in;
-    const uint16_t *halves = in;
     size_t elements = count * image->channels;
     if (image->type == TML_F32)
         memcpy(out, in, elements * sizeof *out);
-    else if (image->srgb && image->type == TML_U8)
-        for (size_t i = 0; i < elements; i++)
-            out[i] = image->srgb8[codes[i]];
+    else if (image->type == TML_U16 || !image->srgb)
+        decode_for[image->level](image->type, coding_of(image), in, elements, out);
     else
-        decode_for[image->level](image->type, image->srgb, in, elements, out);
-    if (!image->srgb || image->channels % 2 == 1)
-        return;
-    for (size_t i = image->channels - 1; i < elements;
-         i += image->channels) /* alpha is not coded */
-        out[i] = image->type == TML_U8 ? image_from_u8(codes[i], false)
-                                       : image_from_u16(halves[i], false);
+        look_up_for[image->level](coding_of(image), image->srgb8, in, elements, out);
+}
+
+const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
+                              float *space)
+{
+    if (image->type == TML_F32)
+        return (const float *)(image->pixels + y * image->row_size + x * image->pixel_size);
+    cpu_image_decode(image, y, x, count, space);
+    return space;
 }
 
 void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, const float *in)
 {
     void *out = image->pixels + y * image->row_size + x * image->pixel_size;
-    uint8_t *codes = out;
-    uint16_t *halves = out;
     size_t elements = count * image->channels;
     if (image->type == TML_F32)
         memcpy(out, in, elements * sizeof *in);
     else
-        encode_for[image->level](image->type, image->srgb, in, elements, out);
-    if (!image->srgb || image->channels % 2 == 1)
-        return;
-    for (size_t i = image->channels - 1; i < elements; i += image->channels) {
-        if (image->type == TML_U8)
-            codes[i] = (uint8_t)image_to_integer(in[i], 255.0f, false);
-        else
-            halves[i] = (uint16_t)image_to_integer(in[i], 65535.0f, false);
-    }
+        encode_for[image->level](image->type, coding_of(image), in, elements, out);
 }
 
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,
@@ -265,12 +351,12 @@ void cpu_image_store(const cpu_image *image, uint64_t y, uint64_t x, size_t coun
     size_t size = tml_type_size(image->type);
     const void *planes[4];
     for (uint32_t c = 0; c < image->channels; c++) {
-        bool srgb = image->srgb && c < 3;
+        coding how = image->srgb && c < 3 ? SRGB : LINEAR;
         planes[c] = space->planes[c];
         if (image->type == TML_F32)
             continue;
         planes[c] = space->codes[c];
-        encode_for[image->level](image->type, srgb, space->planes[c], count, space->codes[c]);
+        encode_for[image->level](image->type, how, space->planes[c], count, space->codes[c]);
     }
     if (image->channels == 1)
         memcpy(out, planes[0], count * size);

@@ -23,7 +23,7 @@ typedef struct cpu_image {
     uint64_t row_size; /* from one row to the next, in bytes */
     tml_type type;
     bool srgb;
-    float srgb8[256]; /* srgb and u8: what codes mean */
+    float srgb8[2 * 256]; /* srgb and u8: what codes mean as colours, and as alpha */
     cpu_level level;
 } cpu_image;
 
@@ -33,6 +33,9 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
 void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out);
 void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                       const float *in);
+/* The same pixels as they lie, if they are floats, or decoded into space. */
+const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
+                              float *space);
 
 /* Decodes count <= IMAGE_BLOCK pixels of row y from x on: the first `wanted` channels, each into a plane of
  * space from place `at` on. */

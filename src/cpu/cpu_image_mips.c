@@ -1,140 +1,288 @@
-/* Mip chains on the CPU: level after level in floats, the rows of a level in parallel. A row is first
- * made of the rows above it, then shortened. */
-#include "cpu/cpu_image.h"
+/* Mip chains on the CPU. Levels are made in runs, of which only the last is kept in floats as a whole, for
+ * the next run. In a run strips of rows are made in parallel, and in a strip a row of each level as soon
+ * as there are the rows that it is made of, which are still in the caches then. Rows that two strips need
+ * are made by both of them and written by the first. Nothing depends on how it is cut up. */
+#include "cpu/cpu_image_filter.h"
 
 #include <string.h>
 
-#include "kernels/kernel.h"
+enum {
+    RUN_LEVELS = 3, /* of AREA and BOX; of KAISER, whose rows are of many rows, one */
+    STRIP_ROWS = 8, /* of a run's last level, */
+    STRIP_ROWS_KAISER = 32,
+    RING_ROWS = 3, /* of a level that are kept: those which one of the next is made of */
+    ROW_GAP =
+        80, /* floats after a row: rows that lie whole pages apart get into each other's way */
+    BLOCK_TEXELS = 256, /* of a new row at a time */
+};
 
-#include "kernels/image_mips.k.h"
-
-#include "kernels/kernel_end.h"
-
-enum { ROWS_A_WORKER = 4 }; /* of the level above: three taps, and what they make */
+/* A level of a run. */
+typedef struct mips_level {
+    uint32_t old_width, old_height, width, height;
+    cpu_image out;
+    float *parts[2];         /* cpu_column_parts; NULL: pairs */
+    cpu_kaiser across, down; /* KAISER */
+} mips_level;
 
 typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
-    cpu_image source; /* the picture, or a level in floats */
-    cpu_image floats; /* the level, for the next one */
-    cpu_image out;
-    uint32_t old_width, old_height, width, height;
+    cpu_level simd;
+    cpu_image source; /* the picture, or the level in floats before the run */
+    mips_level levels[RUN_LEVELS];
+    uint32_t level_count;
+    cpu_image floats; /* the run's last level */
+    uint64_t strip_rows;
     cpu_tickets tickets;
-    float *rows; /* ROWS_A_WORKER of the picture's width a worker */
-    uint64_t row_floats;
+    unsigned char *spaces; /* one of space_size a worker */
+    size_t space_size;
 } mips_job;
 
-/* ---- a row ----------------------------------------------------------------------------------- */
+/* What a worker computes in. */
+typedef struct mips_space {
+    float *rings[RUN_LEVELS]; /* AREA and BOX: RING_ROWS of each level of a run */
+    float *decoded[3],
+        *joined;       /* a block's texels of the level above: three rows, and one of them */
+    float *rows, *row; /* KAISER: rows above, if they are not in floats; what they make; */
+    float *even, *odd; /* its texels, */
+    float *shortened;  /* and what those make */
+} mips_space;
 
-static void tap_rows(const mips_job *job, uint32_t y, float *rows[ROWS_A_WORKER])
+typedef struct mips_strip {
+    const mips_job *job;
+    mips_space space;
+    uint32_t next[RUN_LEVELS];  /* rows of each level: the next one to make (KAISER: to decode), */
+    uint32_t owned[RUN_LEVELS]; /* and where those end that this strip writes */
+    const float *above[IMAGE_KAISER_TAPS]; /* KAISER: rows above, the next ones to be used */
+} mips_strip;
+
+/* ---- AREA and BOX ---------------------------------------------------------------------------- */
+
+static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
 {
-    image_taps taps = image_taps_of(job->plan->filter, y, job->old_height);
+    size_t row = (size_t)strip->job->levels[level].width * strip->job->plan->in.channels;
+    return strip->space.rings[level] + y % RING_ROWS * row;
+}
+
+/* Texels [x, x + count) of row y of what is above a level of the run: where they lie, if they lie there in
+ * floats, or decoded into block. */
+static const float *texels_above(const mips_strip *strip, uint32_t level, uint32_t y, uint32_t x,
+                                 size_t count, float *block)
+{
+    const cpu_image *source = &strip->job->source;
+    if (level > 0)
+        return ring_row(strip, level - 1, y) + (size_t)x * source->channels;
+    return cpu_image_floats(source, y, x, count, block);
+}
+
+/* Texels [x, x + count) of a level's row. */
+static void make_block(const mips_strip *strip, uint32_t number, image_taps taps, uint32_t x,
+                       size_t count, float *out)
+{
+    const mips_job *job = strip->job;
+    const mips_level *level = &job->levels[number];
+    uint32_t channels = job->plan->in.channels, first = level->old_width == 1 ? 0 : 2 * x;
+    size_t texels = level->old_width == 1 ? 1 : 2 * count + (level->parts[0] != NULL);
     const uint32_t numbers[3] = {taps.first, taps.middle, taps.last};
-    size_t count = (size_t)job->old_width * job->plan->in.channels;
+    const float *rows[3], *joined = strip->space.joined;
     for (int k = 0; k < 3; k++)
-        cpu_image_decode(&job->source, numbers[k], 0, job->old_width, rows[k]);
-    const float *first = rows[0], *middle = rows[1], *last = rows[2];
-    float *out = rows[3];
-    for (size_t i = 0; i < count; i++)
-        out[i] = image_tapped(taps, first[i], middle[i], last[i]);
-}
-
-static void tap_columns(const mips_job *job, const float *row, float *out)
-{
-    uint32_t channels = job->plan->in.channels;
-    for (uint32_t x = 0; x < job->width; x++) {
-        image_taps taps = image_taps_of(job->plan->filter, x, job->old_width);
-        const float *first = row + (size_t)taps.first * channels;
-        const float *middle = row + (size_t)taps.middle * channels;
-        const float *last = row + (size_t)taps.last * channels;
-        for (uint32_t c = 0; c < channels; c++)
-            out[(size_t)x * channels + c] = image_tapped(taps, first[c], middle[c], last[c]);
+        rows[k] =
+            k > 0 && numbers[k] == numbers[k - 1]
+                ? rows[k - 1]
+                : texels_above(strip, number, numbers[k], first, texels, strip->space.decoded[k]);
+    if (!level->parts[0] && texels > 1 && level->old_height > 1 && taps.last == taps.middle) {
+        cpu_join_quads(job->simd, channels, rows, count, out);
+        return;
     }
+    if (level->old_height == 1)
+        joined = rows[0];
+    else
+        cpu_join_rows(job->simd, taps, rows, texels * channels, strip->space.joined);
+    if (level->old_width == 1) {
+        memcpy(out, joined, channels * sizeof *out);
+        return;
+    }
+    const float *parts[2] = {NULL, NULL};
+    for (int k = 0; k < 2 && level->parts[0]; k++)
+        parts[k] = level->parts[k] + (size_t)x * channels;
+    cpu_join_columns(job->simd, channels, joined, parts, count, out);
 }
 
-/* Texels of the level above that texel i is made of: [*first, end). */
-static uint32_t kaiser_reach(uint32_t i, uint32_t old_size, uint32_t *first)
+/* Makes the next row of a level, and before it those of the levels above that it is made of. */
+static void make_row(mips_strip *strip, uint32_t number)
 {
-    uint64_t begin = 2 * (uint64_t)i, end = begin + IMAGE_KAISER_TAPS - IMAGE_KAISER_BEFORE;
-    *first = (uint32_t)(begin > IMAGE_KAISER_BEFORE ? begin - IMAGE_KAISER_BEFORE : 0);
-    return (uint32_t)TML_MIN_OF(end, (uint64_t)old_size);
-}
-
-static void kaiser_rows(const mips_job *job, uint32_t y, float *rows[ROWS_A_WORKER])
-{
-    size_t count = (size_t)job->old_width * job->plan->in.channels;
-    uint32_t first, end = kaiser_reach(y, job->old_height, &first);
-    float total = 0.0f, *out = rows[3];
-    memset(out, 0, count * sizeof *out);
-    for (uint32_t j = first; j < end; j++) {
-        float weight = image_kaiser(y, j, job->old_height);
-        if (weight == 0.0f)
+    const mips_job *job = strip->job;
+    const mips_level *level = &job->levels[number];
+    uint32_t y = strip->next[number]++;
+    image_taps taps = image_taps_of(job->plan->filter, y, level->old_height);
+    while (number > 0 && strip->next[number - 1] <= taps.last)
+        make_row(strip, number - 1);
+    float *row = ring_row(strip, number, y);
+    for (uint32_t x = 0; x < level->width; x += BLOCK_TEXELS) {
+        size_t count = TML_MIN_OF(level->width - x, (uint32_t)BLOCK_TEXELS);
+        float *out = row + (size_t)x * job->plan->in.channels;
+        make_block(strip, number, taps, x, count, out);
+        if (y >= strip->owned[number])
             continue;
-        total += weight;
-        cpu_image_decode(&job->source, j, 0, job->old_width, rows[0]);
-        for (size_t i = 0; i < count; i++)
-            out[i] += weight * rows[0][i];
+        cpu_image_encode(&level->out, y, x, count, out);
+        if (number == job->level_count - 1 && job->floats.pixels)
+            cpu_image_encode(&job->floats, y, x, count, out);
     }
-    for (size_t i = 0; i < count; i++)
-        out[i] /= total;
 }
 
-static void kaiser_columns(const mips_job *job, const float *row, float *out)
+static void make_strip(mips_strip *strip, uint64_t tile)
 {
-    uint32_t channels = job->plan->in.channels;
-    for (uint32_t x = 0; x < job->width; x++) {
-        uint32_t first, end = kaiser_reach(x, job->old_width, &first);
-        float total = 0.0f, sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        for (uint32_t j = first; j < end; j++) {
-            float weight = image_kaiser(x, j, job->old_width);
-            total += weight;
-            for (uint32_t c = 0; c < channels && weight != 0.0f; c++)
-                sums[c] += weight * row[(size_t)j * channels + c];
-        }
-        for (uint32_t c = 0; c < channels; c++)
-            out[(size_t)x * channels + c] = sums[c] / total;
+    const mips_job *job = strip->job;
+    for (uint32_t k = 0; k < job->level_count; k++) {
+        uint64_t rows = job->strip_rows << (job->level_count - 1 - k);
+        strip->next[k] = (uint32_t)(tile * rows);
+        strip->owned[k] =
+            tile + 1 == job->tickets.count ? job->levels[k].height : (uint32_t)((tile + 1) * rows);
     }
+    for (uint32_t k = job->level_count; k-- > 0;) /* the last one's rows need most of the others' */
+        while (strip->next[k] < strip->owned[k])
+            make_row(strip, k);
+}
+
+/* ---- KAISER ---------------------------------------------------------------------------------- */
+
+/* Room for a row above, if it does not lie in floats. */
+static float *decoded_row(const mips_strip *strip, uint32_t y)
+{
+    const mips_job *job = strip->job;
+    size_t row = (size_t)job->levels[0].old_width * job->plan->in.channels + ROW_GAP;
+    return strip->space.rows + y % IMAGE_KAISER_TAPS * row;
+}
+
+/* The rows that row y is made of, and their weights; how many. */
+static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMAGE_KAISER_TAPS],
+                            float weights[IMAGE_KAISER_TAPS])
+{
+    const mips_job *job = strip->job;
+    const mips_level *level = &job->levels[0];
+    uint32_t count = 0;
+    for (uint32_t tap = level->down.first; tap < level->down.end; tap++) {
+        uint32_t j = 2 * y + tap - IMAGE_KAISER_BEFORE;
+        weights[count] = level->down.weights[(size_t)tap * level->height + y];
+        if (weights[count] == 0.0f)
+            continue; /* outside, or too far away */
+        for (; strip->next[0] <= j; strip->next[0]++) {
+            uint32_t next = strip->next[0];
+            strip->above[next % IMAGE_KAISER_TAPS] =
+                cpu_image_floats(&job->source, next, 0, level->old_width, decoded_row(strip, next));
+        }
+        rows[count++] = strip->above[j % IMAGE_KAISER_TAPS];
+    }
+    return count;
+}
+
+static void make_kaiser_row(mips_strip *strip, uint32_t y)
+{
+    const mips_job *job = strip->job;
+    const mips_level *level = &job->levels[0];
+    const mips_space *space = &strip->space;
+    uint32_t channels = job->plan->in.channels;
+    const float *rows[IMAGE_KAISER_TAPS];
+    float weights[IMAGE_KAISER_TAPS];
+    uint32_t count = gather_rows(strip, y, rows, weights);
+    cpu_weigh_rows(job->simd, count, rows, weights, (size_t)level->old_width * channels,
+                   space->row);
+    cpu_split_row(job->simd, channels, space->row, level->old_width, space->even, space->odd);
+    cpu_weigh_columns(job->simd, channels, &level->across, space->even, space->odd,
+                      space->shortened);
+    cpu_image_encode(&level->out, y, 0, level->width, space->shortened);
+    if (job->floats.pixels)
+        cpu_image_encode(&job->floats, y, 0, level->width, space->shortened);
+}
+
+static void make_kaiser_strip(mips_strip *strip, uint64_t tile)
+{
+    const mips_job *job = strip->job;
+    uint64_t first = tile * job->strip_rows, end = first + job->strip_rows;
+    uint64_t above = 2 * first + job->levels[0].down.first;
+    strip->next[0] = (uint32_t)(above < IMAGE_KAISER_BEFORE ? 0 : above - IMAGE_KAISER_BEFORE);
+    for (uint64_t y = first; y < TML_MIN_OF(end, (uint64_t)job->levels[0].height); y++)
+        make_kaiser_row(strip, (uint32_t)y);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* A worker's space, which is enough for every run. */
+static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_space *out)
+{
+    cpu_arena arena = {.memory = memory};
+    size_t texel = plan->in.channels * sizeof(float);
+    uint64_t width = plan->in.width, half = TML_MAX_OF(width / 2, (uint64_t)1);
+    if (plan->filter == IMAGE_MIP_KAISER) {
+        uint64_t apart = half + 1 + 2 * CPU_KAISER_MARGIN;
+        bool in_floats = plan->in.type == TML_F32;
+        out->rows =
+            cpu_arena_take(&arena, in_floats ? 0 : (width + ROW_GAP) * IMAGE_KAISER_TAPS, texel);
+        out->row = cpu_arena_take(&arena, width, texel);
+        out->even = cpu_arena_take(&arena, apart, texel);
+        out->odd = cpu_arena_take(&arena, apart, texel);
+        out->shortened = cpu_arena_take(&arena, half, texel);
+        return arena.size;
+    }
+    for (uint32_t k = 0; k < RUN_LEVELS; k++)
+        out->rings[k] =
+            cpu_arena_take(&arena, RING_ROWS * TML_MAX_OF(width >> (k + 1), (uint64_t)1), texel);
+    for (uint32_t k = 0; k < 3; k++)
+        out->decoded[k] = cpu_arena_take(&arena, 2 * BLOCK_TEXELS + 1, texel);
+    out->joined = cpu_arena_take(&arena, 2 * BLOCK_TEXELS + 1, texel);
+    return arena.size;
 }
 
 static void mips_worker(void *argument, uint32_t index)
 {
     mips_job *job = argument;
-    float *rows[ROWS_A_WORKER];
-    for (uint32_t k = 0; k < ROWS_A_WORKER; k++)
-        rows[k] = job->rows + ((uint64_t)index * ROWS_A_WORKER + k) * job->row_floats;
-    uint64_t y;
-    while (cpu_take_tile(&job->tickets, &y) && !tml_is_cancelled(job->tml)) {
-        if (job->plan->filter == IMAGE_MIP_KAISER) {
-            kaiser_rows(job, (uint32_t)y, rows);
-            kaiser_columns(job, rows[3], rows[0]);
-        } else {
-            tap_rows(job, (uint32_t)y, rows);
-            tap_columns(job, rows[3], rows[0]);
-        }
-        cpu_image_encode(&job->floats, y, 0, job->width, rows[0]);
-        cpu_image_encode(&job->out, y, 0, job->width, rows[0]);
+    mips_strip strip = {.job = job};
+    bool is_kaiser = job->plan->filter == IMAGE_MIP_KAISER;
+    lay_out_space(job->plan, job->spaces + index * job->space_size, &strip.space);
+    if (is_kaiser) {
+        size_t margin = CPU_KAISER_MARGIN * job->plan->in.channels;
+        size_t texels = job->levels[0].width + 1 + 2 * CPU_KAISER_MARGIN;
+        memset(strip.space.even, 0, texels * job->plan->in.channels * sizeof(float));
+        memset(strip.space.odd, 0, texels * job->plan->in.channels * sizeof(float));
+        strip.space.even += margin;
+        strip.space.odd += margin;
+    }
+    uint64_t tile;
+    while (cpu_take_tile(&job->tickets, &tile) && !tml_is_cancelled(job->tml)) {
+        if (is_kaiser)
+            make_kaiser_strip(&strip, tile);
+        else
+            make_strip(&strip, tile);
     }
 }
 
-/* ---- levels ---------------------------------------------------------------------------------- */
-
-/* Scratch: the rows of the workers, and a level in floats twice over. */
+/* What the levels of a run and all runs have in common: the weights of columns and rows, and a run's last
+ * level in floats, twice over. */
 typedef struct mips_scratch {
-    float *rows, *levels[2];
+    float *parts[RUN_LEVELS][2], *across, *down, *floats[2];
 } mips_scratch;
 
 static size_t lay_out(tml_context *tml, const image_mips_plan *plan, void *memory,
-                      mips_scratch *out)
+                      mips_scratch *out, unsigned char **spaces)
 {
     cpu_arena arena = {.memory = memory};
-    uint64_t channels = plan->in.channels, row = plan->in.width * channels;
-    uint64_t row_count = (uint64_t)tml_concurrency(tml) * ROWS_A_WORKER;
-    out->rows = cpu_arena_take(&arena, row_count, (size_t)row * sizeof(float));
+    mips_space space;
+    uint32_t channels = plan->in.channels, width, height;
+    bool is_kaiser = plan->filter == IMAGE_MIP_KAISER, is_area = plan->filter == IMAGE_MIP_AREA;
+    size_t texel = channels * sizeof(float);
+    *spaces = cpu_arena_take(&arena, tml_concurrency(tml), lay_out_space(plan, NULL, &space));
+    for (uint32_t k = 0; is_area && k < RUN_LEVELS; k++)
+        for (int part = 0; part < 2; part++)
+            out->parts[k][part] = cpu_arena_take(&arena, plan->in.width >> (k + 1), texel);
+    tml_mip_level(plan->in.width, plan->in.height, 1, &width, &height, NULL);
+    if (is_kaiser) {
+        out->across = cpu_arena_take(&arena, CPU_KAISER_ROOM(width), texel);
+        out->down = cpu_arena_take(&arena, CPU_KAISER_ROOM(height), sizeof(float));
+    }
     for (uint32_t k = 0; k < 2; k++) {
-        uint32_t width, height;
-        tml_mip_level(plan->in.width, plan->in.height, k + 1, &width, &height, NULL);
-        out->levels[k] =
-            cpu_arena_take(&arena, (uint64_t)width * height, (size_t)channels * sizeof(float));
+        tml_mip_level(plan->in.width, plan->in.height, (k + 1) * (is_kaiser ? 1 : RUN_LEVELS),
+                      &width, &height, NULL);
+        out->floats[k] = cpu_arena_take(&arena, (uint64_t)width * height, texel);
     }
     return arena.size;
 }
@@ -142,7 +290,35 @@ static size_t lay_out(tml_context *tml, const image_mips_plan *plan, void *memor
 static size_t mips_scratch_size(tml_context *tml, const void *argument)
 {
     mips_scratch parts;
-    return lay_out(tml, argument, NULL, &parts);
+    unsigned char *spaces;
+    return lay_out(tml, argument, NULL, &parts, &spaces);
+}
+
+/* Level `number` of the chain as one of a run. */
+static void prepare_level(const mips_job *job, uint32_t number, float *const parts[2],
+                          mips_level *out)
+{
+    const image_mips_plan *plan = job->plan;
+    uint32_t channels = plan->in.channels;
+    uint64_t first;
+    tml_mip_level(plan->in.width, plan->in.height, number - 1, &out->old_width, &out->old_height,
+                  NULL);
+    tml_mip_level(plan->in.width, plan->in.height, number, &out->width, &out->height, &first);
+    const image_view view = {.buffer = plan->out,
+                             .type = plan->out_type,
+                             .width = out->width,
+                             .height = out->height,
+                             .channels = channels,
+                             .srgb = plan->out_srgb,
+                             .first = first * channels,
+                             .row_stride = (uint64_t)out->width * channels};
+    cpu_image_bind(job->tml, &view, &out->out);
+    bool has_parts =
+        plan->filter == IMAGE_MIP_AREA && out->old_width % 2 == 1 && out->old_width > 1;
+    for (int k = 0; k < 2; k++)
+        out->parts[k] = has_parts ? parts[k] : NULL;
+    if (has_parts)
+        cpu_column_parts(out->old_width, channels, parts);
 }
 
 /* A level in floats without gaps. */
@@ -155,38 +331,44 @@ static cpu_image level_of(float *memory, uint32_t width, uint32_t channels)
                        .type = TML_F32};
 }
 
+static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
+{
+    const image_mips_plan *plan = job->plan;
+    uint32_t channels = plan->in.channels;
+    bool is_kaiser = plan->filter == IMAGE_MIP_KAISER;
+    job->level_count = TML_MIN_OF(is_kaiser ? 1u : (uint32_t)RUN_LEVELS, plan->levels - first);
+    for (uint32_t k = 0; k < job->level_count; k++)
+        prepare_level(job, first + k, parts->parts[k], &job->levels[k]);
+    const mips_level *last = &job->levels[job->level_count - 1];
+    if (is_kaiser) {
+        job->levels[0].across.weights = parts->across;
+        job->levels[0].down.weights = parts->down;
+        cpu_kaiser_weigh(job->simd, last->old_width, channels, &job->levels[0].across);
+        cpu_kaiser_weigh(job->simd, last->old_height, 1, &job->levels[0].down);
+    }
+    bool is_end = first + job->level_count == plan->levels;
+    job->floats = level_of(is_end ? NULL : parts->floats[0], last->width, channels);
+    job->strip_rows = is_kaiser ? STRIP_ROWS_KAISER : STRIP_ROWS;
+    uint64_t strips = (last->height + job->strip_rows - 1) / job->strip_rows;
+    cpu_run_tiles(job->tml, &job->tickets, strips, mips_worker, job);
+    job->source = job->floats;
+    parts->floats[0] = parts->floats[1];
+    parts->floats[1] = (float *)job->floats.pixels;
+}
+
 static tml_status mips_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     const image_mips_plan *plan = argument;
-    uint32_t channels = plan->in.channels;
     mips_scratch parts;
-    mips_job job = {.tml = tml,
-                    .plan = plan,
-                    .old_width = plan->in.width,
-                    .old_height = plan->in.height,
-                    .row_floats = (uint64_t)plan->in.width * channels};
+    mips_space space;
+    mips_job job = {.tml = tml, .plan = plan, .simd = cpu_simd_level()};
     (void)size;
-    lay_out(tml, plan, scratch, &parts);
-    job.rows = parts.rows;
+    lay_out(tml, plan, scratch, &parts, &job.spaces);
+    job.space_size = lay_out_space(plan, NULL, &space);
     cpu_image_bind(tml, &plan->in, &job.source);
-    for (uint32_t level = 1; level < plan->levels && !tml_is_cancelled(tml); level++) {
-        uint64_t first;
-        tml_mip_level(plan->in.width, plan->in.height, level, &job.width, &job.height, &first);
-        job.floats = level_of(parts.levels[(level - 1) % 2], job.width, channels);
-        const image_view out = {.buffer = plan->out,
-                                .type = plan->out_type,
-                                .width = job.width,
-                                .height = job.height,
-                                .channels = channels,
-                                .srgb = plan->out_srgb,
-                                .first = first * channels,
-                                .row_stride = (uint64_t)job.width * channels};
-        cpu_image_bind(tml, &out, &job.out);
-        cpu_run_tiles(tml, &job.tickets, job.height, mips_worker, &job);
-        job.source = job.floats;
-        job.old_width = job.width;
-        job.old_height = job.height;
-    }
+    for (uint32_t level = 1; level < plan->levels && !tml_is_cancelled(tml);
+         level += job.level_count)
+        run_levels(&job, level, &parts);
     return cpu_finish(tml, "tml_image_mips");
 }
 

@@ -81,7 +81,8 @@ FUNCTION(float) image_sinc(float x)
                r2 * (0.0083333333f +
                      r2 * (-0.00019841270f + r2 * (0.0000027557319f + r2 * -0.000000025052108f)))));
     bool is_odd = fract(whole * 0.5f) != 0.0f;
-    return abs(x) < 0.0001f ? 1.0f : (is_odd ? -series : series) / (x * 3.14159265f);
+    float value = image_either(is_odd, -series, series) / (x * 3.14159265f);
+    return image_either(abs(x) < 0.0001f, 1.0f, value);
 }
 /* The modified Bessel function of order 0, of 2 sqrt(q), for q up to 4: its series to 2^-24. */
 FUNCTION(float) image_bessel(float q)
@@ -104,5 +105,6 @@ FUNCTION(float) image_kaiser(uint i, uint j, uint old_size)
     int twice = I((2u * j + 1u) * new_size - (2u * i + 1u) * old_size);
     float x = F(twice) / (2.0f * F(old_size));
     float inside = 1.0f - x * x * (1.0f / 9.0f);
-    return inside > 0.0f ? image_sinc(x) * image_bessel(4.0f * inside) / image_bessel(4.0f) : 0.0f;
+    float weight = image_sinc(x) * image_bessel(4.0f * inside) / image_bessel(4.0f);
+    return image_either(inside > 0.0f, weight, 0.0f);
 }

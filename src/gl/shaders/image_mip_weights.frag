@@ -1,6 +1,7 @@
 /* Along one axis, the weights of the Kaiser filter's texels for each of a level's, WEIGHT_QUADS quads of
  * them, scaled to a sum of 1; 0 past the level's ends. */
 #include "gl_common.glsl"
+#include "kernels/image.k.h"
 #include "kernels/image_mips.k.h"
 
 uniform uint size_above;

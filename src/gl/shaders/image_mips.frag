@@ -2,6 +2,7 @@
  * BOX (FILTER) at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
+#include "kernels/image.k.h"
 #ifdef FROM_PICTURE
 #include "gl_image.glsl"
 #else
