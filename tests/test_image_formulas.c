@@ -341,10 +341,10 @@ static const picture pictures[] = {
 
 TEST(measures_are_those_of_the_formulas)
 {
+    /* Where it is slow, one: others like it are test_vulkan_image's. */
     EACH_ENGINE(tml)
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++)
-        if (!is_slow(tml) ||
-            pictures[i].region[2] == 1) /* others like these are test_vulkan_image's */
+        if (!is_slow(tml) || pictures[i].region[2] == 1)
             measure_picture(tml, engine_names[engine], &pictures[i]);
 }
 
