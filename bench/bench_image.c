@@ -11,6 +11,10 @@
 
 #include "kernels/image.k.h"
 
+#include "kernels/image_mips.k.h"
+
+#include "kernels/image_tone.k.h"
+
 #include "kernels/kernel_end.h"
 
 enum { CHANNELS = 4 };
@@ -21,7 +25,8 @@ static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 const char *bench_image_name(bench_image_kind kind)
 {
     static const char *const names[BENCH_IMAGE_KIND_COUNT] = {
-        "log mean", "mean", "histogram", "all three", "tone-map", "mip chain", "reading"};
+        "log mean", "mean",    "histogram", "all three",  "tone-map",
+        "AgX",      "reading", "mip chain", "Kaiser mips"};
     return names[kind];
 }
 
@@ -75,6 +80,14 @@ static bool measures(bench_image_kind kind)
 {
     return kind <= BENCH_IMAGE_ALL;
 }
+static bool maps_tones(bench_image_kind kind)
+{
+    return kind == BENCH_IMAGE_TONEMAP || kind == BENCH_IMAGE_AGX;
+}
+static bool makes_mips(bench_image_kind kind)
+{
+    return kind == BENCH_IMAGE_MIPS || kind == BENCH_IMAGE_KAISER;
+}
 
 /* ---- create and run -------------------------------------------------------------------------- */
 
@@ -100,7 +113,7 @@ static tml_status create_set(bench_image *image)
     if (status || measures(image->desc.kind))
         return status;
     tml_buffer_desc out = {.type = TML_U8, .count = count};
-    if (image->desc.kind == BENCH_IMAGE_MIPS) {
+    if (makes_mips(image->desc.kind)) {
         uint32_t levels = tml_mip_levels(image->desc.width, image->desc.height);
         tml_mip_level(image->desc.width, image->desc.height, levels, NULL, NULL, &texels);
         out = (tml_buffer_desc){.type = image->desc.type, .count = texels * CHANNELS};
@@ -119,12 +132,12 @@ tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, be
     if (!status && !out->sums)
         status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a plain loop's sums");
     out->bytes = in;
-    if (desc->kind == BENCH_IMAGE_TONEMAP)
+    if (maps_tones(desc->kind))
         out->bytes += elements_of(out);
     uint64_t texels;
     tml_mip_level(desc->width, desc->height, tml_mip_levels(desc->width, desc->height), NULL, NULL,
                   &texels);
-    if (desc->kind == BENCH_IMAGE_MIPS)
+    if (makes_mips(desc->kind))
         out->bytes += texels * CHANNELS * tml_type_size(desc->type);
     if (!status)
         status = tml_buffer_create(
@@ -150,12 +163,14 @@ static tml_status enqueue(bench_image *image, uint32_t set)
     if (image->desc.kind == BENCH_IMAGE_READ)
         return tml_reduce(
             tml, &(tml_reduce_desc){.fold = TML_SUM, .in = image->sets[set].in, .out = out});
-    if (image->desc.kind == BENCH_IMAGE_MIPS)
-        return tml_image_mips(tml, &(tml_image_mips_desc){.in = in, .out = out});
+    bool is_kaiser = image->desc.kind == BENCH_IMAGE_KAISER;
+    tml_mip_filter filter = is_kaiser ? TML_MIP_KAISER : TML_MIP_AREA;
+    if (makes_mips(image->desc.kind))
+        return tml_image_mips(tml, &(tml_image_mips_desc){.in = in, .filter = filter, .out = out});
     tml_image shown = picture_of(image, out);
     shown.srgb = true;
-    return tml_image_tonemap(
-        tml, &(tml_image_tonemap_desc){.in = in, .out = shown, .tone = TML_TONE_REINHARD});
+    tml_tone tone = image->desc.kind == BENCH_IMAGE_AGX ? TML_TONE_AGX : TML_TONE_REINHARD;
+    return tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = in, .out = shown, .tone = tone});
 }
 
 bool bench_image_run(void *user)
@@ -218,8 +233,13 @@ static bool tonemap_is_right(const bench_image *image, const uint8_t *out)
     for (uint64_t i = 0; i < pixels; i++) {
         pixel_of(image, i, c);
         double luminance = luminance_of(c);
+        tml_vec3 agx = tml_make3((float)c[0], (float)c[1], (float)c[2]);
+        if (image->desc.kind == BENCH_IMAGE_AGX)
+            agx = image_tone(IMAGE_TONE_AGX, agx, 0.0f);
+        const float by_agx[3] = {agx.x, agx.y, agx.z};
         for (int k = 0; k < 3; k++) {
-            double x = fmin(c[k] / (1.0 + luminance), 1.0);
+            double x = image->desc.kind == BENCH_IMAGE_AGX ? (double)by_agx[k]
+                                                           : fmin(c[k] / (1.0 + luminance), 1.0);
             double code = x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055;
             is_right &= fabs(255.0 * code - out[i * CHANNELS + (uint64_t)k]) <= 1.5;
         }
@@ -240,6 +260,33 @@ static bool mips_are_right(const bench_image *image, const uint8_t *last)
     return is_right;
 }
 
+/* Some texels of the first level are the weighted means that they should be (u8). */
+static bool kaiser_is_right(const bench_image *image, const uint8_t *first)
+{
+    uint32_t width = image->desc.width, height = image->desc.height, new_width, new_height;
+    tml_mip_level(width, height, 1, &new_width, &new_height, NULL);
+    bool is_right = true;
+    for (uint32_t place = 0; place < 9; place++) {
+        uint32_t x = (new_width - 1) / 2 * (place % 3), y = (new_height - 1) / 2 * (place / 3);
+        double sum = 0.0, total = 0.0;
+        for (uint32_t j = 0; j < IMAGE_KAISER_TAPS * IMAGE_KAISER_TAPS; j++) {
+            uint32_t column = 2 * x + j % IMAGE_KAISER_TAPS - IMAGE_KAISER_BEFORE;
+            uint32_t row = 2 * y + j / IMAGE_KAISER_TAPS - IMAGE_KAISER_BEFORE;
+            if (column >= width || row >= height)
+                continue;
+            double weight =
+                (double)image_kaiser(x, column, width) * (double)image_kaiser(y, row, height);
+            const uint8_t *pixel =
+                (const uint8_t *)image->data + ((uint64_t)row * width + column) * CHANNELS;
+            total += weight;
+            sum += weight * (double)*pixel;
+        }
+        double code = fmin(fmax(sum / total, 0.0), 255.0);
+        is_right &= fabs(code - first[((uint64_t)y * new_width + x) * CHANNELS]) <= 1.0;
+    }
+    return is_right;
+}
+
 tml_status bench_image_check(bench_image *image)
 {
     bool is_right = false;
@@ -256,10 +303,12 @@ tml_status bench_image_check(bench_image *image)
         tml_mip_level(width, height, tml_mip_levels(width, height) - 1, NULL, NULL, &last);
         if (status) {
             is_right = false;
-        } else if (image->desc.kind == BENCH_IMAGE_TONEMAP) {
+        } else if (maps_tones(image->desc.kind)) {
             is_right = tonemap_is_right(image, out);
         } else if (image->desc.kind == BENCH_IMAGE_MIPS) {
             is_right = mips_are_right(image, (const uint8_t *)out + last * CHANNELS);
+        } else if (image->desc.kind == BENCH_IMAGE_KAISER) {
+            is_right = kaiser_is_right(image, out);
         } else {
             uint64_t size = elements_of(image) * tml_type_size(image->desc.type);
             for (uint64_t i = 0; i < size / sizeof(uint32_t); i++)

@@ -17,8 +17,10 @@ typedef enum bench_image_kind {
     BENCH_IMAGE_HISTOGRAM, /* of logarithms */
     BENCH_IMAGE_ALL,       /* all three */
     BENCH_IMAGE_TONEMAP,   /* Reinhard's curve, to u8 coded as sRGB */
-    BENCH_IMAGE_MIPS,      /* AREA, all levels */
+    BENCH_IMAGE_AGX,       /* the same by AgX */
     BENCH_IMAGE_READ,      /* every word added up: what reading costs */
+    BENCH_IMAGE_MIPS,      /* AREA, all levels */
+    BENCH_IMAGE_KAISER,    /* the same by KAISER */
     BENCH_IMAGE_KIND_COUNT
 } bench_image_kind;
 
