@@ -292,8 +292,17 @@ CPU_INLINE void find_logarithms(const image_measure_plan *plan, block_sort sort,
 
 static void fill_histogram(measure_block *block)
 {
-    for (size_t i = 0; i < block->count; i++)
-        block->copies[i % COPIES][block->bins[i]] += block->is_weighted ? block->weights[i] : 1;
+    const uint16_t *restrict bins = block->bins;
+    const uint32_t *restrict weights = block->weights;
+    uint32_t(*restrict copies)[TML_HISTOGRAM_BINS + 1] = block->copies;
+    size_t i = 0, count = block->count;
+    for (; block->is_weighted && i < count; i++)
+        copies[i % COPIES][bins[i]] += weights[i];
+    for (; i + COPIES <= count; i += COPIES)
+        for (size_t k = 0; k < COPIES; k++)
+            copies[k][bins[i + k]]++;
+    for (; i < count; i++)
+        copies[i % COPIES][bins[i]]++;
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
