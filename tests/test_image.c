@@ -651,6 +651,29 @@ TEST(integers_are_equal_on_every_engine_thread_and_level)
     tml_close(tml2);
 }
 
+TEST(every_half_is_measured_alike_on_every_level)
+{
+    enum { SIDE = 256 };
+    static uint16_t halves[SIDE * SIDE];
+    static uint32_t expected[TML_IMAGE_STATS_WORDS], words[TML_IMAGE_STATS_WORDS];
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
+        halves[i] = (uint16_t)i;
+    picture of = {.data = halves,
+                  .scalars = SIDE * SIDE,
+                  .type = TML_F16,
+                  .image = {.width = SIDE - 1, .height = SIDE, .channels = 1, .row_stride = SIDE}};
+    for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
+        tml_image_stats stats;
+        cpu_simd_force((cpu_level)level);
+        CHECK(measure(context(0), &of, everything, NULL, &stats, level ? words : expected));
+        CHECK_EQ_U64(stats.nan, 2 * 1023 - 8); /* column 255 is left out */
+        CHECK_EQ_U64(stats.infinite, 2);
+        if (level)
+            check_same_words(words, expected, true);
+    }
+    cpu_simd_force(CPU_LEVELS);
+}
+
 /* ---- past 32 bits ---------------------------------------------------------------------------- */
 
 /* Zeros that take no memory until they are written to; NULL where addresses are short. */
