@@ -173,11 +173,29 @@ void cpu_kaiser_weigh(cpu_level level, uint32_t old_size, uint32_t repeats, cpu_
 }
 
 /* What does not weigh is left out, and not taken times 0: it may be NaN. */
-CPU_INLINE void add_weighed(const float *restrict weights, const float *restrict in, size_t count,
-                            float *restrict sums)
+CPU_INLINE float weighed(float weight, float x)
+{
+    return image_either(weight != 0.0f, weight * x, 0.0f);
+}
+
+CPU_INLINE void add_tap(const float *restrict weights, const float *restrict in, size_t count,
+                        float *restrict sums)
 {
     for (size_t i = 0; i < count; i++)
-        sums[i] += image_either(weights[i] != 0.0f, weights[i] * in[i], 0.0f);
+        sums[i] += weighed(weights[i], in[i]);
+}
+
+/* Four taps, one after the other: of even and odd texels in turn, whose weights are `room` apart. */
+CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
+                         const float *restrict in1, size_t channels, size_t count,
+                         float *restrict sums)
+{
+    const float *restrict w0 = weights, *restrict w1 = weights + room;
+    const float *restrict w2 = weights + 2 * room, *restrict w3 = weights + 3 * room;
+    const float *restrict in2 = in0 + channels, *restrict in3 = in1 + channels;
+    for (size_t i = 0; i < count; i++)
+        sums[i] = sums[i] + weighed(w0[i], in0[i]) + weighed(w1[i], in1[i]) +
+                  weighed(w2[i], in2[i]) + weighed(w3[i], in3[i]);
 }
 
 /* Four rows, one after the other. */
@@ -251,18 +269,30 @@ void cpu_split_row(cpu_level level, uint32_t channels, const float *row, size_t 
         memcpy(even + count / 2 * channels, row + (count - 1) * channels, channels * sizeof *row);
 }
 
+/* Where the texels of a tap lie. */
+CPU_INLINE const float *tapped_texels(uint32_t tap, uint32_t channels, const float *even,
+                                      const float *odd)
+{
+    ptrdiff_t shift = (ptrdiff_t)(tap / 2) - IMAGE_KAISER_BEFORE / 2;
+    return (tap % 2 ? odd : even) + shift * (ptrdiff_t)channels;
+}
+
 CPU_INLINE void weigh_columns(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
                               const float *odd, float *out)
 {
     size_t count = (size_t)kaiser->size * channels;
     for (size_t first = 0; first < count; first += CHUNK) {
         size_t size = TML_MIN_OF((size_t)CHUNK, count - first);
+        uint32_t tap = kaiser->first;
         memset(out + first, 0, size * sizeof *out);
-        for (uint32_t tap = kaiser->first; tap < kaiser->end; tap++) {
-            ptrdiff_t shift = (ptrdiff_t)(tap / 2) - IMAGE_KAISER_BEFORE / 2;
-            const float *in = (tap % 2 ? odd : even) + shift * (ptrdiff_t)channels;
-            add_weighed(kaiser->weights + tap * count + first, in + first, size, out + first);
-        }
+        for (; tap + 4 <= kaiser->end; tap += 4)
+            add_taps(kaiser->weights + tap * count + first, count,
+                     tapped_texels(tap, channels, even, odd) + first,
+                     tapped_texels(tap + 1, channels, even, odd) + first, channels, size,
+                     out + first);
+        for (; tap < kaiser->end; tap++)
+            add_tap(kaiser->weights + tap * count + first,
+                    tapped_texels(tap, channels, even, odd) + first, size, out + first);
     }
 }
 
