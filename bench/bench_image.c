@@ -126,7 +126,7 @@ static tml_status create_set(bench_image *image)
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out)
 {
     *out = (bench_image){.tml = tml, .desc = *desc};
-    uint64_t in = elements_of(out) * tml_type_size(desc->type);
+    uint64_t in = (uint64_t)desc->width * desc->height * CHANNELS * tml_type_size(desc->type);
     tml_status status = fill(out);
     out->sums = calloc(BENCH_IMAGE_SHARES, sizeof *out->sums);
     if (!status && !out->sums)

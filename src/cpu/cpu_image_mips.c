@@ -359,7 +359,7 @@ static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
 static tml_status mips_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     const image_mips_plan *plan = argument;
-    mips_scratch parts;
+    mips_scratch parts = {0};
     mips_space space;
     mips_job job = {.tml = tml, .plan = plan, .simd = cpu_simd_level()};
     (void)size;
