@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "frames.h"
 #include "json.h"
 #include "picture_buffer.h"
 #include "progress.h"
@@ -93,12 +93,12 @@ static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
 static int check_paths(const run *r, const char *input)
 {
     char path[PATH_SIZE];
-    struct stat a, b;
+    path_id own, id;
+    bool is_file = path_identify(input, &own);
     for (uint32_t level = 0; level < r->levels; level++) {
         if (!level_path(r, level, path))
             return cli_usage("mips", "--output is longer than %d bytes", PATH_SIZE - 20);
-        if (stat(path, &a) == 0 && stat(input, &b) == 0 && a.st_dev == b.st_dev &&
-            a.st_ino == b.st_ino)
+        if (is_file && path_identify(path, &id) && path_id_is(&id, &own))
             return cli_usage("mips",
                              "--output: level %" PRIu32
                              " would be %s, the input, which would be lost; name another prefix",

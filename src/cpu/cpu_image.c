@@ -357,12 +357,7 @@ void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t cou
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,
                     cpu_image_space *space, size_t at)
 {
-    const void *in = image->pixels + y * image->row_size + x * image->pixel_size;
-    const float *floats = in;
-    if (image->type != TML_F32) {
-        cpu_image_decode(image, y, x, count, space->interleaved);
-        floats = space->interleaved;
-    }
+    const float *floats = cpu_image_floats(image, y, x, count, space->interleaved);
     image_planes out;
     for (uint32_t c = 0; c < 4; c++)
         out.plane[c] = space->planes[c] + at;

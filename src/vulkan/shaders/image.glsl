@@ -91,13 +91,13 @@ uvec4 loaded_pixel(uint first)
     return bits;
 }
 
-/* Puts a pixel's bits where number p of them lies; words are 0 there. */
-void put_pixel(inout uint words[PIXEL_SIZE], uint p, uvec4 bits)
+/* Puts a pixel's bits where number p of four of so many bytes lies; words are 0 there. */
+void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
 {
-    uint word = p * PIXEL_SIZE / 4u, shift = (p * PIXEL_SIZE & 3u) << 3;
-    [[unroll]] for (uint i = 0u; i < (PIXEL_SIZE + 3u) / 4u; i++) {
+    uint word = p * size / 4u, shift = (p * size & 3u) << 3;
+    [[unroll]] for (uint i = 0u; i < (size + 3u) / 4u; i++) {
         words[word + i] |= bits[i] << shift;
-        if (shift != 0u && word + i + 1u < PIXEL_SIZE)
+        if (shift != 0u && word + i + 1u < size)
             words[word + i + 1u] |= bits[i] >> ((32u - shift) & 31u);
     }
 }

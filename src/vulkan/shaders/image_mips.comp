@@ -77,10 +77,14 @@ void load_row(source from, uvec2 at, uint x, out uint words[PIXEL_SIZE])
         [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
             words[i] = LOAD_U32(at, i);
     } else {
+        uint edge[16];
         [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
-            words[i] = 0u;
+            edge[i] = 0u;
         [[unroll]] for (uint p = 0u; p < 4u; p++)
-            put_pixel(words, p, load_pixel(address_of(at, min(p, from.width - 1u - x), PIXEL_SIZE)));
+            put_pixel(edge, p, PIXEL_SIZE,
+                      load_pixel(address_of(at, min(p, from.width - 1u - x), PIXEL_SIZE)));
+        [[unroll]] for (uint i = 0u; i < PIXEL_SIZE; i++)
+            words[i] = edge[i];
     }
 }
 uvec4 row_bits(uint words[PIXEL_SIZE], uint p)

@@ -40,15 +40,8 @@ void map_piece(uvec2 from, uvec2 to, float scale)
     uint words[16];
     [[unroll]] for (uint i = 0u; i < OUT_PIXEL_SIZE; i++)
         words[i] = 0u;
-    [[unroll]] for (uint p = 0u; p < PIECE; p++) {
-        uvec4 bits = mapped(loaded_pixel(p * PIXEL_SIZE), scale);
-        uint word = p * OUT_PIXEL_SIZE / 4u, shift = (p * OUT_PIXEL_SIZE & 3u) << 3;
-        [[unroll]] for (uint i = 0u; i < (OUT_PIXEL_SIZE + 3u) / 4u; i++) {
-            words[word + i] |= bits[i] << shift;
-            if (shift != 0u && word + i + 1u < OUT_PIXEL_SIZE)
-                words[word + i + 1u] |= bits[i] >> ((32u - shift) & 31u);
-        }
-    }
+    [[unroll]] for (uint p = 0u; p < PIECE; p++)
+        put_pixel(words, p, OUT_PIXEL_SIZE, mapped(loaded_pixel(p * PIXEL_SIZE), scale));
     if ((OPTIONS & IMAGE_OUT_QUADS) != 0u && OUT_PIXEL_SIZE % 4u == 0u) {
         [[unroll]] for (uint q = 0u; q < OUT_PIXEL_SIZE / 4u; q++)
             quads_at(to).v[q] = uvec4(words[4u * q], words[4u * q + 1u], words[4u * q + 2u],
