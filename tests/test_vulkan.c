@@ -75,7 +75,6 @@ static bool must_fail(const char *name)
     X(WaitForFences, 0, (VkDevice a, uint32_t b, const VkFence *c, VkBool32 d, uint64_t e),        \
       (a, b, c, d, e))                                                                             \
     X(ResetFences, 0, (VkDevice a, uint32_t b, const VkFence *c), (a, b, c))                       \
-    X(DeviceWaitIdle, 0, (VkDevice a), (a))                                                        \
     X(QueueSubmit, 0, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d))     \
     X(CreateShaderModule, 1,                                                                       \
       (VkDevice a, const VkShaderModuleCreateInfo *b, const VkAllocationCallbacks *c,              \
@@ -792,6 +791,237 @@ TEST(a_frame_that_waits_in_vain)
     tml_close(tml);
     host_close(&h);
     driver.no_patience = false;
+}
+
+/* ---- what was recorded stays valid ------------------------------------------------------------ */
+
+/* One operation of each kind that has scratch, over streams of several tiles, and what it writes. */
+enum { LONG = 100000, OUTPUTS = 12 };
+typedef struct streams {
+    tml_buffer in, flags, counts, offsets;
+    tml_buffer out[OUTPUTS]; /* u32: LONG elements */
+    tml_buffer totals;       /* u64: a number an operation */
+} streams;
+
+static bool streams_open(tml_context *tml, streams *s)
+{
+    uint32_t *in = malloc(LONG * sizeof *in), *offsets = malloc(LONG * sizeof *offsets);
+    uint8_t *flags = malloc(LONG), *counts = malloc(LONG);
+    for (uint32_t i = 0; i < LONG; i++) {
+        in[i] = i / 3 * 2654435761u >> 20;
+        flags[i] = in[i] % 3 == 0;
+        counts[i] = in[i] % 2;
+        offsets[i] = i;
+    }
+    *s = (streams){.in = buffer_of(tml, TML_U32, LONG, in),
+                   .flags = buffer_of(tml, TML_U8, LONG, flags),
+                   .counts = buffer_of(tml, TML_U8, LONG, counts),
+                   .offsets = buffer_of(tml, TML_U32, LONG / 2, offsets),
+                   .totals = buffer_of(tml, TML_U64, OUTPUTS, NULL)};
+    for (uint32_t i = 0; i < OUTPUTS; i++)
+        s->out[i] = buffer_of(tml, TML_U32, LONG, in);
+    free(in);
+    free(offsets);
+    free(flags);
+    free(counts);
+    return !tml_is_none(s->totals);
+}
+
+/* X(name of the call, its desc) */
+#define RECORDED(X)                                                                                \
+    X(reduce, .fold = TML_SUM, .in = s->in, .out = s->totals)                                      \
+    X(scan, .in = s->in, .out = s->out[0])                                                         \
+    X(scan, .in = s->in, .out = s->out[1], .method = TML_METHOD_LOOK_BACK)                         \
+    X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[2]})                          \
+    X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[3]},                          \
+      .method = TML_METHOD_LOOK_BACK)                                                              \
+    X(partition, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[4]})                        \
+    X(expand, .counts = s->counts, .source = s->out[5])                                            \
+    X(expand, .counts = s->counts, .source = s->out[6], .method = TML_METHOD_LOOK_BACK)            \
+    X(unique, .in = s->in, .values = s->out[7])                                                    \
+    X(reduce_segments, .fold = TML_MAX, .in = s->in, .offsets = s->offsets, .out = s->out[8])      \
+    X(scan_segments, .in = s->in, .offsets = s->offsets, .out = s->out[9])
+
+enum {
+#define ONE(call, ...) +1
+    RECORDED_COUNT = 0 RECORDED(ONE)
+#undef ONE
+};
+
+/* Operation number i, or the scratch that it says it needs. */
+static tml_status streams_run(tml_context *tml, const streams *s, int number)
+{
+    int n = 0;
+#define RUN(call, ...)                                                                             \
+    if (n++ == number)                                                                             \
+        return tml_##call(tml, &(tml_##call##_desc){__VA_ARGS__});
+    RECORDED(RUN)
+#undef RUN
+    return TML_INTERNAL;
+}
+
+static size_t streams_scratch(tml_context *tml, const streams *s, int number)
+{
+    int n = 0;
+#define SIZE(call, ...)                                                                            \
+    if (n++ == number)                                                                             \
+        return tml_##call##_scratch_size(tml, &(tml_##call##_desc){__VA_ARGS__});
+    RECORDED(SIZE)
+#undef SIZE
+    return 0;
+}
+
+/* A sum over all that the operations wrote. */
+static uint64_t streams_hash(tml_context *tml, const streams *s)
+{
+    static uint32_t words[LONG];
+    uint64_t hash = 0, total = 0;
+    CHECK_OK(tml, tml_read_range(tml, s->totals, 0, 1, &total));
+    for (int b = 0; b < OUTPUTS; b++) {
+        CHECK_OK(tml, tml_read(tml, s->out[b], words));
+        for (uint32_t i = 0; i < LONG; i++)
+            hash = (hash ^ words[i]) * 0x100000001b3ull;
+    }
+    return hash ^ total;
+}
+
+static void streams_clear(tml_context *tml, const streams *s)
+{
+    static const uint32_t zeros[LONG];
+    CHECK_OK(tml, tml_write(tml, s->totals, 0, OUTPUTS, zeros));
+    for (int b = 0; b < OUTPUTS; b++)
+        CHECK_OK(tml, tml_write(tml, s->out[b], 0, LONG, zeros));
+}
+
+static tml_context *guest_of(const host *h)
+{
+    driver.real_instance = h->get;
+    const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
+                                  .instance = h->instance,
+                                  .physical_device = h->physical,
+                                  .device = h->device,
+                                  .queue = h->queue};
+    tml_context *tml = NULL;
+    CHECK(open_with(&desc, &tml) == TML_OK);
+    return tml;
+}
+
+static const VkCommandBufferBeginInfo begin_info = {
+    .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+
+/* The scratch sizes are all that a fresh context has to reserve. */
+TEST(recording_needs_what_scratch_size_says)
+{
+    NEED_DEVICE();
+    host h = {0};
+    CHECK(host_open(&h));
+    for (int op = 0; op < RECORDED_COUNT; op++) {
+        tml_context *tml = guest_of(&h);
+        streams s;
+        if (!CHECK(tml && streams_open(tml, &s)))
+            break;
+        size_t size = streams_scratch(tml, &s, op);
+        CHECK_OK(tml, tml_reserve(tml, size));
+        CHECK_EQ_U64(tml_reserved(tml), size);
+        INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
+        CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+        CHECK_OK(tml, streams_run(tml, &s, op));
+        CHECK_OK(tml, tml_vulkan_record_end(tml));
+        INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+        host_run(&h);
+        uint64_t recorded = streams_hash(tml, &s);
+        CHECK_OK(tml, streams_run(tml, &s, op));
+        CHECK_EQ_U64(streams_hash(tml, &s), recorded);
+        tml_close(tml);
+    }
+    host_close(&h);
+}
+
+/* Submitted again and again while the context works and grows, it writes the same and nothing else. */
+TEST(recorded_work_stays_valid)
+{
+    NEED_DEVICE();
+    enum { ROUNDS = 5, CANARIES = 8, CANARY = 4096 };
+    static uint32_t canary[CANARY], back[CANARY];
+    for (uint32_t i = 0; i < CANARY; i++)
+        canary[i] = 0xabababab;
+    host h = {0};
+    CHECK(host_open(&h));
+    tml_context *tml = guest_of(&h);
+    streams s, own;
+    CHECK(streams_open(tml, &s) && streams_open(tml, &own));
+    streams_clear(tml, &own);
+    size_t most = 0;
+    for (int op = 0; op < RECORDED_COUNT; op++) {
+        size_t size = streams_scratch(tml, &s, op);
+        most = size > most ? size : most;
+        CHECK_OK(tml, streams_run(tml, &own, op));
+    }
+    uint64_t expected = streams_hash(tml, &own);
+    CHECK_OK(tml, tml_reserve(tml, most));
+
+    INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+    for (int op = 0; op < RECORDED_COUNT; op++)
+        CHECK_OK(tml, streams_run(tml, &s, op));
+    CHECK_STATUS(tml_vulkan_forget_recordings(tml), TML_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+
+    tml_buffer canaries[ROUNDS * CANARIES];
+    for (int round = 0; round < ROUNDS; round++) {
+        streams_clear(tml, &s);
+        host_run(&h);
+        CHECK_EQ_U64(streams_hash(tml, &s), expected);
+        for (int op = 0; op < RECORDED_COUNT; op++)
+            CHECK_OK(tml, streams_run(tml, &own, (op + round) % RECORDED_COUNT));
+        CHECK_EQ_U64(streams_hash(tml, &own), expected);
+        CHECK_OK(tml, tml_reserve(tml, tml_reserved(tml) + most / 2));
+        for (int c = 0; c < CANARIES; c++)
+            canaries[round * CANARIES + c] = buffer_of(tml, TML_U32, CANARY, canary);
+    }
+    host_run(&h);
+    for (int c = 0; c < ROUNDS * CANARIES; c++) {
+        CHECK_OK(tml, tml_read(tml, canaries[c], back));
+        CHECK(memcmp(back, canary, sizeof back) == 0);
+    }
+    CHECK_OK(tml, tml_vulkan_check(tml));
+    CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
+    for (int op = 0; op < RECORDED_COUNT; op++)
+        CHECK_OK(tml, streams_run(tml, &own, op));
+    CHECK_EQ_U64(streams_hash(tml, &own), expected);
+    tml_close(tml);
+    host_close(&h);
+}
+
+/* What is kept for recordings takes no more than the arena, and is given back when they are forgotten. */
+TEST(kept_scratch_is_bounded)
+{
+    NEED_DEVICE();
+    enum { STEPS = 12, STEP = 24 << 20 }; /* each arena in a block of its own */
+    host h = {0};
+    CHECK(host_open(&h));
+    tml_context *tml = guest_of(&h);
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL), out = buffer_of(tml, TML_U64, 1, NULL);
+    const tml_reduce_desc reduce = {.fold = TML_SUM, .in = in, .out = out};
+    CHECK_OK(tml, tml_reduce(tml, &reduce));
+    CHECK_OK(tml, tml_sync(tml));
+    int most = 0, before = driver.live;
+    for (int step = 1; step <= STEPS; step++) {
+        CHECK_OK(tml, tml_reserve(tml, (size_t)step * STEP));
+        INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
+        CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+        CHECK_OK(tml, tml_reduce(tml, &reduce));
+        CHECK_OK(tml, tml_vulkan_record_end(tml));
+        INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+        most = driver.live - before > most ? driver.live - before : most;
+    }
+    CHECK(most <= 2 * 5); /* 1, 2, 4, 8, 16 steps: a buffer and its memory each */
+    CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
+    CHECK_OK(tml, tml_sync(tml));
+    CHECK_EQ_I64(driver.live - before, 2);
+    tml_close(tml);
+    host_close(&h);
 }
 
 TEST(a_pipeline_cache_comes_back)

@@ -6,9 +6,11 @@
  *
  * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
  * error. Calls on one context must not overlap in time; different contexts are independent. There
- * is no process-wide state. Only calls whose names say read, wait, map or sync wait for the device;
+ * is no process-wide state. Only calls whose names say read, wait, map or sync wait for results;
  * everything else enqueues work in call order and returns. (The CPU engine finishes each operation
- * before the call returns, which is a valid form of the same promise.) */
+ * before the call returns, which is a valid form of the same promise.) A call may still wait for room: any
+ * call when the device is many submissions behind or short of memory, and tml_write for earlier work
+ * where its staging memory is in use or the device's memory is the host's own. */
 #ifndef TROMMEL_CORE_H
 #define TROMMEL_CORE_H
 

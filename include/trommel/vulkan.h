@@ -10,7 +10,8 @@
  *   instance and device  tml_vulkan_desc: the context makes its buffers and pipelines on your
  *                        device, and submits to your queue, which must not be used by another thread
  *                        during a call that waits or submits (every call but those between
- *                        tml_vulkan_record and tml_vulkan_record_end).
+ *                        tml_vulkan_record and tml_vulkan_record_end). What it submits begins and
+ *                        ends with a barrier for all commands and all memory accesses of that queue.
  *   buffers              tml_buffer_desc.vulkan
  *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
  *                        happens.
@@ -114,16 +115,31 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer
 
 /* From here to tml_vulkan_record_end, operations are recorded into commands (recording state,
  * outside a render pass, of the context's queue family). They submit nothing, wait for nothing and
- * allocate no device memory: scratch must have been reserved (tml_reserve, or desc.scratch), else
- * the operation returns SCRATCH_TOO_SMALL. A pipeline that is used for the first time is made then;
- * run the operation once beforehand to keep that out of a frame. Calls that read, write, map, sync
+ * allocate no device memory: scratch must have been reserved (tml_reserve with what
+ * tml_*_scratch_size says, or desc.scratch), else the operation returns SCRATCH_TOO_SMALL. A
+ * pipeline that is used for the first time is made then; run the operation once beforehand to keep
+ * that out of a frame. Calls that read, write, map, sync
  * or create buffers with data return INVALID_ARGUMENT meanwhile.
  * Barriers: recording begins with one from all commands to compute, and tml_vulkan_record_end adds
  * one from compute to all commands; all memory accesses. Between operations the library's own hold.
- * The command buffer may be submitted any number of times, one at a time; scratch is shared, so it
- * and other work of the context must not run at once on different queues. */
+ *
+ * What was recorded stays valid. The command buffer may be submitted any number of times, with any number
+ * of frames in flight and with any operation, tml_reserve, growth of scratch, creation of buffers or other
+ * recording in between, and does the same each time, until
+ *   - a buffer that it names is destroyed, desc.scratch and VkBuffers that were lent included;
+ *   - tml_vulkan_forget_recordings or tml_close.
+ * It owns the scratch that it was recorded with: an arena that the context outgrows afterwards is kept, which
+ * costs at most as much memory as the arena that took its place. Scratch is shared: command buffers
+ * recorded with the context's arena and work of the context itself must not run at once on different
+ * queues (on one queue the barriers keep them apart). What runs beside other work needs a desc.scratch of
+ * its own. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands);
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
+
+/* Says that no command buffer recorded so far will be submitted again, and that the device has completed
+ * those that were: gives back the memory that was kept for them. Does not wait. INVALID_ARGUMENT while
+ * recording, UNSUPPORTED on other engines. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_forget_recordings(tml_context *tml);
 
 /* Hands work that is enqueued but not yet submitted to the queue; does not wait. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);

@@ -63,7 +63,7 @@ static tml_status scratch_resize(tml_context *tml, const char *call, size_t size
 {
     tml_status status = TML_OK;
     if (tml->engine->scratch_resize) {
-        status = tml->engine->scratch_resize(tml, size, &tml->scratch);
+        status = tml->engine->scratch_resize(tml, call, size, &tml->scratch);
     } else {
         tml_free(tml, tml->scratch, tml->scratch_size);
         tml->scratch = tml_alloc(tml, size);
@@ -82,6 +82,7 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
 {
     tml_status status = size > tml->scratch_size ? scratch_resize(tml, call, size) : TML_OK;
     *out = tml->scratch;
+    tml->scratch_used |= size > 0;
     return status;
 }
 

@@ -52,6 +52,7 @@ struct tml_context {
     uint32_t slot_count, free_slot; /* slots ever used; none free below free_slot */
     void *scratch;
     size_t scratch_size;
+    bool scratch_used; /* tml_scratch has handed the arena out since this was last cleared */
     char error[768];
 };
 

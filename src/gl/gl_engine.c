@@ -18,9 +18,10 @@ static tml_status sync_all(tml_context *tml)
 }
 
 /* Temporary textures serve for scratch: an arena of one would be read and drawn to at once. */
-static tml_status scratch_resize(tml_context *tml, size_t size, void **out)
+static tml_status scratch_resize(tml_context *tml, const char *call, size_t size, void **out)
 {
     (void)tml;
+    (void)call;
     (void)size;
     *out = NULL;
     return TML_OK;

@@ -177,6 +177,16 @@ bool vk_one_pass_fits(uint64_t bound, uint64_t room)
     return room >= bound || room < UINT32_MAX;
 }
 
+static uint32_t state_words(uint64_t bound)
+{
+    return (uint32_t)(STATES_FIRST + tiles_of(bound));
+}
+
+vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes)
+{
+    return vk_take(arena, state_words(TML_MIN_OF(passes->bound, passes->items)), sizeof(uint32_t));
+}
+
 tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
@@ -189,7 +199,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     vk_pass pass = vk_pass_at(passes, number);
     uint64_t tiles = tiles_of(pass.bound);
     vk_states states;
-    tml_status status = vk_take_states(tml, (uint32_t)(STATES_FIRST + tiles), &states);
+    tml_status status = vk_take_states(tml, state_words(pass.bound), outputs->states, &states);
     if (status != TML_OK)
         return status;
     args->out_at = outputs->out;
@@ -234,6 +244,7 @@ typedef struct compact_job {
     bool in_place;
     bool one_pass;
     vk_passes passes;
+    vk_address states; /* one_pass, for a recording */
     vk_keep_bits bits;
     vk_address scan_scratch;
     vk_address totals; /* u64, one more than passes: what is kept before each, and in all */
@@ -306,7 +317,9 @@ static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partiti
         }
     }
     job->passes = vk_passes_take(tml, &desc->length, arena);
-    if (!job->one_pass) {
+    if (job->one_pass) {
+        job->states = vk_one_pass_states_take(arena, &job->passes);
+    } else {
         uint64_t items = partition ? bound : TML_MIN_OF(bound, job->passes.items);
         job->bits = vk_keep_take(arena, items);
         uint64_t tiles = tiles_of(TML_MIN_OF(bound, job->passes.items));
@@ -333,8 +346,10 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
 {
     const tml_keep *keep = &desc->keep;
     const tml_slot *count = tml_slot_of(tml, desc->count);
-    vk_one_pass outputs = {
-        .totals = job->totals, .is_chained = job->totals != 0, .room = UINT64_MAX};
+    vk_one_pass outputs = {.totals = job->totals,
+                           .states = job->states,
+                           .is_chained = job->totals != 0,
+                           .room = UINT64_MAX};
     if (!outputs.is_chained && count) {
         outputs.totals = vk_slot_address(count);
         outputs.is_wide = count->type == TML_U64;

@@ -60,9 +60,13 @@ typedef struct vk_one_pass {
     uint64_t room;      /* elements of each of them */
     /* One pass: the caller's count, or 0. Several: u64 running totals, one more than passes. */
     vk_address totals;
-    bool is_chained; /* totals are running totals, even of one pass */
-    bool is_wide;    /* the caller's count is u64 */
+    vk_address states; /* vk_one_pass_states_take */
+    bool is_chained;   /* totals are running totals, even of one pass */
+    bool is_wide;      /* the caller's count is u64 */
 } vk_one_pass;
+
+/* Room for the states of the longest pass, for a recording. */
+vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes);
 
 /* May this room be used? */
 bool vk_one_pass_fits(uint64_t bound, uint64_t room);

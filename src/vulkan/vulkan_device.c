@@ -449,7 +449,7 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
 void vk_close(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    if (device->device && device->fn.DeviceWaitIdle && device->pool)
+    if (device->device && device->pool)
         (void)vk_sync(tml);
     if (device->device && device->fn.DestroyDevice) {
         vk_kernels_close(tml);

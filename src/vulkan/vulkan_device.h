@@ -23,6 +23,8 @@ typedef struct vk_buffer {
     vk_block *block;           /* NULL: lent */
     void *host;                /* where it is mapped, or NULL */
     struct vk_buffer *mapping; /* tml_map: the host-visible copy, until tml_unmap */
+    struct vk_buffer *next;    /* in the list that holds it once it is nobody's */
+    uint32_t last_batch;       /* that may use it */
 } vk_buffer;
 
 typedef struct vk_memory {
@@ -67,7 +69,10 @@ struct vk_device {
     uint64_t timestamp_mask;
 
     vk_memory memory;
-    vk_buffer *arena; /* behind tml->scratch */
+    vk_buffer *arena;     /* behind tml->scratch */
+    bool arena_recorded;  /* commands of the caller's address it */
+    vk_buffer *retired;   /* arenas that were outgrown, which commands of the caller's address */
+    vk_buffer *discarded; /* to be given back after their last batch */
 
     VkCommandPool pool;
     vk_batch batches[VK_BATCHES];
@@ -90,7 +95,7 @@ struct vk_device {
     /* Look-back states: two blocks, of which the first zeroed words are zero. */
     vk_buffer *states[2];
     uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
-    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; NULL: no states yet */
+    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; NULL: none needed yet */
 
     const tml_vulkan_kernel *kernels;
     struct vk_kernel_cache *kernel_cache; /* vulkan_kernel.c */
@@ -118,6 +123,10 @@ void vk_memory_close(tml_context *tml);
 tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kind,
                           VkDeviceSize size, vk_buffer **out);
 void vk_memory_give(tml_context *tml, vk_buffer *buffer);
+/* The same once the device has done what is enqueued so far; does not wait. */
+void vk_memory_discard(tml_context *tml, vk_buffer *buffer);
+/* A batch is done: gives back what it was the last to use. */
+void vk_memory_collect(tml_context *tml, uint32_t batch);
 
 tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
@@ -129,7 +138,9 @@ void vk_unmap(tml_context *tml, tml_slot *slot);
 /* The buffer, ours or the caller's, that an address lies in. */
 bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
                     VkDeviceSize *offset);
-tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out);
+tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
+/* Nothing that was recorded will run again: its scratch need not be kept. */
+void vk_scratch_forget(tml_context *tml);
 
 /* ---- vulkan_record.c ------------------------------------------------------------------------- */
 
@@ -145,6 +156,8 @@ typedef enum vk_work {
 tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out);
 tml_status vk_submit(tml_context *tml); /* what is recorded */
 tml_status vk_sync(tml_context *tml);   /* submits and waits */
+/* The last batch that has work which may not be done; false: there is none. */
+bool vk_batch_last(const vk_device *device, uint32_t *batch);
 /* Waits for one batch. */
 tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
 /* TML_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
@@ -152,6 +165,11 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
 tml_status vk_take_stall(tml_context *tml);
 /* INVALID_ARGUMENT while recording into the caller's command buffer. */
 tml_status vk_refuse_recording(tml_context *tml, const char *call);
+
+/* ---- vulkan_shared.c ------------------------------------------------------------------------- */
+
+/* Takes the word of vk_states.stalled, once. */
+tml_status vk_stalled_open(tml_context *tml);
 
 /* ---- vulkan_pipeline.c ----------------------------------------------------------------------- */
 

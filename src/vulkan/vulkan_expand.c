@@ -204,7 +204,7 @@ tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_add
 typedef struct expand_layout {
     vk_passes passes;
     vk_address made;    /* counts by a kernel, of a pass */
-    vk_address control; /* REDUCE_THEN_SCAN; else it comes with the states */
+    vk_address control; /* and, of a recorded LOOK_BACK, states */
     vk_address places;  /* of a pass */
     vk_address totals;  /* u64, after each pass */
     vk_expand_outputs outputs;
@@ -218,8 +218,8 @@ static expand_layout lay_out(tml_context *tml, const tml_expand_desc *desc, vk_a
     l.passes = vk_passes_take_of(&desc->length, items, arena);
     l.totals = vk_take(arena, l.passes.count, sizeof(uint64_t));
     l.places = vk_take(arena, (uint64_t)tiles_of(longest) + 1, sizeof(uint64_t));
-    if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
-        l.control = vk_take(arena, EXPAND_CONTROL, sizeof(uint32_t));
+    uint32_t states = desc->method == TML_METHOD_LOOK_BACK ? 2 * tiles_of(longest) : 0;
+    l.control = vk_take(arena, EXPAND_CONTROL + states, sizeof(uint32_t));
     if (desc->count_kernel)
         l.made = vk_take(arena, longest, sizeof(uint32_t));
     vk_expand_outputs_take(tml, desc, arena, &l.outputs);
@@ -276,7 +276,7 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     args.counts = counts.at;
     if (status == TML_OK && is_one_pass) {
         vk_states states;
-        status = vk_take_states(tml, EXPAND_CONTROL + 2 * tiles, &states);
+        status = vk_take_states(tml, EXPAND_CONTROL + 2 * tiles, l->control, &states);
         args.control = states.words;
         args.clear = states.clear;
         args.clear_count = states.clear_count;

@@ -49,6 +49,7 @@ typedef struct measure_job {
     image_measure_args args;
     uint32_t options, batch;
     uint64_t groups;
+    vk_address states; /* for a recording */
 } measure_job;
 
 /* Reads the picture by pieces of 16 bytes where it lies so that they hold whole pixels, none beyond the
@@ -104,6 +105,7 @@ static measure_job lay_out(const tml_context *tml, const image_measure_plan *pla
     job.groups = (units + step * steps - 1) / (step * steps);
     job.args.steps = (uint32_t)steps;
     job.args.groups = (uint32_t)job.groups;
+    job.states = vk_take(arena, IMAGE_STATE_WORDS, sizeof(uint32_t));
     if (plan->what & TML_MEASURE_MEAN)
         job.args.records = vk_take(arena, job.groups, 4 * sizeof(float));
     return job;
@@ -131,7 +133,7 @@ static tml_status run_measure(tml_context *tml, const void *desc, void *scratch,
     vk_arena arena = vk_arena_of(scratch);
     measure_job job = lay_out(tml, plan, &arena);
     vk_states states;
-    tml_status status = vk_take_states(tml, IMAGE_STATE_WORDS, &states);
+    tml_status status = vk_take_states(tml, IMAGE_STATE_WORDS, job.states, &states);
     if (status != TML_OK)
         return status;
     job.args.mask = vk_address_of(tml, plan->mask);

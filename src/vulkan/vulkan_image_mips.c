@@ -36,6 +36,7 @@ typedef struct mips_job {
     uint64_t first; /* the chain's texel where the next one begins */
     /* Levels of floats, used in turn; what KAISER makes along x. */
     vk_address floats[2], across;
+    vk_address states;                 /* a word, for a recording */
     uint64_t floats_size, across_size; /* texels that they must have */
     uint32_t turn;
 } mips_job;
@@ -137,7 +138,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
     tml_status status = TML_OK;
     if (args.more_levels && !job->is_dry) {
         vk_states states;
-        status = vk_take_states(job->tml, 1, &states);
+        status = vk_take_states(job->tml, 1, job->states, &states);
         args.states = states.words;
         args.clear = states.clear;
         args.clear_count = states.clear_count;
@@ -242,6 +243,7 @@ static mips_job lay_out(tml_context *tml, const image_mips_plan *plan, vk_arena 
     job.floats[0] = vk_take(arena, dry.floats_size, TEXEL);
     job.floats[1] = vk_take(arena, dry.floats_size, TEXEL);
     job.across = vk_take(arena, dry.across_size, TEXEL);
+    job.states = vk_take(arena, 1, sizeof(uint32_t));
     return job;
 }
 

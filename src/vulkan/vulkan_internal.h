@@ -103,8 +103,8 @@ static inline vk_arena vk_arena_of(void *scratch)
 }
 
 /* Bytes that scratch may have, as far as the driver tells: what the arena has, and what is left
- * beside everything else, less a share for what else may be needed. */
-uint64_t vk_scratch_room(const tml_context *tml);
+ * beside everything else, less a share for what else may be needed. May wait. */
+uint64_t vk_scratch_room(tml_context *tml);
 
 /* A place in the order of what was submitted; 0: before everything. */
 typedef uint32_t vk_mark;
@@ -118,9 +118,10 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
                      vk_mark last_use);
 
 /* count words of zero for a look-back's states, and a block of clear_count words at clear that the
- * operation must set to zero itself (with its own groups: that saves a dispatch). Where the
- * alternation cannot hold (the caller's command buffer) it records a fill and clear_count is 0.
- * A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
+ * operation must set to zero itself (with its own groups: that saves a dispatch). What is recorded
+ * into the caller's command buffer runs at any time and any number of times, so it shares no states
+ * with other work: there they are own, room for count words in the operation's scratch, behind a
+ * recorded fill, and clear_count is 0. A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
  * waits then returns TML_STALLED. */
 typedef struct vk_states {
     vk_address words;
@@ -128,7 +129,7 @@ typedef struct vk_states {
     uint32_t clear_count;
     vk_address stalled;
 } vk_states;
-tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out);
+tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out);
 
 /* ---- lengths and passes ---------------------------------------------------------------------- */
 

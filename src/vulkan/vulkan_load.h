@@ -23,7 +23,6 @@
     X(DestroyDevice)                                                                               \
     X(GetDeviceQueue)                                                                              \
     X(QueueSubmit)                                                                                 \
-    X(DeviceWaitIdle)                                                                              \
     X(AllocateMemory)                                                                              \
     X(FreeMemory)                                                                                  \
     X(MapMemory)                                                                                   \

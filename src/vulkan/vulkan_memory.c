@@ -73,6 +73,12 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
     return TML_OK;
 }
 
+/* Waits for memory that was discarded. Was there any? */
+static bool reclaim(tml_context *tml)
+{
+    return vk_device_of(tml)->discarded && vk_sync(tml) == TML_OK;
+}
+
 /* What the driver leaves to this process: by VK_EXT_memory_budget, and where that is missing the
  * whole heap. */
 static uint64_t heap_room(const vk_device *device)
@@ -92,18 +98,32 @@ static uint64_t heap_room(const vk_device *device)
     return most > used ? most - used : 0;
 }
 
-uint64_t vk_scratch_room(const tml_context *tml)
+uint64_t vk_scratch_room(tml_context *tml)
 {
     const vk_device *device = vk_device_of(tml);
     const vk_memory *memory = &device->memory;
+    (void)reclaim(tml);
     uint64_t left = memory->limit > memory->used ? memory->limit - memory->used : 0;
     left = TML_MIN_OF(left, heap_room(device));
     left -= TML_MIN_OF(left / 8, (uint64_t)2 * BLOCK_SIZE);
-    /* The arena is given back before it grows. */
-    return TML_MIN_OF(left + tml->scratch_size, (uint64_t)device->max_buffer);
+    /* An arena that no recording holds is given back before it grows. */
+    uint64_t given = device->arena && !device->arena_recorded ? device->arena->size : 0;
+    return TML_MIN_OF(TML_MAX_OF(left + given, tml->scratch_size), (uint64_t)device->max_buffer);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void block_unmake(vk_device *device, vk_block *block)
+{
+    if (block->handle)
+        device->fn.DestroyBuffer(device->device, block->handle, NULL);
+    if (block->memory)
+        device->fn.FreeMemory(device->device, block->memory, NULL);
+    if (block->memory && block->kind == VK_MEMORY_DEVICE)
+        device->memory.used -= block->size;
+    block->handle = VK_NULL_HANDLE;
+    block->memory = VK_NULL_HANDLE;
+}
 
 static void block_destroy(tml_context *tml, vk_block *block)
 {
@@ -113,12 +133,7 @@ static void block_destroy(tml_context *tml, vk_block *block)
             *link = block->next;
             break;
         }
-    if (block->handle)
-        device->fn.DestroyBuffer(device->device, block->handle, NULL);
-    if (block->memory)
-        device->fn.FreeMemory(device->device, block->memory, NULL);
-    if (block->memory && block->kind == VK_MEMORY_DEVICE)
-        device->memory.used -= block->size;
+    block_unmake(device, block);
     tml_free(tml, block->gaps, block->gap_capacity * sizeof *block->gaps);
     tml_free(tml, block, sizeof *block);
 }
@@ -171,6 +186,11 @@ static VkDeviceSize block_size_for(const vk_memory *memory, vk_memory_kind kind,
     return size > BLOCK_SIZE / 2 || is_short ? size : (VkDeviceSize)BLOCK_SIZE;
 }
 
+static bool within_limit(const vk_memory *memory, vk_memory_kind kind, VkDeviceSize size)
+{
+    return kind != VK_MEMORY_DEVICE || size <= memory->limit - memory->used;
+}
+
 static tml_status block_create(tml_context *tml, const char *call, vk_memory_kind kind,
                                VkDeviceSize size, vk_block **out)
 {
@@ -183,7 +203,7 @@ static tml_status block_create(tml_context *tml, const char *call, vk_memory_kin
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                          "%s: %s makes buffers of at most %" PRIu64 " bytes", what,
                          tml->device.name, (uint64_t)device->max_buffer);
-    if (kind == VK_MEMORY_DEVICE && block_size > memory->limit - memory->used)
+    if (!within_limit(memory, kind, block_size))
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                          "%s: %" PRIu64 " of the limit of %" PRIu64 " are taken", what,
                          memory->used, memory->limit);
@@ -199,6 +219,10 @@ static tml_status block_create(tml_context *tml, const char *call, vk_memory_kin
     }
     block->gaps[block->gap_count++] = (vk_gap){0, block_size};
     VkResult result = block_make(device, block);
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && reclaim(tml)) {
+        block_unmake(device, block);
+        result = block_make(device, block);
+    }
     if (result != VK_SUCCESS) {
         block_destroy(tml, block);
         return vk_failed(tml, result, what);
@@ -268,6 +292,17 @@ static void block_join(vk_block *block, VkDeviceSize offset, VkDeviceSize size)
     block->pieces--;
 }
 
+/* The block that a piece was cut from; NULL: none has the room. */
+static vk_block *find_room(tml_context *tml, vk_memory_kind kind, VkDeviceSize size,
+                           VkDeviceSize *offset)
+{
+    vk_block *block = vk_device_of(tml)->memory.blocks;
+    while (block &&
+           !(block->kind == kind && gaps_reserve(tml, block) && block_cut(block, size, offset)))
+        block = block->next;
+    return block;
+}
+
 tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kind,
                           VkDeviceSize size, vk_buffer **out)
 {
@@ -278,10 +313,10 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     if (!buffer)
         return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for a buffer's record", call);
     *buffer = (vk_buffer){.size = size};
-    vk_block *block = device->memory.blocks;
-    while (block && !(block->kind == kind && gaps_reserve(tml, block) &&
-                      block_cut(block, size, &buffer->offset)))
-        block = block->next;
+    const vk_memory *memory = &device->memory;
+    vk_block *block = find_room(tml, kind, size, &buffer->offset);
+    if (!block && !within_limit(memory, kind, block_size_for(memory, kind, size)) && reclaim(tml))
+        block = find_room(tml, kind, size, &buffer->offset);
     tml_status status = TML_OK;
     if (!block) {
         status = block_create(tml, call, kind, size, &block);
@@ -314,9 +349,44 @@ void vk_memory_give(tml_context *tml, vk_buffer *buffer)
     tml_free(tml, buffer, sizeof *buffer);
 }
 
+void vk_memory_discard(tml_context *tml, vk_buffer *buffer)
+{
+    vk_device *device = vk_device_of(tml);
+    if (!buffer || !buffer->block || !vk_batch_last(device, &buffer->last_batch)) {
+        vk_memory_give(tml, buffer);
+        return;
+    }
+    buffer->next = device->discarded;
+    device->discarded = buffer;
+}
+
+void vk_memory_collect(tml_context *tml, uint32_t batch)
+{
+    for (vk_buffer **link = &vk_device_of(tml)->discarded; *link;) {
+        vk_buffer *buffer = *link;
+        if (buffer->last_batch != batch) {
+            link = &buffer->next;
+            continue;
+        }
+        *link = buffer->next;
+        vk_memory_give(tml, buffer);
+    }
+}
+
+static void give_list(tml_context *tml, vk_buffer **list)
+{
+    while (*list) {
+        vk_buffer *buffer = *list;
+        *list = buffer->next;
+        vk_memory_give(tml, buffer);
+    }
+}
+
 void vk_memory_close(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
+    give_list(tml, &device->discarded);
+    give_list(tml, &device->retired);
     for (int i = 0; i < 2; i++) {
         vk_memory_give(tml, device->stages[i]);
         vk_memory_give(tml, device->states[i]);
@@ -328,26 +398,88 @@ void vk_memory_close(tml_context *tml)
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
-tml_status vk_scratch_resize(tml_context *tml, size_t size, void **out)
+/* Commands that the caller keeps go on to address the arena that they were recorded with. Such a one is
+ * retired, not given back, until the caller forgets its recordings, and is taken again where it is large
+ * enough. The next one is twice as large as the largest of them, so that all that are retired together
+ * take no more than the one in use. */
+static void arena_leave(tml_context *tml, bool at_once)
 {
     vk_device *device = vk_device_of(tml);
-    if (vk_is_recording(tml) && size > 0)
-        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
-                         "scratch of %zu bytes is needed while recording into a command buffer; "
-                         "call tml_reserve before tml_vulkan_record, or give desc.scratch",
-                         size);
-    tml_status status = vk_sync(tml);
-    if (status != TML_OK && size > 0)
-        return status;
-    vk_memory_give(tml, device->arena);
+    vk_buffer *arena = device->arena;
     device->arena = NULL;
+    if (!arena)
+        return;
+    if (device->arena_recorded) {
+        arena->next = device->retired;
+        device->retired = arena;
+    } else {
+        vk_memory_discard(tml, arena);
+        if (at_once)
+            (void)reclaim(tml); /* a failure stays with the device */
+    }
+    device->arena_recorded = false;
+}
+
+/* The smallest of the retired that is large enough; else NULL. largest: of all. */
+static vk_buffer *arena_return(vk_device *device, size_t size, VkDeviceSize *largest)
+{
+    vk_buffer **best = NULL;
+    *largest = 0;
+    for (vk_buffer **link = &device->retired; *link; link = &(*link)->next) {
+        *largest = TML_MAX_OF(*largest, (*link)->size);
+        if ((*link)->size >= size && (!best || (*link)->size < (*best)->size))
+            best = link;
+    }
+    vk_buffer *arena = best ? *best : NULL;
+    if (best)
+        *best = arena->next;
+    return arena;
+}
+
+/* A size that may be had: twice the largest of the retired, if that is in reach. */
+static VkDeviceSize arena_size(tml_context *tml, size_t size, VkDeviceSize largest)
+{
+    uint64_t room = 2 * largest > size ? vk_scratch_room(tml) : 0;
+    return 2 * largest <= room ? TML_MAX_OF(2 * largest, (VkDeviceSize)size) : size;
+}
+
+tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, void **out)
+{
+    vk_device *device = vk_device_of(tml);
+    bool is_enough = device->arena && size > 0 && device->arena->size >= size;
+    if (vk_is_recording(tml) && size > 0 && !is_enough)
+        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
+                         "%s: %zu bytes of scratch are needed while recording into a command "
+                         "buffer, and there are %zu; call tml_reserve before tml_vulkan_record, "
+                         "or give desc.scratch",
+                         call, size, tml->scratch_size);
+    if (is_enough)
+        return TML_OK;
+    arena_leave(tml, size == 0);
     *out = NULL;
     if (size == 0)
         return TML_OK;
-    status = vk_memory_take(tml, "scratch", VK_MEMORY_DEVICE, size, &device->arena);
+    VkDeviceSize largest;
+    device->arena = arena_return(device, size, &largest);
+    device->arena_recorded = device->arena != NULL;
+    tml_status status = TML_OK;
+    if (!device->arena)
+        status = vk_memory_take(tml, call, VK_MEMORY_DEVICE, arena_size(tml, size, largest),
+                                &device->arena);
     if (status == TML_OK)
         *out = (void *)(uintptr_t)device->arena->address;
     return status;
+}
+
+void vk_scratch_forget(tml_context *tml)
+{
+    vk_device *device = vk_device_of(tml);
+    while (device->retired) {
+        vk_buffer *arena = device->retired;
+        device->retired = arena->next;
+        vk_memory_discard(tml, arena);
+    }
+    device->arena_recorded = false;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -434,10 +566,8 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot)
 {
     vk_buffer *buffer = slot->memory;
-    vk_unmap(tml, slot);
-    if (buffer->block)
-        (void)vk_sync(tml); /* the work that uses it comes first; a failure stays */
-    vk_memory_give(tml, buffer);
+    vk_memory_discard(tml, buffer->mapping);
+    vk_memory_discard(tml, buffer);
     slot->memory = NULL;
 }
 
@@ -656,12 +786,20 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     vk_buffer *buffer = slot->memory;
     if (!buffer->mapping)
         return;
+    /* Also between tml_vulkan_record and its end: the copy is the context's own work. */
+    vk_device *device = vk_device_of(tml);
+    const VkCommandBuffer lent_commands = device->lent_commands;
+    const bool after_barrier = device->after_barrier, only_compute = device->only_compute;
+    device->lent_commands = VK_NULL_HANDLE;
     tml_status status = TML_OK;
     if (slot->size > 0)
         status = record_copy(tml, buffer->mapping, 0, buffer, 0, slot->size);
     if (status == TML_OK)
-        status = vk_sync(tml);
+        status = vk_submit(tml);
+    device->lent_commands = lent_commands;
+    device->after_barrier = after_barrier;
+    device->only_compute = only_compute;
     (void)status; /* a failure stays with the device: the next call that waits says so */
-    vk_memory_give(tml, buffer->mapping);
+    vk_memory_discard(tml, buffer->mapping);
     buffer->mapping = NULL;
 }

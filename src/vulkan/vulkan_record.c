@@ -63,8 +63,12 @@ static tml_status lose(tml_context *tml, VkResult result, const char *what)
 {
     vk_device *device = vk_device_of(tml);
     device->is_lost = true;
-    if (result != VK_TIMEOUT) /* what still runs uses memory that may be freed from here on */
-        (void)device->fn.DeviceWaitIdle(device->device);
+    /* What still runs uses memory that may be freed from here on. A device that was lent is not ours to
+     * wait for as a whole. */
+    for (uint32_t i = 0; i < VK_BATCHES && result != VK_TIMEOUT; i++)
+        if (device->batches[i].is_submitted)
+            (void)device->fn.WaitForFences(device->device, 1, &device->batches[i].fence, VK_TRUE,
+                                           wait_nanoseconds);
     return vk_failed(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result, what);
 }
 
@@ -73,6 +77,15 @@ static tml_status lost(tml_context *tml)
     return tml_error(tml, TML_DEVICE_LOST,
                      "%s was lost by an earlier call; close the context and open another",
                      tml->device.name);
+}
+
+bool vk_batch_last(const vk_device *device, uint32_t *batch)
+{
+    *batch = device->batch;
+    if (!device->batches[*batch].is_recording)
+        *batch = (*batch + VK_BATCHES - 1) % VK_BATCHES;
+    return !device->is_lost &&
+           (device->batches[*batch].is_recording || device->batches[*batch].is_submitted);
 }
 
 tml_status vk_batch_wait(tml_context *tml, uint32_t index)
@@ -88,6 +101,7 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
     if (result != VK_SUCCESS)
         return lose(tml, result, "waiting for the device: vkWaitForFences");
     batch->is_submitted = false;
+    vk_memory_collect(tml, index);
     result = device->fn.ResetFences(device->device, 1, &batch->fence);
     return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
 }
@@ -105,6 +119,12 @@ static void barrier(const vk_device *device, VkCommandBuffer commands, VkPipelin
 static const VkPipelineStageFlags work_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
                                                 VK_PIPELINE_STAGE_TRANSFER_BIT |
                                                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+
+/* Where work before and after a batch may stand. */
+static VkPipelineStageFlags stages_around(const vk_device *device)
+{
+    return device->is_lent ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : work_stages;
+}
 
 /* The current batch, begun. */
 static tml_status batch_begin(tml_context *tml, vk_batch **out)
@@ -124,8 +144,9 @@ static tml_status batch_begin(tml_context *tml, vk_batch **out)
         return vk_failed(tml, result, "vkBeginCommandBuffer");
     batch->is_recording = true;
     batch->dispatches = 0;
-    /* Batches of one queue begin in order but may overlap. */
-    barrier(device, batch->commands, work_stages, work_stages);
+    /* Batches of one queue begin in order but may overlap, and what the caller submitted to a queue of its
+     * own before may have written what was lent. */
+    barrier(device, batch->commands, stages_around(device), work_stages);
     device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
@@ -180,7 +201,8 @@ tml_status vk_submit(tml_context *tml)
     if (!batch->is_recording)
         return TML_OK;
     /* What the host maps it may read after the fence. */
-    barrier(device, batch->commands, work_stages, VK_PIPELINE_STAGE_HOST_BIT);
+    barrier(device, batch->commands, work_stages,
+            VK_PIPELINE_STAGE_HOST_BIT | (device->is_lent ? stages_around(device) : 0));
     batch->is_recording = false;
     VkResult result = device->fn.EndCommandBuffer(batch->commands);
     if (result != VK_SUCCESS)
@@ -314,11 +336,14 @@ tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
     if (status == TML_OK)
+        status = vk_stalled_open(tml);
+    if (status == TML_OK)
         status = vk_submit(tml); /* what was enqueued before comes before */
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
     device->lent_commands = commands;
+    tml->scratch_used = false;
     barrier(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, work_stages);
     device->only_compute = device->after_barrier = true;
     return TML_OK;
@@ -334,7 +359,19 @@ tml_status tml_vulkan_record_end(tml_context *tml)
             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
     device->lent_commands = VK_NULL_HANDLE;
     device->after_barrier = false;
+    device->arena_recorded |= tml->scratch_used;
     return TML_OK;
+}
+
+tml_status tml_vulkan_forget_recordings(tml_context *tml)
+{
+    static const char call[] = "tml_vulkan_forget_recordings";
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+    tml_status status = vk_refuse_recording(tml, call);
+    if (status == TML_OK)
+        vk_scratch_forget(tml);
+    return status;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

@@ -26,6 +26,7 @@ typedef struct reduce_job {
     vk_fold fold;
     vk_passes passes;
     uint32_t tiles, fans; /* of the longest pass */
+    vk_address states;    /* for a recording */
     reduce_args args;
 } reduce_job;
 
@@ -46,6 +47,8 @@ static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *are
     job->args.partials = vk_take(arena, job->tiles, 16);
     job->args.fans = vk_take(arena, job->fans, 16);
     job->args.running = vk_take(arena, 1, 16);
+    if (job->tiles > 1)
+        job->states = vk_take(arena, 1 + job->fans, sizeof(uint32_t));
     return is_supported;
 }
 
@@ -72,7 +75,7 @@ static tml_status run_pass(tml_context *tml, reduce_job *job, vk_address in, siz
     reduce_args *args = &job->args;
     vk_states states = {0};
     if (tiles > 1) {
-        tml_status status = vk_take_states(tml, 1 + job->fans, &states);
+        tml_status status = vk_take_states(tml, 1 + job->fans, job->states, &states);
         if (status)
             return status;
     }

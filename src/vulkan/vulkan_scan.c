@@ -63,6 +63,11 @@ static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
     return (uint32_t)TML_MAX_OF((count + kind->tile - 1) / kind->tile, (uint64_t)1);
 }
 
+static uint32_t state_words(const scan_kind *kind, uint64_t count)
+{
+    return 4 + kind->parts * tiles_of(kind, count);
+}
+
 static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_t mode,
                                 const scan_args *args, uint32_t groups, vk_address grid)
 {
@@ -80,12 +85,12 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 
 /* One dispatch over args->bound elements. */
 static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
-                                   vk_address grid)
+                                   vk_address own_states, vk_address grid)
 {
     bool in_place = args->in_at == args->out_at, moving = vk_caps_of(tml)->forward_progress;
     uint32_t tiles = tiles_of(kind, args->bound);
     vk_states states;
-    tml_status status = vk_take_states(tml, 4 + kind->parts * tiles, &states);
+    tml_status status = vk_take_states(tml, state_words(kind, args->bound), own_states, &states);
     if (status)
         return status;
     args->states = states.words;
@@ -140,6 +145,7 @@ static tml_status scan_in_steps(tml_context *tml, const scan_kind *kind, const s
 typedef struct scan_job {
     scan_kind kind;
     vk_passes passes;
+    vk_address states;   /* LOOK_BACK, for a recording */
     vk_address sums;     /* REDUCE_THEN_SCAN: a tile */
     vk_address steps[2]; /* SCAN_SEARCH: an element */
     vk_address bases[2]; /* what each pass begins with, in turns */
@@ -154,7 +160,9 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena
         for (int i = 0; i < 2; i++)
             job->bases[i] = vk_take(arena, 1, job->kind.sum_size);
     uint64_t longest = TML_MIN_OF(job->passes.bound, job->passes.items);
-    if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
+    if (desc->method == TML_METHOD_LOOK_BACK)
+        job->states = vk_take(arena, state_words(&job->kind, longest), sizeof(uint32_t));
+    else if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
         job->sums = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
     else if (desc->method == TML_METHOD_SCAN_SEARCH)
         for (int i = 0; i < 2; i++)
@@ -207,7 +215,7 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
         else if (pass.bound <= SHORT_TILES * job.kind.tile)
             status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1, 0);
         else if (desc->method == TML_METHOD_LOOK_BACK)
-            status = scan_in_one_pass(tml, &job.kind, &args, grid);
+            status = scan_in_one_pass(tml, &job.kind, &args, job.states, grid);
         else
             status = reduce_then_scan(tml, &job.kind, &args, job.sums, grid);
     }
@@ -228,12 +236,16 @@ static uint32_t counts_tiles(uint32_t count)
 
 size_t vk_scan_counts_scratch(uint32_t count)
 {
-    vk_arena arena = {0};
+    if (count <= COUNTS_FOR_ONE_GROUP)
+        return 0;
+    const scan_kind kind = kind_for(TML_U32);
+    vk_arena one_pass = {0}, steps = {0};
+    vk_take(&one_pass, state_words(&kind, count), sizeof(uint32_t));
     while (count > COUNTS_FOR_ONE_GROUP) {
         count = counts_tiles(count);
-        vk_take(&arena, count, sizeof(uint32_t));
+        vk_take(&steps, count, sizeof(uint32_t));
     }
-    return arena.size;
+    return TML_MAX_OF(one_pass.size, steps.size);
 }
 
 static tml_status scan_counts_step(tml_context *tml, uint32_t mode, const scan_counts_args *args)
@@ -263,7 +275,7 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
             tml, &kind,
             &(scan_args){
                 .in_at = values, .out_at = values, .base = base, .total = total, .bound = count},
-            0);
+            scratch, 0);
     }
 
     vk_arena arena = {scratch, 0};

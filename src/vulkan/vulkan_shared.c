@@ -184,9 +184,11 @@ tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc 
 /* ---- look-back states ------------------------------------------------------------------------ */
 
 /* Memory that the host can read without asking the device, which writes it hardly ever. */
-static tml_status take_stalled(tml_context *tml)
+tml_status vk_stalled_open(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
+    if (device->stalled)
+        return TML_OK;
     vk_memory_kind kind = device->memory.host_visible ? VK_MEMORY_DEVICE : VK_MEMORY_STAGING;
     tml_status status =
         vk_memory_take(tml, "look-back states", kind, sizeof(uint32_t), &device->stalled);
@@ -201,16 +203,9 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
     uint32_t capacity = TML_MAX_OF(device->state_capacity, 1u << 16);
     while (capacity < count)
         capacity *= 2;
-    if (vk_is_recording(tml))
-        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
-                         "a look-back over %u tiles needs states that are not there yet; run the "
-                         "operation once before tml_vulkan_record",
-                         count);
-    tml_status status = vk_sync(tml);
-    if (status == TML_OK && !device->stalled)
-        status = take_stalled(tml);
+    tml_status status = vk_stalled_open(tml);
     for (int i = 0; i < 2 && status == TML_OK; i++) {
-        vk_memory_give(tml, device->states[i]);
+        vk_memory_discard(tml, device->states[i]);
         device->states[i] = NULL;
         device->state_capacity = 0;
         device->state_zeroed[i] = device->state_dirty[i] = 0;
@@ -224,10 +219,14 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
 
 /* Block n is zero in its first state_zeroed[n] words but for the first state_dirty[n], which its
  * last user left; the next operation clears those while it uses the other block. */
-tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
+tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out)
 {
     vk_device *device = vk_device_of(tml);
     *out = (vk_states){0};
+    if (vk_is_recording(tml)) {
+        *out = (vk_states){.words = own, .stalled = device->stalled->address};
+        return vk_fill(tml, own, count, 0);
+    }
     if (count > device->state_capacity) {
         tml_status status = states_grow(tml, count);
         if (status != TML_OK)
@@ -236,10 +235,7 @@ tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
     uint32_t use = device->state_next, other = 1 - use;
     out->words = device->states[use]->address;
     out->stalled = device->stalled->address;
-    /* A command buffer of the caller's may run again, or never: it cleans up before itself, and
-     * what it leaves stays dirty. */
-    bool recording = vk_is_recording(tml);
-    if (recording || device->state_dirty[use] || device->state_zeroed[use] < count) {
+    if (device->state_dirty[use] || device->state_zeroed[use] < count) {
         uint32_t words = TML_MAX_OF(count, device->state_dirty[use]);
         tml_status status = vk_fill(tml, out->words, words, 0);
         if (status != TML_OK)
@@ -247,8 +243,6 @@ tml_status vk_take_states(tml_context *tml, uint32_t count, vk_states *out)
         device->state_zeroed[use] = TML_MAX_OF(device->state_zeroed[use], words);
     }
     device->state_dirty[use] = TML_MAX_OF(count, device->state_dirty[use]);
-    if (recording)
-        return TML_OK;
     out->clear = device->states[other]->address;
     out->clear_count = device->state_dirty[other];
     device->state_dirty[other] = 0;

@@ -234,7 +234,7 @@ static tml_status make_table(const surface_job *job, const workspace *space)
 static tml_status count_part(const surface_job *job, const workspace *space, uint32_t part)
 {
     vk_states states;
-    tml_status status = vk_take_states(job->tml, SURFACE_STATE_WORDS, &states);
+    tml_status status = vk_take_states(job->tml, SURFACE_STATE_WORDS, job->states, &states);
     if (status == TML_OK)
         status = make_table(job, space);
     if (status == TML_OK)

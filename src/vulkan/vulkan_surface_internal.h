@@ -51,6 +51,7 @@ typedef struct surface_job {
     uint64_t own_first, own_end; /* the slab at work */
     surface_source sources[SOURCES];
     vk_address totals; /* SURFACE_TOTAL_WORDS a part */
+    vk_address states; /* SURFACE_STATE_WORDS, for a recording */
     vk_arena spaces;   /* where workspaces begin */
 } surface_job;
 

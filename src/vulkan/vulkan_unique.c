@@ -17,6 +17,7 @@ typedef struct unique_job {
     vk_address aside;                  /* values in place: the runs', until all are moved */
     bool one_pass;
     vk_passes passes;
+    vk_address states; /* one_pass, for a recording */
     vk_keep_bits bits; /* of the longest pass */
     vk_address scan_scratch;
     vk_address totals; /* u64, one more than passes: runs before each, and in all */
@@ -65,7 +66,9 @@ static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *are
 
     job->passes = vk_passes_take(tml, &desc->length, arena);
     uint64_t part = TML_MIN_OF(bound, job->passes.items);
-    if (!job->one_pass) {
+    if (job->one_pass) {
+        job->states = vk_one_pass_states_take(arena, &job->passes);
+    } else {
         job->bits = vk_keep_take(arena, part);
         job->scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)job->bits.tiles), 1);
     }
@@ -95,6 +98,7 @@ static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const 
                 : job->starts.to ? job->starts.room
                                  : desc->length.count,
         .totals = job->totals,
+        .states = job->states,
         .is_chained = job->totals != 0,
     };
     if (!outputs.is_chained && count) {
