@@ -367,6 +367,25 @@ TEST(an_own_allocator_gets_everything_back)
     CHECK_EQ_U64(m.misaligned, 0);
 }
 
+TEST(an_array_larger_than_an_address_space_is_not_allocated)
+{
+    meter m = {0};
+    tml_context *tml = open_metered(&m);
+    const uint64_t calls = m.calls;
+    CHECK(tml_alloc_array(tml, (uint64_t)1 << 62, 8) == NULL); /* 2^65 bytes, 0 modulo 2^64 */
+    CHECK(tml_alloc_array(tml, UINT64_MAX, 2) == NULL);
+    CHECK(tml_alloc_array(tml, ((uint64_t)1 << 32) + 1, SIZE_MAX / 2) == NULL);
+    CHECK(tml_alloc_array(tml, (uint64_t)PTRDIFF_MAX + 1, 1) == NULL);
+    CHECK(tml_alloc_array(tml, 0, 8) == NULL && tml_alloc_array(tml, 8, 0) == NULL);
+    CHECK_EQ_U64(m.calls, calls); /* none of them reached the allocator */
+    uint64_t *array = tml_alloc_array(tml, 100, sizeof *array);
+    if (CHECK(array))
+        array[99] = 1;
+    tml_free(tml, array, 100 * sizeof *array);
+    tml_close(tml);
+    CHECK_EQ_I64(m.live, 0);
+}
+
 static void run_serially(void *user, uint32_t count, tml_task_fn task, void *argument)
 {
     (*(uint32_t *)user)++;

@@ -204,6 +204,9 @@ TML_API bool tml_is_cancelled(const tml_context *tml);
 /* For libraries built on this one: memory through the context's allocator, cache-line aligned;
  * large blocks ask the system for huge pages. size 0 gives NULL. NULL also when memory is short. */
 TML_API void *tml_alloc(tml_context *tml, size_t size);
+/* The same for count elements of size bytes; NULL also where the product is more than an address
+ * space holds. Freed as count * size bytes. */
+TML_API void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size);
 TML_API void tml_free(tml_context *tml, void *memory, size_t size);
 
 /* Runs task(argument, i) for i in [0, count) on the context's workers (or your hook) and waits. */

@@ -28,7 +28,7 @@ static bool page_add(tml_context *tml)
 {
     if (tml->page_count == tml->page_capacity) {
         uint32_t capacity = tml->page_capacity ? 2 * tml->page_capacity : 16;
-        tml_slot **pages = tml_alloc(tml, capacity * sizeof *pages);
+        tml_slot **pages = tml_alloc_array(tml, capacity, sizeof *pages);
         if (!pages)
             return false;
         if (tml->pages)
@@ -37,7 +37,7 @@ static bool page_add(tml_context *tml)
         tml->pages = pages;
         tml->page_capacity = capacity;
     }
-    tml_slot *page = tml_alloc(tml, TML_SLOT_PAGE * sizeof *page);
+    tml_slot *page = tml_alloc_array(tml, TML_SLOT_PAGE, sizeof *page);
     if (!page)
         return false;
     memset(page, 0, TML_SLOT_PAGE * sizeof *page);

@@ -52,6 +52,13 @@ void *tml_alloc(tml_context *tml, size_t size)
     return tml->allocator.alloc(tml->allocator.user, size, TML_ALIGNMENT);
 }
 
+void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size)
+{
+    uint64_t bytes;
+    return tml_mul(count, size, &bytes) && bytes <= PTRDIFF_MAX ? tml_alloc(tml, (size_t)bytes)
+                                                                : NULL;
+}
+
 void tml_free(tml_context *tml, void *memory, size_t size)
 {
     if (memory)
