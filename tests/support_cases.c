@@ -603,10 +603,13 @@ static int method_of(const case_run *c)
     return 0;
 }
 
-/* filter: part of a name, or NULL for all. */
-static bool is_wanted(const case_op *op, const char *filter)
+/* filters: parts of names, NULL-ended; without any, all are wanted. */
+static bool is_wanted(const case_op *op, const char *const *filters)
 {
-    return !filter || strstr(op->name, filter);
+    for (const char *const *filter = filters; *filter; filter++)
+        if (strstr(op->name, *filter))
+            return true;
+    return !*filters;
 }
 
 /* Probes each cell with the operation's default case. */
@@ -659,12 +662,12 @@ static void print_support(const case_op *const *ops)
 }
 
 /* Names every cell that the engines offer and no case passed. */
-static int coverage_report(const case_op *const *ops, const char *filter)
+static int coverage_report(const case_op *const *ops, const char *const *filters)
 {
     int missing = 0;
     matrix_probe(ops);
     for (int o = 0; ops[o]; o++)
-        for (uint32_t d = 0; d < device_count && is_wanted(ops[o], filter); d++) {
+        for (uint32_t d = 0; d < device_count && is_wanted(ops[o], filters); d++) {
             int a = axis_find(ops[o], "method");
             for (int m = 0; m < (a < 0 ? 1 : axis_size(&ops[o]->axes[a])); m++) {
                 if (reached[o][devices[d].engine][m] != 0)
@@ -771,7 +774,8 @@ static void run_perf_case(totals *sum, const case_op *const *ops, const char *na
     }
 }
 
-static void run_perf(totals *sum, const case_op *const *ops, const char *filter, const char *one)
+static void run_perf(totals *sum, const case_op *const *ops, const char *const *filters,
+                     const char *one)
 {
     printf("%-92s %9s %7s %s\n", "case", "best ms", "GB/s", "share of one memcpy's speed");
     if (one) {
@@ -780,7 +784,7 @@ static void run_perf(totals *sum, const case_op *const *ops, const char *filter,
     }
     for (const case_op *const *op = ops; *op; op++)
         for (const char *const *name = (*op)->perf; name && *name; name++)
-            if (is_wanted(*op, filter))
+            if (is_wanted(*op, filters))
                 run_perf_case(sum, ops, *name);
 }
 
@@ -799,10 +803,10 @@ static void run_choice(totals *sum, const case_op *const *ops, int op, const int
 }
 
 static void run_all(totals *sum, const case_op *const *ops, bool full, bool list_only,
-                    const char *filter)
+                    const char *const *filters)
 {
     for (int o = 0; ops[o]; o++) {
-        if (!is_wanted(ops[o], filter))
+        if (!is_wanted(ops[o], filters))
             continue;
         double start = seconds();
         uint64_t count = 0;
@@ -842,7 +846,7 @@ static int usage(const char *program)
             "  --engine E  only on cpu, vulkan or gl\n"
             "  --gl-path P  on OpenGL ES, force a path: integer, float, float_packed or packed\n"
             "  --pass-items N  on Vulkan, elements of a pass\n"
-            "  OP          only operations whose name contains it\n"
+            "  OP          only operations whose name contains it; may be given several times\n"
             "  -o 'CASE'   one case, by its name; may be given several times\n",
             program, program);
     return 2;
@@ -851,8 +855,8 @@ static int usage(const char *program)
 int case_main(int argc, char **argv, const case_op *const *ops, const case_check_fn *checks)
 {
     enum { ONES = 32 };
-    const char *mode = "test", *filter = NULL, *ones[ONES + 1] = {NULL};
-    uint32_t one_count = 0;
+    const char *mode = "test", *filters[ONES + 1] = {NULL}, *ones[ONES + 1] = {NULL};
+    uint32_t one_count = 0, filter_count = 0;
     bool full = false, coverage = false;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];
@@ -878,8 +882,8 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
         else if (strcmp(arg, "test") == 0 || strcmp(arg, "list") == 0 ||
                  strcmp(arg, "support") == 0 || strcmp(arg, "perf") == 0)
             mode = arg;
-        else if (arg[0] != '-')
-            filter = arg;
+        else if (arg[0] != '-' && filter_count < ONES)
+            filters[filter_count++] = arg;
         else
             return usage(argv[0]);
     }
@@ -890,7 +894,7 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
     totals sum = {0};
     bool is_report = strcmp(mode, "list") == 0 || strcmp(mode, "support") == 0;
     if (strcmp(mode, "perf") == 0) {
-        run_perf(&sum, ops, filter, ones[0]);
+        run_perf(&sum, ops, filters, ones[0]);
     } else if (one_count) {
         for (uint32_t i = 0; i < one_count; i++) {
             case_run c;
@@ -901,14 +905,14 @@ int case_main(int argc, char **argv, const case_op *const *ops, const case_check
     } else if (strcmp(mode, "support") == 0) {
         print_support(ops);
     } else {
-        run_all(&sum, ops, full, is_report, filter);
-        for (; !is_report && !filter && checks && checks->name; checks++) {
+        run_all(&sum, ops, full, is_report, filters);
+        for (; !is_report && !filter_count && checks && checks->name; checks++) {
             char message[1024] = "";
             case_result result = checks->run(message, sizeof message);
             count_result(&sum, result, "cpu", checks->name, message);
         }
         if (coverage)
-            sum.failed += coverage_report(ops, filter);
+            sum.failed += coverage_report(ops, filters);
     }
     contexts_close();
     if (!is_report)
