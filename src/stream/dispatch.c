@@ -129,7 +129,7 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                              "%s: %s is %s, needs what parameter %u of %s takes: %s", call, name,
                              tml_type_name(element), p, kernel->name,
                              is_words ? "elements of a multiple of 4 bytes" : tml_type_name(param));
-        if (is_words && (uintptr_t)tml_slot_of(tml, in[next])->memory % sizeof(uint32_t) != 0)
+        if (is_words && tml->engine->address(tml_slot_of(tml, in[next])) % sizeof(uint32_t) != 0)
             return tml_error(tml, TML_INVALID_ARGUMENT,
                              "%s: %s begins at an address that is no multiple of 4, needs one for "
                              "parameter %u of %s, which takes words",
