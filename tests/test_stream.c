@@ -18,18 +18,19 @@
     "1025 0 1 2 31 32 33 63 64 65 1023 1024 4095 4096 4097 7919 16383 16384 16385 65537 1000003"
 #define THREADS "2 1 7"
 #define METHODS "auto look_back reduce_then_scan histopyramid scan_search bitonic"
-/* The length by the host's word, by an element on the device, and by one that is above the
- * bound. */
-#define LENGTHS "host u32 u64 over"
+/* The length by the host's word, by an element on the device, by one that is above the bound, and none
+ * by the host's word: exactly zero, alone or as the bound of an element on the device. */
+#define LENGTHS "host u32 u64 over zero bound0"
 
 /* ---- shared by the operations ---------------------------------------------------------------- */
 
 /* Resolves the axis length: how many elements of bound there are, and the desc's field. */
 static uint64_t choose_length(case_run *c, uint64_t bound, tml_length *length)
 {
-    *length = (tml_length){.count = bound};
-    if (case_is(c, "length", "host"))
-        return bound;
+    bool is_empty = case_is(c, "length", "zero") || case_is(c, "length", "bound0");
+    *length = is_empty ? tml_length_of(0) : (tml_length){.count = bound};
+    if (case_is(c, "length", "host") || case_is(c, "length", "zero"))
+        return is_empty ? 0 : bound;
     uint64_t n = case_is(c, "length", "over") ? bound + 5 : bound - bound / 3;
     length->device_index = 2;
     if (case_is(c, "length", "u64")) {
@@ -40,9 +41,9 @@ static uint64_t choose_length(case_run *c, uint64_t bound, tml_length *length)
         case_array *device = case_array_new(c, TML_U32, 3);
         memcpy(device->data, (uint32_t[]){1, 1, (uint32_t)n}, 3 * sizeof(uint32_t));
         length->device = case_input(c, device, TML_U32, 3);
-        length->count = 0; /* the first input's */
+        length->count = 0; /* the first input's, or none */
     }
-    return n < bound ? n : bound;
+    return is_empty ? 0 : n < bound ? n : bound;
 }
 
 static uint64_t choose_count(const case_run *c)
@@ -531,7 +532,7 @@ static void map_test(case_run *c)
                          ? tml_buffer_create(c->tml, &alias, &desc.out)
                          : tml_error(c->tml, TML_UNSUPPORTED, "no memory under two types"));
     }
-    if (!row->in[0])
+    if (!row->in[0] && !desc.length.exact)
         desc.length.count = bound;
     c->bytes = n * size;
     for (int i = 0; i < 4; i++)
@@ -1034,7 +1035,7 @@ static void compact_or_partition(case_run *c, bool partition)
         c->bytes += (n + moved) * size;
     }
     choose_keep(c, flags, bound, &desc.keep);
-    if (payload_count == 0)
+    if (payload_count == 0 && !desc.length.exact)
         desc.length.count = bound; /* a mask has no exact count to default to */
     c->bytes += case_is(c, "src", "flags") ? n : case_is(c, "src", "mask") ? n / 8 : 0;
     case_array *indices = number_output(c, "indices", room);

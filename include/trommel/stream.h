@@ -1,10 +1,12 @@
 /* Streams: map, reduce, scan, compact, partition, expand, unique, segmented reduce and scan.
  *
  * Common to all operations
- *   length   how many elements go in. count 0 with no device buffer: all of the first input. With a
- *            device buffer (one u32 or u64 element at device_index) the length is read on the
- *            device when the operation runs, and count is its upper bound (0: the first input's
- *            count); a larger device value is clamped to the bound.
+ *   length   how many elements go in: count, or where that is 0 all of the first input.
+ *            tml_length_of(count) is for a count that the host computed: there 0 means none (the
+ *            outputs are those of an empty stream). With a device buffer (one u32 or u64 element at
+ *            device_index) the length is read on the device when the operation runs, and count,
+ *            understood as above, is its upper bound; a larger device value is clamped to the
+ *            bound.
  *   outputs  must be buffers that you made, large enough for the bound that each field states; they
  *            may not overlap inputs unless the field says "in place". Elements past the result are
  *            left as they were.
@@ -47,11 +49,20 @@ typedef enum tml_method {
 } tml_method;
 TML_API const char *tml_method_name(tml_method method); /* "look_back"; never NULL */
 
+/* Zeroed: all of the first input. A count that the host computed, and that may be 0, is
+ * tml_length_of(count). */
 typedef struct tml_length {
-    uint64_t count;
-    tml_buffer device;
-    uint64_t device_index;
+    uint64_t count;        /* 0 means the first input's count, unless exact */
+    tml_buffer device;     /* optional: the length itself, bounded by count */
+    uint64_t device_index; /* the element of device */
+    bool exact;            /* count means count, also where it is 0: no elements */
 } tml_length;
+/* Just so many elements; 0: none. */
+static inline tml_length tml_length_of(uint64_t count)
+{
+    tml_length length = {count, {0, 0}, 0, true};
+    return length;
+}
 
 /* ---- map ------------------------------------------------------------------------------------ */
 

@@ -31,8 +31,9 @@ uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer)
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length)
 {
-    if (length->count == 0)
+    if (length->count == 0 && !length->exact)
         length->count = available;
+    length->exact = true;
     if (tml_is_none(length->device))
         return TML_OK;
     if (length->device_index == UINT64_MAX)

@@ -2,7 +2,7 @@
  *
  *   1. check each field of a copy of the desc (stream_check_...), naming call and field in
  * messages;
- *   2. resolve its zeros in that copy: length.count becomes the bound, method becomes concrete;
+ *   2. resolve its zeros in that copy: length becomes exact, method becomes concrete;
  *   3. stream_run: the engine's operation from tml->engine->ops, its supports(), its scratch from
  *      desc.scratch or the arena, its run().
  *
@@ -21,7 +21,8 @@ extern const tml_type stream_scalar_types[]; /* every scalar */
 /* Elements in a buffer; 0 for none. */
 uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
 
-/* Checks length's device buffer and turns count 0 into available, which is the first input's count.
+/* Checks length's device buffer and turns a count of 0 that is not exact into available, which is the
+ * first input's count; from then on it is exact.
  * The inputs are then checked against length->count, the bound, each by its own name. */
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length);
