@@ -878,6 +878,129 @@ TEST(memory_runs_out)
     mesh_free(&m);
 }
 
+/* ---- calls that end early -------------------------------------------------------------------- */
+
+/* Cancels the context when so many parallel loops and reports have begun. */
+typedef struct canceller {
+    tml_context *tml;
+    uint64_t count, cancel_at; /* 0: never */
+} canceller;
+
+static void event(canceller *c)
+{
+    if (++c->count == c->cancel_at)
+        tml_cancel(c->tml);
+}
+
+static void cancelling_loop(void *user, uint32_t count, tml_task_fn task, void *argument)
+{
+    event(user);
+    for (uint32_t i = 0; i < count; i++)
+        task(argument, i);
+}
+
+static bool cancelling_report(void *user, const char *stage, double fraction)
+{
+    (void)stage;
+    (void)fraction;
+    event(user);
+    return true;
+}
+
+/* Two meshes in three poses, of which a room of 64 pairs holds only parts. */
+typedef struct crowd {
+    mesh a, b;
+    float poses[3 * 12];
+} crowd;
+
+static crowd crowd_make(void)
+{
+    crowd c = {.a = soup(40, 0.5f, 0), .b = soup(30, 0.5f, 0)};
+    for (uint32_t p = 0; p < 3; p++)
+        random_pose(0.1f, c.poses + 12 * p);
+    return c;
+}
+
+static void crowd_free(crowd *c)
+{
+    mesh_free(&c->a);
+    mesh_free(&c->b);
+}
+
+/* Cancelled at every loop and report in turn: an error that says so, or the whole answer. */
+TEST(cancelled_anywhere)
+{
+    crowd m = crowd_make();
+    for (int method = TML_COLLIDE_DEPTH_FIRST; method <= TML_COLLIDE_BREADTH_FIRST; method++) {
+        canceller c = {.cancel_at = 0};
+        tml_open_desc open = {.engine = TML_ENGINE_CPU,
+                              .parallel = {cancelling_loop, 2, &c},
+                              .progress = cancelling_report,
+                              .progress_user = &c};
+        if (!CHECK_OK(NULL, tml_open(&open, &c.tml)))
+            break;
+        tml_tree *a = tree_of(c.tml, &m.a), *b = tree_of(c.tml, &m.b);
+        tml_collide_desc desc = {.a = a,
+                                 .b = b,
+                                 .poses = m.poses,
+                                 .pose_count = 3,
+                                 .segments = true,
+                                 .method = (tml_collide_method)method,
+                                 .memory_limit = 1};
+        tml_collide_result whole, result;
+        c.count = 0;
+        CHECK_OK(c.tml, tml_collide(c.tml, &desc, &whole));
+        CHECK(method == TML_COLLIDE_DEPTH_FIRST || whole.parts > 3);
+        uint64_t events = c.count, cancelled = 0;
+        for (uint64_t n = 1; n <= events; n++) {
+            c.count = 0;
+            c.cancel_at = n;
+            tml_status status = tml_collide(c.tml, &desc, &result);
+            cancelled += status == TML_CANCELLED;
+            CHECK(status == TML_OK || status == TML_CANCELLED);
+            CHECK_EQ_U64(result.count, status == TML_OK ? whole.count : 0);
+            tml_collide_free(c.tml, &result);
+            tml_cancel_clear(c.tml);
+        }
+        CHECK(cancelled > events / 2);
+        tml_collide_free(c.tml, &whole);
+        tml_tree_destroy(c.tml, a);
+        tml_tree_destroy(c.tml, b);
+        tml_close(c.tml);
+    }
+    crowd_free(&m);
+}
+
+/* As memory_runs_out, in a context whose arena has yet to grow, and with parts of the stream on the host. */
+TEST(memory_runs_out_in_a_new_context)
+{
+    crowd m = crowd_make();
+    bool is_over = false;
+    for (uint64_t n = 1; !is_over; n++) {
+        memory_watch watch;
+        tml_context *tml = open_watched(&watch);
+        tml_tree *a = tree_of(tml, &m.a), *b = tree_of(tml, &m.b);
+        tml_collide_desc desc = {.a = a,
+                                 .b = b,
+                                 .poses = m.poses,
+                                 .pose_count = 3,
+                                 .method = TML_COLLIDE_BREADTH_FIRST,
+                                 .memory_limit = 1};
+        tml_collide_result result;
+        watch.fail_at = watch.count + n;
+        tml_status status = tml_collide(tml, &desc, &result);
+        is_over = watch.count < watch.fail_at;
+        CHECK(status == TML_OUT_OF_MEMORY || status == TML_OK);
+        CHECK(!is_over || status == TML_OK);
+        tml_collide_free(tml, &result);
+        tml_tree_destroy(tml, a);
+        tml_tree_destroy(tml, b);
+        tml_close(tml);
+        CHECK_EQ_U64(watch.live, 0);
+    }
+    crowd_free(&m);
+}
+
 /* ---- distance -------------------------------------------------------------------------------- */
 
 /* The distance by trying every pair: the same but for what each pair's may be off by. */

@@ -352,6 +352,8 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     settle_work work = {job, run->found, kinds, count};
     tml_parallel_for(job->tml, (uint32_t)((count + SETTLE_A_TASK - 1) / SETTLE_A_TASK), settle_task,
                      &work);
+    if (tml_is_cancelled(job->tml)) /* some pairs may not have been settled */
+        return tml_error(job->tml, TML_CANCELLED, "tml_collide: cancelled");
     tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : collide_pairs_grow(job, count);
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         const tml_uvec3 *pair = &run->found[i];
@@ -405,7 +407,8 @@ typedef struct breadth_part {
     uint64_t count, done, slice;
 } breadth_part;
 
-/* Reads the pairs that go into step, after count pairs before first, and makes a part of them. */
+/* Reads the pairs that go into step, after count pairs before first, and makes a part of them. On failure a
+ * part that is empty, or whose pairs are yet to be freed. */
 static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, const tml_uvec3 *pairs,
                             uint64_t count, breadth_part *out)
 {
@@ -413,12 +416,13 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
     tml_uvec4 report = {.w = (uint32_t)count};
     int last = 0;
     tml_status status = TML_OK;
+    *out = (breadth_part){.step = step};
     if (step > first)
         status = steps_run(run, first, step, pairs, count, &report, &last);
     if (status != TML_OK)
         return status;
-    *out =
-        (breadth_part){.step = step, .count = report.w, .slice = run->stream->room / COLLIDE_WIDTH};
+    out->count = report.w;
+    out->slice = run->stream->room / COLLIDE_WIDTH;
     out->pairs = tml_alloc(tml, (size_t)out->count * sizeof *out->pairs);
     if (!out->pairs)
         return tml_error(tml, TML_OUT_OF_MEMORY,
