@@ -531,6 +531,43 @@ TEST(numbers_beyond_32_bits_need_wide_indices)
     tml_close(tml);
 }
 
+/* Counts of the shares before that leave no numbers for this one's are refused, and named. */
+TEST(counts_before_must_leave_numbers)
+{
+    tml_context *tml = open_cpu(1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        stream_case k = cases[i];
+        model m;
+        finish_case(&k);
+        uint32_t last = k.desc.isovalue_count ? k.desc.isovalue_count - 1 : 0;
+        const tml_surface_part wrong[] = {
+            {.vertex_count = UINT64_MAX},
+            {.vertex_count = UINT64_MAX - 15},
+            {.triangle_count = UINT64_MAX},
+            /* of a soup's triangles each takes three numbers */
+            {.triangle_count = k.desc.soup ? UINT64_MAX / 3 : UINT64_MAX - 100}};
+        model_make(k.dims, k.type, k.value, k.with_nan, &m);
+        for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
+            tml_surface_part before[PARTS_MOST] = {{0}};
+            before[last] = wrong[w];
+            collected c = {.fail_after = -1};
+            both user = {&m, &c};
+            tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+            tml_surface_result result;
+            char named[32];
+            stream.slab_layers = 2;
+            stream.before = before;
+            CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_INVALID_ARGUMENT);
+            snprintf(named, sizeof named, "desc.before[%u]", (unsigned)last);
+            CHECK(strstr(tml_last_error(tml), named) != NULL);
+            CHECK_EQ_U64(c.pieces, 0);
+            collected_free(&c);
+        }
+        model_free(&m);
+    }
+    tml_close(tml);
+}
+
 /* A piece that memory does not hold is cut into pieces of fewer layers. */
 TEST(pieces_are_cut_to_fit)
 {

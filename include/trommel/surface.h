@@ -204,7 +204,8 @@ typedef struct tml_surface_stream_desc {
      * count 0: to the region's end. */
     uint64_t layer_first, layer_count;
     /* Of each part, what the shares before this one have: vertex_count and triangle_count of their
-     * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards. */
+     * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards. Counts after
+     * which 64 bits could not number this share's vertices and triangles are INVALID_ARGUMENT. */
     const tml_surface_part *before;
 } tml_surface_stream_desc;
 

@@ -192,6 +192,35 @@ static tml_status resolve_share(stream *s)
     return TML_OK;
 }
 
+/* Do a part's numbers stay below 2^64, after those before it? A sample begins at most three edges and five
+ * triangles, a cap's pad too; a soup has three vertices a triangle. */
+static bool has_numbers(const stream *s, const tml_surface_part *before)
+{
+    uint64_t samples = 1, vertices, triangles, corners;
+    for (int a = 0; a < 3; a++)
+        if (!tml_mul(samples, s->region.count[a] + 2, &samples))
+            return false;
+    return tml_mul(samples, 3, &vertices) && tml_mul(samples, 5, &triangles) &&
+           before->vertex_count <= UINT64_MAX - vertices &&
+           before->triangle_count <= UINT64_MAX - triangles &&
+           (!s->desc->surface.soup || tml_mul(before->triangle_count + triangles, 3, &corners));
+}
+
+static tml_status check_before(const stream *s)
+{
+    for (uint32_t p = 0; s->desc->before && p < s->plan.part_count; p++) {
+        const tml_surface_part *before = &s->desc->before[p];
+        if (!has_numbers(s, before))
+            return tml_error(
+                s->tml, TML_INVALID_ARGUMENT,
+                "tml_surface_stream: desc.before[%" PRIu32 "] has %" PRIu64 " vertices and %" PRIu64
+                " triangles, after which 64 bits do not number this share's; needs the "
+                "counts of the shares before it, added up",
+                p, before->vertex_count, before->triangle_count);
+    }
+    return TML_OK;
+}
+
 static tml_status resolve(stream *s)
 {
     const tml_surface_desc *surface = &s->desc->surface;
@@ -215,6 +244,8 @@ static tml_status resolve(stream *s)
         return status;
     s->region = s->plan.parts[0].box;
     status = resolve_share(s);
+    if (status == TML_OK)
+        status = check_before(s);
     if (status == TML_OK && surface->field)
         status = field_plan_create(s->tml, &field, &s->field);
     return status;
