@@ -1,0 +1,246 @@
+/* An OpenGL ES context of the program's own to lend, and functions between the engine and the driver that count
+ * and fail on request (tml_gl_desc.get_proc_address = find_wrapped). Of one program, like test.h. */
+#ifndef GL_DRIVER_H
+#define GL_DRIVER_H
+
+#include <string.h>
+
+#include <trommel/gl.h>
+
+#include "gl/gl_load.h"
+
+/* ---- a context of the program's own ---------------------------------------------------------- */
+
+static egl_functions egl;
+static gl_functions gl;
+
+typedef struct own_context {
+    EGLDisplay display;
+    EGLContext context;
+} own_context;
+
+/* Makes one current; false where there is no EGL or no driver. */
+static bool own_open(own_context *own)
+{
+    if (!egl.library && !egl_load(&egl))
+        return false;
+    own->display = egl.GetDisplay(EGL_DEFAULT_DISPLAY);
+    if (egl.GetPlatformDisplayEXT)
+        own->display = egl.GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA,
+                                                 (void *)EGL_DEFAULT_DISPLAY, NULL);
+    EGLint major, minor, count = 0;
+    EGLConfig config;
+    const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT,
+                             EGL_NONE};
+    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE};
+    if (own->display == EGL_NO_DISPLAY || !egl.Initialize(own->display, &major, &minor) ||
+        !egl.BindAPI(EGL_OPENGL_ES_API) ||
+        !egl.ChooseConfig(own->display, wanted, &config, 1, &count) || count < 1)
+        return false;
+    own->context = egl.CreateContext(own->display, config, EGL_NO_CONTEXT, version);
+    return own->context != EGL_NO_CONTEXT &&
+           egl.MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, own->context) &&
+           !gl_load(&gl, egl_get_proc_address, &egl, true);
+}
+
+static void own_close(own_context *own)
+{
+    egl.MakeCurrent(own->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    egl.DestroyContext(own->display, own->context);
+}
+
+/* ---- a driver that counts, and fails on request ---------------------------------------------- */
+
+static struct {
+    const char *missing;           /* a function that is not there */
+    uint32_t waits;                /* calls that wait for the device, since reset */
+    uint32_t allocations;          /* textures, programs and the like, since reset */
+    uint32_t textures;             /* made, since reset */
+    uint32_t fail_at;              /* the texture that finds no memory, from 1; 0: none */
+    bool out_of_memory;            /* that is to be reported */
+    int live;                      /* textures, framebuffers, programs and the like, not deleted */
+    bool (*ask)(const char *name); /* optional: does this call, which can fail, fail? */
+    void (*drawn)(void);           /* optional: called after each draw */
+} driver;
+
+static bool must_fail(const char *name)
+{
+    return driver.ask && driver.ask(name);
+}
+
+static void GL_APIENTRY wrap_ReadPixels(GLint a, GLint b, GLsizei c, GLsizei d, GLenum e, GLenum f,
+                                        void *g)
+{
+    driver.waits++;
+    gl.ReadPixels(a, b, c, d, e, f, g);
+}
+static void GL_APIENTRY wrap_Finish(void)
+{
+    driver.waits++;
+    gl.Finish();
+}
+static GLenum GL_APIENTRY wrap_GetError(void)
+{
+    driver.waits++;
+    if (driver.out_of_memory) {
+        driver.out_of_memory = false;
+        return GL_OUT_OF_MEMORY;
+    }
+    return gl.GetError();
+}
+static GLenum GL_APIENTRY wrap_CheckFramebufferStatus(GLenum a)
+{
+    driver.waits++;
+    return must_fail("glCheckFramebufferStatus") ? GL_FRAMEBUFFER_UNSUPPORTED
+                                                 : gl.CheckFramebufferStatus(a);
+}
+static void GL_APIENTRY wrap_GetQueryObjectui64vEXT(GLuint a, GLenum b, GLuint64 *c)
+{
+    driver.waits++;
+    gl.GetQueryObjectui64vEXT(a, b, c);
+}
+static void GL_APIENTRY wrap_GetProgramiv(GLuint a, GLenum b, GLint *c)
+{
+    driver.waits++;
+    gl.GetProgramiv(a, b, c);
+    if (b == GL_LINK_STATUS && must_fail("glLinkProgram"))
+        *c = GL_FALSE;
+}
+static void GL_APIENTRY wrap_GetShaderiv(GLuint a, GLenum b, GLint *c)
+{
+    gl.GetShaderiv(a, b, c);
+    if (b == GL_COMPILE_STATUS && must_fail("glCompileShader"))
+        *c = GL_FALSE;
+}
+static void GL_APIENTRY wrap_TexStorage2D(GLenum a, GLsizei b, GLenum c, GLsizei d, GLsizei e)
+{
+    driver.allocations++;
+    if (must_fail("glTexStorage2D") || ++driver.textures == driver.fail_at)
+        driver.out_of_memory = true;
+    else
+        gl.TexStorage2D(a, b, c, d, e);
+}
+/* Without data nothing is copied: memory alone is wanted, as of glTexStorage2D. */
+static void GL_APIENTRY wrap_TexImage2D(GLenum a, GLint b, GLint c, GLsizei d, GLsizei e, GLint f,
+                                        GLenum g, GLenum h, const void *i)
+{
+    if (!i && must_fail("glTexImage2D"))
+        driver.out_of_memory = true;
+    else
+        gl.TexImage2D(a, b, c, d, e, f, g, h, i);
+}
+static GLuint GL_APIENTRY wrap_CreateProgram(void)
+{
+    driver.allocations++;
+    if (must_fail("glCreateProgram"))
+        return 0;
+    driver.live++;
+    return gl.CreateProgram();
+}
+static void GL_APIENTRY wrap_DeleteProgram(GLuint a)
+{
+    driver.live -= a != 0;
+    gl.DeleteProgram(a);
+}
+static GLuint GL_APIENTRY wrap_CreateShader(GLenum a)
+{
+    if (must_fail("glCreateShader"))
+        return 0;
+    driver.live++;
+    return gl.CreateShader(a);
+}
+static void GL_APIENTRY wrap_DeleteShader(GLuint a)
+{
+    driver.live -= a != 0;
+    gl.DeleteShader(a);
+}
+static void GL_APIENTRY wrap_DrawArrays(GLenum a, GLint b, GLsizei c)
+{
+    gl.DrawArrays(a, b, c);
+    if (driver.drawn)
+        driver.drawn();
+}
+/* Names of nothing may be deleted too. */
+static int named(GLsizei count, const GLuint *names)
+{
+    int all = 0;
+    for (GLsizei i = 0; i < count; i++)
+        all += names[i] != 0;
+    return all;
+}
+static void GL_APIENTRY wrap_GenTextures(GLsizei a, GLuint *b)
+{
+    driver.allocations++;
+    driver.live += a;
+    gl.GenTextures(a, b);
+}
+static void GL_APIENTRY wrap_DeleteTextures(GLsizei a, const GLuint *b)
+{
+    driver.live -= named(a, b);
+    gl.DeleteTextures(a, b);
+}
+static void GL_APIENTRY wrap_GenFramebuffers(GLsizei a, GLuint *b)
+{
+    driver.allocations++;
+    driver.live += a;
+    gl.GenFramebuffers(a, b);
+}
+static void GL_APIENTRY wrap_DeleteFramebuffers(GLsizei a, const GLuint *b)
+{
+    driver.live -= named(a, b);
+    gl.DeleteFramebuffers(a, b);
+}
+
+/* Objects that are only counted. */
+#define COUNTED(X)                                                                                 \
+    X(Buffers)                                                                                     \
+    X(Queries)                                                                                     \
+    X(Samplers)                                                                                    \
+    X(VertexArrays)
+#define WRAP_COUNTED(what)                                                                         \
+    static void GL_APIENTRY wrap_Gen##what(GLsizei a, GLuint *b)                                   \
+    {                                                                                              \
+        driver.live += a;                                                                          \
+        gl.Gen##what(a, b);                                                                        \
+    }                                                                                              \
+    static void GL_APIENTRY wrap_Delete##what(GLsizei a, const GLuint *b)                          \
+    {                                                                                              \
+        driver.live -= named(a, b);                                                                \
+        gl.Delete##what(a, b);                                                                     \
+    }
+COUNTED(WRAP_COUNTED)
+
+static tml_gl_function find_wrapped(void *user, const char *name)
+{
+    (void)user;
+    if (driver.missing && strcmp(name, driver.missing) == 0)
+        return NULL;
+#define WRAPPED(function)                                                                          \
+    if (strcmp(name, "gl" #function) == 0)                                                         \
+        return (tml_gl_function)wrap_##function;
+    WRAPPED(ReadPixels)
+    WRAPPED(Finish)
+    WRAPPED(GetError)
+    WRAPPED(CheckFramebufferStatus)
+    WRAPPED(GetQueryObjectui64vEXT)
+    WRAPPED(GetProgramiv)
+    WRAPPED(TexStorage2D)
+    WRAPPED(CreateProgram)
+    WRAPPED(DeleteProgram)
+    WRAPPED(GenTextures)
+    WRAPPED(DeleteTextures)
+    WRAPPED(GenFramebuffers)
+    WRAPPED(DeleteFramebuffers)
+    WRAPPED(GetShaderiv)
+    WRAPPED(TexImage2D)
+    WRAPPED(CreateShader)
+    WRAPPED(DeleteShader)
+    WRAPPED(DrawArrays)
+#define WRAPPED_COUNTED(what) WRAPPED(Gen##what) WRAPPED(Delete##what)
+    COUNTED(WRAPPED_COUNTED)
+#undef WRAPPED_COUNTED
+#undef WRAPPED
+    return egl_get_proc_address(&egl, name);
+}
+
+#endif
