@@ -915,6 +915,7 @@ typedef struct crowd {
 
 static crowd crowd_make(void)
 {
+    random_state = 1; /* the same whatever ran before */
     crowd c = {.a = soup(40, 0.5f, 0), .b = soup(30, 0.5f, 0)};
     for (uint32_t p = 0; p < 3; p++)
         random_pose(0.1f, c.poses + 12 * p);
