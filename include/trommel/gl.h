@@ -24,9 +24,7 @@
  * not written, its count buffer tells how much there would have been, and the call waits for nothing.
  * tml_gl_desc.exact_counts turns this round.
  *
- * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED. tml_scan_segments of f32 needs segments
- * that do not overlap: where offsets out of order make some do so, their elements get sums of no
- * meaning.
+ * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED.
  *
  * The float tier, which is the paths after TML_GL_INTEGER, has no integers on the device:
  *   operations  tml_map_stream; tml_reduce: sum, mean, minimum, maximum of scalars of up to 4 bytes;

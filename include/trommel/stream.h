@@ -233,11 +233,12 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
 
 /* Folds each segment. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
  * most in's count); segment s is [offsets[s], offsets[s + 1]). out: segment_count elements of the
- * types that tml_reduce gives; empty segments as its empty stream. An offset out of order or range
- * makes that segment empty. ARG results are positions in the whole stream. Work is balanced over
- * elements: one giant segment among millions of empty ones is shared out. A float result depends on
- * the segment's elements alone: it is the one that tml_reduce gives for them as a stream of their
- * own. */
+ * types that tml_reduce gives; empty segments as its empty stream. A segment that ends past in's count
+ * is empty. Where offsets decrease, what out's segment_count elements hold is unspecified; the call's
+ * work is bounded as ever, and nothing outside of its buffers is read or written. ARG results are
+ * positions in the whole stream. Work is balanced over elements: one giant segment among millions of
+ * empty ones is shared out. A float result depends on the segment's elements alone: it is the one
+ * that tml_reduce gives for them as a stream of their own. */
 typedef struct tml_reduce_segments_desc {
     tml_fold fold;
     tml_buffer in;
@@ -252,8 +253,7 @@ TML_API size_t tml_reduce_segments_scratch_size(tml_context *tml,
 
 /* Scans each segment from zero, as tml_scan would as a stream of its own (types, in place, and
  * floats to the bit). Elements in no segment are left as they were. Offsets and balance as in
- * tml_reduce_segments; where wrong offsets make segments overlap they are done in order, so that
- * the last one stays. */
+ * tml_reduce_segments; where offsets decrease, all elements that in has are unspecified in out. */
 typedef struct tml_scan_segments_desc {
     tml_buffer in;
     tml_buffer offsets;

@@ -19,6 +19,7 @@ typedef struct segments {
     uint64_t group;
     uint64_t *long_ones, long_capacity;
     _Atomic uint64_t long_count;
+    _Atomic bool is_falling; /* an offset is below the one before it */
 } segments;
 
 typedef struct segment {
@@ -31,12 +32,11 @@ static uint64_t offset_at(const segments *all, uint64_t s)
                                          : ((const uint64_t *)all->offsets->memory)[s];
 }
 
-/* An offset out of order or range leaves its segment empty. */
+/* One that ends past the array is empty. */
 static segment segment_at(const segments *all, uint64_t s)
 {
     segment span = {offset_at(all, s), offset_at(all, s + 1)};
-    bool valid = span.first <= span.end && span.end <= all->element_count;
-    return valid ? span : (segment){0, 0};
+    return span.end <= all->element_count ? span : (segment){0, 0};
 }
 
 static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, segments *all)
@@ -51,23 +51,15 @@ static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, s
     all->long_capacity = all->element_count / LONG;
 }
 
-/* Puts a long segment aside. Only offsets out of order, with segments that overlap, can make more
- * of them than there is room for: then the worker that found it does it alone. */
+/* Puts a long segment aside. Segments do not overlap, so there is room for all of them. */
 static bool put_aside(segments *all, uint64_t s, segment span)
 {
     if (span.end - span.first < LONG)
         return false;
     uint64_t place = atomic_fetch_add_explicit(&all->long_count, 1, memory_order_relaxed);
-    if (place >= all->long_capacity)
-        return false;
+    assert(place < all->long_capacity);
     all->long_ones[place] = s;
     return true;
-}
-
-static uint64_t long_ones(segments *all)
-{
-    uint64_t count = atomic_load_explicit(&all->long_count, memory_order_relaxed);
-    return TML_MIN_OF(count, all->long_capacity);
 }
 
 static void run_groups(segments *all, tml_task_fn worker, void *job)
@@ -85,6 +77,28 @@ static bool take_group(segments *all, uint64_t *first, uint64_t *end)
     *first = group * all->group;
     *end = TML_MIN_OF(*first + all->group, all->count);
     return true;
+}
+
+static void order_worker(void *argument, uint32_t worker)
+{
+    (void)worker;
+    segments *all = argument;
+    uint64_t s, end;
+    while (take_group(all, &s, &end)) {
+        bool is_falling = false;
+        for (; s < end; s++)
+            is_falling |= offset_at(all, s) > offset_at(all, s + 1);
+        if (is_falling)
+            atomic_store_explicit(&all->is_falling, true, memory_order_relaxed);
+    }
+}
+
+/* Segments that overlap would be work without bound, and scans of them written by several workers at
+ * once: where offsets fall nothing is done. */
+static bool are_in_order(segments *all)
+{
+    run_groups(all, order_worker, all);
+    return !atomic_load_explicit(&all->is_falling, memory_order_relaxed);
 }
 
 static uint64_t blocks_in(uint64_t count, uint64_t block)
@@ -176,8 +190,9 @@ static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *
     job.out = out->memory;
     job.out_size = out->element_size;
     job.out_type = out->type;
-    run_groups(&job.all, reduce_worker, &job);
-    for (uint64_t i = 0; i < long_ones(&job.all); i++)
+    if (are_in_order(&job.all))
+        run_groups(&job.all, reduce_worker, &job);
+    for (uint64_t i = 0; i < job.all.long_count; i++)
         reduce_long(&job, job.all.long_ones[i]);
     return cpu_finish(tml, "tml_reduce_segments");
 }
@@ -191,21 +206,9 @@ typedef struct scan_job {
     segments all;
     cpu_scan scan;
     cpu_scan_space *spaces; /* one a worker */
-    _Atomic bool in_order;
-    segment now;        /* the long one that is being done */
-    cpu_number *before; /* of its tiles: their sums, then the sums before them */
+    segment now;            /* the long one that is being done */
+    cpu_number *before;     /* of its tiles: their sums, then the sums before them */
 } scan_job;
-
-static void order_worker(void *argument, uint32_t worker)
-{
-    (void)worker;
-    scan_job *job = argument;
-    uint64_t s, end;
-    while (take_group(&job->all, &s, &end))
-        for (; s < end; s++)
-            if (offset_at(&job->all, s) > offset_at(&job->all, s + 1))
-                atomic_store_explicit(&job->in_order, false, memory_order_relaxed);
-}
 
 static size_t tile_at(segment span, uint64_t first)
 {
@@ -274,7 +277,7 @@ static void scan_long(scan_job *job, uint64_t s)
 static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, cpu_arena *arena,
                          scan_job *job)
 {
-    *job = (scan_job){.in_order = true};
+    *job = (scan_job){.before = NULL};
     bind_segments(tml, desc->offsets, desc->in, &job->all);
     job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
     job->before = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_SCAN_TILE),
@@ -299,13 +302,9 @@ static tml_status scan_segments_run(tml_context *tml, const void *desc, void *sc
     scan_job job;
     scan_lay_out(tml, d, &arena, &job);
     cpu_scan_bind(tml, d->in, d->out, d->inclusive, &job.scan);
-    run_groups(&job.all, order_worker, &job);
-    if (!job.in_order) { /* segments may overlap: one after the other, by one worker */
-        job.all.group = job.all.count;
-        job.all.long_capacity = 0;
-    }
-    run_groups(&job.all, scan_worker, &job);
-    for (uint64_t i = 0; i < long_ones(&job.all); i++)
+    if (are_in_order(&job.all))
+        run_groups(&job.all, scan_worker, &job);
+    for (uint64_t i = 0; i < job.all.long_count; i++)
         scan_long(&job, job.all.long_ones[i]);
     return cpu_finish(tml, "tml_scan_segments");
 }

@@ -122,27 +122,24 @@ ARGS_END(scan_args)
 
 /* The dispatches of segmented reduce and scan. Short segments are done by one invocation each, middling
  * ones, which the first step lists, by a subgroup, long ones tile by tile.
- *   FIND      lists middling and long segments, counts the latter's tiles, looks at the order of the
- *             offsets; reduce does the short ones at once
+ *   FIND      lists middling and long segments, counts the latter's tiles, finds offsets that fall,
+ *             after which the other steps do nothing; reduce does the short ones at once
  *   SHORT     scan: the short ones
  *   MIDDLING
  *   TILES     each tile's result
  *   LONG      reduce: a long segment's result from its tiles'; scan: the sums before each of them
  *   ADD       scan: the tiles
  * Scan of integers, which goes by marks (segments_marked.glsl):
- *   FIND      marks where segments begin, looks at the order of the offsets
+ *   FIND      marks where segments begin
  *   TILES     each tile's sum since its last mark
  *   LONG      the sums before each tile
- *   ADD       the tiles
- * And then:
- *   DISORDER  all but reduce's short ones when offsets fall, and the lists may therefore be too short */
+ *   ADD       the tiles */
 #define SEGMENTS_FIND     0u
 #define SEGMENTS_SHORT    1u
 #define SEGMENTS_MIDDLING 2u
 #define SEGMENTS_TILES    3u
 #define SEGMENTS_LONG     4u
 #define SEGMENTS_ADD      5u
-#define SEGMENTS_DISORDER 6u
 
 /* Offsets that a workgroup looks at: enough for the work to outweigh its beginning. */
 #define SEGMENTS_FIND_EACH 2048u
@@ -151,7 +148,7 @@ ARGS_END(scan_args)
 #define SEGMENTS_MIDDLING_COUNT 0u
 #define SEGMENTS_LONG_COUNT     1u
 #define SEGMENTS_TILE_COUNT     2u /* two words */
-#define SEGMENTS_IS_DISORDER    4u
+#define SEGMENTS_FALLING        4u
 #define SEGMENTS_COVER_FIRST    5u /* elements first ... end - 1 are in segments */
 #define SEGMENTS_COVER_END      6u
 #define SEGMENTS_COUNTERS       64u
@@ -170,8 +167,7 @@ ARG_ADDRESS(tiles)      /* for each of longs: how many tiles; then, the tiles be
 ARG_ADDRESS(results)    /* for each tile: 16 bytes, or a sum */
 ARG_ADDRESS(marks)      /* a bit an element */
 ARG_ADDRESS(tile_marks) /* a bit a tile */
-ARG_UINT(first)         /* FIND, SHORT, DISORDER: segments first ... end - 1 */
-ARG_UINT(end)
+ARG_UINT(segments)
 ARG_UINT(elements)
 ARG_UINT(wide) /* offsets are u64 */
 ARG_UINT(middling_room)

@@ -2,8 +2,7 @@
  * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done
  * at once; middling and long ones go to lists on the device, through which a fixed number of
  * workgroups goes, and long ones are cut into the tiles of tml_reduce and tml_scan, so that work
- * follows the elements. The lists have room for segments that do not overlap. Offsets that fall may
- * ask for more: then a last step, which otherwise does nothing, does all. */
+ * follows the elements. The lists have room for segments that do not overlap. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -13,7 +12,7 @@
 
 #include "kernels/kernel_end.h"
 
-enum { MAX_SPECS = VK_FOLD_SPECS + 1, DISORDER_STEP = 512 };
+enum { MAX_SPECS = VK_FOLD_SPECS + 1 };
 
 typedef struct segments_job {
     tml_context *tml;
@@ -56,7 +55,7 @@ static void lay_out(tml_context *tml, tml_buffer in, tml_buffer offsets, tml_buf
     args->longs = vk_take(arena, longs, sizeof(uint32_t));
     args->middling = vk_take(arena, middling, sizeof(uint32_t));
     args->results = vk_take(arena, job->most_tiles, shape->result_size);
-    args->end = (uint32_t)segments;
+    args->segments = (uint32_t)segments;
     args->elements = (uint32_t)n;
     args->wide = at->type == TML_U64;
     args->middling_room = (uint32_t)middling;
@@ -165,9 +164,7 @@ static tml_status reduce_run(tml_context *tml, const void *desc, void *scratch, 
         status = do_middling(&job);
     if (!status)
         status = step_over_list(&job, SEGMENTS_TILES, job.most_tiles);
-    if (!status)
-        status = step_over_list(&job, SEGMENTS_LONG, job.args.long_room);
-    return status ? status : step_over_list(&job, SEGMENTS_DISORDER, job.segments);
+    return status ? status : step_over_list(&job, SEGMENTS_LONG, job.args.long_room);
 }
 
 const tml_engine_op vk_op_reduce_segments = {reduce_supports, reduce_scratch_size, reduce_run};
@@ -238,7 +235,7 @@ static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc,
     args->marks = vk_take(arena, job->most_tiles, tile / 8); /* follow the counters */
     args->tile_marks = vk_take(arena, (job->most_tiles + tile - 1) / tile, tile / 8);
     args->results = vk_take(arena, job->most_tiles, tml_type_size(sum_type));
-    args->end = job->segments;
+    args->segments = job->segments;
     args->elements = (uint32_t)in->count;
     args->wide = at->type == TML_U64;
     scan_specs(desc, in->type, job);
@@ -289,20 +286,6 @@ static tml_status scan_long(const segments_job *job, size_t sum_size)
     return status ? status : step_over_list(job, SEGMENTS_ADD, job->most_tiles);
 }
 
-/* One workgroup; where loops may not be long, in several dispatches. */
-static tml_status scan_in_order(const segments_job *job)
-{
-    segments_job part = *job;
-    uint32_t most = vk_caps_of(job->tml)->loop_limit ? DISORDER_STEP : job->segments;
-    tml_status status = TML_OK;
-    for (uint32_t first = 0; first < job->segments && !status; first += most) {
-        part.args.first = first;
-        part.args.end = first + TML_MIN_OF(most, job->segments - first);
-        status = step(&part, SEGMENTS_DISORDER, 1);
-    }
-    return status;
-}
-
 static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
@@ -316,7 +299,7 @@ static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc
         status = do_middling(&job);
     if (!status && job.args.long_room > 0)
         status = scan_long(&job, tml_slot_of(tml, desc->out)->element_size);
-    return status ? status : scan_in_order(&job);
+    return status;
 }
 
 static tml_status scan_marked(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
@@ -334,9 +317,7 @@ static tml_status scan_marked(tml_context *tml, const tml_scan_segments_desc *de
         segments_job of_sums = job_of_sums(&job, tml_slot_of(tml, desc->out)->element_size, true);
         status = step(&of_sums, SEGMENTS_LONG, 1);
     }
-    if (!status)
-        status = step(&job, SEGMENTS_ADD, job.most_tiles);
-    return status ? status : scan_in_order(&job);
+    return status ? status : step(&job, SEGMENTS_ADD, job.most_tiles);
 }
 
 static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)

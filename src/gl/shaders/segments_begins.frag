@@ -1,4 +1,4 @@
-/* Where each element's segment begins (gl_segments.glsl), where offsets do not fall. */
+/* Where each element's segment begins (gl_segments.glsl). */
 #include "gl_common.glsl"
 #include "gl_segments.glsl"
 

@@ -13,11 +13,6 @@ uvec2 offset_of(uint s)
         return uvec2(LOAD_U32(args.offsets, s), 0u);
     return load64(address_of(args.offsets, s, 8u));
 }
-bool is_falling(uint s)
-{
-    uvec2 a = offset_of(s), b = offset_of(s + 1u);
-    return a.y > b.y || (a.y == b.y && a.x > b.x);
-}
 segment segment_of(uint s)
 {
     uvec2 a = offset_of(s), b = offset_of(s + 1u);
@@ -29,9 +24,17 @@ uint counter(uint i)
 {
     return words_at(args.counters).v[i];
 }
-bool is_disorder()
+/* Offsets that fall make segments overlap, and the lists have no room for all: then the first step says
+ * so, and the steps that go by the lists do nothing. */
+void find_falling(uint s)
 {
-    return counter(SEGMENTS_IS_DISORDER) != 0u;
+    uvec2 a = offset_of(s), b = offset_of(s + 1u);
+    if (a.y > b.y || (a.y == b.y && a.x > b.x))
+        words_at(args.counters).v[SEGMENTS_FALLING] = 1u;
+}
+bool are_falling()
+{
+    return counter(SEGMENTS_FALLING) != 0u;
 }
 
 /* A place in a list, shared out with one atomic a subgroup. All lanes must come here. */

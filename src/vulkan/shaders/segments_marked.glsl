@@ -10,7 +10,6 @@
  * Garland: Efficient Parallel Scan Algorithms for GPUs. 2008. */
 #include "scan_tile.glsl"
 #include "segments.glsl"
-#include "segments_order.glsl"
 
 /* Marks elements, one a lane where it wants. Elements rise from lane to lane: those that share a word
  * share an atomic. (Without that 2^28 elements in segments of two took 2.2 instead of 1.5 ms on an H200.) */
@@ -41,8 +40,6 @@ void mark_offset(uint s, uint last)
         words_at(args.counters).v[SEGMENTS_COVER_FIRST] = own.x;
     if (is_within && (s == last || later.y != 0u || later.x > args.elements))
         words_at(args.counters).v[SEGMENTS_COVER_END] = own.x;
-    if (own.y > later.y || (own.y == later.y && own.x > later.x))
-        words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
 }
 
 /* ---- what lies after a tile's last mark ------------------------------------------------------- */
@@ -224,15 +221,11 @@ void main()
     uint tiles = (args.elements + TILE - 1u) / TILE;
     if (SCAN_MODE == SEGMENTS_FIND) {
         uint first = group_index() * SEGMENTS_FIND_EACH;
-        for (uint s = first; s < first + SEGMENTS_FIND_EACH && s <= args.end; s += GROUP)
-            mark_offset(s + gl_LocalInvocationID.x, args.end);
+        for (uint s = first; s < first + SEGMENTS_FIND_EACH && s <= args.segments; s += GROUP)
+            mark_offset(s + gl_LocalInvocationID.x, args.segments);
         return;
     }
-    if (is_disorder() != (SCAN_MODE == SEGMENTS_DISORDER))
-        return;
-    if (SCAN_MODE == SEGMENTS_DISORDER) {
-        scan_in_order();
-    } else if (SCAN_MODE == SEGMENTS_LONG) { /* one workgroup; the elements are the tiles' sums */
+    if (SCAN_MODE == SEGMENTS_LONG) { /* one workgroup; the elements are the tiles' sums */
         sum_t carry = ZERO;
         for (uint first = 0u; first < tiles; first += TILE) {
             carry = scan_marked_tile(args.results, args.results, args.tile_marks, first, tiles,

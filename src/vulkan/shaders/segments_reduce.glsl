@@ -43,9 +43,9 @@ fold_state fold_segment_tile(segment span, uint tile)
 
 shared fold_state fan_result;
 
-/* Joins what tml_reduce would join: tiles by fans, fans by passes. results: of the segment's tiles
- * where they are in memory; otherwise each tile is folded here. */
-fold_state fold_tiles(segment span, uint tiles, uint results, bool in_memory)
+/* Joins what tml_reduce would join: a segment's tiles, whose results are from number results on, by
+ * fans, and fans by passes. */
+fold_state fold_tiles(uint tiles, uint results)
 {
     uint t = gl_LocalInvocationID.x;
     fold_state whole = fold_nothing();
@@ -55,22 +55,10 @@ fold_state fold_tiles(segment span, uint tiles, uint results, bool in_memory)
         fold_state mine = fold_nothing();
         for (uint fan = 0u; fan < fans; fan++) {
             uint first = fan * FOLD_FAN, count = min(here - first, FOLD_FAN);
-            fold_state f = fold_nothing();
-            if (in_memory) {
-                uint i = results + begin + first + min(t, count - 1u);
-                uvec4 result = quads_at(args.results).v[i];
-                f = fold_choose(t < count, fold_state(result.xy, result.z), f);
-            } else {
-                for (uint tile = 0u; tile < count; tile++) {
-                    fold_state one = fold_segment_tile(span, begin + first + tile);
-                    if (t == 0u)
-                        fan_result = one;
-                    barrier();
-                    f = fold_choose(t == tile, fan_result, f);
-                    barrier();
-                }
-            }
-            f = fold_group(f);
+            uint i = results + begin + first + min(t, count - 1u);
+            uvec4 result = quads_at(args.results).v[i];
+            fold_state own = fold_state(result.xy, result.z);
+            fold_state f = fold_group(fold_choose(t < count, own, fold_nothing()));
             if (t == 0u)
                 fan_result = f;
             barrier();
@@ -88,7 +76,7 @@ void main()
 {
     uint t = gl_LocalInvocationID.x;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    if (MODE != SEGMENTS_FIND && is_disorder() != (MODE == SEGMENTS_DISORDER))
+    if (MODE != SEGMENTS_FIND && are_falling())
         return;
     if (MODE == SEGMENTS_FIND || MODE == SEGMENTS_MIDDLING) {
         /* Each invocation one segment; or each subgroup some, of the list. */
@@ -97,9 +85,9 @@ void main()
         uint begin = finds ? group_index() * GROUP + t : group_index() * per_group + subgroup_index();
         uint end = finds ? begin + 1u : counter(SEGMENTS_MIDDLING_COUNT);
         for (uint i = begin; i < end; i += groups * per_group) {
-            uint s = finds ? min(i, args.end - 1u) : words_at(args.middling).v[i];
+            uint s = finds ? min(i, args.segments - 1u) : words_at(args.middling).v[i];
             segment span = segment_of(s);
-            bool is_there = !finds || i < args.end;
+            bool is_there = !finds || i < args.segments;
             if (finds)
                 list_segment(s, is_there ? span.count : 0u, SHORT_MOST, MIDDLING_MOST,
                              1u << TILE_LOG2);
@@ -112,8 +100,8 @@ void main()
                 f = fold_subgroup(f);
             if (finds ? is_there && span.count <= SHORT_MOST : subgroupElect())
                 store_segment(s, span, f);
-            if (finds && is_falling(s))
-                words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
+            if (finds)
+                find_falling(s);
         }
     } else if (MODE == SEGMENTS_TILES) {
         uint count = counter(SEGMENTS_TILE_COUNT);
@@ -126,17 +114,12 @@ void main()
             barrier();
         }
     } else {
-        bool in_memory = MODE == SEGMENTS_LONG;
-        uint begin = in_memory ? 0u : args.first;
-        uint end = in_memory ? counter(SEGMENTS_LONG_COUNT) : args.end;
-        for (uint i = begin + group_index(); i < end; i += groups) {
-            uint s = in_memory ? words_at(args.longs).v[i] : i;
+        uint count = counter(SEGMENTS_LONG_COUNT);
+        for (uint i = group_index(); i < count; i += groups) {
+            uint s = words_at(args.longs).v[i];
             segment span = segment_of(s);
-            if (span.count <= SHORT_MOST)
-                continue;
             uint tiles = ((span.count - 1u) >> TILE_LOG2) + 1u;
-            uint results = in_memory ? words_at(args.tiles).v[i] : 0u;
-            fold_state f = fold_tiles(span, tiles, results, in_memory);
+            fold_state f = fold_tiles(tiles, words_at(args.tiles).v[i]);
             if (t == 0u)
                 store_segment(s, span, f);
         }

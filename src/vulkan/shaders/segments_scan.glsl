@@ -3,12 +3,20 @@
 #define UNROLL
 #include "scan_tile.glsl"
 #include "segments.glsl"
-#include "segments_order.glsl"
 
 /* A short segment has quads for one row of lanes, and for one invocation not too many. */
 const uint QUADS = SUBGROUP < 8u ? SUBGROUP : 8u;
 const uint SHORT_MOST = 4u * QUADS;
 const uint MIDDLING_MOST = STRETCH;
+
+uvec2 address_of_input(segment span)
+{
+    return address_of(args.in_at, span.first, 1u << IN_LOG2);
+}
+uvec2 address_of_output(segment span)
+{
+    return address_of(args.out_at, span.first, SUM_SIZE);
+}
 
 /* One invocation does what the lanes of a row do. */
 void scan_short(segment span)
@@ -52,18 +60,17 @@ void main()
     uint t = gl_LocalInvocationID.x;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     if (SCAN_MODE == SEGMENTS_FIND) {
-        uint i = args.first + group_index() * GROUP + t, s = min(i, args.end - 1u);
+        uint i = group_index() * GROUP + t, s = min(i, args.segments - 1u);
         uint count = segment_of(s).count;
-        list_segment(s, i < args.end ? count : 0u, SHORT_MOST, MIDDLING_MOST, TILE);
-        if (is_falling(s))
-            words_at(args.counters).v[SEGMENTS_IS_DISORDER] = 1u;
+        list_segment(s, i < args.segments ? count : 0u, SHORT_MOST, MIDDLING_MOST, TILE);
+        find_falling(s);
         return;
     }
-    if (is_disorder() != (SCAN_MODE == SEGMENTS_DISORDER))
+    if (are_falling())
         return;
     if (SCAN_MODE == SEGMENTS_SHORT) {
-        uint s = args.first + group_index() * GROUP + t;
-        if (s >= args.end)
+        uint s = group_index() * GROUP + t;
+        if (s >= args.segments)
             return;
         segment span = segment_of(s);
         if (span.count > 0u && span.count <= SHORT_MOST)
@@ -86,8 +93,6 @@ void main()
             uint first = words_at(args.tiles).v[i];
             scan_sums(address_of(args.results, first, 1u << IN_LOG2), tiles);
         }
-    } else if (SCAN_MODE == SEGMENTS_DISORDER) {
-        scan_in_order();
     } else { /* TILES and ADD */
         uint count = counter(SEGMENTS_TILE_COUNT);
         for (uint i = group_index(); i < count; i += groups) {
