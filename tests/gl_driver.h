@@ -58,6 +58,10 @@ static struct {
     uint32_t textures;             /* made, since reset */
     uint32_t fail_at;              /* the texture that finds no memory, from 1; 0: none */
     bool out_of_memory;            /* that is to be reported */
+    GLenum reset;                  /* what GetGraphicsResetStatus says */
+    GLenum read_error;             /* what reading raises instead of reading */
+    bool is_lost;                  /* reads do nothing, and GetError says so each time */
+    uint32_t disjoint;             /* timer queries are nonsense, and GL_GPU_DISJOINT says so */
     int live;                      /* textures, framebuffers, programs and the like, not deleted */
     bool (*ask)(const char *name); /* optional: does this call, which can fail, fail? */
     void (*drawn)(void);           /* optional: called after each draw */
@@ -72,7 +76,8 @@ static void GL_APIENTRY wrap_ReadPixels(GLint a, GLint b, GLsizei c, GLsizei d, 
                                         void *g)
 {
     driver.waits++;
-    gl.ReadPixels(a, b, c, d, e, f, g);
+    if (!driver.is_lost && !driver.reset && !driver.read_error)
+        gl.ReadPixels(a, b, c, d, e, f, g);
 }
 static void GL_APIENTRY wrap_Finish(void)
 {
@@ -82,11 +87,22 @@ static void GL_APIENTRY wrap_Finish(void)
 static GLenum GL_APIENTRY wrap_GetError(void)
 {
     driver.waits++;
-    if (driver.out_of_memory) {
-        driver.out_of_memory = false;
-        return GL_OUT_OF_MEMORY;
-    }
-    return gl.GetError();
+    GLenum error = driver.is_lost ? GL_CONTEXT_LOST_KHR : driver.read_error;
+    if (driver.out_of_memory)
+        error = GL_OUT_OF_MEMORY;
+    driver.out_of_memory = false;
+    driver.read_error = GL_NO_ERROR;
+    return error ? error : gl.GetError();
+}
+static GLenum GL_APIENTRY wrap_GetGraphicsResetStatus(void)
+{
+    return driver.reset;
+}
+static void GL_APIENTRY wrap_GetIntegerv(GLenum a, GLint *b)
+{
+    gl.GetIntegerv(a, b);
+    if (a == GL_GPU_DISJOINT_EXT)
+        *b = driver.disjoint > 1;
 }
 static GLenum GL_APIENTRY wrap_CheckFramebufferStatus(GLenum a)
 {
@@ -98,6 +114,10 @@ static void GL_APIENTRY wrap_GetQueryObjectui64vEXT(GLuint a, GLenum b, GLuint64
 {
     driver.waits++;
     gl.GetQueryObjectui64vEXT(a, b, c);
+    if (driver.disjoint) {
+        driver.disjoint = 2;
+        *c = UINT64_MAX;
+    }
 }
 static void GL_APIENTRY wrap_GetProgramiv(GLuint a, GLenum b, GLint *c)
 {
@@ -221,6 +241,7 @@ static tml_gl_function find_wrapped(void *user, const char *name)
     WRAPPED(ReadPixels)
     WRAPPED(Finish)
     WRAPPED(GetError)
+    WRAPPED(GetIntegerv)
     WRAPPED(CheckFramebufferStatus)
     WRAPPED(GetQueryObjectui64vEXT)
     WRAPPED(GetProgramiv)
@@ -240,6 +261,8 @@ static tml_gl_function find_wrapped(void *user, const char *name)
     COUNTED(WRAPPED_COUNTED)
 #undef WRAPPED_COUNTED
 #undef WRAPPED
+    if (strncmp(name, "glGetGraphicsResetStatus", 24) == 0) /* ...KHR, ...EXT */
+        return (tml_gl_function)wrap_GetGraphicsResetStatus;
     return egl_get_proc_address(&egl, name);
 }
 

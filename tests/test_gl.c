@@ -185,6 +185,160 @@ TEST(lent_context_keeps_its_state)
     own_close(&own);
 }
 
+/* Draws and other programs are errors while transform feedback runs. */
+TEST(transform_feedback_of_the_callers_goes_on)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    PFNGLTRANSFORMFEEDBACKVARYINGSPROC varyings;
+    PFNGLBEGINTRANSFORMFEEDBACKPROC begin;
+    PFNGLENDTRANSFORMFEEDBACKPROC end;
+    PFNGLBINDBUFFERBASEPROC bind;
+    struct {
+        void *to;
+        const char *name;
+    } more[] = {{&varyings, "glTransformFeedbackVaryings"},
+                {&begin, "glBeginTransformFeedback"},
+                {&end, "glEndTransformFeedback"},
+                {&bind, "glBindBufferBase"}};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        tml_gl_function found = egl_get_proc_address(&egl, more[i].name);
+        memcpy(more[i].to, &found, sizeof found);
+    }
+    static const char *const texts[] = {
+        "#version 300 es\nout float x;\nvoid main() { x = 1.0; gl_Position = vec4(0.0); }",
+        "#version 300 es\nvoid main() {}"};
+    static const char *const names[] = {"x"};
+    GLuint program = gl.CreateProgram(), buffer;
+    for (int i = 0; i < 2; i++) {
+        GLuint shader = gl.CreateShader(i ? GL_FRAGMENT_SHADER : GL_VERTEX_SHADER);
+        gl.ShaderSource(shader, 1, &texts[i], NULL);
+        gl.CompileShader(shader);
+        gl.AttachShader(program, shader);
+        gl.DeleteShader(shader);
+    }
+    varyings(program, 1, names, GL_INTERLEAVED_ATTRIBS);
+    gl.LinkProgram(program);
+    gl.GenBuffers(1, &buffer);
+    gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
+    gl.BufferData(GL_ARRAY_BUFFER, 1024, NULL, GL_STATIC_DRAW);
+    gl.BindBuffer(GL_ARRAY_BUFFER, 0);
+    gl.UseProgram(program);
+    bind(GL_TRANSFORM_FEEDBACK_BUFFER, 0, buffer);
+    begin(GL_TRIANGLES);
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+
+    tml_context *tml;
+    work w;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                                 .gl = &(tml_gl_desc){.lend_current = true}},
+                                &tml))) {
+        CHECK_OK(tml, work_create(tml, &w));
+        CHECK_OK(tml, work_run(tml, &w));
+        work_is_right(tml, &w);
+        tml_close(tml);
+    }
+    GLboolean is_active = GL_FALSE, is_paused = GL_TRUE;
+    gl.GetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &is_active);
+    gl.GetBooleanv(GL_TRANSFORM_FEEDBACK_PAUSED, &is_paused);
+    CHECK(is_active && !is_paused);
+    end();
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+    gl.DeleteBuffers(1, &buffer);
+    gl.UseProgram(0);
+    gl.DeleteProgram(program);
+    own_close(&own);
+}
+
+/* The words of a texture, read as a program that keeps its name would. */
+static void read_own(const tml_gl_memory *texture, uint32_t count, uint32_t *out)
+{
+    GLuint framebuffer;
+    gl.GenFramebuffers(1, &framebuffer);
+    gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture->texture,
+                            0);
+    uint32_t quads[4 * COUNT];
+    for (uint32_t first = 0; first < count; first += texture->width) {
+        uint32_t n = count - first < texture->width ? count - first : texture->width;
+        gl.ReadPixels(0, (GLint)(first / texture->width), (GLsizei)n, 1, GL_RGBA_INTEGER,
+                      GL_UNSIGNED_INT, quads);
+        for (uint32_t i = 0; i < n; i++)
+            out[first + i] = quads[4 * i];
+    }
+    gl.BindFramebuffer(GL_FRAMEBUFFER, 0);
+    gl.DeleteFramebuffers(1, &framebuffer);
+}
+
+/* What gl.h says of a texture whose name the program keeps: it is the buffer's, in step with every call,
+ * whatever grows meanwhile; and it is nobody's once the buffer and the context are gone. */
+TEST(a_buffers_texture_stays_through_growth)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    enum { LARGE = 1 << 21 }; /* too large to be pooled */
+    tml_context *tml;
+    work w;
+    tml_buffer large[3], more[4];
+    tml_gl_memory kept, count, big, again;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
+                                                 .gl = &(tml_gl_desc){.lend_current = true}},
+                                &tml)) &&
+        CHECK_OK(tml, work_create(tml, &w))) {
+        CHECK_OK(tml, tml_gl_texture(tml, w.kept, &kept));
+        CHECK_OK(tml, tml_gl_texture(tml, w.count, &count));
+        CHECK_OK(tml, work_run(tml, &w));
+        const tml_buffer_desc desc = {.type = TML_U32, .count = LARGE};
+        for (int i = 0; i < 3; i++)
+            CHECK_OK(tml, tml_buffer_create(tml, &desc, &large[i]));
+        CHECK_OK(tml, tml_reserve(tml, 64 << 20));
+        CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = large[0], .out = large[1]}));
+        CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
+                                                           .payloads = {{large[0], large[2]}},
+                                                           .count = w.total}));
+        for (int i = 0; i < 4; i++)
+            CHECK_OK(tml, tml_buffer_create(
+                              tml, &(tml_buffer_desc){.type = TML_U32, .count = COUNT}, &more[i]));
+        CHECK_OK(tml, tml_gl_texture(tml, w.kept, &again));
+        CHECK_EQ_U64(again.texture, kept.texture);
+        static uint32_t seen[COUNT], expected[COUNT];
+        uint32_t n = 0;
+        read_own(&count, 1, &n);
+        CHECK(n > COUNT / 3 && n < COUNT);
+        read_own(&kept, n, seen);
+        CHECK_OK(tml, tml_read_range(tml, w.kept, 0, n, expected));
+        CHECK(memcmp(seen, expected, n * sizeof *seen) == 0);
+        /* The next call shows in it, and no other buffer's. */
+        const uint32_t mark = 0xabcdef01;
+        CHECK_OK(tml, tml_write(tml, w.kept, 3, 1, &mark));
+        CHECK_OK(tml, tml_write(tml, more[0], 4, 1, &mark));
+        read_own(&kept, n, seen);
+        CHECK_EQ_U64(seen[3], mark);
+        CHECK_EQ_U64(seen[4], expected[4]);
+
+        /* Bound by the program when its buffer goes: as with any texture that is deleted, nothing is bound
+         * then, and the name is not brought back to life. */
+        CHECK_OK(tml, tml_gl_texture(tml, large[1], &big));
+        gl.ActiveTexture(GL_TEXTURE0 + 3);
+        gl.BindTexture(GL_TEXTURE_2D, big.texture);
+        for (int i = 0; i < 3; i++)
+            tml_buffer_destroy(tml, large[i]);
+        GLint bound = -1;
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+        CHECK_EQ_I64(bound, 0);
+        /* The same of one that goes through the pool, at the end. */
+        gl.BindTexture(GL_TEXTURE_2D, kept.texture);
+        tml_buffer_destroy(tml, w.kept);
+        tml_close(tml);
+        gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &bound);
+        CHECK_EQ_I64(bound, 0);
+    }
+    CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
+    own_close(&own);
+}
+
 TEST(lent_textures_have_rows_of_any_width)
 {
     own_context own;
@@ -729,6 +883,99 @@ TEST(a_lost_context_is_said_to_be)
     tml_close(tml);
 }
 
+/* What a lost context leaves is never given out as a result: every call that waits says that it is lost,
+ * however the driver tells, and so does every call after it. */
+static void check_loss(GLenum reset, bool is_lost, int call)
+{
+    const tml_gl_desc desc = {
+        .lend_current = true, .get_proc_address = find_wrapped, .exact_counts = true};
+    memset(&driver, 0, sizeof driver);
+    tml_context *tml;
+    work w;
+    tml_buffer bytes;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) ||
+        !CHECK_OK(tml, work_create(tml, &w)) || !CHECK_OK(tml, work_run(tml, &w)) ||
+        !CHECK_OK(tml,
+                  tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = 7}, &bytes)))
+        return;
+    driver.reset = reset;
+    driver.is_lost = is_lost;
+    uint64_t count;
+    uint32_t numbers[COUNT];
+    double seconds;
+    void *memory;
+    tml_status status = TML_OK;
+    switch (call) {
+    case 0:
+        status = tml_read(tml, w.kept, numbers);
+        break;
+    case 1:
+        status = tml_read_count(tml, w.count, &count);
+        break;
+    case 2:
+        status = tml_map(tml, w.kept, &memory);
+        break;
+    case 3:
+        status = tml_sync(tml);
+        break;
+    case 4: /* its count is read */
+        status = work_run(tml, &w);
+        break;
+    case 5: /* so is the word that a byte is written to */
+        status = tml_write(tml, bytes, 1, 1, "a");
+        break;
+    case 6:
+        status = tml_gl_time_begin(tml);
+        if (status == TML_OK)
+            status = tml_gl_time_end(tml, &seconds);
+        break;
+    }
+    if (!CHECK_STATUS(status, TML_DEVICE_LOST))
+        printf("    call %d, reset 0x%x\n", call, (unsigned)reset);
+    CHECK(strstr(tml_last_error(tml), "was lost") != NULL);
+    CHECK_STATUS(work_run(tml, &w), TML_DEVICE_LOST);
+    tml_close(tml);
+}
+
+TEST(nothing_is_read_from_a_lost_context)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    for (int call = 0; call < 7; call++) {
+        check_loss(GL_NO_ERROR, true, call);
+        check_loss(GL_GUILTY_CONTEXT_RESET_KHR, false, call);
+        check_loss(GL_UNKNOWN_CONTEXT_RESET_KHR, true, call);
+    }
+    own_close(&own);
+}
+
+TEST(errors_of_a_reading_are_told_and_the_callers_are_not)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    tml_context *tml;
+    work w;
+    uint32_t numbers[COUNT];
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) &&
+        CHECK_OK(tml, work_create(tml, &w)) && CHECK_OK(tml, work_run(tml, &w))) {
+        gl.Enable(0xffff);
+        CHECK_OK(tml, tml_read(tml, w.kept, numbers));
+        work_is_right(tml, &w);
+        /* Raised by draws of the library's, as far as one can tell: found at the reading. */
+        driver.read_error = GL_OUT_OF_MEMORY;
+        CHECK_STATUS(tml_read(tml, w.kept, numbers), TML_OUT_OF_DEVICE_MEMORY);
+        CHECK(strstr(tml_last_error(tml), "GL_OUT_OF_MEMORY") != NULL);
+        CHECK_OK(tml, tml_read(tml, w.kept, numbers)); /* told once */
+        work_is_right(tml, &w);
+        tml_close(tml);
+    }
+    own_close(&own);
+}
+
 /* ---- beside others --------------------------------------------------------------------------- */
 
 TEST(the_callers_context_stays_current)
@@ -786,6 +1033,33 @@ TEST(the_devices_clock)
     CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
     CHECK(seconds > 0 && seconds < 60);
     tml_close(tml);
+}
+
+TEST(a_disturbed_clock_is_not_believed)
+{
+    own_context own;
+    if (!own_open(&own))
+        SKIP("no OpenGL ES 3 through EGL");
+    if (!strstr((const char *)gl.GetString(GL_EXTENSIONS), "EXT_disjoint_timer_query")) {
+        own_close(&own);
+        SKIP("no EXT_disjoint_timer_query");
+    }
+    const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
+    memset(&driver, 0, sizeof driver);
+    tml_context *tml;
+    work w;
+    double seconds = -1;
+    if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
+        CHECK_OK(tml, work_create(tml, &w));
+        driver.disjoint = 1;
+        CHECK_OK(tml, tml_gl_time_begin(tml));
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
+        CHECK_EQ_U64(driver.disjoint, 2);
+        CHECK(seconds > 0 && seconds < 3600); /* by the host's clock */
+        tml_close(tml);
+    }
+    own_close(&own);
 }
 
 int main(int argc, char **argv)

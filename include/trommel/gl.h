@@ -13,7 +13,10 @@
  *                current before is so again.
  *   a context    tml_gl_desc.lend_current: the context that is current on the calling thread at
  *                tml_open, which must be so at every later call. Whatever state the library changes it
- *                restores.
+ *                restores; transform feedback is paused and resumed. Not touched, so not to be on during
+ *                a call: a query of samples, which would count the library's fragments too; extensions
+ *                that clip or grow what is drawn (clip distances, window rectangles, conservative
+ *                rasterization). The error flags are taken by calls that read, wait or make textures.
  *   textures     tml_buffer_desc.gl
  * What was lent is never destroyed.
  *
@@ -22,7 +25,30 @@
  *
  * Without a readback: an output's size is the expected count. What an operation makes beyond it is
  * not written, its count buffer tells how much there would have been, and the call waits for nothing.
- * tml_gl_desc.exact_counts turns this round.
+ * tml_gl_desc.exact_counts turns this round. One more call waits: tml_write to part of a 32-bit word,
+ * at either end of a range of 8- or 16-bit elements or odd records, reads that word first, unless the
+ * rest of it is past the buffer's end.
+ *
+ * What a program may hold on to. OpenGL keeps commands in order, and the library has no recordings, so
+ * nothing that a program has enqueued is ever invalidated:
+ *   a buffer's texture (tml_gl_texture): the same, of the same size, until tml_buffer_destroy or
+ *                tml_close; no operation, growth of the pool, tml_reserve or other buffer moves it.
+ *                Draws from it see what the calls before them wrote, and what comes later does not
+ *                reach them. When the buffer is destroyed, the texture is deleted or becomes another
+ *                buffer's: drop the name.
+ *   outputs of an expected count: keep their size, and past the count what they held. A draw of all of
+ *                them that fetches the count on the device stays right as counts change.
+ *   compiled programs (tml_gl_prepare_begin): kept until tml_close, for calls with the same kernels,
+ *                types and options; a lent texture whose rows are not the library's needs its own.
+ *   lent textures: must not be deleted or given other storage while their tml_buffer lives; draw to
+ *                them and read them as you like between calls.
+ *   of a lost context nothing: its textures' names mean nothing in the next.
+ *
+ * Lost contexts: where the driver tells of resets (OpenGL ES 3.2, GL_KHR_robustness, GL_EXT_robustness;
+ * a context of the library's own asks for it) or raises an error, every call that reads or waits looks,
+ * and returns DEVICE_LOST in place of what a lost context reads as; so does every call after it. A lent
+ * context tells of resets if it was created so. OUT_OF_DEVICE_MEMORY from these calls means that a draw
+ * since the last of them found no memory.
  *
  * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED.
  *
@@ -116,13 +142,14 @@ TML_API void tml_gl_end(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
 
-/* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost). From then
- * on calls return DEVICE_LOST; close it and open another. */
+/* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost), before a
+ * call that reads or waits finds out. From then on calls return DEVICE_LOST; close it and open another. */
 TML_API void tml_gl_lost(tml_context *tml);
 
 /* Seconds of device time between begin and end for what was enqueued in between: by
- * EXT_disjoint_timer_query where there is one, else by the clock between two waits. end waits.
- * UNSUPPORTED on other engines. */
+ * EXT_disjoint_timer_query, or where there is none or the device says that its clock was disturbed
+ * meanwhile (GL_GPU_DISJOINT), by the host's clock between two waits. Both wait. In between a lent context
+ * must have no query of time of its own. UNSUPPORTED on other engines. */
 TML_API TML_MUST_CHECK tml_status tml_gl_time_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_time_end(tml_context *tml, double *seconds);
 

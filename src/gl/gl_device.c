@@ -109,8 +109,16 @@ static bool create_context(const egl_functions *egl, EGLDisplay display, bool is
     EGLenum api = egl->QueryAPI();
     if (!egl->BindAPI(EGL_OPENGL_ES_API))
         return false;
-    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, is_es3 ? 3 : 2, EGL_NONE};
-    *context = egl->CreateContext(display, config, EGL_NO_CONTEXT, version);
+    /* Told of resets where the driver can; one that cannot after all makes a plain context. */
+    const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, is_es3 ? 3 : 2,
+                              EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
+                              EGL_LOSE_CONTEXT_ON_RESET_EXT, EGL_NONE};
+    const EGLint plain_version[] = {version[0], version[1], EGL_NONE};
+    *context = EGL_NO_CONTEXT;
+    if (has_word(extensions, "EGL_EXT_create_context_robustness"))
+        *context = egl->CreateContext(display, config, EGL_NO_CONTEXT, version);
+    if (*context == EGL_NO_CONTEXT)
+        *context = egl->CreateContext(display, config, EGL_NO_CONTEXT, plain_version);
     *surface = EGL_NO_SURFACE;
     if (*context != EGL_NO_CONTEXT && !surfaceless) {
         const EGLint texel[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
@@ -413,6 +421,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
     d->is_es3 = digits && atoi(digits + 3) >= 3;
     if (d->is_es3 && d->is_lent && gl_load(&d->fn, get, user, true))
         d->is_es3 = false;
+    gl_load_reset_status(&d->fn, get, user);
     describe(d, &tml->device);
     if (d->is_lent)
         gl_state_save(d);

@@ -1,5 +1,5 @@
 /* The state of an open device: for the files of the engine's core alone (gl_device.c, gl_state.c,
- * gl_memory.c, gl_program.c, gl_draw.c, gl_probe.c). Operations see gl_internal.h. */
+ * gl_error.c, gl_memory.c, gl_program.c, gl_draw.c, gl_probe.c). Operations see gl_internal.h. */
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
@@ -46,6 +46,7 @@ typedef struct gl_saved {
     GLint textures[GL_UNITS], samplers[GL_UNITS];
     GLboolean color_mask[4];
     GLboolean enabled[16];
+    bool has_feedback; /* transform feedback that was active, and is paused meanwhile */
     GLint attribute_enabled, attribute_size, attribute_type, attribute_normalized, attribute_stride,
         attribute_buffer;
     void *attribute_pointer;
@@ -66,6 +67,8 @@ typedef struct gl_device {
 #endif
     gl_functions fn;
     bool is_lent, is_lost, is_es3;
+    GLenum error; /* the gravest that was noted and not yet told; GL_NO_ERROR: none */
+    GLenum read_format, read_type; /* what the driver reads words as; 0: not asked yet */
     bool in_batch; /* between tml_gl_begin and tml_gl_end: it is current, its state the library's */
     uint32_t depth; /* of gl_enter */
     gl_saved saved;
@@ -105,6 +108,18 @@ void gl_close(tml_context *tml);
 void gl_state_save(gl_device *device);
 void gl_state_restore(gl_device *device);
 void gl_state_set(gl_device *device);
+/* A texture of the library's was deleted: where the caller had it bound, nothing is from now on. */
+void gl_state_forget_texture(gl_device *device, GLuint name);
+
+/* gl_error.c. Errors are asked for where the host waits for the device anyway: at each reading and each wait,
+ * so that what a lost context or a driver without memory leaves is never given out as a result. */
+const char *gl_error_name(GLenum error);               /* "GL_OUT_OF_MEMORY"; never NULL */
+const char *gl_framebuffer_status_name(GLenum status); /* likewise */
+/* Takes the errors that are up. Before a reading: of a lent context, invalid calls are the caller's own. */
+void gl_errors_note(gl_device *device);
+/* After a reading or a wait that what names: errors and resets since the last one. DEVICE_LOST, after which every
+ * call is so; OUT_OF_DEVICE_MEMORY; INTERNAL. */
+tml_status gl_errors_check(tml_context *tml, const char *what);
 
 /* gl_memory.c */
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,

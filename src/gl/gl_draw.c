@@ -191,8 +191,8 @@ static tml_status bind_targets(tml_context *tml, const gl_draw_info *info, gl_pr
     program->targets_checked = is == GL_FRAMEBUFFER_COMPLETE;
     return program->targets_checked
                ? TML_OK
-               : tml_error(tml, TML_INTERNAL, "shader %s: its targets make no framebuffer (0x%x)",
-                           info->shader->name, (unsigned)is);
+               : tml_error(tml, TML_INTERNAL, "shader %s: its targets make no framebuffer: %s",
+                           info->shader->name, gl_framebuffer_status_name(is));
 }
 
 static tml_status draw(tml_context *tml, const gl_draw_info *info)

@@ -11,7 +11,10 @@ static tml_status sync_all(tml_context *tml)
 {
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
-        gl_device_of(tml)->fn.Finish();
+        gl_device *d = gl_device_of(tml);
+        gl_errors_note(d);
+        d->fn.Finish();
+        status = gl_errors_check(tml, "tml_sync");
         gl_leave(tml);
     }
     return status;
@@ -114,13 +117,14 @@ tml_status tml_gl_time_begin(tml_context *tml)
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);
+    d->fn.Finish(); /* for the clock, also where the device's turns out to be disturbed */
+    d->timed_from = tml_seconds();
     if (d->has_timer) {
+        GLint was_disjoint;
+        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &was_disjoint); /* which forgets it */
         if (!d->timer)
             d->fn.GenQueries(1, &d->timer);
         d->fn.BeginQuery(GL_TIME_ELAPSED_EXT, d->timer);
-    } else {
-        d->fn.Finish();
-        d->timed_from = tml_seconds();
     }
     d->is_timing = true;
     gl_leave(tml);
@@ -140,15 +144,20 @@ tml_status tml_gl_time_end(tml_context *tml, double *seconds)
     if (status != TML_OK)
         return status;
     d->is_timing = false;
-    if (d->has_timer) {
-        GLuint64 nanoseconds = 0;
+    GLuint64 nanoseconds = 0;
+    GLint is_disjoint = GL_TRUE;
+    if (d->has_timer)
         d->fn.EndQuery(GL_TIME_ELAPSED_EXT);
+    gl_errors_note(d);
+    d->fn.Finish();
+    *seconds = tml_seconds() - d->timed_from;
+    if (d->has_timer) {
         d->fn.GetQueryObjectui64vEXT(d->timer, GL_QUERY_RESULT, &nanoseconds);
-        *seconds = 1e-9 * (double)nanoseconds;
-    } else {
-        d->fn.Finish();
-        *seconds = tml_seconds() - d->timed_from;
+        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &is_disjoint);
     }
+    if (!is_disjoint)
+        *seconds = 1e-9 * (double)nanoseconds;
+    status = gl_errors_check(tml, "tml_gl_time_end");
     gl_leave(tml);
-    return TML_OK;
+    return status;
 }

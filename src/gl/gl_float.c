@@ -130,7 +130,7 @@ static tml_status pack_texture(tml_context *tml, const gl_texture *texture, uint
 tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
                                uint64_t count, uint32_t *out)
 {
-    const gl_device *d = gl_device_of(tml);
+    gl_device *d = gl_device_of(tml);
     const gl_texture *bytes = NULL;
     tml_status status = TML_OK;
     if (texture->format == GL_FORMAT_FLOATS && d->path == TML_GL_FLOAT_PACKED) {
@@ -143,6 +143,7 @@ tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint
         status = gl_texture_framebuffer(tml, texture, &framebuffer);
     if (status == TML_OK) {
         d->fn.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        gl_errors_note(d);
         uint32_t rectangles[3][4];
         int used = gl_rectangles(texture, first, count, rectangles);
         for (int i = 0; i < used; i++) {
@@ -154,6 +155,7 @@ tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint
                                  GL_UNSIGNED_BYTE, out);
             out += (size_t)r[2] * r[3];
         }
+        status = gl_errors_check(tml, "reading a buffer");
     }
     gl_release(tml, bytes);
     return status;

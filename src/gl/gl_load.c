@@ -34,6 +34,29 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
     return missing;
 }
 
+void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
+                          void *user)
+{
+#ifndef __EMSCRIPTEN__ /* a page is told by an event, and by an error */
+    const char *version = (const char *)fn->GetString(GL_VERSION);
+    const char *extensions = (const char *)fn->GetString(GL_EXTENSIONS);
+    const char *digits = version ? strstr(version, "ES 3.") : NULL;
+    const char *name = NULL;
+    if (digits && digits[5] >= '2')
+        name = "glGetGraphicsResetStatus";
+    else if (extensions && strstr(extensions, "GL_KHR_robustness"))
+        name = "glGetGraphicsResetStatusKHR";
+    else if (extensions && strstr(extensions, "GL_EXT_robustness"))
+        name = "glGetGraphicsResetStatusEXT";
+    tml_gl_function found = name ? get(user, name) : NULL;
+    memcpy(&fn->GetGraphicsResetStatus, &found, sizeof found);
+#else
+    (void)fn;
+    (void)get;
+    (void)user;
+#endif
+}
+
 #ifndef __EMSCRIPTEN__
 #    include <dlfcn.h>
 

@@ -91,6 +91,8 @@
     X(GenQueries)                                                                                  \
     X(GenSamplers)                                                                                 \
     X(GenVertexArrays)                                                                             \
+    X(PauseTransformFeedback)                                                                      \
+    X(ResumeTransformFeedback)                                                                     \
     X(SamplerParameteri)                                                                           \
     X(TexStorage2D)                                                                                \
     X(Uniform1uiv)                                                                                 \
@@ -103,13 +105,19 @@ typedef struct gl_functions {
     GL_FUNCTIONS_2(GL_POINTER)
     GL_FUNCTIONS_3(GL_POINTER)
 #undef GL_POINTER
-    PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT; /* NULL where missing */
+    /* NULL where missing. */
+    PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT;
+    PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus; /* gl_load_reset_status */
 } gl_functions;
 
 /* Fills fn from get (NULL, in a page alone: Emscripten's). Returns the name of the first function that is missing, or NULL. Those of 3.0 may
  * be missing where is_es3 is false. */
 const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                     void *user, bool is_es3);
+/* Finds GetGraphicsResetStatus under the name that the context's version or extensions promise: loaders
+ * give functions of any name. Needs the context to be current. */
+void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
+                          void *user);
 
 #ifndef __EMSCRIPTEN__
 #    define EGL_FUNCTIONS(X)                                                                       \

@@ -26,9 +26,7 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     const gl_functions *fn = &d->fn;
     const format_info *info = &formats[format];
     *out = (gl_texture){.format = format, .width = width, .height = height};
-    while (fn->GetError() != GL_NO_ERROR) {
-        /* of earlier calls, which may be the caller's own */
-    }
+    gl_errors_note(d);
     fn->GenTextures(1, &out->name);
     fn->ActiveTexture(GL_TEXTURE0);
     fn->BindTexture(GL_TEXTURE_2D, out->name);
@@ -48,16 +46,18 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     gl_texture_destroy(d, out);
     return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                      "%s: the device has no texture of %" PRIu32 " x %" PRIu32 " texels of %" PRIu32
-                     " bytes (error 0x%x)",
-                     call, width, height, info->size, (unsigned)error);
+                     " bytes (%s)",
+                     call, width, height, info->size, gl_error_name(error));
 }
 
 void gl_texture_destroy(gl_device *d, gl_texture *texture)
 {
     if (texture->framebuffer)
         d->fn.DeleteFramebuffers(1, &texture->framebuffer);
-    if (texture->name && !texture->is_lent)
+    if (texture->name && !texture->is_lent) {
         d->fn.DeleteTextures(1, &texture->name);
+        gl_state_forget_texture(d, texture->name);
+    }
     texture->framebuffer = texture->name = 0;
 }
 
@@ -74,9 +74,8 @@ tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, G
         if (is != GL_FRAMEBUFFER_COMPLETE) {
             fn->DeleteFramebuffers(1, &name);
             return tml_error(tml, TML_INTERNAL,
-                             "a texture of %" PRIu32 " x %" PRIu32
-                             " texels cannot be drawn to (framebuffer status 0x%x)",
-                             texture->width, texture->height, (unsigned)is);
+                             "a texture of %" PRIu32 " x %" PRIu32 " texels cannot be drawn to: %s",
+                             texture->width, texture->height, gl_framebuffer_status_name(is));
         }
         ((gl_texture *)texture)->framebuffer = name; /* the texture itself is as before */
     }
@@ -429,27 +428,33 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
         memset(out, 0, count * sizeof *out);
         return TML_OK;
     }
-    const gl_functions *fn = &gl_device_of(tml)->fn;
+    gl_device *d = gl_device_of(tml);
+    const gl_functions *fn = &d->fn;
     GLuint framebuffer;
     tml_status status = gl_texture_framebuffer(tml, texture, &framebuffer);
     if (status != TML_OK)
         return status;
     fn->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    GLint format = 0, type = 0;
-    fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
-    fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
+    if (!d->read_format) { /* it is the same for all textures of words */
+        GLint format = 0, type = 0;
+        fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
+        fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
+        d->read_format = (GLenum)format;
+        d->read_type = (GLenum)type;
+    }
+    gl_errors_note(d);
     uint32_t rectangles[3][4];
     int used = gl_rectangles(texture, first, count, rectangles);
     for (int i = 0; i < used && status == TML_OK; i++) {
         const uint32_t *r = rectangles[i];
-        if (format == GL_RED_INTEGER && type == GL_UNSIGNED_INT)
+        if (d->read_format == GL_RED_INTEGER && d->read_type == GL_UNSIGNED_INT)
             fn->ReadPixels((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3], GL_RED_INTEGER,
                            GL_UNSIGNED_INT, out);
         else
             status = read_quads(tml, r, out);
         out += (size_t)r[2] * r[3];
     }
-    return status;
+    return status == TML_OK ? gl_errors_check(tml, "reading a buffer") : status;
 }
 
 /* Reads bytes [offset, offset + size): whole words straight to out, the ragged ends by one word

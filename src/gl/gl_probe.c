@@ -158,9 +158,7 @@ static void draw_floats(const probe *p, int mode, uint32_t width, GLuint texels)
 static GLenum read_row(probe *p, uint32_t width, GLenum format, GLenum type)
 {
     const gl_functions *fn = p->fn;
-    while (fn->GetError() != GL_NO_ERROR) {
-        /* of earlier tests */
-    }
+    gl_errors_note(p->d); /* of earlier tests */
     memset(p->read, 0, sizeof p->read);
     fn->ReadPixels(0, 0, (GLsizei)width, 1, format, type, p->read);
     return fn->GetError();
@@ -214,7 +212,7 @@ static void test_words(probe *p, probe_id id, GLenum internal, GLenum format, ui
     GLuint texture = make_texture(p, internal, format, GL_UNSIGNED_INT, BYTE_VALUES, NULL);
     GLenum status = bind_target(p, texture, BYTE_VALUES);
     if (status != GL_FRAMEBUFFER_COMPLETE) {
-        add_line(p, 1, id, false, name, "framebuffer status 0x%x", (unsigned)status);
+        add_line(p, 1, id, false, name, "%s", gl_framebuffer_status_name(status));
         goto done;
     }
     p->fn->UseProgram(p->words_program);
@@ -229,7 +227,7 @@ static void test_words(probe *p, probe_id id, GLenum internal, GLenum format, ui
         wrong += memcmp(&p->read[4 * x], expected, components * sizeof *expected) != 0;
     }
     if (error)
-        add_line(p, 1, id, false, name, "error 0x%x on reading", (unsigned)error);
+        add_line(p, 1, id, false, name, "%s on reading", gl_error_name(error));
     else
         add_line(p, 1, id, wrong == 0, name, "%u of 256 are wrong", (unsigned)wrong);
 done:
@@ -253,12 +251,17 @@ static void test_integers(probe *p)
 
 /* ---- floats in shaders, bytes in textures ---------------------------------------------------- */
 
-static void test_highp(probe *p)
+/* Shaders that say highp need not compile where there is none. */
+static bool promises_highp(probe *p)
 {
     GLint range[2] = {0, 0}, precision = 0;
     p->fn->GetShaderPrecisionFormat(GL_FRAGMENT_SHADER, GL_HIGH_FLOAT, range, &precision);
-    add_line(p, 0, PROBE_HIGHP, precision >= 23, "highp floats in fragment shaders",
-             "%d bits promised", (int)precision);
+    return add_line(p, 0, PROBE_HIGHP, precision >= 23, "highp floats in fragment shaders",
+                    "%d bits promised%s", (int)precision, precision >= 23 ? "" : ", needs 23");
+}
+
+static void test_highp(probe *p)
+{
     enum { POWERS = 31 };
     uint32_t bits = 0;
     GLuint texture = make_texture(p, GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, POWERS, NULL);
@@ -284,8 +287,7 @@ static void compare_bytes(probe *p, GLenum error)
         }
     }
     add_line(p, 1, PROBE_BYTES, !error && !wrong, "all 256 values drawn and read back",
-             "%u are wrong, first %u (error 0x%x)", (unsigned)wrong, (unsigned)first,
-             (unsigned)error);
+             "%u are wrong, first %u (%s)", (unsigned)wrong, (unsigned)first, gl_error_name(error));
 }
 
 static bool is_equal(uint32_t wanted, uint32_t got)
@@ -304,8 +306,8 @@ static void compare_patterns(probe *p, probe_id id, GLenum error, bool with_spec
             first = i;
         }
     add_line(p, 1, id, !error && !wrong, "2^k and both neighbours, k = -126 ... 127",
-             "%u are wrong, first 0x%x becomes 0x%x (error 0x%x)", (unsigned)wrong,
-             (unsigned)p->bits[first], (unsigned)p->read[first], (unsigned)error);
+             "%u are wrong, first 0x%x becomes 0x%x (%s)", (unsigned)wrong,
+             (unsigned)p->bits[first], (unsigned)p->read[first], gl_error_name(error));
     if (!with_specials)
         return;
     const uint32_t *s = &p->read[FIRST_SPECIAL];
@@ -330,8 +332,8 @@ static void test_bytes(probe *p)
 {
     GLuint texture = make_texture(p, GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, PATTERNS, NULL);
     GLenum status = bind_target(p, texture, PATTERNS);
-    if (add_line(p, 0, PROBE_BYTES, status == GL_FRAMEBUFFER_COMPLETE, "RGBA8 targets",
-                 "framebuffer status 0x%x", (unsigned)status)) {
+    if (add_line(p, 0, PROBE_BYTES, status == GL_FRAMEBUFFER_COMPLETE, "RGBA8 targets", "%s",
+                 gl_framebuffer_status_name(status))) {
         draw_floats(p, MODE_BYTES, PATTERNS, p->patterns);
         compare_bytes(p, read_row(p, BYTE_VALUES, GL_RGBA, GL_UNSIGNED_BYTE));
         draw_floats(p, MODE_PACK, PATTERNS, p->patterns);
@@ -362,16 +364,16 @@ static void test_floats(probe *p)
     GLuint texture =
         make_texture(p, p->d->is_es3 ? GL_RGBA32F : GL_RGBA, GL_RGBA, GL_FLOAT, PATTERNS, NULL);
     GLenum status = bind_target(p, texture, PATTERNS);
-    if (add_line(p, 0, PROBE_FLOATS, status == GL_FRAMEBUFFER_COMPLETE, "float targets",
-                 "framebuffer status 0x%x", (unsigned)status)) {
+    if (add_line(p, 0, PROBE_FLOATS, status == GL_FRAMEBUFFER_COMPLETE, "float targets", "%s",
+                 gl_framebuffer_status_name(status))) {
         bool packed = draw_and_pack(p, texture);
         compare_patterns(p, PROBE_FLOATS, packed ? GL_NO_ERROR : GL_INVALID_OPERATION, true);
         bind_target(p, texture, PATTERNS);
         GLenum error = read_row(p, PATTERNS, GL_RGBA, GL_FLOAT);
         for (uint32_t i = 0; i < PATTERNS; i++)
             p->read[i] = p->read[4 * i];
-        add_line(p, 0, PROBE_FLOATS_READ, !error, "float targets read back as floats", "error 0x%x",
-                 (unsigned)error);
+        add_line(p, 0, PROBE_FLOATS_READ, !error, "float targets read back as floats", "%s",
+                 gl_error_name(error));
         if (!error)
             compare_patterns(p, PROBE_FLOATS_READ, error, false);
     }
@@ -384,8 +386,8 @@ static void test_halves(probe *p)
     GLuint texture = make_texture(p, p->d->is_es3 ? GL_RGBA16F : GL_RGBA, GL_RGBA,
                                   p->d->is_es3 ? GL_HALF_FLOAT : GL_HALF_FLOAT_OES, PATTERNS, NULL);
     GLenum status = bind_target(p, texture, PATTERNS);
-    if (add_line(p, 0, PROBE_INFO, status == GL_FRAMEBUFFER_COMPLETE, "half float targets",
-                 "framebuffer status 0x%x", (unsigned)status)) {
+    if (add_line(p, 0, PROBE_INFO, status == GL_FRAMEBUFFER_COMPLETE, "half float targets", "%s",
+                 gl_framebuffer_status_name(status))) {
         bool packed = draw_and_pack(p, texture);
         uint32_t wrong = 0;
         for (uint32_t k = 113; k <= 142; k++) /* 2^-14 ... 2^15 */
@@ -430,13 +432,14 @@ static const probe_id needs[][PROBE_IDS] = {
 static const tml_gl_test *obstacle(const probe *p, tml_gl_path path)
 {
     static const tml_gl_test untested = {.name = "a test that could not be run"};
+    const tml_gl_test *lacks = NULL;
     for (const probe_id *id = needs[path]; *id != PROBE_INFO; id++) {
         if (p->failed[*id])
             return &p->d->tests[p->failed[*id] - 1];
-        if (!p->tested[*id])
-            return &untested;
+        if (!p->tested[*id]) /* because of one that failed, as a rule, which says more */
+            lacks = &untested;
     }
-    return NULL;
+    return lacks;
 }
 
 static tml_status choose(probe *p, tml_gl_path wanted)
@@ -473,6 +476,8 @@ static void test_float_tier(probe *p)
 {
     const char *packed = gl_float_version(p->d, TML_GL_PACKED);
     const char *floats = gl_float_version(p->d, TML_GL_FLOAT);
+    if (!promises_highp(p))
+        return;
     make_patterns(p);
     if (use_version(p, packed) != TML_OK) {
         add_line(p, 0, PROBE_HIGHP, false, "shaders of GLSL ES 1.00", "%.90s",
@@ -509,9 +514,8 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
         test_float_tier(p);
     status = choose(p, wanted);
     end(p);
-    while (d->fn.GetError() != GL_NO_ERROR) {
-        /* of tests that failed */
-    }
+    gl_errors_note(d);
+    d->error = GL_NO_ERROR; /* of tests that failed */
     tml_free(tml, p, sizeof *p);
     return status;
 }

@@ -40,6 +40,10 @@ EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_c
         return shadow && shadow.has(name) ? shadow.get(name) : gl.getParameter(name);
     };
     s.is2 = typeof gl.bindSampler == "function";
+    /* Transform feedback that runs makes errors of draws and of other programs. */
+    s.feedback = s.is2 && !(shadow && !shadow.get("feedback")) && gl.getParameter(0x8E24) && !gl.getParameter(0x8E23);
+    if (s.feedback)
+        gl.pauseTransformFeedback();
     s.program = get(0x8B8D);
     s.viewport = get(0x0BA2);
     s.scissor = get(0x0C10);
@@ -85,8 +89,9 @@ EM_JS(void, gl_page_state_restore, (void), {
     gl.colorMask(s.mask[0], s.mask[1], s.mask[2], s.mask[3]);
     s.switches.forEach(function(pair) { pair[1] ? gl.enable(pair[0]) : gl.disable(pair[0]); });
     for (var unit = 0; unit < s.textures.length; unit++) {
+        var texture = s.textures[unit];
         gl.activeTexture(0x84C0 + unit);
-        gl.bindTexture(0x0DE1, s.textures[unit]);
+        gl.bindTexture(0x0DE1, texture && texture.name === 0 ? null : texture); /* 0: deleted meanwhile */
         if (s.is2)
             gl.bindSampler(unit, s.samplers[unit]);
     }
@@ -107,6 +112,8 @@ EM_JS(void, gl_page_state_restore, (void), {
         a[0] ? gl.enableVertexAttribArray(0) : gl.disableVertexAttribArray(0);
     }
     gl.bindBuffer(0x8892, s.array);
+    if (s.feedback)
+        gl.resumeTransformFeedback();
 })
 // clang-format on
 
@@ -121,12 +128,27 @@ void gl_state_restore(gl_device *d)
     gl_page_state_restore();
 }
 
+void gl_state_forget_texture(gl_device *d, GLuint name)
+{
+    (void)d; /* its object says so itself */
+    (void)name;
+}
+
 #else
 
 void gl_state_save(gl_device *d)
 {
     const gl_functions *fn = &d->fn;
     gl_saved *s = &d->saved;
+    s->has_feedback = false;
+    if (d->is_es3) { /* draws and other programs are errors while it runs */
+        GLboolean is_active = GL_FALSE, is_paused = GL_FALSE;
+        fn->GetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &is_active);
+        fn->GetBooleanv(GL_TRANSFORM_FEEDBACK_PAUSED, &is_paused);
+        s->has_feedback = is_active && !is_paused;
+        if (s->has_feedback)
+            fn->PauseTransformFeedback();
+    }
     fn->GetIntegerv(GL_CURRENT_PROGRAM, &s->program);
     fn->GetIntegerv(GL_VIEWPORT, s->viewport);
     fn->GetIntegerv(GL_SCISSOR_BOX, s->scissor);
@@ -203,6 +225,15 @@ void gl_state_restore(gl_device *d)
         (s->attribute_enabled ? fn->EnableVertexAttribArray : fn->DisableVertexAttribArray)(0);
     }
     fn->BindBuffer(GL_ARRAY_BUFFER, (GLuint)s->array_buffer);
+    if (s->has_feedback)
+        fn->ResumeTransformFeedback(); /* of the program that is used again */
+}
+
+void gl_state_forget_texture(gl_device *d, GLuint name)
+{
+    for (uint32_t unit = 0; unit < GL_UNITS; unit++)
+        if (d->saved.textures[unit] == (GLint)name)
+            d->saved.textures[unit] = 0;
 }
 
 #endif
