@@ -212,6 +212,12 @@ tml_status bench_filter_add(bench_filter *filter, tml_context *tml, bool exact, 
         status = add_column(filter, c, &job, exact, repeats, rows);
     tml_free(tml, data, most * sizeof *data);
 
+    bool has_row = false;
+    for (size_t w = 0; w < WAYS; w++)
+        has_row = has_row || rows[w].ns[0] > 0;
+    if (!status && !has_row && !exact) /* an exact row follows an expected one */
+        tml_log(tml, TML_LOG_WARNING, "filter: this device has no way to filter u32: %s",
+                tml_last_error(tml));
     tml_device_info device;
     tml_context_device(tml, &device);
     for (size_t w = 0; w < WAYS && !status; w++)

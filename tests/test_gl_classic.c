@@ -106,6 +106,31 @@ TEST(floats_are_refused_where_they_cannot_count)
     tml_close(tml);
 }
 
+/* A device without integer textures adds no rows, and takes none away. */
+TEST(the_filter_bench_has_its_table_on_es2)
+{
+    const char *cli = getenv("TML_CLI");
+    if (!cli || !*cli)
+        SKIP("no command in this build");
+    tml_context *tml;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL}, &tml))
+        SKIP("no OpenGL ES device");
+    tml_close(tml);
+    char command[512], text[4096];
+    snprintf(
+        command, sizeof command,
+        "MESA_GLES_VERSION_OVERRIDE=2.0 '%s' bench filter --count 64K --keep 10 --repeats 1 2>&1",
+        cli);
+    FILE *pipe = popen(command, "r");
+    if (!CHECK(pipe != NULL))
+        return;
+    text[fread(text, 1, sizeof text - 1, pipe)] = '\0';
+    CHECK_EQ_I64(pclose(pipe), 0);
+    CHECK(strstr(text, "cpu, scan_search") != NULL);
+    /* Drivers other than Mesa's stay as they are. */
+    CHECK((strstr(text, "gl, histopyramid") != NULL) != (strstr(text, "no way to filter") != NULL));
+}
+
 /* ---- surfaces -------------------------------------------------------------------------------- */
 
 static int compare_triangles(const void *a, const void *b)

@@ -5,6 +5,7 @@
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
+#include "gl/gl_classic.h"
 #include "gl/gl_load.h"
 
 #include <dlfcn.h>
@@ -512,6 +513,54 @@ static void check_surface(const pair *p)
     destroy(p, in);
 }
 
+/* A refusal names its call, the path and what to take instead. */
+static void check_refusal(const pair *p, tml_status status, const char *call, const char *what)
+{
+    char path[32];
+    snprintf(path, sizeof path, "path %s", tml_gl_path_name(p->path));
+    CHECK_STATUS(status, TML_UNSUPPORTED);
+    const char *const wanted[] = {call, path, what, "use the integer path or the CPU engine"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(tml_last_error(p->gl), wanted[i]))
+            test_fail(__FILE__, __LINE__, "no \"%s\" in: %s", wanted[i], tml_last_error(p->gl));
+}
+
+static void check_lacks(const pair *p)
+{
+    float point[3] = {0, 0, 0};
+    twins in = make(p, TML_F32, 3, point), out = make_output(p, TML_F32, 64);
+    twins count = make_output(p, TML_U32, 1);
+    twins points = make(p, TML_VEC(TML_F32, 3), 1, point);
+    const tml_field_desc field = {
+        .points = points.gl, .radius = 1, .grid = {.dims = {4, 4, 4}, .spacing = {1, 1, 1}}};
+    check_refusal(p, tml_field(p->gl, &field, out.gl), "tml_field", "no fields");
+    check_refusal(p, tml_scan(p->gl, &(tml_scan_desc){.in = in.gl, .out = out.gl}), "tml_scan",
+                  "no scans");
+    tml_compact_desc compact = {.keep = {.kernel = TML_USE(is_positive), .in = {in.gl}},
+                                .payloads = {{in.gl, out.gl}},
+                                .method = TML_METHOD_BITONIC};
+    check_refusal(p, tml_compact(p->gl, &compact), "tml_compact", "this method");
+    compact.method = TML_METHOD_AUTO;
+    check_refusal(p, tml_partition(p->gl, &compact), "tml_partition", "no partitions");
+    for (gl_classic_form form = GL_CLASSIC_FOUR_FETCHES; form <= GL_CLASSIC_PARTIAL_SUMS; form++) {
+        const gl_classic_desc classic = {.form = form,
+                                         .keep = TML_USE(is_positive),
+                                         .in = in.gl,
+                                         .out = out.gl,
+                                         .count = count.gl};
+        check_refusal(p, gl_classic_compact(p->gl, &classic), "gl_classic_compact",
+                      "no classic HistoPyramids");
+    }
+    const gl_classic_surface_desc surface = {.volume = out.gl, .dims = {4, 4, 4}, .room = 8};
+    check_refusal(p, gl_classic_surface(p->gl, &surface), "gl_classic_surface",
+                  "no classic HistoPyramids");
+    check_equal(p, "out", out);
+    check_equal(p, "count", count);
+    twins all[] = {in, out, count, points};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        destroy(p, all[i]);
+}
+
 /* What cannot be exact is refused, and nothing is written. */
 static void check_refusals(const pair *p)
 {
@@ -574,6 +623,7 @@ static void check_refusals(const pair *p)
 /* What is wrong with the device. */
 static struct {
     bool no_float_targets, no_float_reads, no_integer_targets, mediump, wrong_bytes, no_rounding;
+    bool no_highp; /* shaders that say it do not compile */
 } worse;
 
 typedef void (*gl_function)(void);
@@ -582,6 +632,7 @@ static __typeof__(&glCheckFramebufferStatus) real_status;
 static __typeof__(&glReadPixels) real_read;
 static __typeof__(&glShaderSource) real_source;
 static __typeof__(&glTexImage2D) real_image;
+static __typeof__(&glGetShaderPrecisionFormat) real_precision;
 static GLenum last_format;
 static GLenum last_type;
 
@@ -643,11 +694,20 @@ static void GL_APIENTRY shader_source(GLuint shader, GLsizei count, const GLchar
     (void)lengths;
     if (worse.mediump && strncmp(whole, "#version 100", 12) == 0)
         replace(whole, "highp", "lowp ");
+    if (worse.no_highp && strncmp(whole, "#version 100", 12) == 0)
+        replace(whole, "highp", "h");
     if (worse.no_rounding)
         replace(whole, "+ 0.25) / 255.0", "- 0.60) / 255.0");
     const GLchar *text = whole;
     real_source(shader, 1, &text, NULL);
     free(whole);
+}
+
+static void GL_APIENTRY precision_format(GLenum shader, GLenum type, GLint *range, GLint *precision)
+{
+    real_precision(shader, type, range, precision);
+    if (worse.no_highp && shader == GL_FRAGMENT_SHADER && type == GL_HIGH_FLOAT)
+        range[0] = range[1] = *precision = 0;
 }
 
 static tml_gl_function worse_address(void *user, const char *name)
@@ -658,10 +718,12 @@ static tml_gl_function worse_address(void *user, const char *name)
         const char *name;
         void *keep;
         tml_gl_function own;
-    } wrapped[] = {{"glCheckFramebufferStatus", &real_status, (tml_gl_function)framebuffer_status},
-                   {"glReadPixels", &real_read, (tml_gl_function)read_pixels},
-                   {"glShaderSource", &real_source, (tml_gl_function)shader_source},
-                   {"glTexImage2D", &real_image, (tml_gl_function)image_2d}};
+    } wrapped[] = {
+        {"glCheckFramebufferStatus", &real_status, (tml_gl_function)framebuffer_status},
+        {"glReadPixels", &real_read, (tml_gl_function)read_pixels},
+        {"glGetShaderPrecisionFormat", &real_precision, (tml_gl_function)precision_format},
+        {"glShaderSource", &real_source, (tml_gl_function)shader_source},
+        {"glTexImage2D", &real_image, (tml_gl_function)image_2d}};
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++)
         if (strcmp(name, wrapped[i].name) == 0) {
             memcpy(wrapped[i].keep, &real, sizeof real);
@@ -746,7 +808,7 @@ TEST(forced_paths_are_refused_with_the_reason)
     tml_context *tml;
     worse.no_float_targets = true;
     CHECK_STATUS(open_worse(TML_GL_FLOAT, &tml), TML_UNSUPPORTED);
-    CHECK(strstr(message, "float targets") != NULL);
+    CHECK(strstr(message, "float targets (GL_FRAMEBUFFER_UNSUPPORTED)") != NULL);
     begin_worse();
     worse.no_rounding = true;
     CHECK_STATUS(open_worse(TML_GL_PACKED, &tml), TML_UNSUPPORTED);
@@ -755,6 +817,7 @@ TEST(forced_paths_are_refused_with_the_reason)
     worse.no_integer_targets = true;
     CHECK_STATUS(open_worse(TML_GL_INTEGER, &tml), TML_UNSUPPORTED);
     CHECK(strstr(message, "R32UI") != NULL);
+    CHECK(strstr(message, "GL_FRAMEBUFFER_UNSUPPORTED") != NULL);
 }
 
 /* Floats of 16 bits: too few for positions, so the tier is refused; moving bytes is still exact. What
@@ -777,6 +840,16 @@ TEST(mediump_devices_are_refused)
         return;
     CHECK(has_passed(tml, "R32UI: 256 words drawn and read back"));
     tml_close(tml);
+}
+
+TEST(devices_without_highp_are_told_so)
+{
+    if (!begin_worse())
+        SKIP("no device with OpenGL ES 3.0 to make worse");
+    tml_context *tml;
+    worse.no_integer_targets = worse.no_highp = true;
+    CHECK_STATUS(open_worse(TML_GL_PATH_AUTO, &tml), TML_UNSUPPORTED);
+    CHECK(strstr(message, "highp floats in fragment shaders (0 bits promised, needs 23)") != NULL);
 }
 
 /* ---- as a guest ------------------------------------------------------------------------------ */
@@ -952,6 +1025,7 @@ ON_PATHS(compact_in_place)
 ON_PATHS(expand)
 ON_PATHS(surface)
 ON_FLOAT_PATHS(refusals)
+ON_FLOAT_PATHS(lacks)
 
 int main(int argc, char **argv)
 {

@@ -141,6 +141,17 @@ tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, .
     return status;
 }
 
+tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
+{
+    const tml_engine *engine = tml->engine;
+    if (engine->tier)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "%s: %s has %s; use the integer path or the CPU engine", call,
+                         engine->tier(tml), what);
+    return tml_error(tml, TML_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name, what,
+                     engine->kind == TML_ENGINE_CPU ? "" : "; use another engine");
+}
+
 bool tml_progress(tml_context *tml, const char *stage, double fraction)
 {
     if (tml->progress && !tml->progress(tml->progress_user, stage, fraction))

@@ -19,6 +19,10 @@
         ((void)tml_error(tml, status, __VA_ARGS__), (tml_status)(status))
 #endif
 
+/* UNSUPPORTED: that the context's engine, or the path that it is on, has what says ("no fields"), and what to
+ * take in its place. */
+tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
+
 /* Scratch and allocations are aligned to this: a cache line and the widest vector. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
 

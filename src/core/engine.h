@@ -70,6 +70,8 @@ typedef struct tml_engine {
     bool makes_soups;
     /* Does it number a slab's vertices from surface_part.vertex_base on? If not, the host raises indices. */
     bool numbers_slabs;
+    /* What lacks operations that the engine has, for messages: "path packed". NULL: nothing. */
+    const char *(*tier)(const tml_context *tml);
     /* Does AUTO pass this method over where another one is supported? NULL: none. */
     bool (*avoids)(const tml_context *tml, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */

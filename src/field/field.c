@@ -349,8 +349,7 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
     static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_engine_op *op = tml->engine->ops[TML_OP_FIELD];
     if (!op)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_field: the %s engine has no fields",
-                         tml->engine->name);
+        return tml_refuse(tml, "tml_field", "no fields");
     tml_field_desc resolved;
     tml_status status = tml_field_resolve(tml, desc, &resolved, NULL);
     if (status != TML_OK)

@@ -28,6 +28,13 @@ static uint32_t left_of(uint32_t side)
     return side / 2;
 }
 
+tml_status gl_classic_check(tml_context *tml, const char *call)
+{
+    if (tml->engine == &tml_gl_engine)
+        return TML_OK;
+    return tml_refuse(tml, call, "no classic HistoPyramids");
+}
+
 tml_status gl_classic_take(tml_context *tml, gl_classic_form form, uint32_t side,
                            classic_pyramid *p)
 {
@@ -145,10 +152,9 @@ tml_status gl_classic_compact(tml_context *tml, const gl_classic_desc *desc)
     static const tml_type types[] = {TML_U32, TML_I32, TML_F32, TML_TYPE_NONE};
     static const tml_type count_types[] = {TML_U32, TML_TYPE_NONE};
     static const char call[] = "gl_classic_compact";
-    if (tml->engine->kind != TML_ENGINE_GL)
-        return tml_error(tml, TML_UNSUPPORTED, "%s: this context is on engine %s, not on gl", call,
-                         tml->engine->name);
-    tml_status status = tml_check_buffer(tml, call, "in", desc->in, types, 1);
+    tml_status status = gl_classic_check(tml, call);
+    if (!status)
+        status = tml_check_buffer(tml, call, "in", desc->in, types, 1);
     if (!status)
         status = tml_check_buffer(tml, call, "out", desc->out, types, 0);
     if (!status)

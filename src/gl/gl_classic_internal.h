@@ -15,6 +15,9 @@ typedef struct classic_pyramid {
     const gl_texture *base, *atlas[2];
 } classic_pyramid;
 
+/* Is the context on integer textures, which the classic programs read and write? Says why not. */
+tml_status gl_classic_check(tml_context *tml, const char *call);
+
 /* Takes the textures for a square of elements of that side, a power of two. The caller draws the base and
  * builds. */
 tml_status gl_classic_take(tml_context *tml, gl_classic_form form, uint32_t side,

@@ -106,12 +106,10 @@ tml_status gl_classic_surface(tml_context *tml, const gl_classic_surface_desc *d
 {
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     const uint64_t *dims = desc->dims;
-    if (tml->engine->kind != TML_ENGINE_GL)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "gl_classic_surface: this context is on engine %s, not on gl",
-                         tml->engine->name);
-    tml_status status = tml_check_buffer(tml, "gl_classic_surface", "volume", desc->volume, types,
-                                         dims[0] * dims[1] * dims[2]);
+    tml_status status = gl_classic_check(tml, "gl_classic_surface");
+    if (!status)
+        status = tml_check_buffer(tml, "gl_classic_surface", "volume", desc->volume, types,
+                                  dims[0] * dims[1] * dims[2]);
     if (!status)
         status = gl_enter(tml);
     if (status)

@@ -58,8 +58,21 @@ const tml_engine tml_gl_engine = {
         },
 };
 
+static const char *float_tier(const tml_context *tml)
+{
+    switch (gl_device_of(tml)->path) {
+    case TML_GL_FLOAT:
+        return "path float";
+    case TML_GL_FLOAT_PACKED:
+        return "path float_packed";
+    default:
+        return "path packed";
+    }
+}
+
 const tml_engine tml_gl_float_engine = {
     GL_ENGINE,
+    .tier = float_tier,
     .makes_soups = true,
     .ops =
         {

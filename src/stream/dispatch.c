@@ -208,6 +208,24 @@ tml_status stream_check_outputs(tml_context *tml, const char *call, const stream
     return TML_OK;
 }
 
+static const char *const op_words[TML_OP_COUNT] = {
+    [TML_OP_MAP] = "no maps",
+    [TML_OP_REDUCE] = "no reductions",
+    [TML_OP_SCAN] = "no scans",
+    [TML_OP_COMPACT] = "no compaction",
+    [TML_OP_PARTITION] = "no partitions",
+    [TML_OP_EXPAND] = "no expansion",
+    [TML_OP_UNIQUE] = "no runs of equal elements",
+    [TML_OP_REDUCE_SEGMENTS] = "no reductions of segments",
+    [TML_OP_SCAN_SEGMENTS] = "no scans of segments",
+    [TML_OP_FIELD] = "no fields",
+    [TML_OP_SURFACE] = "no surfaces",
+    [TML_OP_IMAGE_MEASURE] = "no measures of pictures",
+    [TML_OP_IMAGE_EXPOSE] = "no exposure",
+    [TML_OP_IMAGE_TONEMAP] = "no tone curves",
+    [TML_OP_IMAGE_MIPS] = "no mip levels",
+};
+
 /* ---- method, scratch, run ------------------------------------------------------------------- */
 
 static bool supported(tml_context *tml, tml_op op, const void *desc)
@@ -266,9 +284,9 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
     if (!supported(tml, op, desc)) {
         if (tml->error[0]) /* the engine has said why */
             return TML_UNSUPPORTED;
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "%s: the %s engine has no such operation for this method, kernel or type",
-                         call, tml->engine->name);
+        return tml_refuse(tml, call,
+                          tml->engine->ops[op] ? "no such operation for this method, kernel or type"
+                                               : op_words[op]);
     }
 
     const tml_engine_op *entry = tml->engine->ops[op];
