@@ -44,7 +44,7 @@ static tml_context *open_watched(memory_watch *watch)
     return tml;
 }
 
-static tml_context *open_plain(void)
+static inline tml_context *open_plain(void)
 {
     tml_context *tml = NULL;
     tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = 1};

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "contexts.h"
+#include "memory_watch.h"
 
 static test_mesh mesh; /* the one that a test works on */
 
@@ -744,6 +745,53 @@ TEST(bad_descs_are_refused)
                  TML_INVALID_ARGUMENT);
     tml_subdivider_destroy(subdivider);
     tml_close(tml);
+}
+
+static tml_status use_all(tml_context *tml)
+{
+    tml_subdivider *subdivider;
+    tml_subdivide_result result;
+    tml_status status =
+        test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true}, &subdivider);
+    if (status != TML_OK)
+        return status;
+    status = tml_subdivide_uniform(
+        subdivider, &(tml_subdivide_uniform_desc){.levels = 2, .normals = true}, &result);
+    if (status == TML_OK) {
+        tml_subdivide_free(tml, &result);
+        status = tml_subdivide_adaptive(
+            subdivider,
+            &(tml_subdivide_adaptive_desc){
+                .criterion = TML_SPLIT_LENGTH, .threshold = 1.0f, .max_depth = 2},
+            &result);
+    }
+    if (status == TML_OK)
+        tml_subdivide_free(tml, &result);
+    tml_subdivider_destroy(subdivider);
+    return status;
+}
+
+/* Whichever request for memory fails, of a mesh in which everything is mended: all is given back. */
+TEST(memory_runs_out)
+{
+    static const uint32_t bad[] = {0, 1, 2, 1, 2, 3, 3, 2, 4, 4, 5, 6, 5, 5, 6};
+    set_triangles(7, 5, bad);
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    CHECK_OK(tml, use_all(tml));
+    size_t live = watch.live; /* the arena, which stays */
+    uint64_t needed = watch.count;
+    for (uint64_t n = 1; n <= needed; n++) {
+        watch.fail_at = watch.count + n;
+        tml_status status = use_all(tml);
+        CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+        CHECK(watch.live <= live);
+    }
+    watch.fail_at = 0;
+    CHECK_OK(tml, use_all(tml));
+    CHECK_EQ_U64(watch.live, live);
+    tml_close(tml);
+    CHECK_EQ_U64(watch.live, 0);
 }
 
 TEST(an_empty_mesh_stays_empty)

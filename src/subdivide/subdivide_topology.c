@@ -77,6 +77,7 @@ static void bins_free(tml_context *tml, edge_bins *bins)
 {
     tml_free(tml, bins->offsets, (bins->vertex_count + 2) * sizeof *bins->offsets);
     tml_free(tml, bins->entries, bins->half_count * sizeof *bins->entries);
+    *bins = (edge_bins){.offsets = NULL};
 }
 
 static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge_bins *out)
@@ -86,7 +87,7 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
     out->entries = tml_alloc(tml, out->half_count * sizeof *out->entries);
     if (!out->offsets || (!out->entries && out->half_count)) {
         bins_free(tml, out);
-        return out_of_memory(tml, out->half_count * sizeof *out->entries);
+        return out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
     }
     /* Counts go two places up, so that scattering leaves the offsets where they belong. */
     memset(out->offsets, 0, (out->vertex_count + 2) * sizeof *out->offsets);
@@ -567,7 +568,6 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
         status = turn_triangles(tml, out, input->positions, &bins, input->triangle_count);
     if (status == TML_OK && out->flipped_count) { /* half-edges have changed places */
         bins_free(tml, &bins);
-        bins = (edge_bins){.offsets = NULL};
         status = bins_create(tml, out, &bins);
     }
     if (status == TML_OK)
@@ -578,8 +578,7 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
         status = read_corners(tml, input, out);
     if (status == TML_OK)
         status = find_fans(tml, out, input->fix ? FANS_SPLIT : FANS_REFUSED, input->boundary);
-    if (bins.offsets)
-        bins_free(tml, &bins);
+    bins_free(tml, &bins);
     if (status == TML_OK)
         count_edges(out);
     else
