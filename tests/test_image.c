@@ -1170,6 +1170,9 @@ TEST(levels_follow_one_another)
     CHECK(width == 480 && height == 270 && first == 960 * 540);
     tml_mip_level(5, 1, 2, &width, &height, &first);
     CHECK(width == 1 && height == 1 && first == 2);
+    tml_mip_level(5, 1, UINT32_MAX, &width, &height,
+                  &first); /* the end, without counting up to it */
+    CHECK(width == 1 && height == 1 && first == 3);
 }
 
 enum { MIP_FLOATS = 4 * 2 * 4096 };

@@ -276,7 +276,7 @@ typedef enum tml_mip_filter {
  * the last is 1 x 1. */
 TML_API uint32_t tml_mip_levels(uint32_t width, uint32_t height);
 /* Width, height and first pixel of a level in a chain that holds levels 1, 2, ... one after the other,
- * without gaps; level 0 is not in it. Level 0's first is 0. */
+ * without gaps; level 0 is not in it. Level 0's first is 0; a level past the last one begins at the chain's end. */
 TML_API void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *level_width,
                            uint32_t *level_height, uint64_t *first);
 

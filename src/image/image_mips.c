@@ -24,6 +24,7 @@ void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *le
                    uint32_t *level_height, uint64_t *first)
 {
     uint64_t at = 0;
+    level = TML_MIN_OF(level, tml_mip_levels(width, height));
     for (uint32_t k = 0; k < level; k++) {
         at += k > 0 ? (uint64_t)width * height : 0;
         width = TML_MAX_OF(width / 2, 1u);
