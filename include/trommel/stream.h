@@ -8,8 +8,9 @@
  *            understood as above, is its upper bound; a larger device value is clamped to the
  *            bound.
  *   outputs  must be buffers that you made, large enough for the bound that each field states; they
- *            may not overlap inputs unless the field says "in place". Elements past the result are
- *            left as they were.
+ *            may not overlap inputs, length.device included, unless the field says "in place", nor
+ *            one another: INVALID_ARGUMENT, also where buffers over memory of yours overlap.
+ *            Elements past the result are left as they were.
  *   count    one-element u32 or u64 buffers on the device; never read back by the call. A u32 count
  *            that would overflow makes the call fail with INVALID_ARGUMENT before it starts: the
  *            bound must fit.
@@ -18,7 +19,8 @@
  *            results are equal bit for bit for any number of threads on one engine, and within the
  *            stated bound between engines.
  *   scratch  from the context's arena, which grows at first use only; or a buffer of yours (TML_U8,
- *            at least tml_<op>_scratch_size bytes). Contents undefined before and after.
+ *            at least tml_<op>_scratch_size bytes), apart from all other buffers of the call.
+ *            Contents undefined before and after.
  *   errors   INVALID_ARGUMENT, INVALID_HANDLE, SCRATCH_TOO_SMALL, UNSUPPORTED (type, method or
  *            kernel on this engine), OUT_OF_MEMORY (arena), CANCELLED. A call that fails changed no
  *            output, except CANCELLED. */
@@ -156,7 +158,7 @@ typedef struct tml_payload {
  *           or less: elements past out's count are not written, and count still tells how many
  *           there are. In place (out == in) is allowed for TML_METHOD_AUTO and LOOK_BACK.
  * indices   optional: u32 or u64, the source index of each kept element
- * count     optional: one u32 or u64, elements kept */
+ * count     optional: one u32 or u64, elements kept; may be the buffer that length.device is */
 typedef struct tml_compact_desc {
     tml_keep keep;
     tml_payload payloads[TML_MAX_PAYLOADS];

@@ -86,38 +86,37 @@ static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tm
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_compact_desc *desc,
                                  bool in_place)
 {
-    enum { OUTPUTS = TML_MAX_PAYLOADS + 3 };
+    enum {
+        INDICES = TML_MAX_PAYLOADS, /* after the payloads */
+        COUNT,
+        SCRATCH,
+        OUTPUTS,
+        FLAGS = TML_MAX_PAYLOADS + TML_MAX_INPUTS, /* after the payloads and the kernel's inputs */
+        MASK,
+        LENGTH,
+        INPUTS
+    };
     char names[TML_MAX_PAYLOADS][32];
-    stream_field outputs[OUTPUTS];
+    stream_field outputs[OUTPUTS] = {[INDICES] = {"indices", desc->indices},
+                                     [COUNT] = {"count", desc->count},
+                                     [SCRATCH] = {"scratch", desc->scratch}};
+    stream_input inputs[INPUTS] = {[FLAGS] = {"keep.flags", desc->keep.flags, 0},
+                                   [MASK] = {"keep.mask", desc->keep.mask, 0},
+                                   /* a length may become the count */
+                                   [LENGTH] = {"length.device", desc->length.device, 1u << COUNT}};
+    for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
+        inputs[TML_MAX_PAYLOADS + k] = (stream_input){"keep.in", desc->keep.in[k], 0};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
+        const tml_payload *payload = &desc->payloads[p];
         snprintf(names[p], sizeof names[p], "payloads[%u].out", p);
-        outputs[p] = (stream_field){names[p], desc->payloads[p].out};
+        outputs[p] = (stream_field){names[p], payload->out};
+        inputs[p] = (stream_input){"a payload's in", payload->in, (uint32_t)in_place << p};
+        for (uint32_t k = 0; k < TML_MAX_INPUTS && in_place; k++)
+            if (stream_same(tml, payload->out, payload->in) &&
+                in_step(tml, &desc->keep, k, payload->out))
+                inputs[TML_MAX_PAYLOADS + k].may_share |= 1u << p;
     }
-    outputs[TML_MAX_PAYLOADS] = (stream_field){"indices", desc->indices};
-    outputs[TML_MAX_PAYLOADS + 1] = (stream_field){"count", desc->count};
-    outputs[TML_MAX_PAYLOADS + 2] = (stream_field){"scratch", desc->scratch};
-    tml_status status = stream_check_outputs(tml, call, outputs, OUTPUTS);
-
-    for (uint32_t o = 0; o < OUTPUTS && !status; o++) {
-        const char *name = outputs[o].name;
-        tml_buffer out = outputs[o].buffer;
-        bool own = in_place && o < TML_MAX_PAYLOADS && stream_same(tml, out, desc->payloads[o].in);
-        for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++)
-            status = stream_check_apart(tml, call, name, out, "a payload's in",
-                                        desc->payloads[p].in, in_place && o == p);
-        for (uint32_t k = 0; k < TML_MAX_INPUTS && !status; k++)
-            status = stream_check_apart(tml, call, name, out, "keep.in", desc->keep.in[k],
-                                        own && in_step(tml, &desc->keep, k, out));
-        if (!status)
-            status =
-                stream_check_apart(tml, call, name, out, "keep.flags", desc->keep.flags, false);
-        if (!status)
-            status = stream_check_apart(tml, call, name, out, "keep.mask", desc->keep.mask, false);
-        if (!status && o != TML_MAX_PAYLOADS + 1) /* a length may become the count */
-            status = stream_check_apart(tml, call, name, out, "length.device", desc->length.device,
-                                        false);
-    }
-    return status;
+    return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------ */

@@ -194,18 +194,22 @@ tml_status stream_check_apart(tml_context *tml, const char *call, const char *ou
                      other_field, in_place ? "the very same buffer or another" : "memory apart");
 }
 
-tml_status stream_check_outputs(tml_context *tml, const char *call, const stream_field *outputs,
-                                size_t count)
+tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
+                               size_t output_count, const stream_input *inputs, size_t input_count)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            tml_status status = stream_check_apart(tml, call, outputs[i].name, outputs[i].buffer,
-                                                   outputs[j].name, outputs[j].buffer, false);
-            if (status)
-                return status;
-        }
+    tml_status status = TML_OK;
+    for (size_t o = 0; o < output_count && !status; o++) {
+        const stream_field *out = &outputs[o];
+        if (tml_is_none(out->buffer))
+            continue;
+        for (size_t i = 0; i < o && !status; i++)
+            status = stream_check_apart(tml, call, out->name, out->buffer, outputs[i].name,
+                                        outputs[i].buffer, false);
+        for (size_t i = 0; i < input_count && !status; i++)
+            status = stream_check_apart(tml, call, out->name, out->buffer, inputs[i].name,
+                                        inputs[i].buffer, inputs[i].may_share >> o & 1);
     }
-    return TML_OK;
+    return status;
 }
 
 static const char *const op_words[TML_OP_COUNT] = {

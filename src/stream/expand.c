@@ -58,17 +58,18 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
     if (status == TML_OK && !tml_is_none(d->total))
         status = tml_check_buffer(tml, call, "total", d->total, stream_count_types, 1);
 
-    const stream_field outputs[] = {
-        {"source", d->source}, {"rank", d->rank}, {"out", d->out}, {"total", d->total}};
-    for (size_t o = 0; status == TML_OK && o < TML_ARRAY_SIZE(outputs); o++) {
-        const stream_field inputs[] = {{"counts", d->counts}, {"in[0]", d->in[0]},
-                                       {"in[1]", d->in[1]},   {"in[2]", d->in[2]},
-                                       {"in[3]", d->in[3]},   {"length.device", d->length.device}};
-        for (size_t i = 0; status == TML_OK && i < TML_ARRAY_SIZE(inputs); i++)
-            status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
-                                        inputs[i].name, inputs[i].buffer, false);
-    }
-    return status ? status : stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
+    const stream_field outputs[] = {{"source", d->source},
+                                    {"rank", d->rank},
+                                    {"out", d->out},
+                                    {"total", d->total},
+                                    {"scratch", d->scratch}};
+    const stream_input inputs[] = {
+        {"counts", d->counts, 0}, {"in[0]", d->in[0], 0}, {"in[1]", d->in[1], 0},
+        {"in[2]", d->in[2], 0},   {"in[3]", d->in[3], 0}, {"length.device", d->length.device, 0}};
+    _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                                        TML_ARRAY_SIZE(inputs));
 }
 
 /* Checks and completes a copy of the caller's desc. */

@@ -23,15 +23,16 @@ tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
         return status;
     const tml_type out_types[] = {d.kernel->result, TML_TYPE_NONE};
     status = tml_check_buffer(tml, call, "out", d.out, out_types, d.length.count);
-    for (uint32_t i = 0; status == TML_OK && i < TML_MAX_INPUTS; i++) {
+    const stream_field out = {"out", d.out};
+    stream_input inputs[TML_MAX_INPUTS + 1] = {{"length.device", d.length.device, 0}};
+    for (uint32_t i = 0; i < TML_MAX_INPUTS; i++) {
         const tml_slot *in = tml_slot_of(tml, d.in[i]);
         bool in_place = in && in->element_size == tml_type_size(d.kernel->result) &&
                         !stream_is_words(d.kernel, i);
-        status = stream_check_apart(tml, call, "out", d.out, "in", d.in[i], in_place);
+        inputs[i + 1] = (stream_input){"in", d.in[i], in_place};
     }
     if (status == TML_OK)
-        status =
-            stream_check_apart(tml, call, "out", d.out, "length.device", d.length.device, false);
+        status = stream_check_memory(tml, call, &out, 1, inputs, TML_ARRAY_SIZE(inputs));
     if (status)
         return status;
     return stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});

@@ -46,13 +46,11 @@ static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *d
     if (!status)
         status =
             stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, desc->out, 1);
-    if (!status)
-        status = stream_check_apart(tml, call, "out", desc->out, "in", desc->in, false);
-    if (!status)
-        status = stream_check_apart(tml, call, "scratch", desc->scratch, "in", desc->in, false);
-    if (!status)
-        status = stream_check_apart(tml, call, "scratch", desc->scratch, "out", desc->out, false);
-    return status;
+    const stream_field outputs[] = {{"out", desc->out}, {"scratch", desc->scratch}};
+    const stream_input inputs[] = {{"in", desc->in, 0}, {"length.device", desc->length.device, 0}};
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                                        TML_ARRAY_SIZE(inputs));
 }
 
 tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)

@@ -20,11 +20,13 @@ tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffe
     if (!status)
         status = tml_check_buffer(tml, call, "out", out, out_types(tml_slot_of(tml, in)->type),
                                   out_count);
-    if (!status)
-        status = stream_check_apart(tml, call, "out", out, "in", in,
-                                    tml_slot_of(tml, in)->type ==
-                                        tml_slot_of(tml, out)->type); /* in place */
     return status;
+}
+
+bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out)
+{
+    const tml_slot *from = tml_slot_of(tml, in), *to = tml_slot_of(tml, out);
+    return from && to && from->type == to->type;
 }
 
 static tml_status check_total(tml_context *tml, const char *call, const tml_scan_desc *desc)
@@ -49,11 +51,12 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *des
         status = check_total(tml, call, desc);
     const stream_field outputs[] = {
         {"out", desc->out}, {"total", desc->total}, {"scratch", desc->scratch}};
+    const stream_input inputs[] = {
+        {"in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
+        {"length.device", desc->length.device, 0}};
     if (!status)
-        status = stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
-    for (size_t o = 1; o < TML_ARRAY_SIZE(outputs) && !status; o++)
-        status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer, "in", desc->in,
-                                    false);
+        status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                                     TML_ARRAY_SIZE(inputs));
     if (!status)
         status = stream_choose_method(tml, call, TML_OP_SCAN, desc, &desc->method, preference);
     return status;

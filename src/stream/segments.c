@@ -7,11 +7,13 @@ static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer o
     return tml_check_buffer(tml, call, "offsets", offsets, stream_count_types, 1);
 }
 
-static tml_status check_apart(tml_context *tml, const char *call, tml_buffer out, tml_buffer in,
-                              bool in_place, tml_buffer offsets)
+static tml_status check_memory(tml_context *tml, const char *call, tml_buffer out,
+                               tml_buffer scratch, tml_buffer in, bool in_place, tml_buffer offsets)
 {
-    tml_status status = stream_check_apart(tml, call, "out", out, "in", in, in_place);
-    return status ? status : stream_check_apart(tml, call, "out", out, "offsets", offsets, false);
+    const stream_field outputs[] = {{"out", out}, {"scratch", scratch}};
+    const stream_input inputs[] = {{"in", in, in_place}, {"offsets", offsets, 0}};
+    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                               TML_ARRAY_SIZE(inputs));
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -23,7 +25,7 @@ static tml_status resolve_reduce(tml_context *tml, const tml_reduce_segments_des
     if (status == TML_OK)
         status = stream_check_fold(tml, call, d->fold, d->in, stream_count_of(tml, d->in), d->out,
                                    stream_count_of(tml, d->offsets) - 1);
-    return status ? status : check_apart(tml, call, d->out, d->in, false, d->offsets);
+    return status ? status : check_memory(tml, call, d->out, d->scratch, d->in, false, d->offsets);
 }
 
 tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
@@ -50,7 +52,9 @@ static tml_status resolve_scan(tml_context *tml, const tml_scan_segments_desc *d
     tml_status status = check_offsets(tml, call, d->offsets);
     if (status == TML_OK)
         status = stream_check_scan_types(tml, call, d->in, count, d->out, count);
-    return status ? status : check_apart(tml, call, d->out, d->in, true, d->offsets);
+    return status ? status
+                  : check_memory(tml, call, d->out, d->scratch, d->in,
+                                 stream_scans_in_place(tml, d->in, d->out), d->offsets);
 }
 
 tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)

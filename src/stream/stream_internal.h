@@ -63,13 +63,20 @@ tml_status stream_check_apart(tml_context *tml, const char *call, const char *ou
                               tml_buffer out, const char *other_field, tml_buffer other,
                               bool in_place);
 
-/* Refuses outputs that overlap one another. */
+/* A buffer of a call. */
 typedef struct stream_field {
     const char *name;
     tml_buffer buffer; /* none: skipped */
 } stream_field;
-tml_status stream_check_outputs(tml_context *tml, const char *call, const stream_field *outputs,
-                                size_t count);
+typedef struct stream_input {
+    const char *name;
+    tml_buffer buffer;
+    uint32_t may_share; /* bit o: output number o may be this very buffer */
+} stream_input;
+/* Refuses outputs that overlap one another or an input. Scratch is an output here, and a length's
+ * device buffer an input: every operation passes all that it writes and all that it reads. */
+tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
+                               size_t output_count, const stream_input *inputs, size_t input_count);
 
 /* Replaces AUTO by the first method of a TML_METHOD_AUTO-ended preference that the engine supports
  * for this desc. method points into desc. */
@@ -87,9 +94,10 @@ const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, tml_buffer out, uint64_t out_count);
 
-/* Scans (scan.c): in and out of matching types and sizes, apart or in place. */
+/* Scans (scan.c): in and out of matching types and sizes. In place where the types are equal. */
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
                                    uint64_t in_count, tml_buffer out, uint64_t out_count);
+bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
 
 /* compact and partition: checks desc and resolves its zeros in place (compact.c). */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,

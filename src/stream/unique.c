@@ -23,17 +23,17 @@ static tml_status resolve(tml_context *tml, tml_unique_desc *d)
     if (status == TML_OK)
         status = stream_check_count(tml, call, "count", d->count, bound);
 
-    const stream_field outputs[] = {
-        {"values", d->values}, {"starts", d->starts}, {"lengths", d->lengths}, {"count", d->count}};
-    for (size_t o = 0; status == TML_OK && o < TML_ARRAY_SIZE(outputs); o++) {
-        bool is_values = o == 0;
-        status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer, "in", d->in,
-                                    is_values);
-        if (status == TML_OK)
-            status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
-                                        "length.device", d->length.device, false);
-    }
-    return status ? status : stream_check_outputs(tml, call, outputs, TML_ARRAY_SIZE(outputs));
+    enum { VALUES, STARTS, LENGTHS, COUNT, SCRATCH, OUTPUTS };
+    const stream_field outputs[OUTPUTS] = {[VALUES] = {"values", d->values},
+                                           [STARTS] = {"starts", d->starts},
+                                           [LENGTHS] = {"lengths", d->lengths},
+                                           [COUNT] = {"count", d->count},
+                                           [SCRATCH] = {"scratch", d->scratch}};
+    const stream_input inputs[] = {{"in", d->in, 1u << VALUES},
+                                   {"length.device", d->length.device, 0}};
+    return status
+               ? status
+               : stream_check_memory(tml, call, outputs, OUTPUTS, inputs, TML_ARRAY_SIZE(inputs));
 }
 
 tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
