@@ -1,9 +1,13 @@
-/* What every public call promises alike, as tables over all of them: buffers that overlap are refused. */
+/* What every public call promises alike: NULL, overlapping buffers, a second thread, a forked process and
+ * calls from hooks are refused, with words, and leave the context well; cancelling ends what it says. */
 #include "test.h"
 
 #include "contexts.h"
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
+#include <sys/wait.h>
 
 #include <trommel/trommel.h>
 
@@ -13,6 +17,8 @@ TML_KERNEL(bool, is_odd, (uint x), { return (x & 1u) == 1u; })
 TML_KERNEL(uint, one_or_two, (uint x), { return (x & 1u) + 1u; })
 TML_KERNEL(uint, emitted, (uint x, tml_rank k), { return x + U(k); })
 #include <trommel/kernel_end.h>
+
+static const tml_buffer none;
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -258,6 +264,447 @@ static void check_overlaps(tml_context *tml, const tml_device_info *info)
 TEST(an_output_over_another_buffer_of_the_call_is_refused)
 {
     on_every_device(check_overlaps);
+}
+
+/* ---- NULL ------------------------------------------------------------------------------------ */
+
+/* Calls whose answer is a status: function, arguments, the pointer that is NULL. */
+#define REFUSED_CALLS(X)                                                                           \
+    X(tml_open, (NULL, NULL), "out")                                                               \
+    X(tml_reserve, (NULL, 1), "tml")                                                               \
+    X(tml_buffer_create, (NULL, &buffer_desc, &out), "tml")                                        \
+    X(tml_buffer_create, (tml, NULL, &out), "desc")                                                \
+    X(tml_buffer_create, (tml, &buffer_desc, NULL), "out")                                         \
+    X(tml_read, (NULL, buffer, words), "tml")                                                      \
+    X(tml_read, (tml, buffer, NULL), "out")                                                        \
+    X(tml_read_range, (NULL, buffer, 0, 1, words), "tml")                                          \
+    X(tml_read_range, (tml, buffer, 0, 1, NULL), "out")                                            \
+    X(tml_read_count, (NULL, buffer, &count), "tml")                                               \
+    X(tml_read_count, (tml, buffer, NULL), "out")                                                  \
+    X(tml_write, (NULL, buffer, 0, 1, words), "tml")                                               \
+    X(tml_write, (tml, buffer, 0, 1, NULL), "in")                                                  \
+    X(tml_map, (NULL, buffer, &memory), "tml")                                                     \
+    X(tml_map, (tml, buffer, NULL), "out")                                                         \
+    X(tml_sync, (NULL), "tml")                                                                     \
+    X(tml_map_stream, (NULL, &map), "tml")                                                         \
+    X(tml_map_stream, (tml, NULL), "desc")                                                         \
+    X(tml_map_stream, (tml, &map), "kernel")                                                       \
+    X(tml_reduce, (NULL, &reduce), "tml")                                                          \
+    X(tml_reduce, (tml, NULL), "desc")                                                             \
+    X(tml_scan, (NULL, &scan), "tml")                                                              \
+    X(tml_scan, (tml, NULL), "desc")                                                               \
+    X(tml_compact, (NULL, &compact), "tml")                                                        \
+    X(tml_compact, (tml, NULL), "desc")                                                            \
+    X(tml_partition, (NULL, &compact), "tml")                                                      \
+    X(tml_partition, (tml, NULL), "desc")                                                          \
+    X(tml_expand, (NULL, &expand), "tml")                                                          \
+    X(tml_expand, (tml, NULL), "desc")                                                             \
+    X(tml_unique, (NULL, &unique), "tml")                                                          \
+    X(tml_unique, (tml, NULL), "desc")                                                             \
+    X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
+    X(tml_reduce_segments, (tml, NULL), "desc")                                                    \
+    X(tml_scan_segments, (NULL, &scan_segments), "tml")                                            \
+    X(tml_scan_segments, (tml, NULL), "desc")
+
+/* Sizes, which are 0. */
+#define REFUSED_SIZES(X)                                                                           \
+    X(tml_reduce_scratch_size, &reduce)                                                            \
+    X(tml_scan_scratch_size, &scan)                                                                \
+    X(tml_compact_scratch_size, &compact)                                                          \
+    X(tml_partition_scratch_size, &compact)                                                        \
+    X(tml_expand_scratch_size, &expand)                                                            \
+    X(tml_unique_scratch_size, &unique)                                                            \
+    X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
+    X(tml_scan_segments_scratch_size, &scan_segments)
+
+static void count_task(void *argument, uint32_t index)
+{
+    atomic_fetch_add((_Atomic uint32_t *)argument, index + 1);
+}
+
+TEST(null_is_refused_by_every_call)
+{
+    tml_context *tml = open_cpu(2);
+    uint32_t words[4] = {1, 2, 3, 4};
+    tml_buffer buffer = buffer_of(tml, TML_U32, 4, words), out;
+    const tml_buffer_desc buffer_desc = {.type = TML_U32, .count = 4};
+    uint64_t count;
+    void *memory;
+    const tml_map_desc map = {0};
+    const tml_reduce_desc reduce = {0};
+    const tml_scan_desc scan = {0};
+    const tml_compact_desc compact = {0};
+    const tml_expand_desc expand = {0};
+    const tml_unique_desc unique = {0};
+    const tml_reduce_segments_desc reduce_segments = {0};
+    const tml_scan_segments_desc scan_segments = {0};
+    char expected[64];
+
+#define IS_REFUSED(function, arguments, null)                                                      \
+    CHECK_STATUS(function arguments, TML_INVALID_ARGUMENT);                                        \
+    snprintf(expected, sizeof expected, "%s: %s is NULL", #function, null);                        \
+    CHECK(                                                                                         \
+        strstr(tml_last_error(strcmp(null, "tml") && strcmp(#function, "tml_open") ? tml : NULL),  \
+               expected));
+    REFUSED_CALLS(IS_REFUSED)
+
+#define IS_ZERO(function, desc)                                                                    \
+    CHECK_EQ_U64(function(NULL, desc), 0);                                                         \
+    CHECK_STR(tml_last_error(NULL), #function ": tml is NULL");                                    \
+    CHECK_EQ_U64(function(tml, NULL), 0);                                                          \
+    CHECK_STR(tml_last_error(tml), #function ": desc is NULL");
+    REFUSED_SIZES(IS_ZERO)
+
+    /* These answer nothing, and do nothing. */
+    tml_close(NULL);
+    tml_log(NULL, TML_LOG_INFO, "%s", "nobody hears it");
+    tml_cancel(NULL);
+    tml_cancel_clear(NULL);
+    tml_free(NULL, words, 4);
+    tml_parallel_for(tml, 4, NULL, NULL);
+    tml_buffer_destroy(NULL, buffer);
+    tml_unmap(NULL, buffer);
+    tml_context_device(NULL, &(tml_device_info){0});
+    tml_context_device(tml, NULL);
+    _Atomic uint32_t sum = 0;
+    tml_parallel_for(NULL, 4, count_task,
+                     &sum); /* on this thread, as ever where there are no others */
+    CHECK_EQ_U64(sum, 10);
+    CHECK_STATUS(tml_error(NULL, TML_CAPACITY, "of %s", "nobody"), TML_CAPACITY);
+    CHECK_STR(tml_last_error(NULL), "of nobody");
+    CHECK(!tml_progress(NULL, "stage", 0) && !tml_is_cancelled(NULL));
+    CHECK(tml_alloc(NULL, 4) == NULL && tml_alloc_array(NULL, 4, 4) == NULL);
+    CHECK(tml_concurrency(NULL) == 0 && tml_reserved(NULL) == 0 && tml_devices(NULL, 9) >= 1);
+    CHECK(!tml_buffer_info(NULL, buffer, NULL, NULL) && tml_buffer_info(tml, buffer, NULL, NULL));
+    CHECK_EQ_U64(tml_type_from_name(NULL), TML_TYPE_NONE);
+
+    CHECK_OK(tml, tml_read(tml, buffer, words)); /* nobody is left inside */
+    CHECK_EQ_U64(words[3], 4);
+    tml_close(tml);
+}
+
+/* Is every function of a header in the test above? Those that take no pointer are named here. */
+static void check_header(const char *header)
+{
+    static const char *const names[] = {
+#define NAME(function, ...) #function,
+        REFUSED_CALLS(NAME) REFUSED_SIZES(NAME)
+#undef NAME
+            "tml_close",
+        "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
+        "tml_buffer_destroy", "tml_unmap", "tml_context_device", "tml_error", "tml_progress",
+        "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency", "tml_reserved",
+        "tml_devices", "tml_buffer_info", "tml_type_from_name", "tml_last_error",
+        /* without a pointer */
+        "tml_status_name", "tml_status_text", "tml_type_size", "tml_type_scalar",
+        "tml_type_components", "tml_type_name", "tml_type_is_float", "tml_type_is_signed",
+        "tml_method_name"};
+    static char text[1 << 16];
+    test_read_text(header, text, sizeof text);
+    uint32_t functions = 0;
+    for (const char *at = text; (at = strstr(at, "\nTML_API ")); functions++) {
+        at += strcspn(at, "("); /* the name ends here */
+        const char *first = at;
+        while (first > text && (first[-1] == '_' || (first[-1] >= 'a' && first[-1] <= 'z')))
+            first--;
+        bool found = false;
+        for (size_t i = 0; i < COUNT_OF(names) && !found; i++)
+            found = strlen(names[i]) == (size_t)(at - first) &&
+                    strncmp(names[i], first, (size_t)(at - first)) == 0;
+        if (!found)
+            test_fail(__FILE__, __LINE__, "%s: %.*s is not called with NULL", header,
+                      (int)(at - first), first);
+    }
+    CHECK(functions > 10);
+}
+
+TEST(no_function_is_left_out)
+{
+    check_header(TML_SOURCE_ROOT "/include/trommel/core.h");
+    check_header(TML_SOURCE_ROOT "/include/trommel/stream.h");
+}
+
+/* ---- a second thread ------------------------------------------------------------------------- */
+
+/* Workers that stop in a loop until they are let go. */
+typedef struct gate {
+    sem_t arrived, go;
+    bool is_closed;
+} gate;
+
+static void run_behind_gate(void *user, uint32_t count, tml_task_fn task, void *argument)
+{
+    gate *g = user;
+    if (g->is_closed) {
+        g->is_closed = false;
+        sem_post(&g->arrived);
+        while (sem_wait(&g->go) != 0)
+            ;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        task(argument, i);
+}
+
+typedef struct crossing {
+    tml_context *tml;
+    tml_buffer in, out;
+    tml_status status;
+} crossing;
+
+static void *scan_slowly(void *argument)
+{
+    crossing *c = argument;
+    c->status = tml_scan(c->tml, &(tml_scan_desc){.in = c->in, .out = c->out});
+    return NULL;
+}
+
+TEST(a_second_thread_is_told_whom_it_meets)
+{
+    enum { COUNT = 100000 };
+    static uint32_t ones[COUNT], sums[COUNT];
+    gate g = {.is_closed = false};
+    sem_init(&g.arrived, 0, 0);
+    sem_init(&g.go, 0, 0);
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .parallel = {run_behind_gate, 2, &g}},
+                            &tml));
+    for (int i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    crossing c = {.tml = tml,
+                  .in = buffer_of(tml, TML_U32, COUNT, ones),
+                  .out = buffer_of(tml, TML_U32, COUNT, NULL)};
+    tml_buffer kept = buffer_of(tml, TML_U32, 1, ones);
+    CHECK_STATUS(tml_read(tml, none, sums), TML_INVALID_HANDLE);
+
+    g.is_closed = true;
+    pthread_t thread;
+    pthread_create(&thread, NULL, scan_slowly, &c);
+    while (sem_wait(&g.arrived) != 0)
+        ;
+    CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = c.in, .out = c.out}),
+                 TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "tml_reduce: another thread is in tml_scan"));
+    CHECK_STATUS(tml_read(tml, kept, sums), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "tml_read: another thread is in tml_scan"));
+    tml_buffer_destroy(tml, kept);
+    CHECK(strstr(tml_last_error(tml), "tml_buffer_destroy: another thread"));
+    tml_close(tml); /* while a thread is in it: refused */
+    CHECK(strstr(tml_last_error(tml), "tml_close: another thread"));
+    _Atomic uint32_t sum = 0;
+    tml_parallel_for(tml, 4, count_task, &sum);
+    CHECK_EQ_U64(sum, 10);
+    CHECK(tml_concurrency(tml) == 2 && !tml_is_cancelled(tml));
+
+    sem_post(&g.go);
+    pthread_join(thread, NULL);
+    CHECK_OK(tml, c.status);
+    CHECK_OK(tml, tml_read(tml, c.out, sums)); /* now it is this thread's turn */
+    CHECK_EQ_U64(sums[COUNT - 1], COUNT - 1);
+    CHECK(tml_buffer_info(tml, kept, NULL, NULL));
+    tml_close(tml);
+    sem_destroy(&g.go);
+    sem_destroy(&g.arrived);
+}
+
+/* ---- fork ------------------------------------------------------------------------------------ */
+
+/* In the child: 0 when the context is refused, left alone by tml_close, and a new one works. */
+static int use_after_fork(tml_context *tml, tml_buffer in, tml_buffer out)
+{
+    uint32_t words[4];
+    _Atomic uint32_t sum = 0;
+    if (tml_scan(tml, &(tml_scan_desc){.in = in, .out = out}) != TML_INVALID_ARGUMENT)
+        return 1;
+    if (!strstr(tml_last_error(tml), "tml_scan: this process was forked"))
+        return 2;
+    if (tml_read(tml, in, words) != TML_INVALID_ARGUMENT)
+        return 3;
+    tml_buffer_destroy(tml, in);
+    tml_parallel_for(tml, 4, count_task, &sum);
+    tml_close(tml);
+    if (sum != 10)
+        return 4;
+    tml_context *own;
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 3}, &own) != TML_OK)
+        return 5;
+    tml_parallel_for(own, 4, count_task, &sum);
+    tml_close(own);
+    return sum == 20 ? 0 : 6;
+}
+
+static void check_fork(tml_context *tml, const tml_device_info *info)
+{
+    (void)info;
+    uint32_t words[4] = {1, 1, 1, 1};
+    tml_buffer in = buffer_of(tml, TML_U32, 4, words), out = buffer_of(tml, TML_U32, 4, NULL);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(120); /* a child that hangs ends by a signal */
+        _exit(use_after_fork(tml, in, out));
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ_U64(WEXITSTATUS(status), 0);
+    if (CHECK_OK(tml,
+                 tml_scan(tml, &(tml_scan_desc){.in = in, .out = out}))) /* the parent's still */
+        CHECK_OK(tml, tml_read(tml, out, words));
+    CHECK_EQ_U64(words[3], 3);
+}
+
+TEST(a_forked_process_is_refused)
+{
+    on_every_device(check_fork);
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+/* A hook that calls back, and what it was told. */
+typedef struct caller_back {
+    tml_context *tml;
+    tml_buffer buffer;
+    uint32_t calls, refused;
+    char message[768];
+} caller_back;
+
+static void call_back(caller_back *c)
+{
+    uint32_t word;
+    if (!c->tml)
+        return;
+    c->calls++;
+    c->refused += tml_read_range(c->tml, c->buffer, 0, 1, &word) == TML_INVALID_ARGUMENT;
+    snprintf(c->message, sizeof c->message, "%s", tml_last_error(c->tml));
+    c->refused -= !tml_buffer_info(c->tml, c->buffer, NULL, NULL); /* may look */
+}
+
+static void log_back(void *user, tml_log_level level, const char *message)
+{
+    (void)level;
+    (void)message;
+    call_back(user);
+}
+
+static void *alloc_back(void *user, size_t size, size_t alignment)
+{
+    void *memory = NULL;
+    call_back(user);
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static void free_back(void *user, void *memory, size_t size)
+{
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+TEST(hooks_that_call_back_are_refused)
+{
+    uint32_t word = 7;
+    caller_back log = {0}, memory = {0};
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .allocator = {alloc_back, free_back, &memory},
+                                             .log = log_back,
+                                             .log_user = &log},
+                            &tml));
+    log.buffer = memory.buffer = buffer_of(tml, TML_U32, 1, &word);
+    log.tml = memory.tml = tml;
+
+    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = none}), TML_INVALID_HANDLE);
+    CHECK(log.calls == 1 && log.refused == 1);
+    CHECK(strstr(log.message, "tml_read_range: called by a hook of tml_scan"));
+    CHECK(strstr(tml_last_error(tml), "tml_scan: in is no buffer")); /* the outer call's still */
+
+    CHECK_OK(tml, tml_reserve(tml, 12345));
+    CHECK(memory.calls == 1 && memory.refused == 1);
+    CHECK(strstr(memory.message, "tml_read_range: called by a hook of tml_reserve"));
+    CHECK_OK(tml, tml_read(tml, memory.buffer, &word));
+    CHECK_EQ_U64(word, 7);
+    log.tml = memory.tml = NULL;
+    tml_close(tml);
+}
+
+/* ---- cancelling ------------------------------------------------------------------------------ */
+
+/* Says no at one report of all, and calls back if it is to. */
+typedef struct watcher {
+    uint32_t calls, refuse_at;
+    caller_back back;
+} watcher;
+
+static bool watch(void *user, const char *stage, double fraction)
+{
+    watcher *w = user;
+    (void)stage;
+    (void)fraction;
+    call_back(&w->back);
+    return ++w->calls != w->refuse_at;
+}
+
+static tml_status extract(tml_context *tml, tml_buffer volume)
+{
+    tml_surface_result mesh;
+    tml_status status = tml_surface(
+        tml, &(tml_surface_desc){.volume = volume, .grid.dims = {16, 16, 16}, .iso = 5}, &mesh);
+    if (status == TML_OK) {
+        CHECK_EQ_U64(mesh.triangle_count, 8);
+        tml_surface_free(tml, &mesh);
+    }
+    return status;
+}
+
+static tml_context *open_watched(const tml_device_info *info, watcher *w)
+{
+    tml_context *tml = NULL;
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = info->engine,
+                                             .device = info->name,
+                                             .threads = 2,
+                                             .progress = watch,
+                                             .progress_user = w},
+                            &tml));
+    return tml;
+}
+
+static void check_cancelling(tml_context *ignored, const tml_device_info *info)
+{
+    (void)ignored;
+    static uint8_t samples[16 * 16 * 16];
+    samples[2184] = 9; /* in the middle: an octahedron */
+    watcher w = {0};
+    tml_context *tml = open_watched(info, &w);
+    tml_buffer volume = buffer_of(tml, TML_U8, sizeof samples, samples);
+    tml_buffer sum = buffer_of(tml, TML_U64, 1, NULL);
+    CHECK_OK(tml, extract(tml, volume));
+    const uint32_t reports = w.calls;
+    CHECK(reports > 0);
+    for (uint32_t at = 1; at <= reports; at++) {
+        w.calls = 0;
+        w.refuse_at = at;
+        CHECK_STATUS(extract(tml, volume), TML_CANCELLED);
+        CHECK(tml_last_error(tml)[0] != '\0');
+        CHECK(!tml_is_cancelled(tml));
+        w.refuse_at = 0;
+        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}));
+    }
+    CHECK_OK(tml, extract(tml, volume));
+
+    tml_cancel(tml); /* from outside: until it is cleared */
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}), TML_CANCELLED);
+        CHECK(strstr(tml_last_error(tml), "tml_cancel_clear") && tml_is_cancelled(tml));
+    }
+    tml_cancel_clear(tml);
+    CHECK_OK(tml, extract(tml, volume));
+    tml_close(tml);
+}
+
+TEST(a_hook_cancels_its_call_and_no_other)
+{
+    on_every_device(check_cancelling);
 }
 
 int main(int argc, char **argv)

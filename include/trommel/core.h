@@ -5,12 +5,31 @@
  * buffers that you create.
  *
  * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
- * error. Calls on one context must not overlap in time; different contexts are independent. There
- * is no process-wide state. Only calls whose names say read, wait, map or sync wait for results;
- * everything else enqueues work in call order and returns. (The CPU engine finishes each operation
- * before the call returns, which is a valid form of the same promise.) A call may still wait for room: any
- * call when the device is many submissions behind or short of memory, and tml_write for earlier work
- * where its staging memory is in use or the device's memory is the host's own. */
+ * error. Different contexts are independent. There is no process-wide state. Only calls whose names say
+ * read, wait, map or sync wait for results; everything else enqueues work in call order and returns.
+ * (The CPU engine finishes each operation before the call returns, which is a valid form of the same
+ * promise.) A call may still wait for room: any call when the device is many submissions behind or
+ * short of memory, and tml_write for earlier work where its staging memory is in use or the device's
+ * memory is the host's own.
+ *
+ * Every call on a context keeps these rules, here and in the other headers; a call that breaks one
+ * does nothing and returns INVALID_ARGUMENT (or, where it returns no status, 0, false or NULL), and
+ * tml_last_error says why on the thread that made it.
+ *   NULL       The context, a handle, a desc and where results go (out) must not be NULL, unless the
+ *              declaration says so. (A zeroed tml_buffer is no pointer; a desc's fields are as said
+ *              there.)
+ *   threads    Calls on one context must not overlap in time: one that comes while another thread is
+ *              in a call is refused and names that call. Any thread may make the next one. (What a
+ *              refused tml_buffer_destroy, tml_unmap or tml_close should have done is not done; a
+ *              refused tml_parallel_for runs its tasks on the thread that called it.) tml_cancel,
+ *              tml_is_cancelled and tml_last_error may be called at any time; those that only look,
+ *              tml_buffer_info, tml_context_device, tml_concurrency and tml_reserved, and those for
+ *              libraries built on this one are not checked.
+ *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls that
+ *              the rule before does not check; any other is refused, and leaves the message of the
+ *              call around it alone. tml_parallel.run and tasks must make none but tml_is_cancelled.
+ *   fork       After fork() a context belongs to the parent alone. In the child every call is
+ *              refused; tml_close returns at once, and leaves the child's copy as it is. */
 #ifndef TROMMEL_CORE_H
 #define TROMMEL_CORE_H
 
@@ -118,8 +137,8 @@ TML_API bool tml_type_is_signed(tml_type type);        /* i8 ... i64 and every f
 typedef struct tml_context tml_context;
 
 typedef enum tml_engine_kind {
-    TML_ENGINE_AUTO, /* the best device there is; at least the CPU, so this never fails for want of
-                        a GPU */
+    TML_ENGINE_AUTO, /* the best device that opens and does all that the CPU engine does; at least the
+                        CPU, so this never fails for want of a GPU */
     TML_ENGINE_CPU,
     TML_ENGINE_VULKAN,
     TML_ENGINE_GL,
@@ -154,17 +173,19 @@ typedef struct tml_parallel {
 } tml_parallel;
 
 /* Progress of a long call: stage is a constant string ("sign bits"), fraction runs 0 ... 1 within
- * the whole call. Return false to cancel: the call then returns TML_CANCELLED with its outputs
- * undefined but every buffer still valid. Called from the calling thread, at most some hundred
- * times. */
+ * the whole call. Return false to cancel that call (see tml_cancel). Called from the calling thread,
+ * at most some hundred times. */
 typedef bool (*tml_progress_fn)(void *user, const char *stage, double fraction);
 
 typedef void (*tml_log_fn)(void *user, tml_log_level level, const char *message);
 
+enum { TML_MAX_THREADS = 1024 }; /* of a context */
+
 typedef struct tml_open_desc {
     tml_engine_kind engine;
     const char *device;      /* part of a device's name, or its number; NULL: the first */
-    uint32_t threads;        /* CPU engine's workers; 0: one for each processor it may use */
+    uint32_t threads;        /* CPU engine's workers, at most TML_MAX_THREADS; 0: one for each
+                              * processor it may use */
     size_t scratch_size;     /* bytes to reserve at once; 0: the arena grows at first use */
     tml_allocator allocator; /* zeroed: aligned malloc and free */
     tml_parallel parallel;   /* zeroed: the context's own threads */
@@ -176,15 +197,21 @@ typedef struct tml_open_desc {
     const struct tml_gl_desc *gl;         /* trommel/gl.h: likewise */
 } tml_open_desc;
 
-/* Opens a context. desc may be NULL or zeroed. On failure *out is NULL, the status says why and the
- * log hook gets the message. TML_ENGINE_AUTO takes a GPU before the CPU, and the CPU before a
- * software driver. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, INVALID_ARGUMENT. */
+/* Opens a context. desc may be NULL or zeroed. On failure *out is NULL, and the log hook and
+ * tml_last_error(NULL) have the message. TML_ENGINE_AUTO takes a GPU before the CPU, and the CPU
+ * before a software driver. It goes on to the next device where one does not open (but not where
+ * the host's memory is short or desc is at fault), and where one lacks operations that the CPU engine
+ * has (OpenGL ES without integer textures), unless device or a field of desc.gl asks for that; the
+ * log says so. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED,
+ * INVALID_ARGUMENT. */
 TML_API TML_MUST_CHECK tml_status tml_open(const tml_open_desc *desc, tml_context **out);
-/* Waits, destroys every buffer of the context, then the context. NULL is allowed. */
+/* Waits, destroys every buffer of the context, then the context. NULL is allowed. Refused, with the context
+ * left open, by the rules on threads, hooks and fork (top of this file). */
 TML_API void tml_close(tml_context *tml);
 
 /* The latest failure on this context: call, field, value seen, value accepted, remedy. Empty string
- * when nothing failed yet. Valid until the next call on the context. */
+ * when nothing failed yet. Valid until the next call on the context. Of NULL: the latest failure on
+ * this thread of tml_open, or of a call with NULL for its context. */
 TML_API const char *tml_last_error(const tml_context *tml);
 /* For libraries built on this one: records a message as tml_last_error and returns status. */
 TML_API tml_status tml_error(tml_context *tml, tml_status status, const char *format, ...)
@@ -195,8 +222,12 @@ TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, 
 /* For libraries built on this one: reports progress; false means stop and return TML_CANCELLED. */
 TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
 
-/* Asks the call in progress to stop; it returns TML_CANCELLED. Safe from any thread and from a
- * signal handler. The flag stays set until tml_cancel_clear. */
+/* Cancelling. A call that is cancelled returns TML_CANCELLED, unless it was as good as done; its outputs
+ * are undefined, every buffer is still valid. tml_cancel, which is safe from any thread and from a signal
+ * handler, stops the call in progress and refuses every later one that works (buffers are still
+ * created, read and written) until tml_cancel_clear. A progress hook that returns false stops the
+ * call that it is called in, and no other. tml_is_cancelled: should the call in progress stop, by
+ * either of them, or would the next one be refused? */
 TML_API void tml_cancel(tml_context *tml);
 TML_API void tml_cancel_clear(tml_context *tml);
 TML_API bool tml_is_cancelled(const tml_context *tml);
@@ -242,7 +273,8 @@ typedef struct tml_buffer_desc {
     tml_type type;
     uint64_t count;   /* elements; 0 is a valid, empty buffer */
     const void *data; /* initial contents, count elements, copied; NULL: undefined */
-    void *host;       /* your memory, used in place and never freed; aligned to its scalar; must
+    void *
+        host; /* your memory, used in place and never freed, instead of data; aligned to its scalar; must
                         * outlive the buffer. On Vulkan it stays on the host: tml_surface (volume,
                         * mask, attribute) and tml_field (points, radii) read it there, a volume
                         * slab by slab where it does not fit the device, and tml_read, tml_write and

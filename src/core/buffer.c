@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/core_internal.h"
+#include "core/call.h"
 
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
 {
@@ -62,9 +62,8 @@ static uint32_t slot_take(tml_context *tml)
     return number;
 }
 
-tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_buffer *out)
+static tml_status buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_buffer *out)
 {
-    *out = (tml_buffer){0, 0};
     size_t element_size = tml_type_size(desc->type);
     if (element_size == 0)
         return tml_error(
@@ -80,6 +79,10 @@ tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_
                          desc->count, element_size);
     size_t scalar_size =
         tml_type_scalar(desc->type) ? tml_type_size(tml_type_scalar(desc->type)) : 1;
+    if (desc->host && desc->data)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_buffer_create: desc.host and desc.data are both given, needs one: "
+                         "memory used in place holds its contents already");
     if ((uintptr_t)desc->host % scalar_size != 0)
         return tml_error(
             tml, TML_INVALID_ARGUMENT,
@@ -106,19 +109,30 @@ tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_
     return TML_OK;
 }
 
+tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_buffer *out)
+{
+    if (out)
+        *out = (tml_buffer){0, 0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, buffer_create(tml, desc, out));
+}
+
 void tml_buffer_destroy(tml_context *tml, tml_buffer buffer)
 {
-    tml_slot *slot = tml_slot_of(tml, buffer);
-    if (!slot)
+    if (TML_ENTER(tml) != TML_OK)
         return;
-    tml->engine->buffer_destroy(tml, slot);
-    slot->generation++;
-    tml->free_slot = TML_MIN_OF(tml->free_slot, buffer.slot);
+    tml_slot *slot = tml_slot_of(tml, buffer);
+    if (slot) {
+        tml->engine->buffer_destroy(tml, slot);
+        slot->generation++;
+        tml->free_slot = TML_MIN_OF(tml->free_slot, buffer.slot);
+    }
+    (void)tml_leave(tml, TML_OK);
 }
 
 bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count)
 {
-    const tml_slot *slot = tml_slot_of(tml, buffer);
+    const tml_slot *slot = tml ? tml_slot_of(tml, buffer) : NULL;
     if (!slot)
         return false;
     if (type)
@@ -126,6 +140,16 @@ bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, 
     if (count)
         *count = slot->count;
     return true;
+}
+
+tml_field_text tml_field_named(const tml_context *tml, const char *field, tml_buffer buffer)
+{
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    tml_field_text out;
+    bool is_named = slot && slot->label[0];
+    snprintf(out.text, sizeof out.text, is_named ? "%s \"%s\"" : "%s", field,
+             is_named ? slot->label : "");
+    return out;
 }
 
 static tml_status bad_handle(tml_context *tml, const char *call, const char *field,
@@ -144,7 +168,7 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
         return tml_error(tml, TML_UNSUPPORTED,
                          "%s: %s lies on the host (tml_buffer_desc.host), where the %s engine "
                          "reads %sfields' points alone; create it with data",
-                         call, field, tml->engine->name,
+                         call, tml_field_named(tml, field, buffer).text, tml->engine->name,
                          tml->engine->reads_host_volumes ? "surfaces' volumes and " : "");
     return status;
 }
@@ -166,93 +190,129 @@ tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const c
             used = TML_MIN_OF(used + (size_t)wrote, sizeof wanted - 1);
         }
         return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s has elements of %s, needs %s", call,
-                         field, tml_type_name(slot->type), wanted);
+                         tml_field_named(tml, field, buffer).text, tml_type_name(slot->type),
+                         wanted);
     }
 type_fits:
     if (slot->count < count)
         return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call, field,
-                         slot->count, count);
+                         "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call,
+                         tml_field_named(tml, field, buffer).text, slot->count, count);
     return TML_OK;
 }
 
 /* ---- moving elements ------------------------------------------------------------------------- */
 
+/* The slot of a call that moves elements [first, first + count) from or to memory. */
 static tml_status check_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
-                              uint64_t count, tml_slot **slot)
+                              uint64_t count, const char *field, const void *memory,
+                              tml_slot **slot)
 {
     *slot = tml_slot_of(tml, buffer);
     if (!*slot)
         return bad_handle(tml, call, "buffer", buffer);
     if (first > (*slot)->count || count > (*slot)->count - first)
         return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: elements [%" PRIu64 ", +%" PRIu64
-                         ") are outside the buffer's %" PRIu64,
-                         call, first, count, (*slot)->count);
+                         "%s: elements [%" PRIu64 ", +%" PRIu64 ") are outside %s's %" PRIu64, call,
+                         first, count, tml_field_named(tml, "buffer", buffer).text, (*slot)->count);
+    if (!memory && count > 0)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s is NULL, needs %" PRIu64 " elements",
+                         call, field, count);
     return TML_OK;
 }
 
-tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
-                          void *out)
+static tml_status read_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
+                             uint64_t count, void *out)
 {
     tml_slot *slot;
-    tml_status status = check_range(tml, "tml_read_range", buffer, first, count, &slot);
+    tml_status status = check_range(tml, call, buffer, first, count, "out", out, &slot);
     if (status != TML_OK || count == 0)
         return status;
     return tml->engine->read(tml, slot, first * slot->element_size, count * slot->element_size,
                              out);
 }
 
-tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out)
+tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                          void *out)
 {
-    const tml_slot *slot = tml_slot_of(tml, buffer);
-    if (!slot)
-        return bad_handle(tml, "tml_read", "buffer", buffer);
-    return tml_read_range(tml, buffer, 0, slot->count, out);
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, read_range(tml, __func__, buffer, first, count, out));
 }
 
-tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
+tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out)
 {
+    tml_status status = TML_ENTER(tml);
+    if (status != TML_OK)
+        return status;
+    const tml_slot *slot = tml_slot_of(tml, buffer);
+    return tml_leave(tml, read_range(tml, __func__, buffer, 0, slot ? slot->count : 0, out));
+}
+
+static tml_status read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
+{
+    static const char call[] = "tml_read_count";
     static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
-    tml_status status = tml_check_buffer(tml, "tml_read_count", "buffer", buffer, count_types, 1);
+    tml_status status = tml_check_buffer(tml, call, "buffer", buffer, count_types, 1);
     if (status != TML_OK)
         return status;
     union {
         uint32_t narrow;
         uint64_t wide;
     } value = {.wide = 0};
-    status = tml_read_range(tml, buffer, 0, 1, &value);
+    status = read_range(tml, call, buffer, 0, 1, &value);
     if (status == TML_OK)
         *out = tml_slot_of(tml, buffer)->type == TML_U32 ? value.narrow : value.wide;
     return status;
 }
 
-tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
-                     const void *in)
+tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status : tml_leave(tml, read_count(tml, buffer, out));
+}
+
+static tml_status write_range(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                              const void *in)
 {
     tml_slot *slot;
-    tml_status status = check_range(tml, "tml_write", buffer, first, count, &slot);
+    tml_status status = check_range(tml, "tml_write", buffer, first, count, "in", in, &slot);
     if (status != TML_OK || count == 0)
         return status;
     return tml->engine->write(tml, slot, first * slot->element_size, count * slot->element_size,
                               in);
 }
 
+tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                     const void *in)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, write_range(tml, buffer, first, count, in));
+}
+
 tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, out);
+    if (status != TML_OK)
+        return status;
     tml_slot *slot = tml_slot_of(tml, buffer);
-    return slot ? tml->engine->map(tml, slot, out) : bad_handle(tml, "tml_map", "buffer", buffer);
+    return tml_leave(tml, slot ? tml->engine->map(tml, slot, out)
+                               : bad_handle(tml, __func__, "buffer", buffer));
 }
 
 void tml_unmap(tml_context *tml, tml_buffer buffer)
 {
+    if (TML_ENTER(tml) != TML_OK)
+        return;
     tml_slot *slot = tml_slot_of(tml, buffer);
     if (slot)
         tml->engine->unmap(tml, slot);
+    (void)tml_leave(tml, TML_OK);
 }
 
 tml_status tml_sync(tml_context *tml)
 {
-    return tml->engine->sync(tml);
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, tml->engine->sync(tml));
 }

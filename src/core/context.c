@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#include "core/core_internal.h"
+#include "core/call.h"
 #include "core/pool.h"
 
 const tml_engine *const tml_engines[] = {
@@ -47,9 +48,12 @@ static void default_free(void *user, void *memory, size_t size)
 
 void *tml_alloc(tml_context *tml, size_t size)
 {
-    if (size == 0)
+    if (!tml || size == 0)
         return NULL;
-    return tml->allocator.alloc(tml->allocator.user, size, TML_ALIGNMENT);
+    tml_hook_begin(tml);
+    void *memory = tml->allocator.alloc(tml->allocator.user, size, TML_ALIGNMENT);
+    tml_hook_end(tml);
+    return memory;
 }
 
 void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size)
@@ -61,8 +65,11 @@ void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size)
 
 void tml_free(tml_context *tml, void *memory, size_t size)
 {
-    if (memory)
-        tml->allocator.free(tml->allocator.user, memory, size);
+    if (!tml || !memory)
+        return;
+    tml_hook_begin(tml);
+    tml->allocator.free(tml->allocator.user, memory, size);
+    tml_hook_end(tml);
 }
 
 /* The old contents mean nothing, so free first: the peak is then the larger of the two. */
@@ -100,44 +107,53 @@ void tml_scratch_release(tml_context *tml)
 
 tml_status tml_reserve(tml_context *tml, size_t size)
 {
+    tml_status status = TML_ENTER(tml);
+    if (status != TML_OK)
+        return status;
     void *ignored;
-    return size == 0 ? TML_OK : tml_scratch(tml, "tml_reserve", size, &ignored);
+    return tml_leave(tml, size == 0 ? TML_OK : tml_scratch(tml, __func__, size, &ignored));
 }
 
 size_t tml_reserved(const tml_context *tml)
 {
-    return tml->scratch_size;
+    return tml ? tml->scratch_size : 0;
 }
 
-/* ---- messages and progress ------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
-const char *tml_last_error(const tml_context *tml)
+static void call_log(tml_context *tml, tml_log_level level, const char *message)
 {
-    return tml->error;
+    if (!tml->log)
+        return;
+    tml_hook_begin(tml);
+    tml->log(tml->log_user, level, message);
+    tml_hook_end(tml);
 }
 
 void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
 {
-    if (!tml->log)
+    if (!tml || !tml->log)
         return;
-    char message[sizeof tml->error];
+    char message[TML_MESSAGE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    tml->log(tml->log_user, level, message);
+    call_log(tml, level, message);
 }
 
 tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, ...)
 {
-    char message[sizeof tml->error]; /* arguments may point into tml->error */
+    char message[TML_MESSAGE]; /* arguments may point into tml->error */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    if (!tml)
+        return tml_reject(NULL, status, "%s", message);
+    tml_refusal_forget(tml);
     memcpy(tml->error, message, sizeof message);
-    if (tml->log)
-        tml->log(tml->log_user, TML_LOG_ERROR, tml->error);
+    call_log(tml, TML_LOG_ERROR, tml->error);
     return status;
 }
 
@@ -152,38 +168,22 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
                      engine->kind == TML_ENGINE_CPU ? "" : "; use another engine");
 }
 
-bool tml_progress(tml_context *tml, const char *stage, double fraction)
-{
-    if (tml->progress && !tml->progress(tml->progress_user, stage, fraction))
-        tml_cancel(tml);
-    return !tml_is_cancelled(tml);
-}
-
-void tml_cancel(tml_context *tml)
-{
-    atomic_store_explicit(&tml->cancelled, true, memory_order_relaxed);
-}
-
-void tml_cancel_clear(tml_context *tml)
-{
-    atomic_store_explicit(&tml->cancelled, false, memory_order_relaxed);
-}
-
-bool tml_is_cancelled(const tml_context *tml)
-{
-    return atomic_load_explicit(&tml->cancelled, memory_order_relaxed);
-}
-
 /* ---- parallel loops -------------------------------------------------------------------------- */
 
 void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument)
 {
+    if (!task || TML_ENTER(tml) != TML_OK) {
+        for (uint32_t i = 0; i < count && task; i++) /* the workers are not this thread's to use */
+            task(argument, i);
+        return;
+    }
     tml->parallel.run(tml->parallel.user, count, task, argument);
+    (void)tml_leave(tml, TML_OK);
 }
 
 uint32_t tml_concurrency(const tml_context *tml)
 {
-    return tml->parallel.concurrency;
+    return tml ? tml->parallel.concurrency : 0;
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -197,19 +197,19 @@ typedef struct device_entry {
 } device_entry;
 
 /* NULL for AUTO, and where the build lacks it. */
-static const tml_engine *engine_of(tml_engine_kind kind)
+static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_kind kind)
 {
-    const tml_engine *const *engine = tml_engines;
-    while (*engine && (*engine)->kind != kind)
-        engine++;
-    return *engine;
+    while (*engines && (*engines)->kind != kind)
+        engines++;
+    return *engines;
 }
 
 /* The devices that desc asks for, software drivers last; returns how many. */
-static uint32_t list_devices(const tml_open_desc *desc, device_entry out[DEVICES_MAX])
+static uint32_t list_devices(const tml_engine *const *engines, const tml_open_desc *desc,
+                             device_entry out[DEVICES_MAX])
 {
     uint32_t count = 0, hardware = 0;
-    for (const tml_engine *const *engine = tml_engines; *engine; engine++) {
+    for (const tml_engine *const *engine = engines; *engine; engine++) {
         if (desc && desc->engine != TML_ENGINE_AUTO && desc->engine != (*engine)->kind)
             continue;
         tml_device_info found[DEVICES_MAX];
@@ -227,15 +227,16 @@ static uint32_t list_devices(const tml_open_desc *desc, device_entry out[DEVICES
 uint32_t tml_devices(tml_device_info *out, uint32_t capacity)
 {
     device_entry devices[DEVICES_MAX];
-    uint32_t count = list_devices(NULL, devices);
-    for (uint32_t i = 0; i < TML_MIN_OF(count, capacity); i++)
+    uint32_t count = list_devices(tml_engines, NULL, devices);
+    for (uint32_t i = 0; i < TML_MIN_OF(count, capacity) && out; i++)
         out[i] = devices[i].info;
     return count;
 }
 
 void tml_context_device(const tml_context *tml, tml_device_info *out)
 {
-    *out = tml->device;
+    if (tml && out)
+        *out = tml->device;
 }
 
 /* Does the text asked for (part of a name, or a number in the list) mean this device? */
@@ -252,6 +253,15 @@ static bool device_matches(const char *wanted, uint32_t number, const tml_device
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+/* Says why tml_open fails, while there is no context. */
+static tml_status open_fails(const tml_open_desc *desc, tml_status status, const char *message)
+{
+    (void)tml_reject(NULL, status, "%s", message);
+    if (desc->log)
+        desc->log(desc->log_user, TML_LOG_ERROR, tml_last_error(NULL));
+    return status;
+}
+
 static tml_status context_create(const tml_open_desc *desc, const device_entry *device,
                                  tml_context **out)
 {
@@ -260,8 +270,9 @@ static tml_status context_create(const tml_open_desc *desc, const device_entry *
         allocator = (tml_allocator){default_alloc, default_free, NULL};
     tml_context *tml = allocator.alloc(allocator.user, sizeof *tml, TML_ALIGNMENT);
     if (!tml)
-        return TML_OUT_OF_MEMORY;
+        return open_fails(desc, TML_OUT_OF_MEMORY, "tml_open: no memory for a context");
     memset(tml, 0, sizeof *tml);
+    tml_refusal_forget(tml); /* of an earlier context at this address */
     tml->allocator = allocator;
     tml->device = device->info;
     tml->device_number = device->number;
@@ -270,12 +281,13 @@ static tml_status context_create(const tml_open_desc *desc, const device_entry *
     tml->log_user = desc->log_user;
     tml->progress = desc->progress;
     tml->progress_user = desc->progress_user;
-    atomic_init(&tml->cancelled, false);
+    tml->process = getpid();
 
     tml_status status = TML_OUT_OF_MEMORY;
     tml->parallel = desc->parallel;
     if (!tml->parallel.run) {
         uint32_t threads = desc->threads ? desc->threads : tml_processors();
+        threads = TML_MIN_OF(threads, (uint32_t)TML_MAX_THREADS);
         tml->pool = tml_pool_create(&tml->allocator, threads);
         if (!tml->pool)
             goto fail;
@@ -297,61 +309,123 @@ fail_engine:
 fail_pool:
     tml_pool_destroy(&tml->allocator, tml->pool);
 fail:
-    tml_free(tml, tml, sizeof *tml);
+    if (tml->error[0]) /* which the log hook has heard */
+        (void)tml_reject(NULL, status, "%s", tml->error);
+    else
+        (void)open_fails(desc, status,
+                         status == TML_OUT_OF_MEMORY ? "tml_open: no memory for a context's parts"
+                                                     : tml_status_text(status));
+    allocator.free(allocator.user, tml, sizeof *tml);
     return status;
 }
 
-tml_status tml_open(const tml_open_desc *desc, tml_context **out)
+/* Is another device worth a try after this one? Not where the fault is desc's or the host's. */
+static bool may_go_on(const tml_open_desc *desc, tml_status status)
+{
+    return desc->engine == TML_ENGINE_AUTO && status != TML_OK && status != TML_OUT_OF_MEMORY &&
+           status != TML_INVALID_ARGUMENT;
+}
+
+/* Opens the first of the devices that desc means and that opens; NO_DEVICE with *tried false where it means
+ * none. AUTO goes on after a device that does not open, and after one that can do less than the CPU,
+ * unless it was asked for by name. */
+static tml_status open_first(const tml_open_desc *desc, const device_entry *devices, uint32_t count,
+                             bool *tried, tml_context **out)
+{
+    tml_status status = TML_NO_DEVICE;
+    *tried = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = devices[i].info.name;
+        if ((desc->engine != TML_ENGINE_AUTO && desc->engine != devices[i].engine->kind) ||
+            !device_matches(desc->device, i, &devices[i].info))
+            continue;
+        if (*tried && desc->log) {
+            char message[TML_MESSAGE];
+            snprintf(message, sizeof message, "tml_open: goes on to %s", name);
+            desc->log(desc->log_user, TML_LOG_INFO, message);
+        }
+        *tried = true;
+        status = context_create(desc, &devices[i], out);
+        if (status == TML_OK && desc->engine == TML_ENGINE_AUTO && !desc->device &&
+            (*out)->engine->yields && (*out)->engine->yields(desc)) {
+            tml_log(*out, TML_LOG_INFO,
+                    "tml_open: passes %s over, which lacks operations that the CPU engine has; ask "
+                    "for it by engine or name",
+                    name);
+            tml_close(*out);
+            *out = NULL;
+            status = TML_NO_DEVICE;
+        }
+        if (!may_go_on(desc, status))
+            break;
+    }
+    return status;
+}
+
+tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
+                          tml_context **out)
 {
     static const tml_open_desc defaults;
     if (!desc)
         desc = &defaults;
     if (!out)
-        return TML_INVALID_ARGUMENT;
+        return open_fails(desc, TML_INVALID_ARGUMENT, "tml_open: out is NULL");
     *out = NULL;
     if (!desc->allocator.alloc != !desc->allocator.free)
-        return TML_INVALID_ARGUMENT;
+        return open_fails(
+            desc, TML_INVALID_ARGUMENT,
+            "tml_open: one of desc.allocator.alloc and free is NULL, needs both or none");
+    char message[TML_MESSAGE];
+    if ((uint32_t)desc->engine > TML_ENGINE_GL) {
+        snprintf(message, sizeof message,
+                 "tml_open: desc.engine is %d, needs one of tml_engine_kind", (int)desc->engine);
+        return open_fails(desc, TML_INVALID_ARGUMENT, message);
+    }
+    if (desc->threads > TML_MAX_THREADS) {
+        snprintf(message, sizeof message,
+                 "tml_open: desc.threads is %u, needs at most %d; 0 is one for each processor",
+                 desc->threads, TML_MAX_THREADS);
+        return open_fails(desc, TML_INVALID_ARGUMENT, message);
+    }
 
-    for (const tml_engine *const *engine = tml_engines; *engine; engine++)
+    for (const tml_engine *const *engine = engines; *engine; engine++)
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
             return context_create(desc, &(device_entry){.engine = *engine}, out);
     /* A number is one of the whole list; a name is looked for among what is asked for. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
-    uint32_t count = list_devices(by_number ? NULL : desc, devices);
-    for (uint32_t i = 0; i < count; i++)
-        if ((desc->engine == TML_ENGINE_AUTO || desc->engine == devices[i].engine->kind) &&
-            device_matches(desc->device, i, &devices[i].info))
-            return context_create(desc, &devices[i], out);
+    uint32_t count = list_devices(engines, by_number ? NULL : desc, devices);
+    bool tried;
+    tml_status status = open_first(desc, devices, count, &tried, out);
+    if (tried)
+        return status;
 
     /* Where the engine asked for has no device at all, its own attempt tells why. */
-    const tml_engine *engine = engine_of(desc->engine);
+    const tml_engine *engine = engine_of(engines, desc->engine);
     bool has_devices = false;
     for (uint32_t i = 0; i < count; i++)
         has_devices |= devices[i].engine == engine;
     if (engine && !has_devices)
         return context_create(desc, &(device_entry){.engine = engine}, out);
+    if (desc->engine != TML_ENGINE_AUTO && !engine)
+        return open_fails(desc, TML_NO_DEVICE, "tml_open: this build lacks the engine asked for");
+    int used = snprintf(message, sizeof message, "tml_open: no device matches \"%s\"; there are",
+                        desc->device ? desc->device : "");
+    for (uint32_t i = 0; i < count && used > 0 && (size_t)used < sizeof message; i++)
+        used += snprintf(message + used, sizeof message - (size_t)used, "%s %u: %s", i ? "," : "",
+                         i, devices[i].info.name);
+    return open_fails(desc, TML_NO_DEVICE, message);
+}
 
-    /* There is no context yet to hold a message, so the log hook gets it. */
-    if (desc->log && desc->engine != TML_ENGINE_AUTO && !engine) {
-        desc->log(desc->log_user, TML_LOG_ERROR, "tml_open: this build lacks the engine asked for");
-    } else if (desc->log) {
-        char message[512];
-        int used =
-            snprintf(message, sizeof message, "tml_open: no device matches \"%s\"; there are",
-                     desc->device ? desc->device : "");
-        for (uint32_t i = 0; i < count && used > 0 && (size_t)used < sizeof message; i++)
-            used += snprintf(message + used, sizeof message - (size_t)used, "%s %u: %s",
-                             i ? "," : "", i, devices[i].info.name);
-        desc->log(desc->log_user, TML_LOG_ERROR, message);
-    }
-    return TML_NO_DEVICE;
+tml_status tml_open(const tml_open_desc *desc, tml_context **out)
+{
+    return tml_open_among(tml_engines, desc, out);
 }
 
 void tml_close(tml_context *tml)
 {
-    if (!tml)
+    if (!tml || TML_ENTER(tml) != TML_OK)
         return;
     for (uint32_t i = 1; i < tml->slot_count; i++)
         tml_buffer_destroy(tml, (tml_buffer){i, tml_slot_at(tml, i)->generation});
@@ -361,5 +435,6 @@ void tml_close(tml_context *tml)
     tml_scratch_release(tml);
     tml->engine->close(tml);
     tml_pool_destroy(&tml->allocator, tml->pool);
-    tml_free(tml, tml, sizeof *tml);
+    tml_allocator allocator = tml->allocator;
+    allocator.free(allocator.user, tml, sizeof *tml);
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "core/engine.h"
@@ -25,6 +26,8 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 
 /* Scratch and allocations are aligned to this: a cache line and the widest vector. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
+/* Bytes of a message. */
+enum { TML_MESSAGE = 768 };
 
 struct tml_slot {
     uint32_t generation; /* odd while alive */
@@ -50,14 +53,20 @@ struct tml_context {
     void *log_user;
     tml_progress_fn progress;
     void *progress_user;
-    atomic_bool cancelled;
-    tml_slot **pages; /* of TML_SLOT_PAGE slots, which never move; slot 0 stays unused */
+    atomic_bool cancelled; /* by tml_cancel, until it is cleared */
+    atomic_bool stopped;   /* by the progress hook, until the call ends */
+    /* The gate (call.h). */
+    pid_t process;              /* that opened it */
+    _Atomic uintptr_t owner;    /* stands for the thread inside; 0: none is */
+    _Atomic(const char *) call; /* that it is in */
+    uint32_t depth, hooks;      /* of calls within that call; of hooks that are being called */
+    tml_slot **pages;           /* of TML_SLOT_PAGE slots, which never move; slot 0 stays unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot; /* slots ever used; none free below free_slot */
     void *scratch;
     size_t scratch_size;
     bool scratch_used; /* tml_scratch has handed the arena out since this was last cleared */
-    char error[768];
+    char error[TML_MESSAGE];
 };
 
 static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
@@ -65,9 +74,19 @@ static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
     return &tml->pages[number / TML_SLOT_PAGE][number % TML_SLOT_PAGE];
 }
 
+/* tml_open among other engines than tml_engines. */
+tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
+                          tml_context **out);
+
 /* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. Holds
  * until the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
+
+/* A field of a message with its buffer's label, where it has one: in "densities". */
+typedef struct tml_field_text {
+    char text[96];
+} tml_field_text;
+tml_field_text tml_field_named(const tml_context *tml, const char *field, tml_buffer buffer);
 
 /* Checks a desc's buffer field: alive, of one of the types (a TML_TYPE_NONE-ended list; NULL: any),
  * at least count elements. On failure records a message that names call and field. */

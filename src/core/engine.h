@@ -44,6 +44,9 @@ typedef struct tml_engine {
     uint32_t (*devices)(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
     /* Does desc lend a device of this engine's? Then nothing is listed. NULL: never. */
     bool (*is_lent)(const tml_open_desc *desc);
+    /* Of a context that AUTO opened: does it lack operations that the CPU engine has, and does desc
+     * not ask for it in a field of its own? Then AUTO goes on. NULL: never. */
+    bool (*yields)(const tml_open_desc *desc);
     /* Opens tml->device, number tml->device_number of that list, and fills tml->engine_state. A
      * device that desc lends is described here. */
     tml_status (*open)(tml_context *tml, const tml_open_desc *desc);

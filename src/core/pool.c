@@ -16,6 +16,7 @@ struct tml_pool {
     uint64_t round; /* counts loops; workers wait for it to change */
     uint32_t busy;  /* workers that have not finished this round */
     bool stop;
+    bool is_running; /* a loop: seen by the thread that called it alone */
     tml_task_fn task;
     void *argument;
     uint32_t count;
@@ -103,12 +104,14 @@ void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
 void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)
 {
     tml_pool *pool = user;
-    if (count <= 1 || pool->worker_count == 0) {
+    if (count <= 1 || pool->worker_count == 0 ||
+        pool->is_running) { /* a task's own loop: serially */
         for (uint32_t i = 0; i < count; i++)
             task(argument, i);
         return;
     }
     pthread_mutex_lock(&pool->mutex);
+    pool->is_running = true;
     pool->task = task;
     pool->argument = argument;
     pool->count = count;
@@ -121,5 +124,6 @@ void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)
     pthread_mutex_lock(&pool->mutex);
     while (pool->busy > 0)
         pthread_cond_wait(&pool->done, &pool->mutex);
+    pool->is_running = false;
     pthread_mutex_unlock(&pool->mutex);
 }

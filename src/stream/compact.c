@@ -159,7 +159,7 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
 static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                         TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
 
-tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
+static tml_status compact(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
     tml_status status =
@@ -168,11 +168,26 @@ tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
                   : stream_run(tml, "tml_compact", TML_OP_COMPACT, &resolved, resolved.scratch);
 }
 
-size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
+tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, compact(tml, desc));
+}
+
+static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
     if (stream_resolve_compact(tml, "tml_compact_scratch_size", TML_OP_COMPACT, preference,
                                &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_COMPACT, &resolved);
+}
+
+size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = compact_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

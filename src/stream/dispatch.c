@@ -53,7 +53,7 @@ static tml_status check_range(tml_context *tml, const char *call, const char *fi
             tml, TML_INVALID_ARGUMENT,
             "%s: %s is u32 and may have to hold %llu, needs u64; make the buffer u64 or "
             "bound the length",
-            call, field, (unsigned long long)largest);
+            call, tml_field_named(tml, field, buffer).text, (unsigned long long)largest);
     return TML_OK;
 }
 
@@ -190,8 +190,10 @@ tml_status stream_check_apart(tml_context *tml, const char *call, const char *ou
     if (!stream_overlap(tml, out, other) || (in_place && stream_same(tml, out, other)))
         return TML_OK;
     return tml_error(tml, TML_INVALID_ARGUMENT,
-                     "%s: %s overlaps %s, needs %s; give it a buffer of its own", call, out_field,
-                     other_field, in_place ? "the very same buffer or another" : "memory apart");
+                     "%s: %s overlaps %s, needs %s; give it a buffer of its own", call,
+                     tml_field_named(tml, out_field, out).text,
+                     tml_field_named(tml, other_field, other).text,
+                     in_place ? "the very same buffer or another" : "memory apart");
 }
 
 tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
@@ -282,8 +284,10 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
                       tml_buffer scratch)
 {
     if (tml_is_cancelled(tml))
-        return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began; see tml_cancel_clear",
-                         call);
+        return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began%s", call,
+                         atomic_load_explicit(&tml->cancelled, memory_order_relaxed)
+                             ? "; see tml_cancel_clear"
+                             : ", by the progress hook");
     tml->error[0] = '\0';
     if (!supported(tml, op, desc)) {
         if (tml->error[0]) /* the engine has said why */

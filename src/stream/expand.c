@@ -85,15 +85,30 @@ static tml_status resolve(tml_context *tml, tml_expand_desc *d)
     return stream_choose_method(tml, call, TML_OP_EXPAND, d, &d->method, preference);
 }
 
-tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
+static tml_status expand(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
     tml_status status = resolve(tml, &d);
     return status ? status : stream_run(tml, call, TML_OP_EXPAND, &d, d.scratch);
 }
 
-size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
+tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, expand(tml, desc));
+}
+
+static size_t expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
     return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_EXPAND, &d) : 0;
+}
+
+size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = expand_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

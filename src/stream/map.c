@@ -4,7 +4,7 @@
 
 static const char call[] = "tml_map_stream";
 
-tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
+static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
     if (!d.kernel)
@@ -36,4 +36,10 @@ tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
     if (status)
         return status;
     return stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});
+}
+
+tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, map_elements(tml, desc));
 }

@@ -5,7 +5,7 @@
 static const tml_method preference[] = {TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_LOOK_BACK,
                                         TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
 
-tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
+static tml_status partition(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
     tml_status status =
@@ -14,11 +14,26 @@ tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
                   : stream_run(tml, "tml_partition", TML_OP_PARTITION, &resolved, resolved.scratch);
 }
 
-size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
+tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, partition(tml, desc));
+}
+
+static size_t partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
 {
     tml_partition_desc resolved = *desc;
     if (stream_resolve_compact(tml, "tml_partition_scratch_size", TML_OP_PARTITION, preference,
                                &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_PARTITION, &resolved);
+}
+
+size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = partition_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

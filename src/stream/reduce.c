@@ -53,7 +53,7 @@ static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *d
                                         TML_ARRAY_SIZE(inputs));
 }
 
-tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
+static tml_status reduce(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_reduce_desc resolved = *desc;
     tml_status status = resolve(tml, "tml_reduce", &resolved);
@@ -61,10 +61,25 @@ tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
                   : stream_run(tml, "tml_reduce", TML_OP_REDUCE, &resolved, resolved.scratch);
 }
 
-size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
+tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, reduce(tml, desc));
+}
+
+static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_reduce_desc resolved = *desc;
     if (resolve(tml, "tml_reduce_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_REDUCE, &resolved);
+}
+
+size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = reduce_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

@@ -62,17 +62,32 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *des
     return status;
 }
 
-tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
+static tml_status scan(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_desc resolved = *desc;
     tml_status status = resolve(tml, "tml_scan", &resolved);
     return status ? status : stream_run(tml, "tml_scan", TML_OP_SCAN, &resolved, resolved.scratch);
 }
 
-size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
+tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, scan(tml, desc));
+}
+
+static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_desc resolved = *desc;
     if (resolve(tml, "tml_scan_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, TML_OP_SCAN, &resolved);
+}
+
+size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = scan_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

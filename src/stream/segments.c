@@ -28,7 +28,7 @@ static tml_status resolve_reduce(tml_context *tml, const tml_reduce_segments_des
     return status ? status : check_memory(tml, call, d->out, d->scratch, d->in, false, d->offsets);
 }
 
-tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
+static tml_status reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
     tml_status status = resolve_reduce(tml, desc);
     return status ? status
@@ -36,11 +36,26 @@ tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc 
                                desc->scratch);
 }
 
-size_t tml_reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
+tml_status tml_reduce_segments(tml_context *tml, const tml_reduce_segments_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, reduce_segments(tml, desc));
+}
+
+static size_t reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
     return resolve_reduce(tml, desc) == TML_OK
                ? stream_scratch_size(tml, TML_OP_REDUCE_SEGMENTS, desc)
                : 0;
+}
+
+size_t tml_reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = reduce_segments_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
@@ -57,15 +72,30 @@ static tml_status resolve_scan(tml_context *tml, const tml_scan_segments_desc *d
                                  stream_scans_in_place(tml, d->in, d->out), d->offsets);
 }
 
-tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
+static tml_status scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
 {
     tml_status status = resolve_scan(tml, desc);
     return status ? status
                   : stream_run(tml, "tml_scan_segments", TML_OP_SCAN_SEGMENTS, desc, desc->scratch);
 }
 
-size_t tml_scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
+tml_status tml_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, scan_segments(tml, desc));
+}
+
+static size_t scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
 {
     return resolve_scan(tml, desc) == TML_OK ? stream_scratch_size(tml, TML_OP_SCAN_SEGMENTS, desc)
                                              : 0;
+}
+
+size_t tml_scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = scan_segments_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

@@ -10,7 +10,7 @@
 #ifndef TML_STREAM_INTERNAL_H
 #define TML_STREAM_INTERNAL_H
 
-#include "core/core_internal.h"
+#include "core/call.h"
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
 extern const tml_type stream_count_types[];  /* u32 u64: counts, lengths, indices, offsets */

@@ -36,15 +36,30 @@ static tml_status resolve(tml_context *tml, tml_unique_desc *d)
                : stream_check_memory(tml, call, outputs, OUTPUTS, inputs, TML_ARRAY_SIZE(inputs));
 }
 
-tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
+static tml_status unique(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
     tml_status status = resolve(tml, &d);
     return status ? status : stream_run(tml, call, TML_OP_UNIQUE, &d, d.scratch);
 }
 
-size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
+tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, unique(tml, desc));
+}
+
+static size_t unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
     return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_UNIQUE, &d) : 0;
+}
+
+size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = unique_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

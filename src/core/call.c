@@ -1,0 +1,169 @@
+/* The gate that public calls go through: one thread at a time in a context, none after a fork, no hook that
+ * calls back, and nothing NULL that is needed. See core_internal.h. */
+#include "core/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What this thread was refused where no context could hold the message: by tml_open, for want of a context
+ * (tml NULL), or in a context that is another's. Its address tells threads apart. */
+static _Thread_local struct {
+    const tml_context *tml;
+    char text[TML_MESSAGE];
+} refusal;
+
+static bool is_inside(const tml_context *tml)
+{
+    return atomic_load_explicit(&tml->owner, memory_order_relaxed) == (uintptr_t)&refusal;
+}
+
+tml_status tml_reject(const tml_context *tml, tml_status status, const char *format, ...)
+{
+    char message[TML_MESSAGE]; /* arguments may point into the text */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    refusal.tml = tml;
+    memcpy(refusal.text, message, sizeof message);
+    return status;
+}
+
+void tml_refusal_forget(const tml_context *tml)
+{
+    if (tml && refusal.tml == tml)
+        refusal.tml = NULL, refusal.text[0] = '\0';
+}
+
+const char *tml_last_error(const tml_context *tml)
+{
+    if (refusal.tml == tml)
+        return refusal.text;
+    return tml ? tml->error : "";
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+void tml_hook_begin(tml_context *tml)
+{
+    if (is_inside(tml))
+        tml->hooks++;
+}
+
+void tml_hook_end(tml_context *tml)
+{
+    if (!is_inside(tml))
+        return;
+    tml->hooks--;
+    tml_refusal_forget(tml); /* what a hook was refused is no failure of the call around it */
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Makes the calling thread the context's, or counts one call more within its own. */
+static tml_status take(tml_context *tml, const char *call)
+{
+    if (is_inside(tml)) {
+        if (tml->hooks)
+            return tml_reject(
+                tml, TML_INVALID_ARGUMENT,
+                "%s: called by a hook of %s; a hook may cancel and ask, and leaves the rest "
+                "to when that call has returned",
+                call, atomic_load_explicit(&tml->call, memory_order_relaxed));
+        tml->depth++;
+        return TML_OK;
+    }
+    if (getpid() != tml->process)
+        return tml_reject(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: this process was forked off the one that opened the context, and has "
+            "neither its threads nor its device; open a context here",
+            call);
+    uintptr_t nobody = 0;
+    if (!atomic_compare_exchange_strong_explicit(&tml->owner, &nobody, (uintptr_t)&refusal,
+                                                 memory_order_acquire, memory_order_relaxed)) {
+        const char *other = atomic_load_explicit(&tml->call, memory_order_relaxed);
+        return tml_reject(
+            tml, TML_INVALID_ARGUMENT,
+            "%s: another thread is in %s on this context; let one call end before the "
+            "next, or open a context for each thread",
+            call, other ? other : "a call");
+    }
+    tml_refusal_forget(tml);
+    atomic_store_explicit(&tml->call, call, memory_order_relaxed);
+    tml->depth = 1;
+    return TML_OK;
+}
+
+tml_status tml_leave(tml_context *tml, tml_status status)
+{
+    if (--tml->depth == 0) {
+        atomic_store_explicit(&tml->stopped, false, memory_order_relaxed);
+        atomic_store_explicit(&tml->call, NULL, memory_order_relaxed);
+        atomic_store_explicit(&tml->owner, 0, memory_order_release);
+    }
+    return status;
+}
+
+/* Entry number index of "tml, desc, out". */
+static const char *name_at(const char *names, size_t index, int *length)
+{
+    for (; index; index--)
+        names = strchr(names, ',') + 2;
+    *length = (int)strcspn(names, ",");
+    return names;
+}
+
+tml_status tml_enter(tml_context *tml, const char *call, const char *names,
+                     const void *const *needed, size_t count)
+{
+    tml_status status = tml ? take(tml, call) : TML_OK;
+    for (size_t i = 0; i < count && status == TML_OK; i++) {
+        if (needed[i])
+            continue;
+        int length;
+        const char *name = name_at(names, i, &length);
+        if (!tml)
+            return tml_reject(NULL, TML_INVALID_ARGUMENT, "%s: %.*s is NULL", call, length, name);
+        status = tml_leave(
+            tml, tml_error(tml, TML_INVALID_ARGUMENT, "%s: %.*s is NULL", call, length, name));
+    }
+    return status;
+}
+
+/* ---- cancelling ------------------------------------------------------------------------------ */
+
+bool tml_progress(tml_context *tml, const char *stage, double fraction)
+{
+    if (!tml)
+        return false;
+    bool goes_on = true;
+    if (tml->progress) {
+        tml_hook_begin(tml);
+        goes_on = tml->progress(tml->progress_user, stage, fraction);
+        tml_hook_end(tml);
+    }
+    if (!goes_on && is_inside(tml))
+        atomic_store_explicit(&tml->stopped, true, memory_order_relaxed);
+    return goes_on && !tml_is_cancelled(tml);
+}
+
+void tml_cancel(tml_context *tml)
+{
+    if (tml)
+        atomic_store_explicit(&tml->cancelled, true, memory_order_relaxed);
+}
+
+void tml_cancel_clear(tml_context *tml)
+{
+    if (tml)
+        atomic_store_explicit(&tml->cancelled, false, memory_order_relaxed);
+}
+
+bool tml_is_cancelled(const tml_context *tml)
+{
+    return tml && (atomic_load_explicit(&tml->cancelled, memory_order_relaxed) ||
+                   atomic_load_explicit(&tml->stopped, memory_order_relaxed));
+}
