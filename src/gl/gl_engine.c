@@ -70,9 +70,16 @@ static const char *float_tier(const tml_context *tml)
     }
 }
 
+/* Unless one of its paths is asked for. */
+static bool float_yields(const tml_open_desc *desc)
+{
+    return !desc->gl || desc->gl->path == TML_GL_PATH_AUTO;
+}
+
 const tml_engine tml_gl_float_engine = {
     GL_ENGINE,
     .tier = float_tier,
+    .yields = float_yields,
     .makes_soups = true,
     .ops =
         {
