@@ -1,5 +1,6 @@
 /* Stands at the top of every compute shader of the engine, after the kernel vocabulary: the
  * workgroup's shape, where it stands in the grid, stores, and lengths that live on the device. */
+#extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_ballot : require
@@ -33,6 +34,13 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer words_at {
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer quads_at {
     uvec4 v[];
 };
+
+/* A word that other workgroups write in the same dispatch, and they by atomics (atomicExchange and the
+ * like have device scope, too): only such words carry a value between workgroups that run side by
+ * side, each by itself. A plain load may come from a cache that nobody keeps up to date, and of two
+ * plain words each may be of another time. */
+#define ATOMIC_LOAD(word)                                                                          \
+    atomicLoad(word, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed)
 
 bool is_none(uvec2 address)
 {
@@ -94,6 +102,7 @@ uvec2 subgroup_sum64(uvec2 value)
     uint top = subgroupAdd(value.y);
     return add64(uvec2(low, top), uvec2(high << 16, high >> 16));
 }
+/* Plain loads and stores: for what an earlier dispatch has stored, or the workgroup itself. */
 uvec2 load64(uvec2 address)
 {
     return uvec2(word_at(address).bits, word_at(address_of_word(address, 1u)).bits);

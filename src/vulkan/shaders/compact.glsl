@@ -20,7 +20,7 @@
  * those that are kept.
  *
  * What made it fast on a large GPU: rows.glsl; and states that are exchanged by atomicExchange and
- * read by plain volatile loads (a read-modify-write on the reading side took 1.6 times as long).
+ * read by loads (a read-modify-write on the reading side took 1.6 times as long).
  * What did not help there: looking at 64, 128 or 256 tiles at once (1, 5, 18 % more time); sums of
  * blocks of 32 tiles beside the tiles' (1 % less to 2 % more); to look before it is time (2 % more);
  * workgroups that go from tile to tile (1.4 times as long), also with the next tile's loads under
@@ -38,9 +38,6 @@ layout(constant_id = 8) const uint LOOKS = 16u;
 layout(constant_id = 9) const bool KEEPS_MOVING = false; /* all workgroups do */
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
 
-layout(buffer_reference, std430, buffer_reference_align = 4) volatile buffer states_at {
-    uint v[];
-};
 /* A state is zero until something is known. A whole prefix is at most 2^30 elements. */
 const uint PARTIAL = 0x40000000u;   /* | the tile's count */
 const uint INCLUSIVE = 0x80000000u; /* | the count of all up to the tile */
@@ -76,7 +73,7 @@ uint look_back(uint tile)
     while (true) {
         uint state = INCLUSIVE;
         if (lane < end)
-            state = states_at(args.states).v[STATES_FIRST + end - 1u - lane];
+            state = ATOMIC_LOAD(words_at(args.states).v[STATES_FIRST + end - 1u - lane]);
         uvec4 known = subgroupBallot(state >= INCLUSIVE), silent = subgroupBallot(state == 0u);
         uint first_known = known == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(known);
         uint first_silent = silent == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(silent);
@@ -95,7 +92,7 @@ uint look_back(uint tile)
             end--;
             uint count = count_neighbour(end);
             if (lane == 0u)
-                atomicMax(states_at(args.states).v[STATES_FIRST + end], PARTIAL | count);
+                atomicMax(words_at(args.states).v[STATES_FIRST + end], PARTIAL | count);
             place += count;
             misses = 0u;
         }
@@ -113,7 +110,7 @@ void main()
     uint tile = group_index();
     if (TAKES_TICKETS) {
         if (local == 0u)
-            tile_taken = atomicAdd(states_at(args.states).v[0], 1u);
+            tile_taken = atomicAdd(words_at(args.states).v[0], 1u);
         barrier();
         tile = tile_taken;
     }
@@ -127,7 +124,7 @@ void main()
     uint before, in_section = subgroupAdd(popcount32(bits));
     uint in_tile = count_tile(in_section, before);
     if (local == 0u)
-        atomicExchange(states_at(args.states).v[STATES_FIRST + tile],
+        atomicExchange(words_at(args.states).v[STATES_FIRST + tile],
                        (tile == 0u ? INCLUSIVE : PARTIAL) | in_tile);
 
     uvec2 base = uvec2(0u);
@@ -138,7 +135,7 @@ void main()
         if (lane == 0u) {
             tile_place = place;
             if (tile != 0u)
-                atomicExchange(states_at(args.states).v[STATES_FIRST + tile],
+                atomicExchange(words_at(args.states).v[STATES_FIRST + tile],
                                INCLUSIVE | (place + in_tile));
             if (tile + 1u == tile_count) {
                 uvec2 total = add64(base, uvec2(place + in_tile, 0u));

@@ -18,7 +18,7 @@ shared uvec2 shared_place;
  * words, and in each word the same status, by which a reader knows that both are of one time. */
 const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
 
-layout(buffer_reference, std430, buffer_reference_align = 8) volatile buffer state_at {
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer state_at {
     uint low;
     uint high;
 };
@@ -59,7 +59,7 @@ uvec2 look_back(uint tile)
         uvec2 value = uvec2(0u);
         if (gl_SubgroupInvocationID < end) {
             state_at state = state_of(end - 1u - gl_SubgroupInvocationID);
-            uint low = state.low, high = state.high;
+            uint low = ATOMIC_LOAD(state.low), high = ATOMIC_LOAD(state.high);
             status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
             value = uvec2(low << 2, high << 2); /* both 30 bits, moved up */
             value = uvec2(value.x >> 2 | value.y << 28, value.y >> 4);

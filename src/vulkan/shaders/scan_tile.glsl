@@ -66,7 +66,7 @@ sum_t lane_of(sum_t x, uint lane)
 #endif
 }
 
-/* Element i of an array of sums. */
+/* Element i of an array of sums, by plain loads and stores (see load64). */
 sum_t load_sum(uvec2 address, uint i)
 {
 #if defined(SUM_U32)
