@@ -181,7 +181,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_CmdDispatchIndirect(VkCommandBuffer a, Vk
         driver.dispatched();
 }
 
-/* Of the constants only how often a tile looks at a silent one is 2^16 or 2^24. */
+/* Of the constants only how often a tile looks at a silent one is 2^16 or 2^20. */
 static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
 static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
     VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,
@@ -194,7 +194,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
         return VK_ERROR_UNKNOWN;
     memcpy(values, constants.pData, constants.dataSize);
     for (size_t i = 0; i < constants.dataSize / sizeof *values; i++)
-        values[i] = values[i] == 1 << 16 || values[i] == 1 << 24 ? 0 : values[i];
+        values[i] = values[i] == 1 << 16 || values[i] == 1 << 20 ? 0 : values[i];
     constants.pData = values;
     info.stage.pSpecializationInfo = &constants;
     return patient_CreateComputePipelines(a, b, c, &info, e, f);

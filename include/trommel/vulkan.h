@@ -146,7 +146,7 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
 
 /* Says without waiting whether the work that the device has finished went well: for frames of recorded
  * commands, once their fence has been waited for; costs a load. OK, DEVICE_LOST, or STALLED: a workgroup
- * waited for another one of the same dispatch that did not come, gave up after some seconds, and results
+ * waited for another one of the same dispatch that did not come, gave up after about a second, and results
  * since the last check are wrong. Only where the driver is known to keep workgroups moving do scans in
  * place, those within operations, compact and unique wait in such a way; all others do the work of one
  * that does not come.

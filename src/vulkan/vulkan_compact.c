@@ -26,8 +26,7 @@
 
 enum {
     MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
-    LOOKS_MOVING = 1 << 24, /* in vain: seconds, and then TML_STALLED */
-    LOOKS_STUCK = 16,       /* in vain, before a neighbour is counted in its place */
+    LOOKS_STUCK = 16, /* in vain, before a neighbour is counted in its place */
 };
 
 /* ---- keep bits ------------------------------------------------------------------------------- */
@@ -194,7 +193,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     /* Where workgroups keep moving a neighbour is silent for as long as it takes to load its
      * elements; elsewhere it may wait for this one. */
     const vk_caps *caps = vk_caps_of(tml);
-    const uint32_t looks = caps->forward_progress ? LOOKS_MOVING : LOOKS_STUCK;
+    const uint32_t looks = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK;
 
     vk_pass pass = vk_pass_at(passes, number);
     uint64_t tiles = tiles_of(pass.bound);

@@ -117,6 +117,13 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
 tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in,
                      vk_mark last_use);
 
+/* How often a workgroup looks in vain for one that nobody can stand in for, before it gives up and the
+ * next wait is TML_STALLED. A look is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A tile's
+ * work takes some microseconds, so that a million looks are patience enough for a device that is
+ * shared; and watchdogs, which end not the wait but the device, let work run for 2 s (Windows), some
+ * seconds (Linux, for some drivers). All who wait for a tile wait at the same time. */
+enum { VK_PATIENCE = 1 << 20 };
+
 /* count words of zero for a look-back's states, and a block of clear_count words at clear that the
  * operation must set to zero itself (with its own groups: that saves a dispatch). What is recorded
  * into the caller's command buffer runs at any time and any number of times, so it shares no states

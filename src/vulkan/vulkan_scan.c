@@ -22,7 +22,6 @@
 enum {
     SCAN_SPECS = 8,
     SPINS_MOVING = 1 << 16, /* looks at a tile that must come soon: tens of milliseconds */
-    SPINS_ALONE = 1 << 24,  /* where nobody can help: seconds, and then TML_STALLED */
     SPINS_STUCK = 4,        /* where the tile may wait for this workgroup to end */
     SHORT_TILES = 2, /* one workgroup is done with so many before three dispatches would be */
 };
@@ -97,7 +96,7 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     args->clear = states.clear;
     args->clear_count = states.clear_count;
     args->stalled = states.stalled;
-    kind->specs[4] = in_place ? SPINS_ALONE : moving ? SPINS_MOVING : SPINS_STUCK;
+    kind->specs[4] = in_place ? VK_PATIENCE : moving ? SPINS_MOVING : SPINS_STUCK;
     kind->specs[5] = !in_place;
     kind->specs[7] = in_place || !moving;
     return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles, grid);
