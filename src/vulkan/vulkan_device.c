@@ -8,6 +8,10 @@
 
 enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
+/* Shaders number a pass's words or, of elements of 8 bytes, its quadruples of words (common.glsl). */
+_Static_assert((uint64_t)PASS_ITEMS_MOST * 8 / 16 <= INT32_MAX,
+               "an index of quadruples is no negative");
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what)

@@ -30,7 +30,8 @@ typedef struct segments_shape {
     size_t result_size;
 } segments_shape;
 
-/* Shaders count elements and segments with 32 bits. */
+/* Shaders count elements and segments with 32 bits, and quadruples of words with 31. */
+_Static_assert(((uint64_t)UINT32_MAX + 1) * 8 / 16 - 1 <= INT32_MAX, "of elements of 8 bytes, too");
 static bool is_countable(const tml_context *tml, tml_buffer in, tml_buffer offsets)
 {
     return tml_slot_of(tml, in)->count <= UINT32_MAX - (1u << FOLD_TILE_LOG2) &&

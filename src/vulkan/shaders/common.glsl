@@ -27,7 +27,9 @@ uint subgroup_index()
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer word_at {
     uint bits;
 };
-/* Words and quadruples of words, for arrays of at most 2^30 words from the address. */
+/* Words and quadruples of words, less than 2^31 of either: SPIR-V takes an index for signed, and its bytes
+ * are counted in 64 bits. Passes have at most 2^30 elements and streams in segments less than 2^32,
+ * which are half as many quadruples where an element has 8 bytes. */
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer words_at {
     uint v[];
 };
