@@ -790,8 +790,9 @@ static void print_pairs(const run *r)
         printf(" of %s poses\n", text_count(text, r->hits.pose_count));
     }
     text_label("tested");
-    printf("%s pairs of triangles", text_count(text, r->hits.tested));
-    printf(", %s of them exactly\n", text_count(text, r->hits.unsure));
+    if (r->hits.tested) /* which a device's stream does not count */
+        printf("%s pairs of triangles, ", text_count(text, r->hits.tested));
+    printf("%s pairs exactly\n", text_count(text, r->hits.unsure));
 }
 
 static void print_distances(const run *r)
@@ -857,7 +858,8 @@ static void print_json(const run *r)
                        r->hits.class_counts[kind]);
         json_close(&j, '{');
         json_count(&j, "node_pairs", r->hits.node_pairs);
-        json_count(&j, "tested", r->hits.tested);
+        if (r->hits.tested)
+            json_count(&j, "tested", r->hits.tested);
         json_count(&j, "unsure", r->hits.unsure);
         json_counts(&j, r);
     }

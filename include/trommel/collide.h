@@ -134,7 +134,7 @@ typedef enum tml_collide_want {
 
 /* How pairs of nodes are followed. Every method gives the same result. */
 typedef enum tml_collide_method {
-    TML_COLLIDE_AUTO,          /* CPU: DEPTH_FIRST; GPUs: BREADTH_FIRST */
+    TML_COLLIDE_AUTO, /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
     TML_COLLIDE_DEPTH_FIRST,   /* on the host: threads that follow single pairs down */
     TML_COLLIDE_BREADTH_FIRST, /* on the device: a stream of pairs, expanded level by level */
 } tml_collide_method;
@@ -179,18 +179,21 @@ typedef struct tml_collide_result {
     uint32_t pose_count;
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    uint64_t node_pairs; /* how much work it was: pairs of boxes that overlapped */
-    uint64_t tested;     /* DEPTH_FIRST: pairs of triangles that came to the float test; else 0 */
-    uint64_t unsure;     /* of those, settled exactly */
-    uint32_t parts;      /* BREADTH_FIRST: into how many the stream was split; else 1 */
-    bool owned;          /* tml_collide_free frees pairs and segments */
+    /* How much work it was: pairs of boxes that met, the roots among them. The same for every method, number
+     * of threads and memory_limit, but for FIRST. */
+    uint64_t node_pairs;
+    uint64_t
+        tested; /* DEPTH_FIRST: pairs of triangles that came to the float test; else 0: not counted */
+    uint64_t unsure; /* pairs of triangles that were settled exactly */
+    uint32_t parts;  /* BREADTH_FIRST: into how many the stream was split; else 1 */
+    bool owned;      /* tml_collide_free frees pairs and segments */
 } tml_collide_result;
 
 /* Finds the pairs. Synchronous on every engine: they are on the host on return. The descent allocates (by
  * the context's allocator) what it finds; on GPUs buffers for the stream stay with a until it is destroyed.
  * On failure the result is zeroed, except count after CAPACITY. Reports progress and can be cancelled.
  * Engines: CPU, Vulkan, OpenGL ES 3 / WebGL 2; DEPTH_FIRST works on each. OpenGL ES 2 and WebGL 1 have
- * DEPTH_FIRST alone.
+ * DEPTH_FIRST alone, which AUTO then is.
  * Errors: INVALID_ARGUMENT (a pose that is not finite, or takes b beyond 2^100), OUT_OF_MEMORY,
  * OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc,

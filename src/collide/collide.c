@@ -176,7 +176,7 @@ tml_status collide_pairs_grow(collide_job *job, uint64_t count)
     if (job->pair_count + count <= job->pair_capacity)
         return TML_OK;
     uint64_t capacity = TML_MAX_OF(job->pair_count + count, job->pair_capacity * 2);
-    tml_collide_pair *pairs = tml_alloc(job->tml, (size_t)capacity * sizeof *pairs);
+    tml_collide_pair *pairs = tml_alloc_array(job->tml, capacity, sizeof *pairs);
     if (!pairs)
         return tml_error(job->tml, TML_OUT_OF_MEMORY,
                          "tml_collide: no memory for %llu pairs; ask for TML_COLLIDE_COUNT, fewer "
@@ -282,7 +282,7 @@ static void segment_task(void *argument, uint32_t task)
 /* Where each triangle stands; NULL when memory is short. */
 static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 {
-    uint32_t *slots = tml_alloc(tml, (size_t)tree->triangle_count * sizeof *slots);
+    uint32_t *slots = tml_alloc_array(tml, tree->triangle_count, sizeof *slots);
     for (uint32_t slot = 0; slots && slot < tree->level_count[0]; slot++)
         if (tree->ids[slot] != COLLIDE_NO_TRIANGLE)
             slots[tree->ids[slot]] = slot;
@@ -298,9 +298,8 @@ static tml_status make_segments(collide_job *job, tml_collide_segment *out)
     if (a && b) {
         segment_job work = {.job = job, .a_slots = a, .b_slots = b, .out = out};
         uint64_t tasks = (job->pair_count + SEGMENTS_A_TASK - 1) / SEGMENTS_A_TASK;
-        for (uint64_t task = 0; task < tasks; task += UINT32_MAX)
-            tml_parallel_for(job->tml, (uint32_t)TML_MIN_OF(tasks - task, (uint64_t)UINT32_MAX),
-                             segment_task, &work);
+        assert(tasks <= UINT32_MAX); /* 2^40 pairs are 16 TiB */
+        tml_parallel_for(job->tml, (uint32_t)tasks, segment_task, &work);
     } else {
         status =
             tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_collide: no memory to make segments in");
@@ -337,7 +336,14 @@ static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
         wrong = "desc.segments_out is NULL though desc.pairs is given and desc.segments asked for";
     else if (desc->segments_out && !(desc->pairs && desc->segments))
         wrong = "desc.segments_out is given without desc.pairs and desc.segments";
-    return wrong ? tml_error(tml, TML_INVALID_ARGUMENT, "tml_collide: %s", wrong) : TML_OK;
+    if (wrong)
+        return tml_error(tml, TML_INVALID_ARGUMENT, "tml_collide: %s", wrong);
+    if (desc->method == TML_COLLIDE_BREADTH_FIRST && tml->engine->tier)
+        return tml_error(tml, TML_UNSUPPORTED,
+                         "tml_collide: desc.method is TML_COLLIDE_BREADTH_FIRST, which %s has not; "
+                         "leave it TML_COLLIDE_AUTO, or use the integer path or the CPU engine",
+                         tml->engine->tier(tml));
+    return TML_OK;
 }
 
 /* Sorts, and puts pairs and segments where the desc wants them. */
@@ -358,7 +364,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
             "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_COUNT tells "
             "beforehand",
             (unsigned long long)desc->capacity, (unsigned long long)out->count);
-    size_t size = (size_t)out->count * sizeof *job->pairs;
+    size_t size = (size_t)out->count * sizeof *job->pairs; /* as those that are there */
     tml_collide_pair *room = tml_alloc(tml, size);
     if (!room && size)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes to sort in",
@@ -368,7 +374,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
     if (desc->segments && size) {
         size_t segments_size = (size_t)out->count * sizeof *out->segments;
         tml_collide_segment *segments =
-            desc->pairs ? desc->segments_out : tml_alloc(tml, segments_size);
+            desc->pairs ? desc->segments_out : tml_alloc_array(tml, out->count, sizeof *segments);
         if (!segments)
             status = tml_error(tml, TML_OUT_OF_MEMORY,
                                "tml_collide: no memory for %zu bytes of segments", segments_size);
@@ -401,8 +407,9 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);
     if (status != TML_OK)
         return status;
+    const tml_engine *engine = job->tml->engine;
     bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST ||
-                    (desc->method == TML_COLLIDE_AUTO && job->tml->engine->kind != TML_ENGINE_CPU);
+                    (desc->method == TML_COLLIDE_AUTO && !engine->is_host && !engine->tier);
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
 
@@ -422,16 +429,20 @@ tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_colli
                        .want = desc->want,
                        .classes = desc->classes ? desc->classes : ~1u,
                        .memory_limit = desc->memory_limit};
-    size_t poses_size = pose_count * sizeof(collide_pose);
-    size_t counts_size = pose_count * sizeof(uint64_t);
-    size_t first_size = ((size_t)pose_count + 1) * sizeof(uint64_t);
-    collide_pose *poses = tml_alloc(tml, poses_size);
+    collide_pose *poses = tml_alloc_array(tml, pose_count, sizeof *poses);
+    tml_collide_result result = {.pose_count = pose_count};
     job.poses = poses;
-    job.pose_counts = tml_alloc(tml, counts_size);
-    tml_collide_result result = {.pose_count = pose_count, .first = tml_alloc(tml, first_size)};
+    job.pose_counts = tml_alloc_array(tml, pose_count, sizeof *job.pose_counts);
+    result.first = tml_alloc_array(tml, (uint64_t)pose_count + 1, sizeof *result.first);
+    /* As allocated, where they are. */
+    size_t poses_size = pose_count * sizeof *poses;
+    size_t counts_size = pose_count * sizeof *job.pose_counts;
+    size_t first_size = ((size_t)pose_count + 1) * sizeof *result.first;
     if (!poses || !job.pose_counts || !result.first) {
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes of poses",
-                           poses_size + counts_size + first_size);
+        status = tml_error(tml, TML_OUT_OF_MEMORY,
+                           "tml_collide: no memory for %u poses, %zu bytes each; ask for some at a "
+                           "time",
+                           pose_count, sizeof *poses + sizeof *job.pose_counts + sizeof(uint64_t));
     } else {
         memset(job.pose_counts, 0, counts_size);
         status = collide(&job, desc, b, poses);

@@ -121,13 +121,13 @@ TML_KERNEL(uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p
 })
 
 /* What a run of steps reports: x the step (plus 1) that had no room, y how many pairs it makes, z all pairs of
- * nodes, w the pairs that came out last. u[0] the step, u[1] the room. */
+ * nodes, w the pairs that came out last. u[0] the step, u[1] the room, u[2] whether it makes pairs of nodes. */
 TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p), {
     uint count = tml_word(total, 0u);
     bool is_first = report.x == 0u && count > p.u[1];
     uint most = 0xffffffffu - report.z;
     return UVEC4(is_first ? p.u[0] + 1u : report.x, is_first ? count : report.y,
-                 report.z + min(count, most), count);
+                 report.z + (p.u[2] != 0u ? min(count, most) : 0u), count);
 })
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -291,12 +291,13 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
     status = tml_expand(job->tml, &expand);
     if (status != TML_OK)
         return status;
-    return tml_map_stream(job->tml,
-                          &(tml_map_desc){.kernel = TML_USE(collide_report),
-                                          .params = {.u = {number, (uint32_t)stream->room}},
-                                          .in = {stream->report, stream->totals[!from]},
-                                          .length = {.count = 1},
-                                          .out = stream->report});
+    uint32_t makes_nodes = number + 2 < run->step_count; /* the last two make triangles */
+    return tml_map_stream(
+        job->tml, &(tml_map_desc){.kernel = TML_USE(collide_report),
+                                  .params = {.u = {number, (uint32_t)stream->room, makes_nodes}},
+                                  .in = {stream->report, stream->totals[!from]},
+                                  .length = {.count = 1},
+                                  .out = stream->report});
 }
 
 /* Runs steps [first, end) over count pairs and reads the report; *last is where the pairs are then. */
@@ -358,7 +359,8 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         const tml_uvec3 *pair = &run->found[i];
         uint32_t pose = pair->z & ~UNSURE_POSE;
-        job->unsure += pair->z != pose;
+        uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
+        job->unsure += pair->z != pose && a != COLLIDE_NO_TRIANGLE && b != COLLIDE_NO_TRIANGLE;
         if (!(job->classes >> kinds[i] & 1) ||
             (job->want == TML_COLLIDE_FIRST && job->pose_counts[pose]))
             continue;
@@ -366,7 +368,6 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
         job->class_counts[kinds[i]]++;
         if (job->want == TML_COLLIDE_COUNT)
             continue;
-        uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
         bool is_turned = job->is_self && a > b;
         job->pairs[job->pair_count++] =
             (tml_collide_pair){is_turned ? b : a, is_turned ? a : b, pose, kinds[i]};
@@ -382,7 +383,7 @@ static tml_status found_read(breadth_run *run, uint64_t count, int last)
         return TML_OK;
     if (count > run->found_room) {
         tml_free(tml, run->found, (size_t)run->found_room * sizeof *run->found);
-        run->found = tml_alloc(tml, (size_t)count * sizeof *run->found);
+        run->found = tml_alloc_array(tml, count, sizeof *run->found);
         run->found_room = run->found ? count : 0;
     }
     uint8_t *kinds = tml_alloc(tml, (size_t)count);
@@ -421,9 +422,10 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
         status = steps_run(run, first, step, pairs, count, &report, &last);
     if (status != TML_OK)
         return status;
+    run->job->node_pairs += report.z;
     out->count = report.w;
     out->slice = run->stream->room / COLLIDE_WIDTH;
-    out->pairs = tml_alloc(tml, (size_t)out->count * sizeof *out->pairs);
+    out->pairs = tml_alloc_array(tml, out->count, sizeof *out->pairs);
     if (!out->pairs)
         return tml_error(tml, TML_OUT_OF_MEMORY,
                          "tml_collide: no memory for %" PRIu64 " pairs of nodes", out->count);
@@ -476,7 +478,7 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
         if (status != TML_OK)
             continue;
         if (report.x == 0) {
-            job->node_pairs += report.z - report.w;
+            job->node_pairs += report.z;
             job->parts++;
             status = found_read(run, report.w, last);
             part->done += count;
@@ -548,20 +550,19 @@ tml_status collide_breadth_first(collide_job *job)
         return tml_error(tml, TML_UNSUPPORTED,
                          "tml_collide: BREADTH_FIRST takes at most 2^27 poses");
     tml_status status = run_prepare(&run);
-    breadth_part roots = {.count = job->pose_count, .slice = run.stream ? run.stream->room : 0};
-    size_t size = (size_t)roots.count * sizeof *roots.pairs;
+    breadth_part roots = {.slice = run.stream ? run.stream->room : 0};
     if (status == TML_OK) {
-        roots.pairs = tml_alloc(tml, size);
+        roots.pairs = tml_alloc_array(tml, job->pose_count, sizeof *roots.pairs);
         if (!roots.pairs)
-            status = tml_error(tml, TML_OUT_OF_MEMORY,
-                               "tml_collide: no memory for %zu bytes of roots", size);
+            status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %u roots",
+                               job->pose_count);
     }
     if (status == TML_OK) {
-        for (uint32_t pose = 0; pose < job->pose_count; pose++)
-            roots.pairs[pose] = (tml_uvec3){0, 0, pose};
+        job->node_pairs = roots.count = collide_roots(job, roots.pairs);
         status = parts_run(&run, roots);
+        job->parts = TML_MAX_OF(job->parts, 1u); /* no roots meet */
     }
-    tml_free(tml, roots.pairs, size);
+    tml_free(tml, roots.pairs, (size_t)job->pose_count * sizeof *roots.pairs);
     tml_free(tml, run.found, (size_t)run.found_room * sizeof *run.found);
     return status;
 }

@@ -128,7 +128,7 @@ static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count
     call->block_count = 0;
     call->blocks = NULL;
     if (count <= UINT32_MAX / 2)
-        call->blocks = tml_alloc(job->tml, (size_t)count * sizeof *call->blocks);
+        call->blocks = tml_alloc_array(job->tml, count, sizeof *call->blocks);
     if (!call->blocks)
         return tml_error(job->tml, TML_OUT_OF_MEMORY,
                          "tml_collide: no memory for the %llu pairs that were found; ask for "
@@ -199,36 +199,60 @@ static tml_status round_run(collide_job *job, depth_round *round)
     return tml_is_cancelled(job->tml) ? TML_OK : runs_gather(job, round);
 }
 
+/* Collects the pairs of nodes before a step; returns how many. */
+static uint32_t seeds_collect(const depth_round *round, depth_run *run, const depth_pair *roots,
+                              uint32_t step, depth_pair *seeds)
+{
+    run->stop_step = step;
+    run->stopped = seeds;
+    run->stopped_capacity = SEEDS_MAX;
+    run->stopped_count = 0;
+    run->node_pairs = 0;
+    round->loops->descend(run, roots, 0);
+    return run->stopped_count;
+}
+
 /* Pairs of nodes for enough tasks from one pose, all before one step; returns how many (0: apart), at most
- * SEEDS_MAX. */
-static uint32_t seeds_make(depth_round *round, uint32_t pose, uint32_t wanted, depth_pair *seeds)
+ * SEEDS_MAX. *above: pairs of nodes before them. */
+static uint32_t seeds_make(depth_round *round, uint32_t pose, uint32_t wanted, depth_pair *seeds,
+                           uint64_t *above)
 {
     depth_run run = run_of(&round->call, pose);
     _Atomic uint32_t found = UINT32_MAX;
     depth_pair roots;
     run.found = &found;
+    *above = 0;
     if (!round->loops->root(&run, &roots))
         return 0;
     seeds[0] = roots;
     round->seed_step = 0;
     uint32_t count = 1;
     for (uint32_t step = 1; step < round->call.step_count - 1 && count < wanted; step++) {
-        run.stop_step = step;
-        run.stopped = seeds;
-        run.stopped_capacity = SEEDS_MAX;
-        run.stopped_count = 0;
-        round->loops->descend(&run, &roots, 0);
-        if (run.stopped_count == 0)
-            return 0;
-        if (run.stopped_count > SEEDS_MAX) {
-            /* Too many: the step before. */
-            run.stop_step = round->seed_step;
-            run.stopped_count = 0;
-            round->loops->descend(&run, &roots, 0);
-            return count;
+        count = seeds_collect(round, &run, &roots, step, seeds);
+        if (count > SEEDS_MAX) { /* the step before, then */
+            count = seeds_collect(round, &run, &roots, round->seed_step, seeds);
+            wanted = 0;
+        } else {
+            round->seed_step = step;
         }
-        count = run.stopped_count;
-        round->seed_step = step;
+        *above = run.node_pairs;
+        if (count == 0)
+            return 0;
+    }
+    return count;
+}
+
+uint32_t collide_roots(const collide_job *job, tml_uvec3 *out)
+{
+    const depth_loops *loops = loops_for_processor();
+    depth_call call = {.job = job};
+    depth_run run = run_of(&call, 0);
+    uint32_t count = 0;
+    for (run.pose_number = 0; run.pose_number < job->pose_count; run.pose_number++) {
+        depth_pair roots;
+        run.pose = &job->poses[run.pose_number];
+        if (loops->root(&run, &roots))
+            out[count++] = (tml_uvec3){0, 0, run.pose_number};
     }
     return count;
 }
@@ -256,7 +280,9 @@ tml_status collide_depth_first(collide_job *job)
     /* Many poses: a task each. Few: one after the other, each cut into tasks. */
     for (uint32_t pose = 0; pose < job->pose_count && status == TML_OK;) {
         uint32_t poses = whole ? TML_MIN_OF(room, job->pose_count - pose) : 1;
-        round.run_count = whole ? poses : seeds_make(&round, pose, wanted, seeds);
+        uint64_t above = 0;
+        round.run_count = whole ? poses : seeds_make(&round, pose, wanted, seeds, &above);
+        job->node_pairs += above;
         round.seeds = whole ? NULL : seeds;
         for (uint32_t i = 0; i < round.run_count; i++) {
             round.runs[i] = run_of(&round.call, whole ? pose + i : pose);

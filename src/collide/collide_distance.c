@@ -198,11 +198,10 @@ tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, cons
         return tml_error(tml, TML_INVALID_ARGUMENT, "%s: pose_count is 0 though poses is given",
                          call);
     pose_count = TML_MAX_OF(pose_count, 1u);
-    size_t size = pose_count * sizeof(collide_pose);
-    collide_pose *made = tml_alloc(tml, size);
+    collide_pose *made = tml_alloc_array(tml, pose_count, sizeof *made);
     if (!made)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of poses", call,
-                         size);
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %u poses, %zu bytes each", call,
+                         pose_count, sizeof *made);
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < pose_count && status == TML_OK; p++)
         status =
@@ -215,7 +214,7 @@ tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, cons
         if (!tml_progress(tml, "distance", (double)job.first / pose_count))
             status = tml_error(tml, TML_CANCELLED, "%s: cancelled", call);
     }
-    tml_free(tml, made, size);
+    tml_free(tml, made, pose_count * sizeof *made);
     return status;
 }
 

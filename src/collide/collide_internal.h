@@ -120,7 +120,7 @@ typedef struct collide_job {
     uint64_t pair_capacity; /* of the allocation */
     uint64_t *pose_counts;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    uint64_t node_pairs, tested, unsure;
+    uint64_t node_pairs, tested, unsure; /* tested: DEPTH_FIRST alone counts them */
     uint32_t parts;
 } collide_job;
 
@@ -130,6 +130,9 @@ tml_collide_class collide_settle(const collide_job *job, const collide_pose *pos
 
 /* Room for count more of the job's pairs. */
 tml_status collide_pairs_grow(collide_job *job, uint64_t count);
+
+/* The pairs of roots that meet, in the poses' order; out has room for one a pose. */
+uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);

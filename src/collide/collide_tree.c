@@ -63,10 +63,10 @@ static void shape(tml_tree *tree)
 
 static tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
 {
-    tree->ids = tml_alloc(tml, ids_size(tree));
-    tree->corners = tml_alloc(tml, 3 * ids_size(tree));
-    tree->triangles = tml_alloc(tml, triangles_size(tree));
-    tree->boxes = tml_alloc(tml, boxes_size(tree));
+    tree->ids = tml_alloc_array(tml, slot_count(tree), sizeof *tree->ids);
+    tree->corners = tml_alloc_array(tml, slot_count(tree), 3 * sizeof *tree->corners);
+    tree->triangles = tml_alloc_array(tml, slot_count(tree), 9 * sizeof *tree->triangles);
+    tree->boxes = tml_alloc_array(tml, collide_box_words(tree), sizeof *tree->boxes);
     if (tree->count > 0 && (!tree->ids || !tree->corners || !tree->triangles || !tree->boxes))
         return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree", call,
                          4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
@@ -447,8 +447,8 @@ static void build_task(void *argument, uint32_t task)
 static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broken, tml_tree *tree)
 {
     size_t size = (size_t)mesh->triangle_count * sizeof(item);
-    item *items = tml_alloc(tml, size);
-    if (!items && size > 0)
+    item *items = tml_alloc_array(tml, mesh->triangle_count, sizeof *items);
+    if (!items && mesh->triangle_count > 0)
         return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort triangles in",
                          mesh->call, size);
     tml_status status = items_make(tml, mesh, skip_broken, items, tree);

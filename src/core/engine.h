@@ -75,6 +75,8 @@ typedef struct tml_engine {
     bool numbers_slabs;
     /* What lacks operations that the engine has, for messages: "path packed". NULL: nothing. */
     const char *(*tier)(const tml_context *tml);
+    /* Are its kernels run by the host's processors, in the host's memory? */
+    bool is_host;
     /* Does AUTO pass this method over where another one is supported? NULL: none. */
     bool (*avoids)(const tml_context *tml, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */

@@ -133,6 +133,7 @@ const tml_engine tml_cpu_engine = {
     .unmap = cpu_unmap,
     .sync = cpu_sync,
     .address = cpu_address,
+    .is_host = true,
     .takes_slabs = true,
     .numbers_slabs = true,
     .ops =
