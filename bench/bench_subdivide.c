@@ -40,15 +40,21 @@ static bool renew(void *user)
 static bool run_uniform(void *user)
 {
     subdivide_case *job = user;
+    uint32_t owned = job->result.owned;
     job->uniform.buffers = job->result.buffers;
-    return tml_subdivide_uniform(job->subdivider, &job->uniform, &job->result) == TML_OK;
+    tml_status status = tml_subdivide_uniform(job->subdivider, &job->uniform, &job->result);
+    job->result.owned |= owned;
+    return status == TML_OK;
 }
 
 static bool run_adaptive(void *user)
 {
     subdivide_case *job = user;
+    uint32_t owned = job->result.owned;
     job->adaptive.buffers = job->result.buffers;
-    return tml_subdivide_adaptive(job->subdivider, &job->adaptive, &job->result) == TML_OK;
+    tml_status status = tml_subdivide_adaptive(job->subdivider, &job->adaptive, &job->result);
+    job->result.owned |= owned;
+    return status == TML_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */

@@ -109,15 +109,15 @@ static const opt subdivide_options[] = {
     {OPT_FLAG, "warren", .offset = offsetof(subdivide_args, warren),
      .help = "Warren's weights instead of Loop's own"},
     {OPT_FLAG, "slivers", .offset = offsetof(subdivide_args, slivers),
-     .help = "close gaps between levels by triangles without area instead of dividing neighbours"},
+     .help = "close gaps between levels by thin triangles instead of dividing neighbours"},
 
     {OPT_SECTION, .help = "Input"},
     {OPT_CHOICE, "weld", .choices = "auto|never|always", .fallback = "auto",
      .offset = offsetof(subdivide_args, weld),
      .help = "make vertices at equal places one; auto: in STL and glTF"},
     {OPT_FLAG, "fix", .offset = offsetof(subdivide_args, fix),
-     .help = "mend windings, edges of more than two triangles and vertices of several fans, "
-             "instead of refusing them"},
+     .help = "mend windings, faces that come twice, edges of more than two triangles and vertices "
+             "of several fans, instead of refusing them"},
 
     {OPT_SECTION, .help = "Output"},
     {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(subdivide_args, output),
@@ -576,7 +576,10 @@ static void print_topology(const run *r)
     if (info->removed_triangles + info->flipped_triangles + info->split_vertices == 0)
         return;
     text_label("mended");
-    printf("%s triangles removed, ", text_count(text, info->removed_triangles));
+    printf("%s triangles removed", text_count(text, info->removed_triangles));
+    if (info->duplicate_triangles)
+        printf(" (%s of them duplicates)", text_count(text, info->duplicate_triangles));
+    printf(", ");
     printf("%s turned round, ", text_count(text, info->flipped_triangles));
     printf("%s vertices split\n", text_count(text, info->split_vertices));
 }
@@ -629,6 +632,7 @@ static void print_json(const run *r)
     json_count(&j, "sharp_edges", r->info.sharp_edge_count);
     json_count(&j, "max_valence", r->info.max_valence);
     json_count(&j, "removed_triangles", r->info.removed_triangles);
+    json_count(&j, "duplicate_triangles", r->info.duplicate_triangles);
     json_count(&j, "flipped_triangles", r->info.flipped_triangles);
     json_count(&j, "split_vertices", r->info.split_vertices);
     json_count(&j, "vertices", r->result.vertex_count);

@@ -50,7 +50,8 @@ static void make(tml_context *tml, const recipe *made_by, made_mesh *out)
             out->normals = fetch(tml, result->buffers.normals, result->vertex_count);
             out->attribute = fetch(tml, result->buffers.attributes[0], result->vertex_count);
             out->triangles = fetch(tml, result->buffers.indices, result->triangle_count);
-            tml_subdivide_free(tml, &(tml_subdivide_result){.buffers = result->buffers});
+            tml_subdivide_result freed = *result; /* its counts are still wanted */
+            tml_subdivide_free(tml, &freed);
         }
         tml_subdivider_destroy(subdivider);
     }

@@ -93,12 +93,14 @@ typedef struct tml_subdivider_desc {
     tml_buffer corners, corner_sharpness;
     tml_subdivide_boundary boundary;
     tml_subdivide_weights weights;
-    /* Mend what can be mended instead of refusing it: triangles with two equal corners are left out,
-     * windings made to agree within each component (with most of its area), vertices that
-     * several fans share split into one for each, edges of more than two triangles cut apart. Where such
-     * an edge's triangles meet again elsewhere around both ends, their borders keep the two vertices
-     * in common; once the edge is split they lie apart. Triangles with the same three corners stay: two
-     * alone become the two sides of a closed sheet, and beside others their edges are cut apart. */
+    /* Mend what can be mended instead of refusing it: triangles with two equal corners are left out, and of
+     * those with the same three corners, whichever way they are wound, all but the first; windings made to
+     * agree within each component (with most of its area), vertices that several fans share split into one
+     * for each, edges of more than two triangles cut apart. Where such an edge's triangles meet again
+     * elsewhere around both ends, their borders keep the two vertices in common; once the edge is split they
+     * lie apart. So a mesh whose faces all come twice becomes the mesh, and a sheet modelled from both sides
+     * one sheet. But two triangles of opposite winding that share their three edges with no other triangle
+     * are the two sides of a closed sheet, a manifold as they are, and stay. */
     bool fix;
 } tml_subdivider_desc;
 
@@ -111,6 +113,8 @@ typedef struct tml_subdivider_info {
     float max_sharpness; /* the greatest that is finite: levels after which creases are constant */
     /* With fix: what was done. */
     uint64_t removed_triangles, flipped_triangles, split_vertices;
+    uint64_t
+        duplicate_triangles; /* of the removed, those with the same three corners as another one */
 } tml_subdivider_info;
 
 /* Prepares a mesh: on the host, so an engine that computes elsewhere waits for the buffers, once. They
@@ -135,9 +139,9 @@ TML_API void tml_subdivider_destroy(tml_subdivider *subdivider);
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Buffers of a subdivided mesh. In a desc zeroed handles are created by the call and belong to you
- * (exactly sized); buffers of yours keep their size, which is the capacity: nothing is written past it,
- * and the call returns CAPACITY with the counts needed in the result. */
+/* Buffers of a subdivided mesh. In a desc zeroed handles are created by the call (exactly sized) and belong
+ * to the result; buffers of yours stay yours and keep their size, which is the capacity: nothing is written
+ * past it, and the call returns CAPACITY with the counts needed in the result. They may not overlap. */
 typedef struct tml_subdivide_buffers {
     tml_buffer positions;                                /* f32x3 */
     tml_buffer normals;                                  /* f32x3, if asked for */
@@ -152,6 +156,9 @@ typedef struct tml_subdivide_buffers {
 
 typedef struct tml_subdivide_result {
     tml_subdivide_buffers buffers;
+    /* Those that the call made: bit i for the i-th handle in buffers. tml_subdivide_free destroys them alone; to
+     * keep one, zero its handle in the result. */
+    uint32_t owned;
     uint64_t vertex_count, triangle_count;
     uint64_t channel_counts[TML_SUBDIVIDE_MAX_CHANNELS]; /* values in each channel */
     /* Adaptive. */
@@ -163,7 +170,7 @@ typedef struct tml_subdivide_result {
                    * the threshold: at most 1 where the criterion is met everywhere */
 } tml_subdivide_result;
 
-/* Destroys the buffers. */
+/* Destroys the buffers that were not given to the call. Zeroes the result. */
 TML_API void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result);
 
 /* ---- uniform -------------------------------------------------------------------------------- */
@@ -238,8 +245,8 @@ typedef struct tml_subdivide_adaptive_desc {
         budget; /* triangles at most; 0: as many as it takes. Where the criterion asks for more, the
                       * threshold is raised until it does not: the largest errors go first */
     bool
-        slivers; /* close T-junctions by triangles of no area along the split edge, instead of by green
-                      * triangles; the mesh is closed either way */
+        slivers; /* close T-junctions by thin triangles from the edge to the vertex that splits it, instead
+                      * of by green triangles; the mesh is closed either way */
     bool normals; /* of the limit surface */
     bool origins;
     tml_subdivide_buffers buffers;

@@ -1000,7 +1000,7 @@ FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
     return loop_three(h + k, 0u, 3u, 5u, halves);
 }
 
-/* The leaf itself, and for each split edge a triangle of no area along it. */
+/* The leaf itself, and for each split edge a thin triangle from it to the vertex that splits it. */
 FUNCTION(uvec3) loop_sliver(uint t, uint code, uint k, tml_words halves)
 {
     if (k == 0u)

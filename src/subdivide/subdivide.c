@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stream/stream_internal.h"
 #include "subdivide/subdivide_internal.h"
 
 static const char create_call[] = "tml_subdivider_create";
@@ -221,12 +222,13 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     out->flags = flags;
     out->level_count = 1;
     uint64_t halves = 3 * mesh->triangle_count;
-    size_t size = (4 * halves + 4 * mesh->vertex_count + mesh->edge_count) * sizeof(uint32_t);
-    uint32_t *records = tml_alloc(tml, size);
-    if (!records && size)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes on the host",
-                         create_call, size);
-    uint32_t *vertices = records + 4 * halves, *firsts = vertices + 4 * mesh->vertex_count;
+    uint64_t words = 4 * halves + 4 * mesh->vertex_count + mesh->edge_count;
+    uint32_t *records = tml_alloc_array(tml, words, sizeof *records);
+    if (!records && words)
+        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
+                         create_call, (unsigned long long)(words * sizeof *records));
+    uint32_t *vertices = records ? records + 4 * halves : NULL;
+    uint32_t *firsts = records ? vertices + 4 * mesh->vertex_count : NULL;
     fill_records(mesh, weights, records, vertices, firsts);
     tml_status status =
         make_buffer(tml, TML_VEC(TML_U32, 4), halves, records, "half-edges", &level->halves);
@@ -236,7 +238,7 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     if (status == TML_OK)
         status = make_buffer(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
                              &level->firsts);
-    tml_free(tml, records, size);
+    tml_free(tml, records, (size_t)words * sizeof *records);
     return status;
 }
 
@@ -256,7 +258,7 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
     uint32_t *own = NULL;
     const uint32_t *sources = mesh->vertex_sources;
     if (status == TML_OK && !sources) {
-        own = tml_alloc(tml, mesh->vertex_count * sizeof *own);
+        own = tml_alloc_array(tml, mesh->vertex_count, sizeof *own);
         for (uint64_t v = 0; own && v < mesh->vertex_count; v++)
             own[v] = (uint32_t)v;
         sources = own;
@@ -281,7 +283,7 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
 static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
 {
     uint64_t count = 2 * (uint64_t)TML_MAX_OF(max_valence, 6u) + 3;
-    float *turns = tml_alloc(subdivider->tml, 2 * count * sizeof *turns);
+    float *turns = tml_alloc_array(subdivider->tml, count, 2 * sizeof *turns);
     if (!turns)
         return tml_error(subdivider->tml, TML_OUT_OF_MEMORY,
                          "%s: no memory for %llu bytes on the host", create_call,
@@ -308,6 +310,7 @@ static void describe(tml_subdivider *subdivider, const subdivide_mesh *mesh)
         .max_valence = mesh->max_valence,
         .max_sharpness = mesh->max_sharpness,
         .removed_triangles = mesh->removed_count,
+        .duplicate_triangles = mesh->duplicate_count,
         .flipped_triangles = mesh->flipped_count,
         .split_vertices = mesh->vertex_count - mesh->source_count,
     };
@@ -374,6 +377,8 @@ TML_API tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_
                                          tml_subdivider **out)
 {
     *out = NULL;
+    if (tml->engine->tier)
+        return tml_refuse(tml, create_call, "no subdivision");
     tml_status status = check_desc(tml, desc);
     if (status != TML_OK)
         return status;
@@ -475,24 +480,70 @@ tml_status subdivide_spare_get(tml_subdivider *subdivider, subdivide_spare *spar
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
+enum { HANDLES = sizeof(tml_subdivide_buffers) / sizeof(tml_buffer) };
+_Static_assert(HANDLES <= 32, "tml_subdivide_result.owned has a bit for each");
+
+static tml_buffer handle_at(const tml_subdivide_buffers *buffers, size_t i)
+{
+    tml_buffer handle;
+    memcpy(&handle, (const char *)buffers + i * sizeof handle, sizeof handle);
+    return handle;
+}
+
 void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers)
 {
-    tml_buffer_destroy(tml, buffers->positions);
-    tml_buffer_destroy(tml, buffers->normals);
-    tml_buffer_destroy(tml, buffers->indices);
-    tml_buffer_destroy(tml, buffers->origins);
-    for (uint32_t a = 0; a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
-        tml_buffer_destroy(tml, buffers->attributes[a]);
-    for (uint32_t c = 0; c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
-        tml_buffer_destroy(tml, buffers->channel_values[c]);
-        tml_buffer_destroy(tml, buffers->channel_indices[c]);
-    }
+    for (size_t i = 0; i < HANDLES; i++)
+        tml_buffer_destroy(tml, handle_at(buffers, i));
+}
+
+void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_result *out)
+{
+    out->buffers = outputs->buffers;
+    out->owned = 0;
+    for (size_t i = 0; i < HANDLES; i++)
+        out->owned |= (uint32_t)!tml_is_none(handle_at(&outputs->created, i)) << i;
 }
 
 TML_API void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
 {
-    subdivide_buffers_destroy(tml, &result->buffers);
+    for (size_t i = 0; i < HANDLES; i++)
+        if (result->owned >> i & 1)
+            tml_buffer_destroy(tml, handle_at(&result->buffers, i));
     *result = (tml_subdivide_result){.vertex_count = 0};
+}
+
+/* The name of handle number i in tml_subdivide_buffers. */
+static const char *handle_name(size_t i, char text[48])
+{
+    static const struct {
+        const char *name;
+        size_t at; /* of the first */
+        bool is_array;
+    } fields[] = {
+#define FIELD(name, is_array)                                                                      \
+    {#name, offsetof(tml_subdivide_buffers, name) / sizeof(tml_buffer), is_array}
+        FIELD(positions, false), FIELD(normals, false),       FIELD(indices, false),
+        FIELD(attributes, true), FIELD(channel_values, true), FIELD(channel_indices, true),
+        FIELD(origins, false),
+#undef FIELD
+    };
+    size_t f = TML_ARRAY_SIZE(fields) - 1;
+    while (fields[f].at > i)
+        f--;
+    snprintf(text, 48, fields[f].is_array ? "desc.buffers.%s[%zu]" : "desc.buffers.%s",
+             fields[f].name, i - fields[f].at);
+    return text;
+}
+
+static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all)
+{
+    tml_status status = TML_OK;
+    char names[2][48];
+    for (size_t i = 0; i < HANDLES; i++)
+        for (size_t k = 0; k < i && status == TML_OK; k++)
+            status = stream_check_apart(tml, call, handle_name(i, names[0]), handle_at(all, i),
+                                        handle_name(k, names[1]), handle_at(all, k), false);
+    return status;
 }
 
 /* Makes or checks one output. */
@@ -556,6 +607,8 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
             status = output(tml, call, name, given->channel_indices[c], triple_type,
                             counts->triangles, &to->channel_indices[c], &made->channel_indices[c]);
     }
+    if (status == TML_OK)
+        status = check_apart(tml, call, to);
     if (status != TML_OK) {
         subdivide_buffers_destroy(tml, &out->created);
         *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};

@@ -1207,6 +1207,6 @@ TML_API tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
         return status;
     }
-    out->buffers = outputs.buffers;
+    subdivide_outputs_deliver(&outputs, out);
     return TML_OK;
 }

@@ -28,7 +28,8 @@ typedef struct subdivide_mesh {
     uint32_t *triangle_origins; /* one a triangle; NULL where every one is its own */
     uint8_t *flipped;           /* one a triangle of the input; NULL: none is */
     size_t vertex_room;         /* entries of starts, vertex_sharp and vertex_sources */
-    uint64_t removed_count, flipped_count;
+    uint64_t removed_count, flipped_count; /* removed: all of them */
+    uint64_t duplicate_count;
     uint64_t boundary_edge_count, sharp_edge_count;
     uint32_t max_valence;
     float max_sharpness;
@@ -131,6 +132,8 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
                                     const tml_subdivide_buffers *given, bool normals, bool origins,
                                     const subdivide_counts *counts, subdivide_outputs *out);
 void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers);
+/* Hands the outputs over to a result. */
+void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_result *out);
 /* The output of values number v. */
 tml_buffer subdivide_output_of(const tml_subdivider *subdivider,
                                const tml_subdivide_buffers *buffers, uint32_t v);

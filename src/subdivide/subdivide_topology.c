@@ -83,8 +83,8 @@ static void bins_free(tml_context *tml, edge_bins *bins)
 static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge_bins *out)
 {
     *out = (edge_bins){.vertex_count = mesh->vertex_count, .half_count = 3 * mesh->triangle_count};
-    out->offsets = tml_alloc(tml, (out->vertex_count + 2) * sizeof *out->offsets);
-    out->entries = tml_alloc(tml, out->half_count * sizeof *out->entries);
+    out->offsets = tml_alloc_array(tml, out->vertex_count + 2, sizeof *out->offsets);
+    out->entries = tml_alloc_array(tml, out->half_count, sizeof *out->entries);
     if (!out->offsets || (!out->entries && out->half_count)) {
         bins_free(tml, out);
         return out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
@@ -103,15 +103,25 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
         out->entries[out->offsets[TML_MIN_OF(a, b) + 1]++] =
             (bin_entry){.other = TML_MAX_OF(a, b), .half = h};
     }
-    for (uint64_t v = 0; v < out->vertex_count; v++)
+    for (uint64_t v = 0; v < out->vertex_count && out->half_count; v++)
         sort_bin(out->entries + out->offsets[v], out->offsets[v + 1] - out->offsets[v]);
     return TML_OK;
+}
+
+/* Once half-edges have changed places. */
+static tml_status bins_renew(tml_context *tml, const subdivide_mesh *mesh, edge_bins *bins)
+{
+    bins_free(tml, bins);
+    return bins_create(tml, mesh, bins);
 }
 
 /* The half-edges of edge a, b: how many, *first the first. */
 static size_t bins_find(const edge_bins *bins, uint32_t a, uint32_t b, const bin_entry **first)
 {
     uint32_t low = TML_MIN_OF(a, b), high = TML_MAX_OF(a, b);
+    *first = NULL;
+    if (bins->half_count == 0)
+        return 0;
     size_t at = bins->offsets[low], end = bins->offsets[low + 1], stop = end;
     while (at < stop) {
         size_t middle = at + (stop - at) / 2;
@@ -215,7 +225,7 @@ static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary bounda
 static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t source)
 {
     if (!mesh->vertex_sources) {
-        mesh->vertex_sources = tml_alloc(tml, mesh->vertex_room * sizeof(uint32_t));
+        mesh->vertex_sources = tml_alloc_array(tml, mesh->vertex_room, sizeof(uint32_t));
         if (!mesh->vertex_sources)
             return out_of_memory(tml, mesh->vertex_room * sizeof(uint32_t));
         for (uint64_t v = 0; v < mesh->vertex_count; v++)
@@ -339,7 +349,7 @@ static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const f
 {
     uint64_t count = mesh->triangle_count;
     uint8_t *state = tml_alloc(tml, count);
-    uint32_t *stack = tml_alloc(tml, count * sizeof *stack);
+    uint32_t *stack = tml_alloc_array(tml, count, sizeof *stack);
     mesh->flipped = tml_alloc(tml, input_count);
     tml_status status = TML_OK;
     if (!state || !stack || !mesh->flipped) {
@@ -389,6 +399,19 @@ static tml_status check_positions(tml_context *tml, const subdivide_input *input
     return TML_OK;
 }
 
+/* Gives each triangle so far its number in the input, unless that is done. */
+static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t input_count)
+{
+    if (mesh->triangle_origins)
+        return TML_OK;
+    mesh->triangle_origins = tml_alloc_array(tml, input_count, sizeof *mesh->triangle_origins);
+    if (!mesh->triangle_origins)
+        return out_of_memory(tml, input_count * sizeof *mesh->triangle_origins);
+    for (uint64_t i = 0; i < mesh->triangle_count; i++)
+        mesh->triangle_origins[i] = (uint32_t)i;
+    return TML_OK;
+}
+
 /* Copies the triangles; with fix without those that have two equal corners. */
 static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
                                  subdivide_mesh *mesh)
@@ -410,15 +433,10 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
                 "%s: triangle %llu has vertices %u, %u and %u: one of its edges leads from a "
                 "vertex to itself; leave it out, or set desc.fix",
                 call, (unsigned long long)t, corner[0], corner[1], corner[2]);
-        if (is_flat && !mesh->triangle_origins) {
-            mesh->triangle_origins =
-                tml_alloc(tml, input->triangle_count * sizeof *mesh->triangle_origins);
-            if (!mesh->triangle_origins)
-                return out_of_memory(tml, input->triangle_count * sizeof *mesh->triangle_origins);
-            for (uint64_t i = 0; i < mesh->triangle_count; i++)
-                mesh->triangle_origins[i] = (uint32_t)i;
-        }
         if (is_flat) {
+            tml_status status = origins_make(tml, mesh, input->triangle_count);
+            if (status != TML_OK)
+                return status;
             mesh->removed_count++;
             continue;
         }
@@ -428,6 +446,110 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
     }
     return TML_OK;
 }
+
+/* ---- duplicates ------------------------------------------------------------------------------ */
+
+/* Half-edges from the lowest to the middle vertex of triangles with the same three corners, in the triangles'
+ * order: tells which of the triangles go. edge_count: half-edges on that edge. */
+static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
+                            const bin_entry *same, size_t count, size_t edge_count,
+                            uint8_t *is_gone)
+{
+    const uint32_t *corners = mesh->corners;
+    uint32_t first = same[0].half, opposite = SUBDIVIDE_NONE;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t half = same[i].half;
+        if (opposite == SUBDIVIDE_NONE && corners[half] != corners[first])
+            opposite = half;
+        else
+            is_gone[half / 3] = 1;
+    }
+    if (opposite == SUBDIVIDE_NONE)
+        return;
+    /* Two sides of a sheet: closed where no other triangle is at their edges. */
+    const bin_entry *unused;
+    uint32_t a = corners[first], b = corners[next_half(first)], c = corners[prev_half(first)];
+    bool is_closed = edge_count == count && bins_find(bins, b, c, &unused) == count &&
+                     bins_find(bins, c, a, &unused) == count;
+    is_gone[opposite / 3] = !is_closed;
+}
+
+/* Half-edges of the longest run on one edge. */
+static size_t largest_group(const edge_bins *bins)
+{
+    size_t most = 0;
+    for (uint64_t v = 0; v < bins->vertex_count; v++)
+        for (size_t i = bins->offsets[v], run = 0; i < bins->offsets[v + 1]; i++) {
+            bool goes_on = run && bins->entries[i].other == bins->entries[i - 1].other;
+            run = goes_on ? run + 1 : 1;
+            most = TML_MAX_OF(most, run);
+        }
+    return most;
+}
+
+/* Flags all but one of the triangles with the same three corners. same: room for an edge's half-edges. */
+static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, bin_entry *same,
+                            uint8_t *is_gone)
+{
+    for (uint64_t v = 0; v < bins->vertex_count; v++) {
+        size_t end = bins->offsets[v + 1];
+        for (size_t i = bins->offsets[v], count; i < end; i += count) {
+            const bin_entry *group = bins->entries + i;
+            size_t found = 0;
+            for (count = 0; i + count < end && group[count].other == group[0].other; count++) {
+                uint32_t half = group[count].half, third = mesh->corners[prev_half(half)];
+                if (third > group[0].other) /* each triangle once */
+                    same[found++] = (bin_entry){.other = third, .half = half};
+            }
+            if (found < 2)
+                continue;
+            sort_bin(same, found);
+            for (size_t first = 0, run; first < found; first += run) {
+                for (run = 1; first + run < found && same[first + run].other == same[first].other;)
+                    run++;
+                if (run > 1)
+                    flag_duplicates(mesh, bins, same + first, run, count, is_gone);
+            }
+        }
+    }
+}
+
+/* Takes triangles away that have the same three corners as one before them. */
+static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const edge_bins *bins,
+                                  uint64_t input_count)
+{
+    size_t room = largest_group(bins);
+    if (room < 2)
+        return TML_OK;
+    uint64_t count = mesh->triangle_count, kept = 0;
+    uint8_t *is_gone = tml_alloc_array(tml, count, 1);
+    bin_entry *same = tml_alloc_array(tml, room, sizeof *same);
+    tml_status status = is_gone && same ? TML_OK : out_of_memory(tml, count + room * sizeof *same);
+    if (status == TML_OK) {
+        memset(is_gone, 0, count);
+        find_duplicates(mesh, bins, same, is_gone);
+        if (memchr(is_gone, 1, count))
+            status = origins_make(tml, mesh, input_count);
+    }
+    for (uint64_t t = 0; t < count && status == TML_OK; t++) {
+        if (is_gone[t])
+            continue;
+        memmove(mesh->corners + 3 * kept, mesh->corners + 3 * t, 3 * sizeof *mesh->corners);
+        if (mesh->triangle_origins)
+            mesh->triangle_origins[kept] = mesh->triangle_origins[t];
+        kept++;
+    }
+    if (status == TML_OK) {
+        mesh->duplicate_count = count - kept;
+        mesh->removed_count += count - kept;
+        mesh->triangle_count = kept;
+    }
+    tml_free(tml, same, room * sizeof *same);
+    tml_free(tml, is_gone, count);
+    return status;
+}
+
+/* ---- sharpness ------------------------------------------------------------------------------- */
 
 /* A sharpness as levels see it; NaN and below 0 are refused. */
 static tml_status check_sharpness(tml_context *tml, const char *field, uint64_t i, float given,
@@ -518,11 +640,11 @@ static tml_status mesh_alloc(tml_context *tml, uint64_t vertex_room, uint64_t tr
 {
     uint64_t halves = 3 * triangle_count;
     out->vertex_room = vertex_room;
-    out->corners = tml_alloc(tml, halves * sizeof *out->corners);
-    out->twins = tml_alloc(tml, halves * sizeof *out->twins);
-    out->sharp = tml_alloc(tml, halves * sizeof *out->sharp);
-    out->starts = tml_alloc(tml, vertex_room * sizeof *out->starts);
-    out->vertex_sharp = tml_alloc(tml, vertex_room * sizeof *out->vertex_sharp);
+    out->corners = tml_alloc_array(tml, halves, sizeof *out->corners);
+    out->twins = tml_alloc_array(tml, halves, sizeof *out->twins);
+    out->sharp = tml_alloc_array(tml, halves, sizeof *out->sharp);
+    out->starts = tml_alloc_array(tml, vertex_room, sizeof *out->starts);
+    out->vertex_sharp = tml_alloc_array(tml, vertex_room, sizeof *out->vertex_sharp);
     bool has_triangles = out->corners && out->twins && out->sharp;
     bool has_vertices = out->starts && out->vertex_sharp;
     if ((has_triangles || !halves) && (has_vertices || !vertex_room))
@@ -565,11 +687,13 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
     if (status == TML_OK)
         status = bins_create(tml, out, &bins);
     if (status == TML_OK && input->fix)
+        status = drop_duplicates(tml, out, &bins, input->triangle_count);
+    if (status == TML_OK && out->duplicate_count)
+        status = bins_renew(tml, out, &bins);
+    if (status == TML_OK && input->fix)
         status = turn_triangles(tml, out, input->positions, &bins, input->triangle_count);
-    if (status == TML_OK && out->flipped_count) { /* half-edges have changed places */
-        bins_free(tml, &bins);
-        status = bins_create(tml, out, &bins);
-    }
+    if (status == TML_OK && out->flipped_count)
+        status = bins_renew(tml, out, &bins);
     if (status == TML_OK)
         status = find_twins(tml, out, &bins, input->fix);
     if (status == TML_OK)
