@@ -110,7 +110,9 @@ static const opt surface_options[] = {
     {OPT_FLAG, "largest", .offset = offsetof(surface_args, largest),
      .help = "keep each part's component with the most triangles"},
     {OPT_FLAG, "drop-degenerate", .offset = offsetof(surface_args, drop_degenerate),
-     .help = "leave out triangles with two equal corners"},
+     .help =
+         "leave out triangles with two equal corners; what is closed stays closed, but edges of "
+         "four triangles may arise where samples equal the isovalue"},
 
     {OPT_SECTION, .help = "Output"},
     {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(surface_args, output),

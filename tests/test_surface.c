@@ -1754,14 +1754,152 @@ TEST(outputs_of_the_caller)
             }
             for (int i = 0; i < 4; i++)
                 CHECK(is_untouched(&g[i], g[i].size));
-            /* The caller's buffers are in the result, so this destroys them too. */
             tml_surface_free(tml, &r);
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 4; i++) {
+                CHECK(tml_buffer_info(tml, g[i].buffer, NULL, NULL)); /* still the caller's */
                 free_guarded(tml, &g[i]);
+            }
         }
         free_mesh(&s, &own);
         free_scene(&s);
     }
+    close_context(tml);
+}
+
+/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no other. */
+TEST(results_own_what_was_made)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_F32, 9, 8, 7);
+    s.desc.normals = TML_NORMALS_CENTRAL;
+    add_attribute(&s);
+    mesh own;
+    make_mesh(&s, &own);
+    uint64_t vertices = own.result.vertex_count, triangles = own.result.triangle_count;
+    for (int given = 0; given < 32; given++) {
+        const tml_type types[4] = {TML_VEC(TML_F32, 3), TML_VEC(TML_F32, 3), TML_F32,
+                                   TML_VEC(TML_U32, 3)};
+        tml_buffer mine[4] = {{0, 0}};
+        tml_surface_desc desc = s.desc;
+        desc.largest_component = given & 16; /* by way of buffers of the call's own */
+        for (int i = 0; i < 4; i++)
+            if (given >> i & 1)
+                mine[i] = buffer_of(tml, types[i], i == 3 ? triangles : vertices, NULL);
+        desc.vertices = mine[0];
+        desc.vertex_normals = mine[1];
+        desc.vertex_values = mine[2];
+        desc.indices = mine[3];
+        tml_surface_result r;
+        CHECK_OK(tml, tml_surface(tml, &desc, &r));
+        CHECK_EQ_U64(r.owned, ~given & 15);
+        const tml_buffer all[4] = {r.vertices, r.vertex_normals, r.vertex_values, r.indices};
+        bool is_kept = given % 3 == 0; /* a handle that is zeroed is no longer the result's */
+        if (is_kept)
+            r.vertices = (tml_buffer){0, 0};
+        tml_surface_free(tml, &r);
+        CHECK(r.parts == NULL && r.owned == 0 && tml_is_none(r.indices));
+        for (int i = 0; i < 4; i++) {
+            bool stays = given >> i & 1 || (i == 0 && is_kept);
+            CHECK(tml_buffer_info(tml, all[i], NULL, NULL) == stays);
+            tml_buffer_destroy(tml, all[i]);
+        }
+    }
+    free_mesh(&s, &own);
+    free_scene(&s);
+    close_context(tml);
+}
+
+static void check_overlap(const scene *s, const tml_surface_enqueue_desc *enqueue, const char *word,
+                          const char *other)
+{
+    tml_context *tml = s->tml;
+    tml_surface_result r;
+    tml_status status =
+        enqueue ? tml_surface_enqueue(tml, enqueue) : tml_surface(tml, &s->desc, &r);
+    CHECK_STATUS(status, TML_INVALID_ARGUMENT);
+    const char *message = tml_last_error(tml);
+    if (!strstr(message, "overlaps") || !strstr(message, word) || !strstr(message, other) ||
+        !strstr(message, enqueue ? "tml_surface_enqueue:" : "tml_surface:"))
+        test_fail(__FILE__, __LINE__, "\"%s\" names not %s and %s", message, word, other);
+}
+
+static const float two_points[6] = {0, 0, 0, 1, 1, 1};
+
+/* No output may lie where another one does, or what is read. */
+TEST(outputs_lie_apart)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_F32, 9, 8, 7);
+    add_attribute(&s);
+    s.desc.normals = TML_NORMALS_CENTRAL;
+    const tml_surface_desc good = s.desc;
+    s.desc.vertex_values = s.desc.attribute;
+    check_overlap(&s, NULL, "desc.vertex_values", "desc.attribute");
+    s.desc = good;
+    s.desc.vertex_values = s.desc.volume;
+    check_overlap(&s, NULL, "desc.vertex_values", "desc.volume");
+    s.desc = good;
+    tml_buffer rows[2], values, triangles, words;
+    for (int i = 0; i < 2; i++)
+        rows[i] = buffer_of(tml, TML_VEC(TML_F32, 3), 2048, NULL);
+    values = buffer_of(tml, TML_F32, 2048, NULL);
+    triangles = buffer_of(tml, TML_VEC(TML_U32, 3), 2048, NULL);
+    words = buffer_of(tml, TML_U32, 5, NULL);
+    s.desc.vertices = s.desc.vertex_normals = rows[0];
+    check_overlap(&s, NULL, "desc.vertex_normals", "desc.vertices");
+    tml_surface_enqueue_desc enqueue = {.surface = s.desc};
+    enqueue.surface.vertex_values = values;
+    enqueue.surface.indices = triangles;
+    check_overlap(&s, &enqueue, "desc.vertex_normals", "desc.vertices");
+    enqueue.surface.vertices = rows[1];
+    enqueue.iso = values;
+    check_overlap(&s, &enqueue, "desc.vertex_values", "desc.iso");
+    enqueue.iso = (tml_buffer){0, 0};
+    enqueue.counts = enqueue.draw = words;
+    check_overlap(&s, &enqueue, "desc.draw", "desc.counts");
+    enqueue.draw = (tml_buffer){0, 0};
+    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
+    free_scene(&s);
+    const tml_field_desc field = {.points = rows[0]};
+    scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = rows[0]}};
+    CHECK_OK(tml, tml_write(tml, rows[0], 0, 2, two_points));
+    check_overlap(&of_points, NULL, "desc.vertices", "desc.field.points");
+    for (int i = 0; i < 2; i++)
+        tml_buffer_destroy(tml, rows[i]);
+    tml_buffer_destroy(tml, values);
+    tml_buffer_destroy(tml, triangles);
+    tml_buffer_destroy(tml, words);
+    close_context(tml);
+}
+
+/* Handles differ, and the memory behind them is the same. */
+TEST(outputs_over_the_same_memory)
+{
+    if (!is_cpu())
+        SKIP("only the CPU engine writes to memory of the host's");
+    static float memory[3 * 4096];
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_F32, 9, 8, 7);
+    s.desc.normals = TML_NORMALS_CENTRAL;
+    tml_buffer lent[2], radii;
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(tml, tml_buffer_create(tml,
+                                        &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                           .count = 2048,
+                                                           .host = memory + 3 * 2047 * i},
+                                        &lent[i]));
+    s.desc.vertices = lent[0];
+    s.desc.vertex_normals = lent[1];
+    check_overlap(&s, NULL, "desc.vertex_normals", "desc.vertices");
+    free_scene(&s);
+    memory[0] = memory[1] = 1;
+    CHECK_OK(tml,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 2, .host = memory},
+                               &radii));
+    const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, two_points),
+                                  .radii = radii};
+    scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = lent[0]}};
+    check_overlap(&of_points, NULL, "desc.vertices", "desc.field.radii");
     close_context(tml);
 }
 

@@ -83,13 +83,16 @@ typedef struct tml_surface_desc {
     bool flip;              /* reverse winding and normals: inside is low */
     bool indices64;         /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
     bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions);
-                             * those corners become one vertex, so a closed mesh stays closed */
+                             * those corners become one vertex, so a closed mesh stays closed. It need
+                             * not stay a manifold: where samples equal the isovalue, sheets that met
+                             * in such triangles alone are joined, and edges of four triangles arise */
     bool largest_component; /* keep, of each part, the component with the most triangles */
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
-    /* Output: zeroed handles are created by the call and belong to you (exactly sized); buffers of
-     * yours keep their size, which is the capacity: nothing is written past it, and the call
-     * returns CAPACITY with the counts needed in the result. */
+    /* Output: zeroed handles are created by the call (exactly sized) and belong to the result; buffers
+     * of yours stay yours and keep their size, which is the capacity: nothing is written past it, and
+     * the call returns CAPACITY with the counts needed in the result. They may overlap neither one
+     * another nor an input. */
     tml_buffer vertices;       /* f32x3 */
     tml_buffer vertex_normals; /* f32x3, if normals */
     tml_buffer vertex_values;  /* f32, if attribute */
@@ -110,6 +113,9 @@ typedef struct tml_surface_stage {
 
 typedef struct tml_surface_result {
     tml_buffer vertices, vertex_normals, vertex_values, indices;
+    /* Those that the call made: bit 0 for vertices, and so on. tml_surface_free destroys them alone; to keep
+     * one, zero its handle in the result. */
+    uint32_t owned;
     uint64_t vertex_count, triangle_count;
     tml_surface_part *parts; /* part_count of them, freed by tml_surface_free */
     uint32_t part_count;
@@ -136,7 +142,7 @@ typedef struct tml_surface_result {
  * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
                                               tml_surface_result *out);
-/* Frees parts and destroys the four buffers. */
+/* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
 /* ---- volumes larger than memory --------------------------------------------------------------- */
@@ -260,7 +266,7 @@ TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
  * engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1 of them
  * along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells outside the
  * region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
- * OUT_OF_MEMORY. */
+ * UNSUPPORTED (more than 2^30 samples in a slice), OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,
                                                     uint8_t *cells);
 
@@ -299,8 +305,9 @@ typedef struct tml_mesh_arrays {
 } tml_mesh_arrays;
 
 /* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become less.
- * Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined.
- * Errors: OUT_OF_MEMORY, CANCELLED. */
+ * Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined,
+ * but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its part), which
+ * leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
                                                  bool largest_component, bool drop_degenerate);
 

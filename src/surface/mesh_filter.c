@@ -77,7 +77,7 @@ static tml_status merge_corners(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
     uint64_t size = mesh->vertex_count * sizeof(uint64_t);
-    uint64_t *forest = tml_alloc(f->tml, size);
+    uint64_t *forest = tml_alloc_array(f->tml, mesh->vertex_count, sizeof *forest);
     if (!forest)
         return out_of_memory(f->tml, size);
     forest_init(forest, mesh->vertex_count);
@@ -130,9 +130,10 @@ static tml_status keep_largest_components(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
     uint64_t size = 2 * mesh->vertex_count * sizeof(uint64_t);
-    uint64_t *forest = tml_alloc(f->tml, size), *sizes = forest + mesh->vertex_count;
+    uint64_t *forest = tml_alloc_array(f->tml, mesh->vertex_count, 2 * sizeof *forest);
     if (!forest)
         return out_of_memory(f->tml, size);
+    uint64_t *sizes = forest + mesh->vertex_count;
     forest_init(forest, mesh->vertex_count);
     memset(sizes, 0, mesh->vertex_count * sizeof *sizes);
     tml_status status = TML_OK;
@@ -195,7 +196,7 @@ static tml_status compact_vertices(const filter *f)
     mesh_arrays *mesh = f->mesh;
     uint64_t count = mesh->vertex_count, corners = 3 * mesh->triangle_count;
     uint64_t size = count * (sizeof(uint64_t) + sizeof(uint8_t));
-    uint64_t *number = tml_alloc(tml, size);
+    uint64_t *number = tml_alloc_array(tml, count, sizeof(uint64_t) + sizeof(uint8_t));
     if (!number)
         return out_of_memory(tml, size);
     uint8_t *used = (uint8_t *)(number + count);
@@ -231,7 +232,7 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     uint64_t count = mesh->triangle_count;
     if (count == 0 || (!largest_component && !drop_degenerate))
         return TML_OK;
-    filter f = {.tml = tml, .mesh = mesh, .kept = tml_alloc(tml, count)};
+    filter f = {.tml = tml, .mesh = mesh, .kept = tml_alloc_array(tml, count, 1)};
     if (!f.kept)
         return out_of_memory(tml, count);
     memset(f.kept, 1, count);
@@ -247,8 +248,65 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     return status;
 }
 
+/* Do the parts follow one another from the mesh's begin to its end? */
+static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
+{
+    uint64_t vertices = 0, triangles = 0;
+    for (uint32_t p = 0; p < mesh->part_count; p++) {
+        const tml_surface_part *part = &mesh->parts[p];
+        if (part->vertex_first != vertices || part->triangle_first != triangles ||
+            part->vertex_count > mesh->vertex_count - vertices ||
+            part->triangle_count > mesh->triangle_count - triangles)
+            return tml_error(
+                tml, TML_INVALID_ARGUMENT,
+                "tml_mesh_clean: mesh.parts[%u] has vertices [%llu, +%llu) and triangles [%llu, "
+                "+%llu), needs to begin at %llu and %llu and to end within %llu and %llu",
+                p, (unsigned long long)part->vertex_first, (unsigned long long)part->vertex_count,
+                (unsigned long long)part->triangle_first, (unsigned long long)part->triangle_count,
+                (unsigned long long)vertices, (unsigned long long)triangles,
+                (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count);
+        vertices += part->vertex_count;
+        triangles += part->triangle_count;
+    }
+    if (vertices == mesh->vertex_count && triangles == mesh->triangle_count)
+        return TML_OK;
+    return tml_error(tml, TML_INVALID_ARGUMENT,
+                     "tml_mesh_clean: mesh.parts have %llu vertices and %llu triangles, need the "
+                     "mesh's %llu and %llu; one part may be all of it",
+                     (unsigned long long)vertices, (unsigned long long)triangles,
+                     (unsigned long long)mesh->vertex_count,
+                     (unsigned long long)mesh->triangle_count);
+}
+
+static tml_status check_indices(tml_context *tml, const mesh_arrays *mesh)
+{
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < mesh->part_count; p++) {
+        const tml_surface_part *part = &mesh->parts[p];
+        uint64_t first = 3 * part->triangle_first, end = first + 3 * part->triangle_count;
+        for (uint64_t i = first; i < end && status == TML_OK; i++) {
+            uint64_t vertex = corner_vertex(mesh, i);
+            if (vertex - part->vertex_first >= part->vertex_count)
+                return tml_error(
+                    tml, TML_INVALID_ARGUMENT,
+                    "tml_mesh_clean: mesh.indices: corner %u of triangle %llu is vertex %llu, "
+                    "needs "
+                    "one of part %u's [%llu, +%llu)",
+                    (unsigned)(i % 3), (unsigned long long)(i / 3), (unsigned long long)vertex, p,
+                    (unsigned long long)part->vertex_first, (unsigned long long)part->vertex_count);
+            status = stop_if_cancelled(tml, i);
+        }
+    }
+    return status;
+}
+
 tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
                           bool drop_degenerate)
 {
+    tml_status status = check_parts(tml, mesh);
+    if (status == TML_OK)
+        status = check_indices(tml, mesh);
+    if (status != TML_OK)
+        return status;
     return mesh_filter(tml, mesh, largest_component, drop_degenerate);
 }

@@ -221,7 +221,7 @@ static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_
         return status;
     uint64_t words = mesh->vertex_count + (components_only ? 0 : 3 * mesh->triangle_count);
     uint64_t size = words * sizeof(uint64_t);
-    uint64_t *memory = tml_alloc(tml, size);
+    uint64_t *memory = tml_alloc_array(tml, words, sizeof *memory);
     if (!memory)
         return out_of_memory(tml, size);
     out->euler = (int64_t)mesh->triangle_count;

@@ -13,8 +13,8 @@ static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
     if (size <= array->size)
         return TML_OK;
     tml_free(tml, array->memory, array->size);
-    array->memory = tml_alloc(tml, size);
-    array->size = array->memory ? size : 0;
+    array->memory = tml_alloc_array(tml, size, 1);
+    array->size = array->memory ? (size_t)size : 0;
     if (array->memory)
         return TML_OK;
     return tml_error(tml, TML_OUT_OF_MEMORY,
@@ -38,9 +38,11 @@ static void gather(const soup_carry *carry, const tml_surface_piece *piece,
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
     for (int a = 0; a < SOUP_ARRAYS; a++) {
+        if (!arrays[a] || count == 0)
+            continue;
         uint64_t n = components[a];
         float *to = (float *)carry->soup[a].memory + 3 * n * place;
-        for (uint64_t i = 0; arrays[a] && i < 3 * count; i++, to += n) {
+        for (uint64_t i = 0; i < 3 * count; i++, to += n) {
             bool is_new = triangles[i] >= piece->vertex_first;
             const float *from = is_new ? arrays[a] + n * (triangles[i] - piece->vertex_first)
                                        : (const float *)carry->waiting[a].memory +
@@ -65,8 +67,8 @@ static uint64_t complete_count(const tml_surface_piece *piece)
 static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
                        uint64_t first)
 {
-    const uint64_t *corners = (const uint64_t *)piece->indices + 3 * first;
     uint64_t count = piece->triangle_count - first;
+    const uint64_t *corners = count ? (const uint64_t *)piece->indices + 3 * first : NULL;
     uint64_t low = piece->vertex_first + piece->vertex_count;
     for (uint64_t i = 0; i < 3 * count; i++)
         low = TML_MIN_OF(low, corners[i]);

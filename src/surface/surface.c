@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stream/stream_internal.h"
 #include "surface/mesh_internal.h"
 #include "surface/surface_internal.h"
 
@@ -112,16 +113,16 @@ tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
     return TML_OK;
 }
 
-static tml_status resolve_region(tml_context *tml, const tml_region *region, const uint64_t dims[3],
-                                 surface_box *box)
+tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
+                                  const uint64_t dims[3], surface_box *box)
 {
     for (int a = 0; a < 3; a++) {
         uint64_t first = region->first[a], count = region->count[a];
         if (first >= dims[a] || count > dims[a] - first)
             return tml_error(tml, TML_INVALID_ARGUMENT,
-                             "tml_surface: region on axis %d is [%" PRIu64 ", +%" PRIu64
+                             "%s: region on axis %d is [%" PRIu64 ", +%" PRIu64
                              "), outside the volume's %" PRIu64 " samples",
-                             a, first, count, dims[a]);
+                             call, a, first, count, dims[a]);
         box->first[a] = first;
         box->count[a] = count ? count : dims[a] - first;
     }
@@ -218,7 +219,8 @@ static bool wants_labels(const tml_surface_desc *desc)
 tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     surface_box region = {{0}, {0}};
-    tml_status status = resolve_region(tml, &desc->region, plan->dims, &region);
+    tml_status status =
+        surface_resolve_region(tml, "tml_surface", &desc->region, plan->dims, &region);
     if (status != TML_OK)
         return status;
     bool labels = wants_labels(desc);
@@ -244,7 +246,7 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                           : desc->label_count    ? desc->label_count
                           : desc->isovalue_count ? desc->isovalue_count
                                                  : 1;
-    plan->parts = tml_alloc(tml, plan->part_capacity * sizeof *plan->parts);
+    plan->parts = tml_alloc_array(tml, plan->part_capacity, sizeof *plan->parts);
     if (!plan->parts)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for %" PRIu32 " parts",
                          plan->part_capacity);
@@ -363,18 +365,37 @@ typedef struct output {
     bool created;
 } output;
 
-static tml_status outputs_check(tml_context *tml, output *outputs, size_t count)
+static tml_status outputs_check(tml_context *tml, const char *call, const output *outputs,
+                                size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        output *out = &outputs[i];
+        const output *out = &outputs[i];
         if (!out->wanted || tml_is_none(out->given))
             continue;
         const tml_type types[] = {out->type, TML_TYPE_NONE};
-        tml_status status = tml_check_buffer(tml, "tml_surface", out->field, out->given, types, 0);
+        tml_status status = tml_check_buffer(tml, call, out->field, out->given, types, 0);
         if (status != TML_OK)
             return status;
     }
     return TML_OK;
+}
+
+/* Refuses outputs that overlap one another or what is read. */
+static tml_status outputs_check_apart(tml_context *tml, const char *call,
+                                      const stream_field *outputs, size_t output_count,
+                                      const stream_field *inputs, size_t input_count)
+{
+    tml_status status = TML_OK;
+    for (size_t o = 0; o < output_count; o++) {
+        for (size_t k = 0; k < o + input_count && status == TML_OK; k++) {
+            const stream_field *other = k < o ? &outputs[k] : &inputs[k - o];
+            const tml_slot *slot = tml_slot_of(tml, other->buffer);
+            if (slot && !slot->on_host) /* where no output lies */
+                status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
+                                            other->name, other->buffer, false);
+        }
+    }
+    return status;
 }
 
 /* Outputs of the caller's must have room; the others are made, exactly as large as needed. */
@@ -403,6 +424,15 @@ static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
     for (size_t i = 0; i < count; i++)
         *outputs[i].slot = outputs[i].wanted ? tml_slot_of(tml, *outputs[i].result) : NULL;
     return TML_OK;
+}
+
+/* tml_surface_result.owned: outputs stand in the order of the result's handles. */
+static uint32_t outputs_owned(const output *outputs, size_t count)
+{
+    uint32_t owned = 0;
+    for (size_t i = 0; i < count; i++)
+        owned |= (uint32_t)outputs[i].created << i;
+    return owned;
 }
 
 static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
@@ -474,6 +504,31 @@ static void outputs_describe(const tml_surface_desc *desc, const surface_plan *p
                                     &result->indices,
                                     &slots->indices,
                                     false};
+}
+
+/* Outputs that are given against one another and all inputs; enqueue: of tml_surface_enqueue, or NULL. */
+static tml_status check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                              const output outputs[OUTPUTS],
+                              const tml_surface_enqueue_desc *enqueue)
+{
+    static const tml_surface_enqueue_desc no_enqueue;
+    static const tml_field_desc no_field;
+    const tml_field_desc *field = desc->field ? desc->field : &no_field;
+    enqueue = enqueue ? enqueue : &no_enqueue;
+    stream_field written[OUTPUTS + 2] = {[OUTPUTS] = {"desc.counts", enqueue->counts},
+                                         {"desc.draw", enqueue->draw}};
+    const stream_field read[] = {{"desc.volume", desc->volume},
+                                 {"desc.mask", desc->mask},
+                                 {"desc.attribute", desc->attribute},
+                                 {"desc.index", desc->index},
+                                 {"desc.field.points", field->points},
+                                 {"desc.field.radii", field->radii},
+                                 {"desc.iso", enqueue->iso}};
+    for (int i = 0; i < OUTPUTS; i++)
+        if (outputs[i].wanted)
+            written[i] = (stream_field){outputs[i].field, outputs[i].given};
+    return outputs_check_apart(tml, call, written, TML_ARRAY_SIZE(written), read,
+                               TML_ARRAY_SIZE(read));
 }
 
 /* Copies one vertex array, through the indices for a soup. */
@@ -604,6 +659,7 @@ static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, su
     result->vertex_normals = buffers.vertex_normals;
     result->vertex_values = buffers.vertex_values;
     result->indices = buffers.indices;
+    result->owned = outputs_owned(outputs, OUTPUTS);
     surface_time(result, "clean-up", tml_seconds() - start);
 unmap:
     mesh_unmap(tml, &mapped);
@@ -627,7 +683,7 @@ static size_t parts_size(uint32_t count)
 /* Gives each part its place after the ones before, and the result its sums. */
 static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_result *out)
 {
-    out->parts = tml_alloc(tml, parts_size(plan->part_count));
+    out->parts = tml_alloc_array(tml, plan->part_count, sizeof *out->parts);
     out->part_count = plan->part_count;
     if (!out->parts && plan->part_count)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the table of parts");
@@ -680,6 +736,8 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         status = finish_mesh(tml, desc, plan, &work, out);
     if (status != TML_OK || finish)
         outputs_destroy(tml, outputs, OUTPUTS);
+    else
+        out->owned = outputs_owned(outputs, OUTPUTS);
     return status;
 }
 
@@ -705,8 +763,10 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
         status = invalid(tml, "desc.normals is none of TML_NORMALS_...");
     if (status == TML_OK) {
         outputs_describe(desc, &plan, false, 0, 0, &unused, &plan, outputs);
-        status = outputs_check(tml, outputs, OUTPUTS);
+        status = outputs_check(tml, "tml_surface", outputs, OUTPUTS);
     }
+    if (status == TML_OK)
+        status = check_apart(tml, "tml_surface", desc, outputs, NULL);
     if (status == TML_OK)
         status = surface_resolve_parts(tml, desc, &plan);
     if (status == TML_OK && desc->field)
@@ -776,7 +836,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (status == TML_OK)
         status = surface_resolve_axes(tml, &grid, surface->position_origin, surface->flip, plan);
     if (status == TML_OK)
-        status = resolve_region(tml, &surface->region, plan->dims, &job->part.box);
+        status = surface_resolve_region(tml, "tml_surface_enqueue", &surface->region, plan->dims,
+                                        &job->part.box);
     if (status != TML_OK)
         return status;
     if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
@@ -794,14 +855,21 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
             return tml_error(tml, TML_INVALID_ARGUMENT,
                              "tml_surface_enqueue: %s is no buffer; it makes none itself",
                              job->outputs[i].field);
-    if ((status = outputs_check(tml, job->outputs, OUTPUTS)) != TML_OK ||
+    if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
         (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
         return status;
+    if (desc->iso_index == UINT64_MAX)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.iso_index is %" PRIu64
+                         ", needs an element of desc.iso",
+                         desc->iso_index);
     const optional_buffer optional[] = {
         {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
         {"desc.counts", desc->counts, count_types, 2, &plan->counts, false},
         {"desc.draw", desc->draw, draw_types, 5, &plan->draw, false}};
     status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
+    if (status == TML_OK)
+        status = check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
     if (status != TML_OK)
         return status;
     plan->iso_index = desc->iso_index;
@@ -916,10 +984,13 @@ tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc 
 
 void tml_surface_free(tml_context *tml, tml_surface_result *result)
 {
-    tml_buffer_destroy(tml, result->vertices);
-    tml_buffer_destroy(tml, result->vertex_normals);
-    tml_buffer_destroy(tml, result->vertex_values);
-    tml_buffer_destroy(tml, result->indices);
+    const tml_buffer buffers[OUTPUTS] = {[OUT_VERTICES] = result->vertices,
+                                         [OUT_NORMALS] = result->vertex_normals,
+                                         [OUT_VALUES] = result->vertex_values,
+                                         [OUT_INDICES] = result->indices};
+    for (int i = 0; i < OUTPUTS; i++)
+        if (result->owned >> i & 1)
+            tml_buffer_destroy(tml, buffers[i]);
     tml_free(tml, result->parts, parts_size(result->part_count));
     *result = (tml_surface_result){0};
 }

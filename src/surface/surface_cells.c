@@ -13,7 +13,7 @@
 /* The samples on the host. */
 typedef struct cell_job {
     const uint64_t *dims;
-    const tml_region *region;
+    const surface_box *region;
     tml_type type;
     double iso;
     surface_limits limits; /* integers */
@@ -75,10 +75,9 @@ static bool is_missing(const cell_job *job, uint64_t i)
 
 static uint8_t triangles_at(const cell_job *job, const uint64_t at[3])
 {
-    const tml_region *region = job->region;
+    const surface_box *region = job->region;
     for (int a = 0; a < 3; a++)
-        if (at[a] < region->first[a] ||
-            (region->count[a] && at[a] + 1 >= region->first[a] + region->count[a]))
+        if (at[a] < region->first[a] || at[a] + 1 >= region->first[a] + region->count[a])
             return 0;
     uint32_t index = 0;
     for (uint32_t corner = 0; corner < 8; corner++) {
@@ -108,13 +107,18 @@ tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uin
                                      TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
     static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
     const uint64_t *dims = desc->grid.dims;
-    uint64_t count = dims[0] * dims[1] * dims[2];
+    uint64_t count;
     void *samples = NULL, *mask = NULL;
-    if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2 || dims[2] > UINT32_MAX || !isfinite(desc->iso))
+    surface_box region;
+    if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2 || !isfinite(desc->iso))
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "tml_surface_cells: needs two samples along each axis and a finite iso");
-    tml_status status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume",
-                                                  desc->volume, types, count);
+    tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
+    if (status == TML_OK)
+        status = surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region);
+    if (status == TML_OK)
+        status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume", desc->volume,
+                                           types, count);
     if (status == TML_OK && !tml_is_none(desc->mask))
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
                                            mask_types, count);
@@ -126,7 +130,7 @@ tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uin
         status = tml_map(tml, desc->mask, &mask);
     tml_type type = tml_slot_of(tml, desc->volume)->type;
     cell_job job = {.dims = dims,
-                    .region = &desc->region,
+                    .region = &region,
                     .type = type,
                     .iso = desc->iso,
                     .limits = surface_limits_of(type, desc->iso),

@@ -151,6 +151,9 @@ tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_gr
 /* Checks samples, which may stay on the host where the engine reads them there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count);
+/* The box that a region stands for, within the volume. */
+tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
+                                  const uint64_t dims[3], surface_box *box);
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count);
 tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,

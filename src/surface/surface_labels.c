@@ -1,6 +1,7 @@
 /* Where labels lie: the bounding box of each, or which there are. One thread of the host's reads the
  * volume; runs of equal labels are long, so that is little work for each sample. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "surface/surface_internal.h"
@@ -27,6 +28,21 @@ static uint64_t label_at(const unsigned char *row, uint64_t x, size_t size)
     }
 }
 
+/* ---- the part of a label --------------------------------------------------------------------- */
+
+/* Labels are named (the parts, which ascend) or found: then the parts stand in the order in which their
+ * labels were met, a table tells where, and they are sorted at the end. */
+typedef struct label_parts {
+    tml_context *tml;
+    surface_plan *plan;
+    uint32_t *table; /* TABLE_SIZE: a part's number plus 1, 0: free; NULL: labels are named */
+    uint32_t last;   /* the part asked for last: runs in neighbouring rows repeat it */
+} label_parts;
+
+enum { TABLE_LOG2 = 17, TABLE_SIZE = 1 << TABLE_LOG2 }; /* twice as many as parts at most */
+
+static const surface_box no_samples = {{UINT64_MAX, UINT64_MAX, UINT64_MAX}, {0, 0, 0}};
+
 /* First part whose label is not below the value. */
 static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
 {
@@ -41,6 +57,64 @@ static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
     return low;
 }
 
+/* The label's place in the table, or the free one where it belongs. */
+static uint32_t *table_place(const label_parts *all, uint64_t label)
+{
+    uint32_t at = (uint32_t)(label * 0x9e3779b97f4a7c15u >> (64 - TABLE_LOG2));
+    while (all->table[at] && all->plan->parts[all->table[at] - 1].label != label)
+        at = (at + 1) % TABLE_SIZE;
+    return &all->table[at];
+}
+
+/* The part of a label that was met, made where it is new and labels are found; NULL where it is not wanted. */
+static tml_status part_of(label_parts *all, uint64_t label, surface_part **out)
+{
+    surface_plan *plan = all->plan;
+    *out = NULL;
+    if (all->last < plan->part_count && plan->parts[all->last].label == label) {
+        *out = &plan->parts[all->last];
+        return TML_OK;
+    }
+    if (!all->table) {
+        uint32_t place = part_lower_bound(plan, label);
+        if (place == plan->part_count || plan->parts[place].label != label)
+            return TML_OK;
+        all->last = place;
+        *out = &plan->parts[place];
+        return TML_OK;
+    }
+    if (label == 0)
+        return TML_OK;
+    uint32_t *place = table_place(all, label);
+    if (!*place) {
+        if (plan->part_count == plan->part_capacity)
+            return tml_error(all->tml, TML_UNSUPPORTED,
+                             "tml_surface: the volume has more than %" PRIu32
+                             " labels; name the ones wanted in desc.labels",
+                             plan->part_capacity);
+        plan->parts[plan->part_count++] = (surface_part){.label = label, .box = no_samples};
+        *place = plan->part_count;
+    }
+    all->last = *place - 1;
+    *out = &plan->parts[all->last];
+    return TML_OK;
+}
+
+static int compare_signed(const void *a, const void *b)
+{
+    int64_t x = (int64_t)((const surface_part *)a)->label;
+    int64_t y = (int64_t)((const surface_part *)b)->label;
+    return (x > y) - (x < y);
+}
+
+static int compare_unsigned(const void *a, const void *b)
+{
+    uint64_t x = ((const surface_part *)a)->label, y = ((const surface_part *)b)->label;
+    return (x > y) - (x < y);
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
 /* Grows a part's box, kept here as first and last sample, to hold a run along x. */
 static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, uint64_t z)
 {
@@ -51,66 +125,73 @@ static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, u
     }
 }
 
+/* One sample more on every side, where there is one: that is where the surface closes. */
+static void box_finish(const surface_box *region, surface_box *box)
+{
+    for (int a = 0; a < 3; a++) {
+        uint64_t low = region->first[a], high = region->first[a] + region->count[a];
+        if (box->count[a] == 0) { /* does not occur: any sample of the region will do */
+            box->first[a] = low;
+            box->count[a] = 1;
+            continue;
+        }
+        uint64_t end = TML_MIN_OF(box->count[a] + 1, high);
+        box->first[a] = box->first[a] > low ? box->first[a] - 1 : low;
+        box->count[a] = end - box->first[a];
+    }
+}
+
 /* Runs of equal labels are long, so almost all the time goes into comparing neighbours. */
+static tml_status take_row(label_parts *all, const surface_box *region, const void *samples,
+                           uint64_t y, uint64_t z)
+{
+    const surface_plan *plan = all->plan;
+    const size_t size = tml_type_size(plan->type);
+    const unsigned char *row =
+        (const unsigned char *)samples + (z * plan->dims[1] + y) * plan->dims[0] * size;
+    uint64_t end = region->first[0] + region->count[0];
+    for (uint64_t x = region->first[0], next; x < end; x = next) {
+        uint64_t bits = label_at(row, x, size);
+        for (next = x + 1; next < end && label_at(row, next, size) == bits;)
+            next++;
+        surface_part *part;
+        tml_status status = part_of(all, surface_label(plan->type, bits), &part);
+        if (status != TML_OK)
+            return status;
+        if (part)
+            box_add(&part->box, x, next - 1, y, z);
+    }
+    return TML_OK;
+}
+
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples)
 {
     const surface_box region = plan->parts[0].box;
-    const size_t size = tml_type_size(plan->type);
-    if (plan->all_labels)
+    label_parts all = {.tml = tml, .plan = plan};
+    tml_status status = TML_OK;
+    if (plan->all_labels) {
         plan->part_count = 0;
+        all.table = tml_alloc_array(tml, TABLE_SIZE, sizeof *all.table);
+        if (!all.table)
+            return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory to find labels in");
+        memset(all.table, 0, TABLE_SIZE * sizeof *all.table);
+    }
     for (uint32_t p = 0; p < plan->part_count; p++)
-        plan->parts[p].box = (surface_box){{UINT64_MAX, UINT64_MAX, UINT64_MAX}, {0, 0, 0}};
-    uint32_t last = 0; /* the part found last: runs in neighbouring rows repeat it */
-    for (uint64_t z = region.first[2]; z < region.first[2] + region.count[2]; z++) {
+        plan->parts[p].box = no_samples;
+    for (uint64_t z = 0; z < region.count[2] && status == TML_OK; z++) {
+        double done = (double)z / (double)region.count[2];
         if (!tml_progress(tml, "labels",
-                          plan->progress_first + (plan->progress_last - plan->progress_first) *
-                                                     (double)(z - region.first[2]) /
-                                                     (double)region.count[2]))
-            return tml_error(tml, TML_CANCELLED, "tml_surface: cancelled");
-        for (uint64_t y = region.first[1]; y < region.first[1] + region.count[1]; y++) {
-            const unsigned char *row =
-                (const unsigned char *)samples + (z * plan->dims[1] + y) * plan->dims[0] * size;
-            uint64_t end = region.first[0] + region.count[0];
-            for (uint64_t x = region.first[0], next; x < end; x = next) {
-                uint64_t bits = label_at(row, x, size);
-                for (next = x + 1; next < end && label_at(row, next, size) == bits;)
-                    next++;
-                uint64_t label = surface_label(plan->type, bits);
-                if (last >= plan->part_count || plan->parts[last].label != label)
-                    last = part_lower_bound(plan, label);
-                bool known = last < plan->part_count && plan->parts[last].label == label;
-                if (!known && (!plan->all_labels || label == 0))
-                    continue;
-                if (!known) {
-                    if (plan->part_count == plan->part_capacity)
-                        return tml_error(tml, TML_UNSUPPORTED,
-                                         "tml_surface: the volume has more than %" PRIu32
-                                         " labels; name the ones wanted in desc.labels",
-                                         plan->part_capacity);
-                    memmove(&plan->parts[last + 1], &plan->parts[last],
-                            (plan->part_count - last) * sizeof *plan->parts);
-                    plan->part_count++;
-                    plan->parts[last] = (surface_part){
-                        .label = label, .box = {{UINT64_MAX, UINT64_MAX, UINT64_MAX}, {0, 0, 0}}};
-                }
-                box_add(&plan->parts[last].box, x, next - 1, y, z);
-            }
-        }
+                          plan->progress_first +
+                              (plan->progress_last - plan->progress_first) * done))
+            status = tml_error(tml, TML_CANCELLED, "tml_surface: cancelled");
+        for (uint64_t y = 0; y < region.count[1] && status == TML_OK; y++)
+            status = take_row(&all, &region, samples, region.first[1] + y, region.first[2] + z);
     }
-    /* One sample more on every side, where there is one: that is where the surface closes. */
-    for (uint32_t p = 0; p < plan->part_count; p++) {
-        surface_box *box = &plan->parts[p].box;
-        for (int a = 0; a < 3; a++) {
-            uint64_t low = region.first[a], high = region.first[a] + region.count[a];
-            if (box->count[a] == 0) { /* does not occur: any sample of the region will do */
-                box->first[a] = low;
-                box->count[a] = 1;
-                continue;
-            }
-            uint64_t end = TML_MIN_OF(box->count[a] + 1, high);
-            box->first[a] = box->first[a] > low ? box->first[a] - 1 : low;
-            box->count[a] = end - box->first[a];
-        }
-    }
-    return TML_OK;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        box_finish(&region, &plan->parts[p].box);
+    if (all.table)
+        qsort(plan->parts, plan->part_count, sizeof *plan->parts,
+              tml_type_is_signed(plan->type) ? compare_signed : compare_unsigned);
+    tml_free(tml, all.table, TABLE_SIZE * sizeof *all.table);
+    return status;
 }

@@ -344,7 +344,7 @@ static tml_status places_make(stream *s)
         slab_source *source = &s->sources[i];
         source->size = held * source->layer;
         for (int place = 0; place < 2 && source->type; place++) {
-            source->places[place] = tml_alloc(s->tml, source->size);
+            source->places[place] = tml_alloc_array(s->tml, held, source->layer);
             if (!source->places[place])
                 return tml_error(s->tml, TML_OUT_OF_MEMORY,
                                  "tml_surface_stream: no memory for %" PRIu64 " bytes of %" PRIu64
@@ -603,9 +603,10 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
         .triangle_first = done->triangle_first + done->triangle_count,
         .triangle_count = part->triangle_count,
         .positions = (const float *)arrays->memory[PIECE_POSITIONS] + 3 * v,
-        .indices = arrays->memory[PIECE_INDICES] + 3 * t * index_size,
         .indices64 = s->plan.indices64,
     };
+    if (arrays->memory[PIECE_INDICES]) /* not of a piece without triangles */
+        piece.indices = arrays->memory[PIECE_INDICES] + 3 * t * index_size;
     if (arrays->memory[PIECE_NORMALS])
         piece.normals = (const float *)arrays->memory[PIECE_NORMALS] + 3 * v;
     if (arrays->memory[PIECE_VALUES])
@@ -739,7 +740,7 @@ static tml_status run_slabs(stream *s)
 static tml_status begin_parts(stream *s)
 {
     uint32_t count = s->plan.part_count;
-    s->done = tml_alloc(s->tml, count * sizeof *s->done);
+    s->done = tml_alloc_array(s->tml, count, sizeof *s->done);
     if (!s->done)
         return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++) {
@@ -752,7 +753,7 @@ static tml_status begin_parts(stream *s)
     }
     if (!s->desc->surface.soup)
         return TML_OK;
-    s->carries = tml_alloc(s->tml, count * sizeof *s->carries);
+    s->carries = tml_alloc_array(s->tml, count, sizeof *s->carries);
     if (!s->carries)
         return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++)
