@@ -72,7 +72,7 @@ typedef struct tml_field_desc {
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 
-/* Evaluates the field on its whole grid into out (f32, dims product elements). For grids too large
+/* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points and radii). For grids too large
  * to hold, give the desc to tml_surface instead, which evaluates slab by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "field/field_internal.h"
+#include "stream/stream_internal.h"
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
@@ -356,6 +357,12 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
         return status;
     const uint64_t *dims = resolved.grid.dims;
     status = tml_check_buffer(tml, "tml_field", "out", out, out_types, dims[0] * dims[1] * dims[2]);
+    if (status == TML_OK && !tml_slot_of(tml, desc->points)->on_host)
+        status =
+            stream_check_apart(tml, "tml_field", "out", out, "desc.points", desc->points, false);
+    const tml_slot *radii = tml_slot_of(tml, desc->radii);
+    if (status == TML_OK && radii && !radii->on_host)
+        status = stream_check_apart(tml, "tml_field", "out", out, "desc.radii", desc->radii, false);
     if (status != TML_OK)
         return status;
     field_plan *plan;

@@ -260,12 +260,12 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     field_plan *plan = job->plan;
     size_t starts_size = (plan->bin_count + 2) * sizeof *plan->starts;
     size_t keys_size = job->count * sizeof *job->keys;
-    plan->starts = tml_alloc(tml, starts_size);
+    plan->starts = tml_alloc_array(tml, plan->bin_count + 2, sizeof *plan->starts);
     if (!plan->starts)
         return no_memory(tml, starts_size, "bins");
     memset(plan->starts, 0, starts_size);
-    job->keys = tml_alloc(tml, keys_size);
-    if (!job->keys && keys_size)
+    job->keys = tml_alloc_array(tml, job->count, sizeof *job->keys);
+    if (!job->keys && job->count)
         return no_memory(tml, keys_size, "bin numbers");
 
     tml_status status = TML_OK;
@@ -275,7 +275,7 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
     for (uint64_t b = 0; b < plan->bin_count; b++)
         plan->starts[b + 2] += plan->starts[b + 1];
     plan->point_count = plan->starts[plan->bin_count + 1];
-    plan->points = tml_alloc(tml, plan->point_count * sizeof *plan->points);
+    plan->points = tml_alloc_array(tml, plan->point_count, sizeof *plan->points);
     if (plan->points || plan->point_count == 0)
         tml_parallel_for(tml, job->owners, place_owned, job);
     else
@@ -310,7 +310,7 @@ static tml_status copy_levels(tml_context *tml, field_plan *plan)
 static tml_status copy_starts(tml_context *tml, field_plan *plan)
 {
     uint64_t count = plan->bin_count + 1;
-    uint32_t *narrow = tml_alloc(tml, count * sizeof *narrow);
+    uint32_t *narrow = tml_alloc_array(tml, count, sizeof *narrow);
     if (!narrow)
         return no_memory(tml, count * sizeof *narrow, "bins");
     for (uint64_t b = 0; b < count; b++)

@@ -198,8 +198,8 @@ tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, 
 {
     kd_tree tree = {.count = 0};
     size_t points_size = count * sizeof *tree.points;
-    tree.points = tml_alloc(tml, points_size);
-    if (!tree.points && points_size)
+    tree.points = tml_alloc_array(tml, count, sizeof *tree.points);
+    if (!tree.points && count)
         return tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %zu bytes of k-d tree",
                          points_size);
     assert(tree.points || count == 0);
@@ -213,7 +213,7 @@ tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, 
     tree.sample_count = TML_MIN_OF(tree.count, (uint64_t)SAMPLES);
     size_t splits_size = ((size_t)1 << tree.depth) * sizeof *tree.splits;
     size_t samples_size = (size_t)tree.sample_count * sizeof *tree.samples;
-    tree.splits = tml_alloc(tml, splits_size);
+    tree.splits = tml_alloc_array(tml, (uint64_t)1 << tree.depth, sizeof *tree.splits);
     tree.samples = tml_alloc(tml, samples_size);
     tml_status status = TML_OK;
     if (tree.splits && (tree.samples || samples_size == 0))
