@@ -514,10 +514,13 @@ TEST(nrrd_gzip_must_hold_just_what_the_header_says)
 
     nrrd_start(&file, fields);
     add_gzip(&file, samples.data, whole - 1);
-    expect_error(tml, "one byte less", "a", &file, TML_FILE_FORMAT, "less than");
+    expect_error(tml, "one byte less", "a", &file, TML_FILE_FORMAT,
+                 "1 bytes before its samples do");
     nrrd_start(&file, fields);
     add_gzip(&file, samples.data, whole + 1);
-    expect_error(tml, "one byte more", "a", &file, TML_FILE_FORMAT, "more bytes than");
+    expect(tml, "one byte more", "a", &file, 0, 0, 1);
+    file.data[file.size - 7] ^= 1;
+    expect_error(tml, "wrong checksum behind more", "a", &file, TML_FILE_FORMAT, "damaged");
 
     nrrd_start(&file, fields); /* members one after another, an empty one among them */
     add_gzip(&file, samples.data, 100);
@@ -630,6 +633,7 @@ TEST(nrrd_axes_of_space_and_others)
         if (CHECK_OK(tml, load(tml, "a", &file, &desc, &volume))) {
             const uint64_t *d = cases[i].dims;
             if (!dims_are(&volume, d[0], d[1], d[2]) ||
+                volume.frame_count != 72 / (d[0] * d[1] * d[2]) ||
                 !samples_are(&volume, cases[i].first, cases[i].step))
                 test_fail(__FILE__, __LINE__, "%s", cases[i].fields);
         }
@@ -816,6 +820,7 @@ TEST(nifti_types_versions_and_orders)
                     continue;
                 CHECK_STR(volume.format, version == 1 ? "NIfTI-1" : "NIfTI-2");
                 CHECK(volume.type == nifti_types[i].type && dims_are(&volume, 5, 4, 3));
+                CHECK(volume.frame_count == 2);
                 CHECK(samples_are(&volume, 60, 1) && near3(volume.grid.spacing, 2, 3, 4));
                 CHECK(volume.slope == 0.5 && volume.intercept == -7 && volume.space[0] == '\0');
                 tml_volume_free(tml, &volume);
@@ -1481,7 +1486,7 @@ TEST(raw_files)
                                             "a_4x3x2x1_uint8.raw", "a_4x3x_uint8.raw",
                                             "a_4x3x2_uint8.bin",   "a.raw"};
     for (size_t i = 0; i < sizeof not_names / sizeof not_names[0]; i++)
-        expect_error(tml, not_names[i], not_names[i], &file, TML_FILE_FORMAT, "give dims");
+        expect_error(tml, not_names[i], not_names[i], &file, TML_FILE_FORMAT, "give desc.dims");
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n\n12345678");
     tml_volume_load_desc desc = {.dims = {4, 3, 2}, .type = TML_U8};
     CHECK_STATUS(load(tml, "a", &file, &desc, &volume), TML_INVALID_ARGUMENT);
@@ -1512,6 +1517,95 @@ TEST(gzip_around_any_single_file)
     packed.size = 0;
     add_gzip(&packed, file.data, file.size);
     expect_error(tml, "twice", "a.nrrd.gz", &packed, TML_UNSUPPORTED, "gunzip it first");
+    tml_close(tml);
+}
+
+/* What follows the samples does not matter where a header says how many there are. */
+TEST(bytes_behind_the_samples)
+{
+    static const char header[] = "type: uchar\nencoding: raw\ndimension: 2\nsizes: 6 4\n\n";
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    static bytes file, packed;
+    nrrd_start(&file, header);
+    add_samples(&file, TML_U8, 0, 24, false);
+    add(&file, "ten bytes.", 10);
+    expect(tml, "raw", "a.nrrd", &file, 0, 0, 1);
+    packed.size = 0;
+    add_gzip(&packed, file.data, file.size);
+    expect(tml, "gzipped", "a.nrrd.gz", &packed, 0, 0, 1);
+    add_gzip(&packed, file.data, file.size); /* another member */
+    expect(tml, "gzipped twice", "a.nrrd.gz", &packed, 0, 0, 1);
+    packed.data[packed.size - 7] ^= 1;
+    expect_error(tml, "damaged behind", "a.nrrd.gz", &packed, TML_FILE_FORMAT, "damaged");
+
+    file.size = packed.size = 0;
+    add_samples(&file, TML_U8, 0, 25, false);
+    add_gzip(&packed, file.data, file.size);
+    const tml_volume_load_desc headerless = {.dims = {6, 4, 1}, .type = TML_U8};
+    CHECK_STATUS(load(tml, "a.gz", &packed, &headerless, &volume), TML_FILE_FORMAT);
+    CHECK(strstr(tml_last_error(tml), "go on after the last sample; check desc.dims") != NULL);
+    tml_close(tml);
+}
+
+TEST(a_header_in_memory_has_no_files_beside_it)
+{
+    static const char meta[] = "ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\n"
+                               "ElementType = MET_UCHAR\nElementDataFile = a.raw\n";
+    static const char *const nrrds[] = {
+        "type: uchar\nencoding: raw\ndimension: 2\nsizes: 4 4\ndata file: a.raw\n\n",
+        "type: uchar\nencoding: raw\ndimension: 2\nsizes: 4 4\ndata file: a%d.raw 1 4 1\n\n",
+        "type: uchar\nencoding: raw\ndimension: 2\nsizes: 4 4\ndata file: LIST\na.raw\nb\nc\nd\n"};
+    static const char *const names[] = {"\"a.raw\"", "\"a1.raw\"", "\"a.raw\""};
+    tml_context *tml = open_plain();
+    static bytes file;
+    for (int i = 0; i < 3; i++) {
+        nrrd_start(&file, nrrds[i]);
+        expect_error(tml, "NRRD", "a.nhdr", &file, TML_FILE_ACCESS, names[i]);
+        CHECK(strstr(tml_last_error(tml), "give that too") != NULL);
+    }
+    file.size = 0;
+    add(&file, meta, sizeof meta - 1);
+    expect_error(tml, "MetaImage", "a.mhd", &file, TML_FILE_ACCESS, "its data lie in \"a.raw\"");
+    tml_close(tml);
+}
+
+/* Which format a file has is known although it is damaged; the loader then says how. */
+TEST(formats_are_known_of_damaged_files)
+{
+    tml_context *tml = open_plain();
+    tml_volume volume;
+    static bytes file, packed;
+    nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 2\nsizes: 600 400\n\n");
+    add_samples(&file, TML_U8, 0, 600 * 400, false);
+    packed.size = 0;
+    add_gzip(&packed, file.data, file.size);
+    const struct {
+        const char *name, *format;
+        const uint8_t *data;
+        size_t size;
+        const char *message;
+    } cases[] = {
+        {"whole.nrrd", "NRRD", file.data, file.size, NULL},
+        {"whole.nrrd.gz", "NRRD", packed.data, packed.size, NULL},
+        {"short.nrrd", "NRRD", file.data, file.size - 9, "cut short"},
+        {"short.nrrd.gz", "gzip", packed.data, packed.size - 9, "cut short"},
+        {"shorter.nrrd.gz", "gzip", packed.data, 12, "cut short"},
+        {"a_2x2x1_uint8.raw", "raw", file.data, 3, "holds 3 bytes"},
+        {"text.txt", NULL, (const uint8_t *)"1 2 3\n", 6, "is none of the volume formats"},
+        {"empty.bin", NULL, file.data, 0, "the file is empty"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_file(cases[i].name, cases[i].data, cases[i].size);
+        const char *path = in_folder(cases[i].name), *format = tml_volume_format(tml, path);
+        CHECK(cases[i].format ? format && strcmp(format, cases[i].format) == 0 : !format);
+        tml_status status = tml_volume_load(tml, path, NULL, &volume);
+        CHECK((status == TML_OK) == !cases[i].message);
+        CHECK(!cases[i].message || strstr(tml_last_error(tml), cases[i].message));
+        tml_volume_free(tml, &volume);
+        remove(path);
+    }
+    CHECK(tml_volume_format(tml, in_folder("missing")) == NULL);
     tml_close(tml);
 }
 

@@ -25,9 +25,10 @@ typedef struct tml_volume {
                       stated */
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
-    char format[16];  /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "raw" */
-    char space[32];   /* "left-posterior-superior", "right-anterior-superior", or empty */
-    char comment[96]; /* what else a person would like to know; may be empty */
+    uint64_t frame_count; /* volumes or components in the file, of which this is one */
+    char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "raw" */
+    char space[32];       /* "left-posterior-superior", "right-anterior-superior", or empty */
+    char comment[96];     /* what else a person would like to know; may be empty */
 } tml_volume;
 
 /* For headerless files, and for choosing within files. Zeroed: take what the file says. */
@@ -46,12 +47,18 @@ typedef struct tml_volume_load_desc {
 /* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
  * (.mrc .map .rec .ccp4), NPY, or raw (.raw, any name when desc gives dims and type; .gz is
  * unzipped). The format is found by content first, then by name. path is UTF-8. desc may be NULL.
+ * What follows the samples in a file with a header does not matter, compressed or not; headerless
+ * samples must be all that there is, or that many volumes.
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *path,
                                                   const tml_volume_load_desc *desc,
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
+
+/* The name of the volume format that a file has, as tml_volume.format has it without version; "gzip" where it is
+ * compressed and too damaged to tell (tml_volume_load says how). NULL where it has none or cannot be read. */
+TML_API const char *tml_volume_format(tml_context *tml, const char *path);
 
 /* How often which values are among samples. */
 typedef struct tml_histogram {
@@ -215,6 +222,9 @@ typedef struct tml_points {
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
+/* The name of the point format that a file has, or NULL where it has none or cannot be read. Any PLY may be read as
+ * points, and text of any kind passes for XYZ. */
+TML_API const char *tml_points_format(tml_context *tml, const char *path);
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
@@ -315,8 +325,8 @@ typedef struct tml_mesh_file {
 TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
                                                 const tml_mesh_load_desc *desc, tml_mesh_file *out);
 TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
-/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY may hold points
- * alone. */
+/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY that has vertices and
+ * no faces is points. Text with lines that begin with v is taken for OBJ, whatever its name. */
 TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 
 /* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that tml_mesh_save

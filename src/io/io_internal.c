@@ -117,7 +117,7 @@ bool tml_io_has_beside(const io_file *header, const char *name)
 {
     char path[2 * IO_PATH_SIZE];
     path_beside(header, name, path);
-    return stays_inside(name) && (header->memory || access(path, R_OK) == 0);
+    return stays_inside(name) && !header->memory && access(path, R_OK) == 0;
 }
 
 tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
@@ -127,11 +127,8 @@ tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *
                             "data file is \"%s\", needs a name within the header's own folder; "
                             "move it there and mend the header",
                             name);
-    if (header->memory) {
-        tml_io_open_memory(header->tml, header->call, header->path, header->memory,
-                           (size_t)header->size, out);
-        return TML_OK;
-    }
+    if (header->memory)
+        return tml_io_error(header, TML_FILE_ACCESS, "its data lie in \"%s\"; give that too", name);
     char path[2 * IO_PATH_SIZE];
     path_beside(header, name, path);
     return tml_io_open(header->tml, header->call, path, out);
@@ -293,7 +290,7 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
     if (!tml_io_may_inflate_to(stored, size))
         return tml_io_error(file, TML_FILE_FORMAT,
                             "holds %" PRIu64 " compressed bytes, which cannot make the %" PRIu64
-                            " that its header promises",
+                            " that it needs; it was cut short or its header is wrong",
                             stored, size);
     out->input = tml_io_alloc(file, STREAM_INPUT + STREAM_SKIP);
     if (!out->input)
@@ -394,10 +391,10 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
         } else {
             status = inflate_some(stream, out ? to : stream->input + STREAM_INPUT, made, &made);
             if (status == TML_OK && made == 0)
-                status = tml_io_error(file, TML_FILE_FORMAT,
-                                      "its compressed data hold %" PRIu64
-                                      " bytes less than its header promises",
-                                      stream->left);
+                status =
+                    tml_io_error(file, TML_FILE_FORMAT,
+                                 "its compressed data end %" PRIu64 " bytes before its samples do",
+                                 stream->left);
         }
         if (status != TML_OK)
             return status;
@@ -411,16 +408,18 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
     return TML_OK;
 }
 
-tml_status tml_io_stream_finish(io_stream *stream)
+tml_status tml_io_stream_finish(io_stream *stream, bool *has_more)
 {
     tml_status status = tml_io_stream_read(stream, NULL, stream->left);
-    if (status != TML_OK || stream->encoding == IO_RAW)
+    *has_more = false;
+    if (stream->encoding == IO_RAW)
         return status;
-    size_t more;
-    status = inflate_some(stream, stream->input + STREAM_INPUT, 1, &more);
-    if (status == TML_OK && more)
-        return tml_io_error(stream->file, TML_FILE_FORMAT,
-                            "its compressed data hold more bytes than its header promises");
+    for (size_t more = 1; status == TML_OK && more;) {
+        status = inflate_some(stream, stream->input + STREAM_INPUT, STREAM_SKIP, &more);
+        *has_more |= status == TML_OK && more;
+        if (status == TML_OK && tml_is_cancelled(stream->file->tml))
+            status = cancelled(stream->file);
+    }
     return status;
 }
 

@@ -37,7 +37,7 @@ void tml_io_open_memory(tml_context *tml, const char *call, const char *name, co
                         size_t size, io_file *out);
 /* Opens the file that a header names, in the header's own folder. An absolute name, or one that
  * climbs out by "..", is UNSUPPORTED: a downloaded header must not read the rest of the disk.
- * Beside a file in memory lies only that file itself, whatever the name. */
+ * Beside a file in memory lies nothing: FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
 /* Could it? */
 bool tml_io_has_beside(const io_file *header, const char *name);
@@ -117,8 +117,9 @@ TML_MUST_CHECK tml_status tml_io_stream_open(const io_file *file, uint64_t offse
 /* The next size bytes, all of them; out NULL: skips them. Errors: FILE_FORMAT, FILE_ACCESS,
  * CANCELLED. */
 TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size);
-/* Skips what is left and checks that the compressed data end here, with the right checksum. */
-TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream);
+/* Skips what is left, and in compressed data all that follows (has_more: something did), to check that they end
+ * well, with the right checksum. Errors: as tml_io_stream_read. */
+TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream, bool *has_more);
 void tml_io_stream_close(io_stream *stream);
 
 /* ---- byte order ------------------------------------------------------------------------------ */

@@ -15,8 +15,8 @@ typedef struct mesh_format_info {
 
 /* ---- which format ---------------------------------------------------------------------------- */
 
-/* How much of a file the formats are told from. */
-enum { MESH_HEAD_SIZE = 4096 };
+/* How much of a file the formats are told from, and at most of PLY whether there are faces. */
+enum { MESH_HEAD_SIZE = 4096, PLY_HEAD_SIZE = 1 << 16 };
 
 static bool has_ending(const io_file *file, const char *ending)
 {
@@ -183,8 +183,13 @@ const char *tml_mesh_format(tml_context *tml, const char *path)
     if (tml_io_open(tml, "tml_mesh_format", path, &file) != TML_OK)
         return NULL;
     const mesh_format_info *format = NULL;
-    if (tml_io_read_head(&file, MESH_HEAD_SIZE, &head) == TML_OK && head.size > 0)
-        format = find_format(&file, (io_span){(const char *)head.data, head.size});
+    if (tml_io_read_head(&file, PLY_HEAD_SIZE, &head) == TML_OK && head.size > 0) {
+        const io_span all = {(const char *)head.data, head.size};
+        format = find_format(
+            &file, (io_span){all.text, all.size < MESH_HEAD_SIZE ? all.size : MESH_HEAD_SIZE});
+        if (format && format->read == tml_mesh_read_ply && tml_ply_is_points(&file, all))
+            format = NULL;
+    }
     tml_io_block_free(&file, &head);
     tml_io_close(&file);
     return format ? format->name : NULL;

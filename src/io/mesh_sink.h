@@ -105,6 +105,9 @@ TML_MUST_CHECK bool tml_polygon_cut(const double *positions, const uint32_t *cor
 typedef tml_status (*mesh_reader)(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size);
+/* Of the beginning of a PLY file: are there vertices and no faces? One without either is an empty mesh where its header
+ * names faces. False where the header is damaged or longer than head. */
+bool tml_ply_is_points(const io_file *file, io_span head);
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);

@@ -258,8 +258,9 @@ static tml_status load_array(const io_file *file, tml_array *out)
         status = tml_io_stream_read(&stream, NULL, npy.offset);
     if (status == TML_OK)
         status = tml_io_stream_read(&stream, data, size);
+    bool has_more;
     if (status == TML_OK)
-        status = tml_io_stream_finish(&stream);
+        status = tml_io_stream_finish(&stream, &has_more);
     tml_io_stream_close(&stream);
     if (status == TML_OK)
         tml_io_to_host(data, tml_type_size(npy.type), npy.count, npy.big_endian);

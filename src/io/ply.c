@@ -152,6 +152,25 @@ static tml_status parse_header(const io_file *file, io_text *text, ply_header *h
     return TML_OK;
 }
 
+bool tml_ply_is_points(const io_file *file, io_span head)
+{
+    ply_header header = {0};
+    io_text text = io_text_of(head);
+    uint64_t vertices = 0, faces = 0;
+    bool names_faces = false;
+    if (parse_header(file, &text, &header) != TML_OK)
+        return false;
+    for (uint32_t e = 0; e < header.element_count; e++) {
+        const ply_element *element = &header.elements[e];
+        bool is_face =
+            strcmp(element->name, "face") == 0 || strcmp(element->name, "tristrips") == 0;
+        vertices += strcmp(element->name, "vertex") == 0 ? element->count : 0;
+        faces += is_face ? element->count : 0;
+        names_faces |= is_face;
+    }
+    return faces == 0 && (vertices > 0 || !names_faces);
+}
+
 /* ---- reading: rows --------------------------------------------------------------------------- */
 
 static bool skip_list(io_text *text, points_encoding encoding, const ply_property *property)

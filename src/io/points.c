@@ -332,6 +332,23 @@ tml_status tml_points_load(tml_context *tml, const char *path, tml_points *out)
     return status;
 }
 
+const char *tml_points_format(tml_context *tml, const char *path)
+{
+    enum { HEAD_SIZE = 1024 };
+    io_file file;
+    uint8_t head[HEAD_SIZE];
+    if (tml_io_open(tml, "tml_points_format", path, &file) != TML_OK)
+        return NULL;
+    size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
+    const point_sink sink = {.file = &file};
+    const points_format *format = NULL;
+    if (tml_io_read(&file, 0, head, size) == TML_OK &&
+        find_format(&sink, head, size, &format) != TML_OK)
+        format = NULL;
+    tml_io_close(&file);
+    return format ? format->name : NULL;
+}
+
 void tml_points_free(tml_context *tml, tml_points *points)
 {
     size_t size = points->count * sizeof(float);

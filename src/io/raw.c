@@ -72,6 +72,7 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
      * stream's end tells, but not how many volumes there are. */
     uint64_t size = out->samples * sample_size;
     out->offset = desc->skip;
+    out->is_exact = true;
     uint64_t stored = file->size > desc->skip ? file->size - desc->skip : 0;
     if (compressed && desc->frame)
         return tml_io_error(file, TML_UNSUPPORTED,
@@ -82,7 +83,7 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
         return tml_io_error(file, TML_FILE_FORMAT,
                             "holds %" PRIu64 " bytes after the skip of %" PRIu64 ", needs %" PRIu64
                             " (%" PRIu64 " x %" PRIu64 " x %" PRIu64 " x %s) or a multiple; check "
-                            "dims, type and skip",
+                            "desc.dims, desc.type and desc.skip",
                             stored, desc->skip, size, desc->dims[0], desc->dims[1], desc->dims[2],
                             tml_type_name(desc->type));
     if (!compressed)

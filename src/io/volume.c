@@ -42,6 +42,7 @@ tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t chann
                             ", the volumes in the file",
                             frame, channels * volumes);
     uint64_t voxels = dims[0] * dims[1] * dims[2];
+    out->volume.frame_count = channels * volumes;
     out->samples = samples;
     out->first = frame / channels * channels * voxels + frame % channels * inner;
     out->run = channels == 1 ? voxels : inner;
@@ -158,8 +159,11 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
     else
         status = tml_io_error(file, TML_FILE_FORMAT,
-                              "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
-                              "MRC, NPY); for headerless samples give dims and type");
+                              file->size == 0
+                                  ? "the file is empty"
+                                  : "is none of the volume formats known here (NRRD, NIfTI, "
+                                    "MetaImage, MRC, NPY); for headerless samples give desc.dims "
+                                    "and desc.type");
     if (status == TML_OK && header->volume.format[0] == '\0')
         snprintf(header->volume.format, sizeof header->volume.format, "%s",
                  format ? format->name : "raw");
@@ -197,6 +201,29 @@ static tml_status open_volume(tml_context *tml, const char *call, const char *pa
     if (status == TML_OK)
         *out = header;
     return status;
+}
+
+/* Of a gzip file, the format is that of what it holds. */
+const char *tml_volume_format(tml_context *tml, const char *path)
+{
+    io_file file;
+    io_block head = {0};
+    uint8_t magic[3];
+    const char *name = NULL;
+    tml_volume_load_desc named = {.type = TML_TYPE_NONE};
+    if (open_volume(tml, "tml_volume_format", path, &file) != TML_OK)
+        return NULL;
+    if (tml_io_read_head(&file, VOLUME_HEAD_SIZE, &head) == TML_OK) {
+        const volume_format *format =
+            find_format((io_span){(const char *)head.data, head.size}, file.path);
+        name = format ? format->name : tml_volume_raw_from_name(file.path, &named) ? "raw" : NULL;
+    } else if (file.size >= sizeof magic && tml_io_read(&file, 0, magic, sizeof magic) == TML_OK &&
+               tml_io_is_gzip(magic, sizeof magic)) {
+        name = "gzip";
+    }
+    tml_io_block_free(&file, &head);
+    tml_io_close(&file);
+    return name;
 }
 
 static const char load_call[] = "tml_volume_load";

@@ -258,6 +258,18 @@ static tml_status open_next(samples_reader *reader, bool only_check)
     return open_stream(reader, only_check);
 }
 
+/* At the end of a data file: what follows its samples does not matter, unless it is all that could tell wrong dims. */
+static tml_status finish_file(samples_reader *reader)
+{
+    bool has_more;
+    tml_status status = tml_io_stream_finish(&reader->stream, &has_more);
+    if (status == TML_OK && has_more && reader->header->is_exact)
+        status = tml_io_error(&reader->file, TML_FILE_FORMAT,
+                              "its compressed data go on after the last sample; check desc.dims, "
+                              "desc.type and desc.skip");
+    return status;
+}
+
 static void rewind_files(samples_reader *reader)
 {
     close_file(reader);
@@ -283,7 +295,7 @@ static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size
         size -= piece;
         out = out ? out + piece : NULL;
         if (status == TML_OK && reader->left == 0)
-            status = tml_io_stream_finish(&reader->stream);
+            status = finish_file(reader);
     }
     return status;
 }

@@ -36,6 +36,7 @@ typedef struct volume_header {
     uint64_t line_skip; /* then so many lines */
     uint64_t byte_skip; /* then so many bytes, after inflating */
     bool at_end;        /* raw, instead of the three: the samples are a data file's last bytes */
+    bool is_exact;      /* no byte may follow the samples */
     bool big_endian;
 
     /* All samples of all data files together, and those that are wanted: runs pieces of run
