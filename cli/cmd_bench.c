@@ -40,7 +40,7 @@ static const tml_type types[] = {TML_TYPE_NONE, TML_U8,  TML_I8,  TML_U16, TML_I
 
 static const opt bench_options[] = {
     {OPT_SECTION, .help = "Input"},
-    {OPT_FILE, "input", .argument = "FILE", .offset = offsetof(bench_args, input),
+    {OPT_INPUT, "input", .argument = "FILE", .offset = offsetof(bench_args, input),
      .help = "a volume (surface) or an NPY array, instead of a generated one"},
     {OPT_CHOICE, "type", .choices = "auto|u8|i8|u16|i16|u32|u64|f32|f64|f16", .fallback = "auto",
      .offset = offsetof(bench_args, type),
@@ -71,7 +71,7 @@ static const opt bench_options[] = {
     {OPT_COUNT, "repeats", .argument = "N", .most = 1000, .fallback = "0",
      .offset = offsetof(bench_args, repeats),
      .help = "runs of each row; 0: as many as take a second"},
-    {OPT_FILE, "peers", .argument = "FILE", .offset = offsetof(bench_args, peers),
+    {OPT_INPUT, "peers", .argument = "FILE", .offset = offsetof(bench_args, peers),
      .help = "a peer's times (lines of operation, count, percent, milliseconds) to show beside"},
     {0},
 };

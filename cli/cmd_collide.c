@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "files.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "picture_options.h"
@@ -51,6 +52,10 @@ static const char *parse_classes(const char *text, void *member)
     return *text || !set->bits ? "some of crossing,touching,coplanar,degenerate" : NULL;
 }
 
+static const char *const table_endings[] = {".csv", ".json", ".npy", NULL};
+static const char *const line_endings[] = {".obj", NULL};
+static const char *const picture_endings[] = {".png", NULL};
+
 static const opt collide_options[] = {
     {OPT_SECTION, .help = "Where B is"},
     {OPT_NUMBERS, "translate", .argument = "X,Y,Z", .count_least = 3, .count_most = 3,
@@ -62,7 +67,7 @@ static const opt collide_options[] = {
     {OPT_NUMBER, "scale", .argument = "S", .least = 1e-30, .most = 1e30, .fallback = "1",
      .offset = offsetof(collide_args, scale),
      .help = "before that, make it so many times as large"},
-    {OPT_FILE, "pose", .argument = "FILE", .offset = offsetof(collide_args, pose),
+    {OPT_INPUT, "pose", .argument = "FILE", .offset = offsetof(collide_args, pose),
      .help = "instead of these, many poses: a matrix of 12 or 16 numbers a line, row by row, "
              "that takes B to A; or NPY of (n,3,4) or (n,4,4)"},
 
@@ -84,12 +89,14 @@ static const opt collide_options[] = {
          "leave out triangles with coordinates that are too large, instead of refusing the mesh"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(collide_args, output),
+    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(collide_args, output),
+     .endings = table_endings,
      .help =
          "the pairs, or with --count or --distance what there is for each pose: .csv .json .npy"},
-    {OPT_FILE, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
-     .help = "the lines along which triangles cross: .obj"},
-    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(collide_args, png),
+    {OPT_OUTPUT, "segments", .argument = "FILE", .offset = offsetof(collide_args, segments),
+     .endings = line_endings, .help = "the lines along which triangles cross: .obj"},
+    {OPT_OUTPUT, "png", .argument = "FILE", .offset = offsetof(collide_args, png),
+     .endings = picture_endings,
      .help = "a picture of both, in the first pose with a pair, the triangles that meet lit"},
 
     PICTURE_OPTIONS(collide_args),
@@ -106,12 +113,8 @@ static bool is_posed(const collide_args *a)
     return is;
 }
 
-/* A long run must not end in an unknown ending. */
 static int check_args(const collide_args *a, uint32_t operand_count)
 {
-    static const char *const tables[] = {".csv", ".json", ".npy", NULL};
-    static const char *const pictures[] = {".png", NULL};
-    static const char *const lines[] = {".obj", NULL};
     if (a->self ? operand_count != 1 : operand_count != 2)
         return cli_usage("collide", a->self ? "--self takes one mesh, not two"
                                             : "B is missing; give a second mesh, or --self");
@@ -126,15 +129,8 @@ static int check_args(const collide_args *a, uint32_t operand_count)
                                     "and --png, away");
     if (a->pose && is_posed(a))
         return cli_usage("collide", "--pose stands instead of --translate, --rotate and --scale");
-    if (a->output && !path_ends_with(a->output, tables))
-        return cli_usage("collide", "--output: %s ends in no known format; use .csv, .json or .npy",
-                         a->output);
     if (a->output && a->distance && path_ends_with(a->output, (const char *const[]){".npy", NULL}))
         return cli_usage("collide", "--output: distances are written as .csv or .json");
-    if (a->segments && !path_ends_with(a->segments, lines))
-        return cli_usage("collide", "--segments: %s does not end in .obj", a->segments);
-    if (a->png && !path_ends_with(a->png, pictures))
-        return cli_usage("collide", "--png: %s does not end in .png", a->png);
     return CLI_OK;
 }
 

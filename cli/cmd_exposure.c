@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files.h"
 #include "frames.h"
 #include "json.h"
 #include "picture_buffer.h"
@@ -57,9 +58,12 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
+static const char *const output_endings[] = {".png", ".pfm", ".hdr", NULL};
+static const char *const plot_endings[] = {".png", NULL};
+
 static const opt exposure_options[] = {
     {OPT_SECTION, .help = "Measuring"},
-    {OPT_FILE, "meter", .argument = "average|centre|spot|matrix|FILE", .fallback = "average",
+    {OPT_INPUT, "meter", .argument = "average|centre|spot|matrix|FILE", .fallback = "average",
      .offset = offsetof(exposure_args, meter),
      .help =
          "which pixels weigh how much; FILE: a picture, laid over the region, black where pixels "
@@ -114,7 +118,8 @@ static const opt exposure_options[] = {
     FRAMES_OPTION(exposure_args, frames),
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(exposure_args, output),
+    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(exposure_args, output),
+     .endings = output_endings,
      .help = "the picture, exposed and tone-mapped: .png, or .pfm and .hdr with linear values; of "
              "several "
              "inputs with %04d for the number: the input's, or from 0"},
@@ -126,7 +131,8 @@ static const opt exposure_options[] = {
      .help = "for reinhard_extended: the exposed luminance that becomes white"},
     {OPT_CHOICE, "depth", .choices = "8|16", .fallback = "8",
      .offset = offsetof(exposure_args, depth), .help = "bits of a .png"},
-    {OPT_FILE, "histogram", .argument = "FILE", .offset = offsetof(exposure_args, plot),
+    {OPT_OUTPUT, "histogram", .argument = "FILE", .offset = offsetof(exposure_args, plot),
+     .endings = plot_endings,
      .help = "a plot of the histogram (.png), with mean, median, clip and middle grey"},
     {OPT_FLAG, "ascii", .offset = offsetof(exposure_args, ascii),
      .help = "draw the summary's histogram in ASCII (default where the locale is not UTF-8)"},
@@ -169,25 +175,15 @@ static int fail(const run *r, tml_status status)
 
 static int check_args(const exposure_args *a, const frames *f)
 {
-    static const char *const outputs[] = {".png", ".pfm", ".hdr", NULL};
-    static const char *const plots[] = {".png", NULL};
     const char *const paths[] = {a->output, a->plot};
     static const char *const names[] = {"output", "histogram"};
     for (int i = 0; i < 2; i++) {
         if (!paths[i])
             continue;
-        if (!path_ends_with(paths[i], i ? plots : outputs))
-            return cli_usage("exposure", "--%s: %s ends in no known format; use %s", names[i],
-                             paths[i], i ? ".png" : ".png, .pfm or .hdr");
         int code = frames_check_output("exposure", names[i], paths[i], f->is_sequence);
-        if (code == CLI_OK)
-            code = frames_check_inputs("exposure", names[i], paths[i], f);
         if (code != CLI_OK)
             return code;
     }
-    if (a->output && a->plot && strcmp(a->output, a->plot) == 0)
-        return cli_usage("exposure", "--output and --histogram are both %s; name another file",
-                         a->plot);
     if ((a->luminance == TML_LUMINANCE_CUSTOM) != (a->weights.count > 0))
         return cli_usage("exposure", "--luminance custom and --weights belong together");
     if ((a->by == TML_EXPOSE_PERCENTILE) != (a->percentile.count > 0))

@@ -20,10 +20,22 @@ typedef struct index_args {
     const char *output;
 } index_args;
 
+static const char *const endings[] = {".tmx", NULL};
+
+/* An opt_names_fn. */
+static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
+{
+    const index_args *a = args;
+    int length = a->output ? snprintf(out, size, "%s", a->output)
+                           : snprintf(out, size, "%s.tmx", operands[0]);
+    return number == 0 && length >= 0 && (size_t)length < size;
+}
+
 static const opt index_options[] = {
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(index_args, output),
-     .help = "the index, for 'surface --index' (default: IN with .tmx after it)"},
+    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(index_args, output),
+     .endings = endings, .names = output_name,
+     .help = "the index, for 'surface --index' a .tmx file (default: IN with .tmx after it)"},
     INPUT_OPTIONS(index_args),
     {0},
 };
@@ -164,14 +176,9 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
 {
     const index_args *a = args;
     (void)operand_count;
-    char beside[4096];
-    const char *output = a->output;
-    if (!output) {
-        int length = snprintf(beside, sizeof beside, "%s.tmx", operands[0]);
-        if (length < 0 || (size_t)length >= sizeof beside)
-            return cli_usage("index", "the name is too long; give --output");
-        output = beside;
-    }
+    char output[4096];
+    if (!output_name(a, operands, 0, output, sizeof output))
+        return cli_usage("index", "the output's name is too long");
     run r = {.args = a, .tml = cli_open("index", &a->common)};
     if (!r.tml)
         return CLI_FAILED;

@@ -22,6 +22,25 @@ typedef struct mips_args {
 /* Of floats. */
 typedef enum mips_format { AUTO, PFM, HDR } mips_format;
 
+enum { MOST_LEVELS = 64 };
+
+static bool level_name(const mips_args *a, uint32_t level, const char *ending, char *out,
+                       size_t size)
+{
+    int length = snprintf(out, size, "%s_%" PRIu32 "%s", a->prefix, level, ending);
+    return length >= 0 && (size_t)length < size;
+}
+
+/* An opt_names_fn: the levels that there may be, of whatever picture. */
+static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
+{
+    static const char *const endings[] = {".png", ".pfm", ".hdr"};
+    const mips_args *a = args;
+    (void)operands;
+    return a->prefix && number / 3 < (a->levels ? a->levels : MOST_LEVELS) &&
+           level_name(a, number / 3, endings[number % 3], out, size);
+}
+
 static const opt mips_options[] = {
     {OPT_SECTION, .help = "Levels"},
     {OPT_CHOICE, "filter", .choices = "area|box|kaiser", .fallback = "area",
@@ -29,14 +48,15 @@ static const opt mips_options[] = {
      .help = "area: each texel is the mean of the area it covers, exact for every size; box: 2 x "
              "2, odd "
              "rows and columns are dropped; kaiser: sharper, may ring"},
-    {OPT_COUNT, "levels", .argument = "N", .least = 0, .most = 64, .fallback = "0",
+    {OPT_COUNT, "levels", .argument = "N", .least = 0, .most = MOST_LEVELS, .fallback = "0",
      .offset = offsetof(mips_args, levels),
      .help = "how many, the picture itself counted; 0: down to 1 x 1"},
     {OPT_FLAG, "linear", .offset = offsetof(mips_args, is_linear),
      .help = "PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says "
              "otherwise)"},
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "PREFIX", .offset = offsetof(mips_args, prefix),
+    {OPT_OUTPUT, "output", 'o', .argument = "PREFIX", .offset = offsetof(mips_args, prefix),
+     .names = output_name,
      .help = "writes PREFIX_0.png, PREFIX_1.png ..., level 0 being the picture"},
     {OPT_CHOICE, "format", .choices = "auto|pfm|hdr", .fallback = "auto",
      .offset = offsetof(mips_args, format),
@@ -82,29 +102,11 @@ static void drop_alpha(tml_picture *p, bool *has_alpha)
 static bool level_path(const run *r, uint32_t level, char path[PATH_SIZE])
 {
     bool is_png = is_integer(r->in.picture.type);
-    int length = snprintf(path, PATH_SIZE, "%s_%" PRIu32 ".%s", r->args->prefix, level,
-                          is_png                   ? "png"
-                          : r->args->format == HDR ? "hdr"
-                                                   : "pfm");
-    return length >= 0 && length < PATH_SIZE;
-}
-
-/* Is one of the outputs the input, which would be lost? */
-static int check_paths(const run *r, const char *input)
-{
-    char path[PATH_SIZE];
-    path_id own, id;
-    bool is_file = path_identify(input, &own);
-    for (uint32_t level = 0; level < r->levels; level++) {
-        if (!level_path(r, level, path))
-            return cli_usage("mips", "--output is longer than %d bytes", PATH_SIZE - 20);
-        if (is_file && path_identify(path, &id) && path_id_is(&id, &own))
-            return cli_usage("mips",
-                             "--output: level %" PRIu32
-                             " would be %s, the input, which would be lost; name another prefix",
-                             level, path);
-    }
-    return CLI_OK;
+    return level_name(r->args, level,
+                      is_png                   ? ".png"
+                      : r->args->format == HDR ? ".hdr"
+                                               : ".pfm",
+                      path, PATH_SIZE);
 }
 
 /* Of floats; integers always are. */
@@ -207,6 +209,7 @@ static int make_and_save(run *r)
 static int mips_run(void *args, char **operands, uint32_t operand_count)
 {
     const mips_args *a = args;
+    char path[PATH_SIZE];
     (void)operand_count;
     if (!a->prefix)
         return cli_usage("mips", "nothing to write; give --output PREFIX");
@@ -217,9 +220,9 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     if (code == CLI_OK) {
         uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
-        code = check_paths(&r, operands[0]);
-        if (code == CLI_OK)
-            code = make_and_save(&r);
+        code = level_path(&r, MOST_LEVELS, path)
+                   ? make_and_save(&r)
+                   : cli_usage("mips", "--output is longer than %d bytes", PATH_SIZE - 20);
         picture_buffer_free(r.tml, &r.in);
     }
     cli_close(r.tml);

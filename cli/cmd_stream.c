@@ -196,6 +196,11 @@ typedef struct compact_args {
     const char *debug_pyramid;
 } compact_args;
 
+static const char *const array_endings[] = {".npy", NULL};
+#ifdef TML_GL
+static const char *const picture_endings[] = {".png", NULL};
+#endif
+
 static const opt compact_options[] = {
     {OPT_SECTION, .help = "Which elements to keep"},
     {OPT_NUMBERS, "min", .argument = "A", .help = "those not below A",
@@ -205,8 +210,8 @@ static const opt compact_options[] = {
     {OPT_FLAG, "nonzero", .help = "those that are not 0 (NaN is not 0)",
      .offset = offsetof(compact_args, nonzero)},
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', "FILE.npy", .help = "where to write",
-     .offset = offsetof(compact_args, output)},
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .help = "where to write",
+     .offset = offsetof(compact_args, output), .endings = array_endings},
     {OPT_FLAG, "indices",
      .help = "write the positions of the kept elements (u64), not the elements",
      .offset = offsetof(compact_args, indices)},
@@ -215,7 +220,7 @@ static const opt compact_options[] = {
      .help = "how counts become positions; the result is the same", .fallback = "auto",
      .offset = offsetof(compact_args, method)},
 #ifdef TML_GL
-    {OPT_FILE, "debug-pyramid", .argument = "FILE.png",
+    {OPT_OUTPUT, "debug-pyramid", .argument = "FILE.png", .endings = picture_endings,
      .help = "with --backend gl: a picture of the HistoPyramid, each node coloured by the share "
              "that it keeps",
      .offset = offsetof(compact_args, debug_pyramid)},
@@ -435,8 +440,8 @@ static const opt scan_options[] = {
     {OPT_SECTION, .help = "Scan"},
     {OPT_FLAG, "inclusive", .help = "let each sum include its own element (default: exclude it)",
      .offset = offsetof(scan_args, inclusive)},
-    {OPT_FILE, "output", 'o', "FILE.npy", .help = "where to write",
-     .offset = offsetof(scan_args, output)},
+    {OPT_OUTPUT, "output", 'o', "FILE.npy", .help = "where to write",
+     .offset = offsetof(scan_args, output), .endings = array_endings},
     {0},
 };
 

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "color.h"
+#include "files.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "picture_options.h"
@@ -55,6 +56,9 @@ static const char *parse_creases(const char *text, void *member)
 }
 
 #define ONE_NUMBER .count_least = 1, .count_most = 1
+
+static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
+static const char *const picture_endings[] = {".png", NULL};
 
 static const opt subdivide_options[] = {
     {OPT_SECTION, .help = "How fine"},
@@ -120,10 +124,11 @@ static const opt subdivide_options[] = {
              "of several fans, instead of refusing them"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(subdivide_args, output),
+    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(subdivide_args, output),
+     .endings = mesh_endings,
      .help = "the mesh: .ply .stl .obj .glb .vtp; texture coordinates need .obj"},
-    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(subdivide_args, png),
-     .help = "a picture of its triangles, a colour for each level"},
+    {OPT_OUTPUT, "png", .argument = "FILE", .offset = offsetof(subdivide_args, png),
+     .endings = picture_endings, .help = "a picture of its triangles, a colour for each level"},
     PICTURE_OPTIONS(subdivide_args),
     {0},
 };
@@ -133,11 +138,8 @@ static bool is_adaptive(const subdivide_args *a)
     return a->edge.count || a->pixels.count || a->angle.count || a->distance.count;
 }
 
-/* A long run must not end in an unknown ending. */
 static int check_args(const subdivide_args *a)
 {
-    static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
-    static const char *const pictures[] = {".png", NULL};
     uint32_t ways =
         a->levels.count + a->edge.count + a->pixels.count + a->angle.count + a->distance.count;
     if (!a->output && !a->png)
@@ -156,12 +158,6 @@ static int check_args(const subdivide_args *a)
                                       "or --distance");
     if (is_adaptive(a) && a->limit)
         return cli_usage("subdivide", "--limit is for --levels; other vertices lie there anyway");
-    if (a->output && !path_ends_with(a->output, meshes))
-        return cli_usage("subdivide",
-                         "--output: %s ends in no known format; use .ply, .stl, .obj, .glb or .vtp",
-                         a->output);
-    if (a->png && !path_ends_with(a->png, pictures))
-        return cli_usage("subdivide", "--png: %s does not end in .png", a->png);
     return CLI_OK;
 }
 

@@ -90,6 +90,9 @@ static const char *parse_color(const char *text, void *member)
     return NULL;
 }
 
+static const char *const mesh_endings[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
+static const char *const picture_endings[] = {".png", NULL};
+
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
     {OPT_NUMBERS, "iso", .argument = "V[,V...]", .offset = offsetof(surface_args, iso),
@@ -101,7 +104,7 @@ static const opt surface_options[] = {
     {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
      .offset = offsetof(surface_args, region),
      .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
-    {OPT_FILE, "mask", .argument = "FILE", .offset = offsetof(surface_args, mask),
+    {OPT_INPUT, "mask", .argument = "FILE", .offset = offsetof(surface_args, mask),
      .help = "a volume of the same size; where it is 0, samples count as missing"},
     {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
      .help = "close the surface where it leaves the volume"},
@@ -115,16 +118,17 @@ static const opt surface_options[] = {
          "four triangles may arise where samples equal the isovalue"},
 
     {OPT_SECTION, .help = "Output"},
-    {OPT_FILE, "output", 'o', .argument = "FILE", .offset = offsetof(surface_args, output),
-     .help = "the mesh: .ply .stl .obj .glb .vtp"},
-    {OPT_FILE, "png", .argument = "FILE", .offset = offsetof(surface_args, png),
-     .help = "a picture of it"},
-    {OPT_FILE, "debug-cells", .argument = "FILE", .offset = offsetof(surface_args, debug_cells),
+    {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(surface_args, output),
+     .endings = mesh_endings, .help = "the mesh: .ply .stl .obj .glb .vtp"},
+    {OPT_OUTPUT, "png", .argument = "FILE", .offset = offsetof(surface_args, png),
+     .endings = picture_endings, .help = "a picture of it"},
+    {OPT_OUTPUT, "debug-cells", .argument = "FILE", .offset = offsetof(surface_args, debug_cells),
+     .endings = picture_endings,
      .help = "a picture of the triangles of each cell, slice beside slice: 0 to 5 are black, blue, "
              "green, yellow, orange, red"},
     {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
      .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
-    {OPT_FILE, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
+    {OPT_INPUT, "attribute", .argument = "FILE", .offset = offsetof(surface_args, attribute),
      .help = "a volume of the same size whose values are put on the vertices"},
     {OPT_FLAG, "soup", .offset = offsetof(surface_args, soup),
      .help = "three vertices for each triangle, no indices"},
@@ -138,7 +142,7 @@ static const opt surface_options[] = {
      .offset = offsetof(surface_args, slab_layers),
      .help = "read, work and write in slabs of so many layers (of points: of their field), for the "
              "same mesh; 0: only where a volume needs more than --memory, or half of what is free"},
-    {OPT_FILE, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
+    {OPT_INPUT, "index", .argument = "FILE", .offset = offsetof(surface_args, index),
      .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
              "cross are not read, where samples are raw and in one file"},
 
@@ -180,22 +184,10 @@ static int check_sequence(const surface_args *a)
     return code;
 }
 
-/* A long run must not end in an unknown ending. */
 static int check_args(const surface_args *args)
 {
-    static const char *const meshes[] = {".ply", ".stl", ".obj", ".glb", ".vtp", NULL};
-    static const char *const pictures[] = {".png", NULL};
     if (!args->output && !args->png && !args->debug_cells)
         return cli_usage("surface", "nothing to write; give --output, --png or --debug-cells");
-    if (args->output && !path_ends_with(args->output, meshes))
-        return cli_usage("surface",
-                         "--output: %s ends in no known format; use .ply, .stl, .obj, "
-                         ".glb or .vtp",
-                         args->output);
-    if (args->png && !path_ends_with(args->png, pictures))
-        return cli_usage("surface", "--png: %s does not end in .png", args->png);
-    if (args->debug_cells && !path_ends_with(args->debug_cells, pictures))
-        return cli_usage("surface", "--debug-cells: %s does not end in .png", args->debug_cells);
     if (args->debug_cells && (args->labels.all || args->labels.count || args->iso.count > 1))
         return cli_usage("surface", "--debug-cells shows one isovalue; leave --labels away");
     if (args->iso.count && (args->labels.all || args->labels.count))
@@ -345,10 +337,10 @@ static int prepare_points(run *r)
 {
     const surface_args *a = r->args;
     const tml_points *p = &r->in.points;
-    if (a->labels.all || a->labels.count || a->mask || a->attribute)
+    if (a->labels.all || a->labels.count || a->mask || a->attribute || a->debug_cells)
         return cli_usage("surface",
-                         "--labels, --mask and --attribute are for volumes; %s holds "
-                         "points",
+                         "--labels, --mask, --attribute and --debug-cells are for volumes; %s "
+                         "holds points",
                          r->in.path);
     tml_field_desc field = {.radius = a->radius,
                             .kind = (tml_field_kind)a->points_kind,
@@ -568,8 +560,6 @@ static int save_cells(run *r)
 {
     if (!r->args->debug_cells)
         return CLI_OK;
-    if (r->in.is_points)
-        return cli_usage("surface", "--debug-cells is for volumes; %s holds points", r->in.path);
     tml_surface_desc desc = r->desc;
     uint64_t triangles;
     desc.iso = r->isovalues[0];

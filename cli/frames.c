@@ -77,48 +77,6 @@ const char *frames_parse(const char *text, void *member)
     return NULL;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    const path_id *x = a, *y = b;
-    return x->device != y->device ? (x->device > y->device) - (x->device < y->device)
-                                  : (x->number > y->number) - (x->number < y->number);
-}
-
-bool path_identify(const char *path, path_id *out)
-{
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return false;
-    *out = (path_id){info.st_dev, info.st_ino};
-    return true;
-}
-
-bool path_id_is(const path_id *a, const path_id *b)
-{
-    return compare_ids(a, b) == 0;
-}
-
-int frames_check_inputs(const char *command, const char *option, const char *path, const frames *f)
-{
-    char output[FRAME_PATH];
-    path_id id, *inputs = path ? malloc(f->count * sizeof *inputs) : NULL;
-    size_t count = 0;
-    int code = CLI_OK;
-    if (path && !inputs)
-        return cli_error(command, "no memory for %" PRIu32 " frames", f->count);
-    for (uint32_t i = 0; path && i < f->count; i++)
-        count += path_identify(f->list[i].path, &inputs[count]);
-    if (count)
-        qsort(inputs, count, sizeof *inputs, compare_ids);
-    for (uint32_t i = 0; count && i < f->count && code == CLI_OK; i++)
-        if (path_number(path, f->list[i].number, output, sizeof output) &&
-            path_identify(output, &id) && bsearch(&id, inputs, count, sizeof *inputs, compare_ids))
-            code = cli_usage(command, "--%s: %s is an input, which would be lost; name another one",
-                             option, output);
-    free(inputs);
-    return code;
-}
-
 /* ---- finding them ---------------------------------------------------------------------------- */
 
 static int add(const char *command, frames *f, uint32_t *room, uint32_t number, const char *path)

@@ -2,8 +2,6 @@
 #ifndef CLI_FRAMES_H
 #define CLI_FRAMES_H
 
-#include <sys/types.h>
-
 #include "cli.h"
 
 enum { FRAMES_MOST = 1000000, FRAME_PATH = 4096 };
@@ -56,18 +54,9 @@ int frames_run(const char *command, const frames *f, frame_fn work, void *user);
  * False where the result is longer than size or the pattern has another conversion. */
 bool path_is_numbered(const char *pattern);
 bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
-/* Which file a path leads to, by whatever name. False where there is none. */
-typedef struct path_id {
-    dev_t device;
-    ino_t number;
-} path_id;
-bool path_identify(const char *path, path_id *out);
-bool path_id_is(const path_id *a, const path_id *b);
 /* A check of an option that names an output: a number there, where there are several. Prints what is wrong and
  * returns an exit code. path may be NULL. */
 int frames_check_output(const char *command, const char *option, const char *path,
                         bool is_sequence);
-/* A check of the same option that no frame's output is an input of any, which would be lost. */
-int frames_check_inputs(const char *command, const char *option, const char *path, const frames *f);
 
 #endif

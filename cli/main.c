@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "files.h"
 #include "progress.h"
 #include "ranks.h"
 
@@ -295,7 +296,10 @@ static const opt_command program = {
     .summary = "Meshes from volumes and point clouds, collision and subdivision of meshes, "
                "exposure of pictures, "
                "and streams reduced, scanned and compacted",
-    .about = "Each command explains itself: '" CLI_PROGRAM " COMMAND --help'.",
+    .about =
+        "Each command explains itself: '" CLI_PROGRAM " COMMAND --help'. An output appears when "
+        "it is complete, under its name; one that is an input, by whatever name, or another "
+        "output is refused before any work.",
     .options = program_options,
 };
 
@@ -340,9 +344,11 @@ static int run_command(const cli_command *command, int argc, char **argv)
     if (!args)
         return cli_error(command->options.name, "out of memory");
     opt_outcome outcome = opt_parse(&command->options, argc, argv, args, &operand_count);
-    int code = outcome == OPT_RUN      ? command->run(args, argv + 1, operand_count)
-               : outcome == OPT_HELPED ? CLI_OK
-                                       : CLI_USAGE;
+    int code = outcome == OPT_REFUSED ? CLI_USAGE : CLI_OK;
+    if (outcome == OPT_RUN)
+        code = files_check(&command->options, args, argv + 1, operand_count);
+    if (outcome == OPT_RUN && code == CLI_OK)
+        code = command->run(args, argv + 1, operand_count);
     free(args);
     return code;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "files.h"
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -121,6 +122,11 @@ bool opt_takes_value(const opt *option)
     return option->kind != OPT_FLAG && option->kind != OPT_HELP && option->kind != OPT_SECTION;
 }
 
+bool opt_is_file(const opt *option)
+{
+    return option->kind == OPT_INPUT || option->kind == OPT_OUTPUT;
+}
+
 const char *opt_value_name(const opt *option)
 {
     return option->argument ? option->argument : option->choices;
@@ -196,7 +202,8 @@ static bool parse_value(const opt *option, const char *text, char *args, char *e
         *(bool *)member = true;
         return true;
     case OPT_TEXT:
-    case OPT_FILE:
+    case OPT_INPUT:
+    case OPT_OUTPUT:
         *(const char **)member = text;
         snprintf(expected, OPT_TEXT_SIZE, "%s", option->choices ? option->choices : "a text");
         return text[0] && (!option->choices || find_choice(option->choices, text) >= 0);
@@ -318,9 +325,30 @@ static const opt *find_letter(const opt_command *command, const opt *const *list
     return NULL;
 }
 
+/* "--png: a.jpg does not end in .png". A long run must not end in an unknown ending. */
+static opt_outcome refuse_ending(const opt_command *command, const opt *option, const char *text)
+{
+    char list[OPT_TEXT_SIZE] = "";
+    size_t used = 0;
+    for (const char *const *ending = option->endings; *ending && used < sizeof list; ending++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 ending == option->endings ? ""
+                                 : ending[1]               ? ", "
+                                                           : " or ",
+                                 *ending);
+    cli_usage(command->name,
+              option->endings[1] ? "--%s: %s ends in no known format; use %s"
+                                 : "--%s: %s does not end in %s",
+              option->name, text, list);
+    return OPT_REFUSED;
+}
+
 static opt_outcome take(const opt_command *command, const opt *option, const char *text, void *args)
 {
     char expected[OPT_TEXT_SIZE];
+    if (option->kind == OPT_OUTPUT && option->endings && *text &&
+        !path_ends_with(text, option->endings))
+        return refuse_ending(command, option, text);
     if (option->kind == OPT_HELP) {
         opt_print_help(command, stdout);
         return OPT_HELPED;

@@ -18,7 +18,8 @@ typedef enum opt_kind {
     OPT_SECTION, /* no option: help is the heading of the ones that follow */
     OPT_FLAG,    /* bool */
     OPT_TEXT,    /* const char *; one of choices, if there are any */
-    OPT_FILE,    /* const char *; completes to file names */
+    OPT_INPUT,   /* const char *: a file that is read */
+    OPT_OUTPUT,  /* const char *: one that is written, its name ending as endings say */
     OPT_NUMBER,  /* double */
     OPT_COUNT,   /* uint64_t */
     OPT_BYTES,   /* uint64_t; K, M, G, T are powers of 1024 */
@@ -39,6 +40,11 @@ typedef struct opt_numbers {
  */
 typedef const char *(*opt_parse_fn)(const char *text, void *member);
 
+/* Of an output whose value is not its file's name: writes the number-th of its files' names into out; false where there
+ * are no more. */
+typedef bool (*opt_names_fn)(const void *args, char **operands, uint32_t number, char *out,
+                             size_t size);
+
 typedef struct opt {
     opt_kind kind;
     const char *name;     /* long name, without dashes */
@@ -51,6 +57,8 @@ typedef struct opt {
     double least, most;   /* numbers and counts: accepted range, when least < most */
     uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
     opt_parse_fn parse;               /* OPT_CUSTOM */
+    const char *const *endings; /* OPT_OUTPUT: those it may have, NULL at the end; NULL: any */
+    opt_names_fn names;         /* OPT_OUTPUT; NULL: the value is the name */
 } opt;
 
 /* One command: everything that help and parsing need. */
@@ -98,6 +106,7 @@ enum { OPT_MAX_OPTIONS = 96, OPT_TEXT_SIZE = 1024 };
  * pointers); returns how many. */
 uint32_t opt_list(const opt_command *command, const opt **list);
 bool opt_takes_value(const opt *option);
+bool opt_is_file(const opt *option);
 /* What help calls the value: argument, or the choices. */
 const char *opt_value_name(const opt *option);
 /* help, followed by range and default, into text (OPT_TEXT_SIZE bytes). */

@@ -137,7 +137,7 @@ static void print_bash_value(FILE *out, const opt_command *command, const opt *o
         fputs(") COMPREPLY=($(compgen -W '", out);
         print_choices(out, option->choices);
         fputs("' -- \"$word\")); return ;;\n", out);
-    } else if (option->kind == OPT_FILE) {
+    } else if (opt_is_file(option)) {
         fputs(") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
     } else {
         fputs(") return ;;\n", out);
@@ -222,7 +222,7 @@ static void print_zsh_option(FILE *out, const opt *option)
                 fputc('(', out);
                 print_choices(out, option->choices);
                 fputc(')', out);
-            } else if (option->kind == OPT_FILE) {
+            } else if (opt_is_file(option)) {
                 fputs("_files", out);
             }
         }
@@ -267,7 +267,7 @@ static void print_fish_option(FILE *out, const opt *option, const char *conditio
         print_choices(out, option->choices);
         fputc('\'', out);
     } else if (opt_takes_value(option)) {
-        fputs(option->kind == OPT_FILE ? " -r -F" : " -x", out);
+        fputs(opt_is_file(option) ? " -r -F" : " -x", out);
     }
     fputs(" -d '", out);
     print_quoted(out, option->help, "\\");

@@ -89,12 +89,3 @@ char *picture_describe(const tml_picture *p, char *text)
                  p->full_width, p->full_height);
     return text;
 }
-
-bool path_ends_with(const char *path, const char *const *endings)
-{
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && endings[i]; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
-            return true;
-    return false;
-}

@@ -29,7 +29,4 @@ tml_histogram picture_histogram(const tml_image_stats *stats);
 /* "1024 x 512, 3 x f32, Radiance" into text (TEXT_SIZE bytes); returns it. */
 char *picture_describe(const tml_picture *picture, char *text);
 
-/* Does path end in one of the endings (a list that ends with NULL), in any case? */
-bool path_ends_with(const char *path, const char *const *endings);
-
 #endif

@@ -309,6 +309,27 @@ static void make_npy(const char *name, const char *type, uint64_t count, const v
     write_file(name, header, sizeof header, data, size);
 }
 
+static void write_grey(const char *name, uint32_t width, uint32_t height, const float *rows)
+{
+    char header[64];
+    static float turned[64];
+    for (uint32_t y = 0; y < height; y++) /* PFM begins at the bottom */
+        memcpy(turned + (height - 1 - y) * width, rows + y * width, width * sizeof *rows);
+    int size =
+        snprintf(header, sizeof header, "Pf\n%" PRIu32 " %" PRIu32 "\n-1.0\n", width, height);
+    write_file(name, header, (size_t)size, turned, (size_t)width * height * sizeof *turned);
+}
+
+/* The bytes of a file of the folder, at most OUTPUT_SIZE. */
+static size_t read_bytes(const char *name, char *data)
+{
+    FILE *file = fopen(in_folder(name), "rb");
+    size_t size = file ? fread(data, 1, OUTPUT_SIZE, file) : 0;
+    if (file)
+        fclose(file);
+    return size;
+}
+
 /* The bytes of an NPY array's elements, at most size of them; returns how many. */
 static size_t read_npy(const char *name, void *data, size_t size)
 {
@@ -473,7 +494,10 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"compact a -o x.npy --min 1 --nonzero", "choose one"},
         {"compact a --min 1", "--output is missing"},
         {"compact a -o x.npy --min 1 --method fast", "give auto|look-back"},
+        {"compact a -o x.ply --min 1", "--output: x.ply does not end in .npy"},
         {"scan a", "--output is missing"},
+        {"scan a -o x.hdr", "--output: x.hdr does not end in .npy"},
+        {"index a -o x.GLB", "--output: x.GLB does not end in .tmx"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int code = run("%s", cases[i].line);
@@ -483,6 +507,22 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         CHECK(strstr(err, "--help'") != NULL);
         CHECK(out[0] == '\0');
     }
+}
+
+/* A line in which "@" stands for the folder, "<" for input and ">" for output. */
+static const char *fill_in(const char *line, const char *input, const char *output)
+{
+    static char filled[4096];
+    size_t used = 0;
+    for (; *line && used + 512 < sizeof filled; line++) {
+        const char *piece = *line == '@' ? folder : *line == '<' ? input : output;
+        if (strchr("@<>", *line))
+            used += (size_t)snprintf(filled + used, sizeof filled - used, "%s", piece);
+        else
+            filled[used++] = *line;
+    }
+    filled[used] = '\0';
+    return filled;
 }
 
 TEST(failures_exit_1_with_a_message_and_leave_no_file)
@@ -512,12 +552,7 @@ TEST(failures_exit_1_with_a_message_and_leave_no_file)
         {"reduce @/missing.npy", "missing.npy"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char line[4096];
-        size_t used = 0;
-        for (const char *s = cases[i].line; *s && used < sizeof line - sizeof folder; s++)
-            used += *s == '@' ? (size_t)sprintf(line + used, "%s", folder)
-                              : (line[used] = *s, (size_t)1);
-        line[used] = '\0';
+        const char *line = fill_in(cases[i].line, "", "");
         int code = run("%s", line);
         if (!CHECK_EQ_I64(code, 1) || !CHECK(strstr(err, cases[i].message) != NULL))
             printf("  line: %s\n  stderr: %s\n", line, err);
@@ -538,6 +573,135 @@ TEST(a_full_output_is_an_error)
     test_read_text(in_folder("stderr.txt"), err, OUTPUT_SIZE);
     CHECK_EQ_I64(WEXITSTATUS(status), 1);
     CHECK(strstr(err, "cannot write the output") != NULL);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The same file under other names, all of which end as the name does. */
+static int make_aliases(const char *name, char (*paths)[256])
+{
+    const char *ending = strrchr(name, '.'), *base = strrchr(folder, '/') + 1;
+    char target[256];
+    snprintf(target, sizeof target, "%s", in_folder(name));
+    snprintf(paths[0], 256, "%s", target);
+    snprintf(paths[1], 256, "%s/../%s/./%s", folder, base, name);
+    snprintf(paths[2], 256, "%s/soft%s", folder, ending);
+    snprintf(paths[3], 256, "%s/hard%s", folder, ending);
+    snprintf(paths[4], 256, "%s/chain%s", folder, ending);
+    unlink(paths[2]);
+    unlink(paths[3]);
+    unlink(paths[4]);
+    CHECK(symlink(name, paths[2]) == 0);
+    CHECK(link(target, paths[3]) == 0);
+    CHECK(symlink(paths[2], paths[4]) == 0);
+    return 5;
+}
+
+/* Every option of every command that names an output, once as each kind of input that the command reads. */
+TEST(no_output_is_an_input)
+{
+    static const struct {
+        const char *input, *line; /* a file by that name is input and output */
+    } cases[] = {
+        {"v.ply", "surface < --iso 100 -o >"},
+        {"v.stl", "surface @/other.nii --iso 100 --mask < -o >"},
+        {"v.obj", "surface @/other.nii --iso 100 --attribute < -o >"},
+        {"v.glb", "surface @/other.nii --iso 100 --index < -o >"},
+        {"v.vtp", "surface @/other.nii < --iso 100 -o >"},
+        {"v.png", "surface < --iso 100 --png >"},
+        {"v.png", "surface < --iso 100 --debug-cells >"},
+        {"v.ply", "surface < --iso 100 --slabs 4 -o >"},
+        {"v.tmx", "index < -o >"},
+        {"m.obj", "collide < @/other.obj --segments >"},
+        {"m.obj", "collide @/other.obj < --segments >"},
+        {"m.npy", "collide @/other.obj @/other.obj --pose < -o >"},
+        {"m.csv", "collide < --self -o >"},
+        {"m.json", "collide < --self -o >"},
+        {"m.png", "collide < --self --png >"},
+        {"m.obj", "subdivide < --levels 1 -o >"},
+        {"m.png", "subdivide < --levels 1 --png >"},
+        {"p.pfm", "exposure < -o >"},
+        {"p.png", "exposure < --histogram >"},
+        {"p.png", "exposure @/other.pfm --meter < -o >"},
+        {"p_1.pfm", "mips < -o @/p"},
+        {"a.npy", "compact < --min 1 -o >"},
+        {"a.npy", "compact < --min 1 --memory 64 -o >"},
+        {"a.npy", "scan < -o >"},
+    };
+    static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
+    static const float ones[] = {1, 1};
+    make_nifti("other.nii", ball(false), 1, 0);
+    write_file("other.obj", NULL, 0, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 34);
+    write_grey("other.pfm", 2, 1, ones);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *name = cases[i].input;
+        char paths[5][256];
+        switch (name[0]) {
+        case 'v':
+            make_nifti(name, ball(false), 1, 0);
+            break;
+        case 'm':
+            write_file(name, NULL, 0, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 34);
+            break;
+        case 'p':
+            write_grey(name, 2, 1, ones);
+            break;
+        default:
+            make_npy(name, "<f4", 2, ones, sizeof ones);
+        }
+        size_t size = read_bytes(name, before);
+        int count = make_aliases(name, paths);
+        for (int k = 0; k < count; k++) {
+            const char *line = fill_in(cases[i].line, paths[0], paths[k]);
+            if (!CHECK_EQ_I64(run("%s", line), 2) || !CHECK(strstr(err, "is an input, which")))
+                printf("  line: %s\n  stderr: %s\n", line, err);
+            CHECK(read_bytes(name, after) == size && memcmp(before, after, size) == 0);
+        }
+        for (int k = 0; k < count; k++)
+            unlink(paths[k]);
+    }
+    /* Without --output, the index lies beside its volume. */
+    make_nifti("v.nii", ball(false), 1, 0);
+    CHECK(symlink("v.nii", in_folder("v.nii.tmx")) == 0);
+    EXPECT(2, "index %s", in_folder("v.nii"));
+    CHECK(strstr(err, "v.nii.tmx is an input") != NULL);
+}
+
+TEST(no_two_outputs_are_one_file)
+{
+    static const char *const lines[] = {
+        "surface @/other.nii --iso 100 -o @/x.ply --png < --debug-cells >",
+        "surface @/other.nii @/other.nii --iso 100 --png @/f_%02d.png --debug-cells @/f_%02d.png",
+        "exposure @/other.pfm -o < --histogram >",
+    };
+    static const float ones[] = {1, 1};
+    make_nifti("other.nii", ball(false), 1, 0);
+    write_grey("other.pfm", 2, 1, ones);
+    char same[256], up[256], target[256];
+    snprintf(same, sizeof same, "%s", in_folder("same.png"));
+    snprintf(up, sizeof up, "%s/../%s/same.png", folder, strrchr(folder, '/') + 1);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        EXPECT(2, "%s", fill_in(lines[i], same, same));
+        CHECK(strstr(err, "are both") != NULL);
+        EXPECT(2, "%s", fill_in(lines[i], same, up));
+        CHECK(!exists("same.png") && !exists("x.ply") && !exists("f_00.png"));
+    }
+    write_file("same.png", NULL, 0, "old", 3); /* through a link, too, which is followed */
+    snprintf(target, sizeof target, "%s", in_folder("to_same.png"));
+    CHECK(symlink("same.png", target) == 0);
+    EXPECT(2, "%s", fill_in(lines[0], same, target));
+    CHECK(size_of("same.png") == 3);
+    EXPECT(0, "surface %s --iso 100 --png %s --debug-cells %s -q", in_folder("other.nii"),
+           in_folder("first.png"), in_folder("second.png"));
+}
+
+/* A usage error that only the input shows comes before the first output. */
+TEST(a_usage_error_writes_nothing)
+{
+    EXPECT(2, "surface %s -o %s --debug-cells %s", test_data("dam_break_4732.vtk"),
+           in_folder("early.ply"), in_folder("early.png"));
+    CHECK(strstr(err, "--debug-cells are for volumes") != NULL);
+    CHECK(!exists("early.ply") && !exists("early.png"));
 }
 
 /* ---- devices and info ------------------------------------------------------------------------ */
@@ -1289,17 +1453,6 @@ TEST(reduce_prints_what_was_asked)
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-static void write_grey(const char *name, uint32_t width, uint32_t height, const float *rows)
-{
-    char header[64];
-    static float turned[64];
-    for (uint32_t y = 0; y < height; y++) /* PFM begins at the bottom */
-        memcpy(turned + (height - 1 - y) * width, rows + y * width, width * sizeof *rows);
-    int size =
-        snprintf(header, sizeof header, "Pf\n%" PRIu32 " %" PRIu32 "\n-1.0\n", width, height);
-    write_file(name, header, (size_t)size, turned, (size_t)width * height * sizeof *turned);
-}
-
 /* Loads a picture of the test's folder; its first sample as a number, NaN on failure. */
 static double first_sample(const char *name, tml_picture *p)
 {
@@ -1521,7 +1674,7 @@ TEST(picture_commands_refuse_nonsense)
     CHECK(strstr(err, "the file is empty") != NULL);
 }
 
-/* By whatever name, and of whichever frame. */
+/* Of whichever frame. */
 TEST(picture_commands_spare_their_inputs)
 {
     static const float ones[] = {1, 1};
@@ -1539,7 +1692,7 @@ TEST(picture_commands_spare_their_inputs)
     EXPECT(2, "exposure %s -o %s --histogram %s --backend cpu", first, in_folder("both.png"),
            in_folder("both.png"));
     EXPECT(2, "mips %s -o %s --backend cpu", second, in_folder("in"));
-    CHECK(strstr(err, "level 1 would be") != NULL);
+    CHECK(strstr(err, "in_1.pfm is an input") != NULL);
     tml_picture p;
     CHECK(first_sample("in_0.pfm", &p) == 1 && first_sample("in_1.pfm", &p) == 1);
     CHECK(!exists("both.png") && !exists("in_2.pfm"));

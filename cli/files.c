@@ -1,0 +1,182 @@
+/* The files that a command line names. They are compared by what they lead to and not by name: a file that is there by
+ * its device and inode, one that is not yet by its folder's and its own name. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "files.h"
+#include "frames.h"
+
+bool path_ends_with(const char *path, const char *const *endings)
+{
+    size_t length = strlen(path);
+    for (; *endings; endings++) {
+        size_t size = strlen(*endings);
+        if (length >= size && strcasecmp(path + length - size, *endings) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which file a path leads to. */
+typedef struct path_id {
+    dev_t device;
+    ino_t number;
+    const char *name; /* within the folder of that number; NULL: the file itself */
+} path_id;
+
+typedef struct named_file {
+    path_id id;
+    const opt *output; /* NULL: an input */
+    char *path;
+} named_file;
+
+typedef struct file_list {
+    named_file *files;
+    size_t count, room;
+} file_list;
+
+static int compare_files(const void *a, const void *b)
+{
+    const path_id *x = &((const named_file *)a)->id, *y = &((const named_file *)b)->id;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (!x->name || !y->name)
+        return (x->name != NULL) - (y->name != NULL);
+    return strcmp(x->name, y->name);
+}
+
+/* False for what cannot be lost: devices, folders, and what no file can be in. */
+static bool identify(const char *path, path_id *out)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        *out = (path_id){info.st_dev, info.st_ino, NULL};
+        return S_ISREG(info.st_mode);
+    }
+    char folder[FRAME_PATH];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = (size_t)(name - path);
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(length ? folder : ".", &info) != 0)
+        return false;
+    *out = (path_id){info.st_dev, info.st_ino, name};
+    return true;
+}
+
+static bool add(file_list *list, const opt *output, const char *path)
+{
+    named_file file = {.output = output};
+    if (!identify(path, &file.id))
+        return true;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        named_file *more = realloc(list->files, room * sizeof *more);
+        if (!more)
+            return false;
+        list->files = more;
+        list->room = room;
+    }
+    file.path = strdup(path);
+    if (!file.path)
+        return false;
+    if (file.id.name)
+        file.id.name = file.path + (file.id.name - path);
+    list->files[list->count++] = file;
+    return true;
+}
+
+/* What a value stands for: of a sequence, a file for each frame where it has their number. */
+static bool add_value(file_list *list, const opt *output, const char *value, const frames *f)
+{
+    char path[FRAME_PATH];
+    bool is_numbered = path_is_numbered(value), is_good = true;
+    if (!is_numbered || !f->is_sequence)
+        is_good = add(list, output, value);
+    for (uint32_t i = 0; is_numbered && is_good && i < f->count; i++)
+        if (path_number(value, f->list[i].number, path, sizeof path))
+            is_good = add(list, output, path);
+    return is_good;
+}
+
+static bool add_option(file_list *list, const opt *option, const void *args, char **operands,
+                       const frames *f)
+{
+    const char *value = *(const char *const *)(const void *)((const char *)args + option->offset);
+    char path[FRAME_PATH];
+    bool is_good = true;
+    if (option->kind == OPT_OUTPUT && option->names)
+        for (uint32_t i = 0; is_good && option->names(args, operands, i, path, sizeof path); i++)
+            is_good = add(list, option, path);
+    else if (value)
+        is_good = add_value(list, option->kind == OPT_OUTPUT ? option : NULL, value, f);
+    return is_good;
+}
+
+/* Equal ones stand beside each other. Inputs may be the same. */
+static int refuse_equal(const char *command, const file_list *list)
+{
+    for (size_t i = 1; i < list->count; i++) {
+        const named_file *a = &list->files[i - 1], *b = &list->files[i];
+        if ((!a->output && !b->output) || compare_files(a, b) != 0)
+            continue;
+        if (a->output && b->output)
+            return cli_usage(command, "--%s and --%s are both %s; name another file for one",
+                             a->output->name, b->output->name, b->path);
+        const named_file *output = a->output ? a : b;
+        return cli_usage(command, "--%s: %s is an input, which would be lost; name another one",
+                         output->output->name, output->path);
+    }
+    return CLI_OK;
+}
+
+static const frame_range *find_range(const opt *const *list, uint32_t count, const void *args)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i]->kind == OPT_CUSTOM && list[i]->parse == frames_parse)
+            return (const frame_range *)(const void *)((const char *)args + list[i]->offset);
+    return NULL;
+}
+
+int files_check(const opt_command *command, const void *args, char **operands,
+                uint32_t operand_count)
+{
+    const opt *options[OPT_MAX_OPTIONS];
+    uint32_t count = opt_list(command, options);
+    const frame_range *range = find_range(options, count, args);
+    bool has_outputs = false, is_good = true;
+    frames f = {0};
+    file_list list = {0};
+    for (uint32_t i = 0; i < count; i++)
+        has_outputs |= options[i]->kind == OPT_OUTPUT;
+    if (!has_outputs)
+        return CLI_OK;
+    int code = range ? frames_find(command->name, operands, operand_count, range, &f) : CLI_OK;
+    if (code != CLI_OK)
+        return code;
+    for (uint32_t i = 0; i < f.count && is_good; i++)
+        is_good = add(&list, NULL, f.list[i].path);
+    for (uint32_t i = 0; i < operand_count && !range && is_good; i++)
+        is_good = add(&list, NULL, operands[i]);
+    for (uint32_t i = 0; i < count && is_good; i++)
+        if (options[i]->kind == OPT_INPUT || options[i]->kind == OPT_OUTPUT)
+            is_good = add_option(&list, options[i], args, operands, &f);
+    if (!is_good)
+        code = cli_error(command->name, "no memory for the names of %zu files", list.count);
+    if (list.count)
+        qsort(list.files, list.count, sizeof *list.files, compare_files);
+    if (code == CLI_OK)
+        code = refuse_equal(command->name, &list);
+    for (size_t i = 0; i < list.count; i++)
+        free(list.files[i].path);
+    free(list.files);
+    frames_free(&f);
+    return code;
+}
