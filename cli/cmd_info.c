@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "files.h"
 #include "input.h"
 #include "json.h"
 #include "mesh_input.h"
@@ -55,7 +54,7 @@ static bool is_identity(const double m[9])
     return true;
 }
 
-static void print_volume(const input *in, const tml_histogram *h, bool ascii)
+static void print_volume(const input *in, uint64_t frame, const tml_histogram *h, bool ascii)
 {
     const tml_volume *v = &in->volume;
     const double *d = v->grid.direction;
@@ -69,6 +68,11 @@ static void print_volume(const input *in, const tml_histogram *h, bool ascii)
     printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " = %s", v->grid.dims[0], v->grid.dims[1],
            v->grid.dims[2], text_count(text, input_sample_count(v)));
     printf(" of %s, %s\n", tml_type_name(v->type), text_bytes(text, v->size));
+    if (v->frame_count > 1) {
+        text_label("volumes");
+        printf("%s, of which this is number %" PRIu64 " (--frame)\n",
+               text_count(text, v->frame_count), frame);
+    }
     text_label("spacing");
     printf("%s\n", text_triple(text, v->grid.spacing));
     text_label("origin");
@@ -107,7 +111,7 @@ static void print_volume(const input *in, const tml_histogram *h, bool ascii)
     printf("%.6g (suggested by Otsu's method)\n", to_physical(v, tml_histogram_otsu(h)));
 }
 
-static void json_volume(json *j, const input *in, const tml_histogram *h)
+static void json_volume(json *j, const input *in, uint64_t frame, const tml_histogram *h)
 {
     const tml_volume *v = &in->volume;
     double lower, upper;
@@ -119,6 +123,8 @@ static void json_volume(json *j, const input *in, const tml_histogram *h)
         json_count(j, NULL, v->grid.dims[i]);
     json_close(j, '[');
     json_text(j, "type", tml_type_name(v->type));
+    json_count(j, "volumes", v->frame_count);
+    json_count(j, "frame", frame);
     json_numbers(j, "spacing", v->grid.spacing, 3);
     json_numbers(j, "origin", v->grid.origin, 3);
     json_numbers(j, "direction", v->grid.direction, 9);
@@ -154,10 +160,11 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
         json j = {.out = stdout};
         json_open(&j, NULL, '{');
         json_text(&j, "file", in->path);
-        json_volume(&j, in, &h);
+        json_volume(&j, in, args->input.frame, &h);
         json_close(&j, '{');
     } else {
-        print_volume(in, &h, args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+        print_volume(in, args->input.frame, &h,
+                     args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     }
     tml_histogram_free(tml, &h);
     return CLI_OK;
@@ -195,7 +202,12 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
     tml_status status = tml_buffer_create(tml, &desc, &points);
     if (status != TML_OK)
         return status;
-    /* For distances the automatic radius is the median spacing itself, for sums twice that. */
+    if (p->count == 0) {
+        out->spacing = out->radius = NAN;
+        tml_buffer_destroy(tml, points);
+        return TML_OK;
+    }
+    /* For distances the automatic radius is the spacing that the library finds, for sums twice that. */
     tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE};
     tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM};
     status = tml_field_resolve(tml, &spacing, &spacing, NULL);
@@ -217,13 +229,15 @@ static void print_points(const input *in, const points_facts *f)
     if (p->dropped)
         printf(" (%s with a coordinate that is no number left out)", text_count(text, p->dropped));
     putchar('\n');
+    if (p->count == 0)
+        return;
     text_label("bounds");
     for (int axis = 0; axis < 3; axis++)
         printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis], f -> lower[axis],
                f -> upper[axis]);
     putchar('\n');
     text_label("spacing");
-    printf("%.6g, the median distance to the nearest neighbour\n", f->spacing);
+    printf("%.6g, the median distance to the sixth-nearest neighbour\n", f->spacing);
     text_label("radius");
     printf("%s; %.6g suggested\n", p->radii ? "one a point" : "none in the file", f->radius);
     if (p->values) {
@@ -244,7 +258,7 @@ static void json_points(const input *in, const points_facts *f)
     json_count(&j, "dropped", p->dropped);
     json_numbers(&j, "lower", f->lower, 3);
     json_numbers(&j, "upper", f->upper, 3);
-    json_number(&j, "median_spacing", f->spacing);
+    json_number(&j, "sixth_neighbour_distance", f->spacing);
     json_number(&j, "suggested_radius", f->radius);
     json_flag(&j, "has_radii", p->radii != NULL);
     json_text(&j, "value_name", p->values ? p->value_name : NULL);
@@ -463,61 +477,125 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     return code;
 }
 
-/* A mesh, and not a volume or points: PLY may be either, and samples without a header anything. */
-static bool is_mesh(tml_context *tml, const char *path)
+/* ---- indices and arrays ---------------------------------------------------------------------- */
+
+static int describe_index(tml_context *tml, const char *path, const info_args *args)
 {
-    mesh_input in = {0};
-    const char *format = tml_mesh_format(tml, path);
-    if (!format || strcmp(format, "PLY") != 0)
-        return format != NULL && (strcmp(format, "OBJ") != 0 ||
-                                  path_ends_with(path, (const char *const[]){".obj", NULL}));
-    tml_status status = tml_mesh_load(tml, path, NULL, &in.file);
-    bool has_faces = status == TML_OK && in.file.face_count > 0;
-    tml_mesh_file_free(tml, &in.file);
-    return has_faces;
+    tml_bricks bricks;
+    char text[TEXT_SIZE];
+    tml_status status = tml_bricks_load(tml, path, &bricks);
+    if (status != TML_OK)
+        return cli_fail("info", tml, status);
+    progress_clear();
+    const uint64_t *dims = bricks.dims;
+    if (args->common.json) {
+        json j = {.out = stdout};
+        json_open(&j, NULL, '{');
+        json_text(&j, "file", path);
+        json_text(&j, "kind", "index");
+        json_open(&j, "dims", '[');
+        for (int i = 0; i < 3; i++)
+            json_count(&j, NULL, dims[i]);
+        json_close(&j, '[');
+        json_text(&j, "type", tml_type_name(bricks.type));
+        json_count(&j, "bricks", bricks.count);
+        json_close(&j, '{');
+    } else {
+        printf("%s: index of a volume, for '" CLI_PROGRAM " surface --index'\n",
+               text_file_name(path));
+        text_label("volume");
+        printf("%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s\n", dims[0], dims[1], dims[2],
+               tml_type_name(bricks.type));
+        text_label("bricks");
+        printf("%s of 64 x 4 x 4 samples\n", text_count(text, bricks.count));
+    }
+    tml_bricks_free(tml, &bricks);
+    return CLI_OK;
+}
+
+/* An NPY file without elements is no volume, but what compact and scan may well write. */
+static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
+{
+    uint64_t count = 1;
+    const char *format = tml_volume_format(tml, path);
+    return format && strcmp(format, "NPY") == 0 &&
+           tml_array_load_part(tml, path, 0, 0, out, &count) == TML_OK && count == 0;
+}
+
+static void describe_empty_array(const char *path, tml_type type, const info_args *args)
+{
+    progress_clear();
+    if (args->common.json) {
+        json j = {.out = stdout};
+        json_open(&j, NULL, '{');
+        json_text(&j, "file", path);
+        json_text(&j, "kind", "array");
+        json_text(&j, "format", "NPY");
+        json_text(&j, "type", tml_type_name(type));
+        json_count(&j, "elements", 0);
+        json_close(&j, '{');
+        return;
+    }
+    printf("%s: array, NPY\n", text_file_name(path));
+    text_label("elements");
+    printf("none, of %s\n", tml_type_name(type));
+}
+
+static int describe(tml_context *tml, const char *path, const info_args *a)
+{
+    input in = {0};
+    tml_array array;
+    int code = CLI_OK;
+    switch (input_kind_of(tml, path, &a->input)) {
+    case INPUT_PICTURE:
+        return describe_picture(tml, path, a);
+    case INPUT_INDEX:
+        return describe_index(tml, path, a);
+    case INPUT_MESH:
+        return describe_mesh(tml, path, a);
+    case INPUT_NONE:
+        return input_refuse("info", tml, path, true);
+    case INPUT_VOLUME:
+    case INPUT_POINTS:
+        break;
+    }
+    if (is_empty_array(tml, path, &array)) {
+        describe_empty_array(path, array.type, a);
+        return CLI_OK;
+    }
+    code = input_load("info", tml, path, &a->input, &a->common, true, &in);
+    if (code == CLI_OK)
+        code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
+    input_free(tml, &in);
+    return code;
 }
 
 static int info_run(void *args, char **operands, uint32_t operand_count)
 {
     const info_args *a = args;
-    input in;
     (void)operand_count;
     tml_context *tml = cli_open("info", &a->common);
     if (!tml)
         return CLI_FAILED;
-    /* Headerless samples may begin as anything does. */
-    if (!a->input.dims[0] && tml_picture_format(tml, operands[0])) {
-        int code = describe_picture(tml, operands[0], a);
-        cli_close(tml);
-        return code;
-    }
-    if (!a->input.dims[0] && is_mesh(tml, operands[0])) {
-        int code = describe_mesh(tml, operands[0], a);
-        cli_close(tml);
-        return code;
-    }
-    int code = input_load("info", tml, operands[0], &a->input, &a->common, &in);
-    if (code == CLI_OK)
-        code = in.is_points ? describe_points(tml, &in, a) : describe_volume(tml, &in, a);
-    input_free(tml, &in);
+    int code = describe(tml, operands[0], a);
     cli_close(tml);
     return code;
 }
 
 const cli_command cmd_info = {
-    .options = {.name = "info",
-                .operands = "FILE",
-                .summary = "Tells what is in a volume, point, mesh or picture file",
-                .about =
-                    "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
-                    "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
-                    "PLY, STL, OFF, glTF. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. The format "
-                    "is found by content. The "
-                    "histogram's height is logarithmic.",
-                .options = info_options,
-                .shared = cli_shared_options,
-                .least_operands = 1,
-                .most_operands = 1},
+    .options =
+        {.name = "info",
+         .operands = "FILE",
+         .summary = "Tells what is in a volume, point, mesh or picture file",
+         .about = "Volumes: NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, and headerless samples "
+                  "(--dims and --type). Points: PLY, XYZ, PCD, LAS, legacy VTK. Meshes: OBJ, "
+                  "PLY, STL, OFF, glTF. Pictures: Radiance, PFM, PNG, JPEG, OpenEXR. Indices that "
+                  "'" CLI_PROGRAM " index' made. The format is found by content. The "
+                  "histogram's height is logarithmic.",
+         .options = info_options,
+         .shared = cli_shared_options,
+         .least_operands = 1,
+         .most_operands = 1},
     .args_size = sizeof(info_args),
     .run = info_run,
 };

@@ -378,7 +378,8 @@ static int prepare_points(run *r)
 static int load_input(run *r, const char *path)
 {
     double start = cli_now();
-    int code = input_load("surface", r->tml, path, &r->args->input, &r->args->common, &r->in);
+    int code =
+        input_load("surface", r->tml, path, &r->args->input, &r->args->common, false, &r->in);
     r->summary.in = &r->in;
     report_add_stage(&r->summary.report, "load", cli_now() - start);
     if (code != CLI_OK)

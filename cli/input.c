@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "files.h"
 #include "input.h"
 
 const char *input_parse_dims(const char *text, void *member)
@@ -51,6 +52,63 @@ bool input_is_named_like_points(const char *path)
     return false;
 }
 
+/* Does it begin as what 'index' makes? */
+static bool is_index(const char *path)
+{
+    char start[7];
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    bool is = file && fread(start, 1, sizeof start, file) == sizeof start &&
+              memcmp(start, "TMLINDX", sizeof start) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+/* What is sure comes first: any text passes for XYZ, and OBJ is told by its name alone. */
+input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options)
+{
+    static const char *const obj[] = {".obj", NULL};
+    const char *mesh;
+    if (options->dims[0])
+        return INPUT_VOLUME;
+    if (tml_picture_format(tml, path))
+        return INPUT_PICTURE;
+    if (is_index(path))
+        return INPUT_INDEX;
+    if (tml_volume_format(tml, path))
+        return INPUT_VOLUME;
+    mesh = tml_mesh_format(tml, path);
+    if (mesh && (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, obj)))
+        return INPUT_MESH;
+    return tml_points_format(tml, path) ? INPUT_POINTS : INPUT_NONE;
+}
+
+int input_refuse(const char *command, tml_context *tml, const char *path, bool takes_all)
+{
+    static const char *const meshes[] = {".obj", ".stl", ".off", ".glb", ".gltf", NULL};
+    tml_volume volume = {0};
+    tml_points points = {0};
+    /* The readers tell of files that cannot be opened, empty ones, and some that can be converted. */
+    tml_status status = tml_volume_load(tml, path, NULL, &volume);
+    struct stat file;
+    bool is_empty = stat(path, &file) == 0 && file.st_size == 0;
+    if (status == TML_FILE_FORMAT && !is_empty && !(takes_all && path_ends_with(path, meshes)))
+        status = tml_points_load(tml, path, &points);
+    tml_volume_free(tml, &volume);
+    tml_points_free(tml, &points);
+    if (is_empty || (status != TML_FILE_FORMAT && status != TML_OK))
+        return cli_fail(command, tml, status);
+    return cli_error(command,
+                     "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC and "
+                     "NPY (headerless samples need --dims and --type), points PLY, XYZ, PCD, LAS "
+                     "and legacy VTK%s",
+                     path,
+                     takes_all ? ", meshes OBJ, PLY, STL, OFF and glTF, pictures Radiance, PFM, "
+                                 "PNG, JPEG and OpenEXR"
+                               : "");
+}
+
 void input_name(const char *path, input *out)
 {
     memset(out, 0, sizeof *out);
@@ -74,7 +132,7 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
 }
 
 int input_load(const char *command, tml_context *tml, const char *path,
-               const input_options *options, const cli_common *common, input *out)
+               const input_options *options, const cli_common *common, bool takes_all, input *out)
 {
     input_name(path, out);
 
@@ -83,20 +141,15 @@ int input_load(const char *command, tml_context *tml, const char *path,
         return cli_usage(command, "--dims and --type belong together: %s is missing",
                          desc.type ? "--dims" : "--type");
 
-    tml_status status = tml_volume_load(tml, path, &desc, &out->volume);
-    if (status == TML_OK)
-        return CLI_OK;
-    /* Only a file that is no volume, or one that no reader knows, may still be points. */
-    if (desc.type || (status != TML_FILE_FORMAT && status != TML_UNSUPPORTED))
-        return cli_fail(command, tml, status);
-    char complaint[768];
-    snprintf(complaint, sizeof complaint, "%s", cli_last_error(tml));
-    status = tml_points_load(tml, path, &out->points);
-    out->is_points = status == TML_OK;
-    /* UNSUPPORTED: known, and the message says how to convert it. */
-    if (status != TML_FILE_FORMAT || input_is_named_like_points(path))
-        return cli_fail(command, tml, status);
-    return cli_error(command, "%s; nor is it points (PLY, XYZ, PCD, LAS, legacy VTK)", complaint);
+    if (desc.type || tml_volume_format(tml, path))
+        return cli_fail(command, tml, tml_volume_load(tml, path, &desc, &out->volume));
+    out->is_points = true;
+    const char *format = tml_points_format(tml, path);
+    tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_FILE_FORMAT;
+    /* Any text passes for XYZ until it is read. */
+    bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
+    return status == TML_FILE_FORMAT && is_any ? input_refuse(command, tml, path, takes_all)
+                                               : cli_fail(command, tml, status);
 }
 
 int input_check_like(const char *command, const char *option, const char *path,

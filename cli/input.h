@@ -51,6 +51,15 @@ typedef struct input_options {
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
 
+typedef enum input_kind {
+    INPUT_NONE, /* nothing that is known here */
+    INPUT_VOLUME,
+    INPUT_POINTS,
+    INPUT_MESH,
+    INPUT_PICTURE,
+    INPUT_INDEX,
+} input_kind;
+
 typedef struct input {
     const char *path;
     uint64_t file_size;
@@ -61,9 +70,15 @@ typedef struct input {
 
 /* Does the name promise points? */
 bool input_is_named_like_points(const char *path);
-/* Loads path as a volume, or else as points. On failure prints why and returns an exit code. */
+/* Which reader is a file for, by its contents and then its name? The options may say that it is a headerless volume. */
+input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
+/* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and pictures would have been
+ * taken, too. */
+int input_refuse(const char *command, tml_context *tml, const char *path, bool takes_all);
+/* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse) and returns an exit
+ * code. */
 int input_load(const char *command, tml_context *tml, const char *path,
-               const input_options *options, const cli_common *common, input *out);
+               const input_options *options, const cli_common *common, bool takes_all, input *out);
 /* Loads a volume of the same size as of, for a mask or an attribute. */
 int input_load_like(const char *command, tml_context *tml, const char *option, const char *path,
                     const tml_volume *of, tml_volume *out);

@@ -763,9 +763,16 @@ TEST(info_describes_points)
     EXPECT(0, "info %s --json", test_data("dam_break_4732.vtk"));
     CHECK(is_json(out));
     CHECK_NEAR(json_get("points"), 4732, 0);
-    CHECK_NEAR(json_get("suggested_radius"), 2 * json_get("median_spacing"), 1e-6);
+    CHECK_NEAR(json_get("suggested_radius"), 2 * json_get("sixth_neighbour_distance"), 1e-6);
     EXPECT(0, "info %s", test_data("dam_break_4732.vtk"));
     CHECK(strstr(out, "4,732") != NULL);
+    /* On a line, two neighbours are one step away, two are two, and the sixth three. */
+    char line[512] = "";
+    for (int i = 0; i < 50; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), "%d 0 0\n", i);
+    write_file("line.xyz", NULL, 0, line, strlen(line));
+    EXPECT(0, "info %s", in_folder("line.xyz"));
+    CHECK(strstr(out, "3, the median distance to the sixth-nearest neighbour") != NULL);
 }
 
 /* A file of text in the folder. */
@@ -798,6 +805,108 @@ TEST(info_describes_a_mesh)
     CHECK_NEAR(json_get("creases"), 1, 0);
     EXPECT(1, "info %s", write_text("bad.obj", "v 0 0 0\nf 1 1 2\n"));
     CHECK(strstr(err, "line 2: names vertex 2"));
+}
+
+/* The reason is that of the reader whose format the file has, and of no other. */
+TEST(info_gives_the_reason_of_the_format)
+{
+    static const char header[] = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\n"
+                                 "property float y\nproperty float z\n";
+    char text[1024], command[600];
+    make_nifti("whole.nii", ball(false), 1, 0);
+    snprintf(command, sizeof command,
+             "cd %s && gzip -c whole.nii >whole.nii.gz && "
+             "head -c 3000 whole.nii.gz >cut.nii.gz && head -c 12 whole.nii.gz >head.nii.gz && "
+             "gzip -c whole.nii.gz >twice.nii.gz && "
+             "(cat whole.nii; printf 'ten bytes.') >more.nii && gzip -kf more.nii",
+             folder);
+    if (!CHECK(system(command) == 0))
+        return;
+    snprintf(text, sizeof text,
+             "%selement face 2\nproperty list uchar int vertex_indices\n"
+             "end_header\n0 0 0\n1 0 0\n0 1 0\n1 0\n1 1\n",
+             header);
+    write_file("faces.ply", NULL, 0, text, strlen(text));
+    snprintf(text, sizeof text, "%send_header\n0 0 0\n1 0 0\n0 1 x\n", header);
+    write_file("points.ply", NULL, 0, text, strlen(text));
+    write_file("empty.off", NULL, 0, "", 0);
+    write_file("odd.off", NULL, 0, "\x01\x02OFF", 5);
+    write_file("bad.nrrd", NULL, 0, "NRRD0004\ntype: fish\n\n", 22);
+    write_file("bad.exr", NULL, 0, "\x76\x2f no picture", 13);
+    write_file("prose", NULL, 0, "Once upon a time\n", 17);
+    write_file("prose.txt", NULL, 0, "Once upon a time\n", 17);
+    write_file("cut.tmx", NULL, 0, "TMLINDX1 and no more", 20);
+    write_file("noise.ply.gz", NULL, 0, "\x1f\x8b\x08 no gzip either", 19);
+    static const struct {
+        const char *name, *message;
+    } cases[] = {
+        {"cut.nii.gz", "its compressed data are cut short"},
+        {"head.nii.gz", "its compressed data are cut short"},
+        {"noise.ply.gz", "its compressed data are"},
+        {"twice.nii.gz", "compressed with gzip; unpack it"},
+        {"faces.ply", "face 0: a face has 1 corners"},
+        {"points.ply", "row 2"},
+        {"empty.off", "the file is empty"},
+        {"odd.off", "is of no format known here"},
+        {"bad.nrrd", "fish"},
+        {"bad.exr", "pictures Radiance, PFM, PNG, JPEG and OpenEXR"},
+        {"prose", "is of no format known here"},
+        {"prose.txt", "the points have no"},
+        {"cut.tmx", "cut.tmx: is no index"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        EXPECT(1, "info %s", in_folder(cases[i].name));
+        if (!CHECK(strstr(err, cases[i].message) != NULL) || !CHECK(!strstr(err, "nor is it")))
+            printf("  %s: %s\n", cases[i].name, err);
+        CHECK(out[0] == '\0');
+    }
+    EXPECT(1, "surface %s --iso 100 -o %s", in_folder("cut.nii.gz"), in_folder("x.ply"));
+    CHECK(strstr(err, "its compressed data are cut short") != NULL);
+    EXPECT(0, "info %s", in_folder("more.nii"));
+    EXPECT(0, "info %s", in_folder("more.nii.gz"));
+}
+
+/* What commands write, info reads. */
+TEST(info_reads_what_commands_write)
+{
+    static const float numbers[] = {1, 2, 3};
+    make_nifti("v.nii", ball(false), 1, 0);
+    make_npy("three.npy", "<f4", 3, numbers, sizeof numbers);
+    make_npy("none.npy", "<f4", 0, "", 0);
+    EXPECT(0, "compact %s --min 9 -o %s -q", in_folder("three.npy"), in_folder("kept.npy"));
+    EXPECT(0, "info %s", in_folder("kept.npy"));
+    CHECK(strstr(out, "none, of f32") != NULL);
+    EXPECT(0, "scan %s -o %s -q", in_folder("none.npy"), in_folder("sums.npy"));
+    EXPECT(0, "info %s --json", in_folder("sums.npy"));
+    CHECK(is_json(out) && strstr(out, "\"array\"") && json_get("elements") == 0);
+    EXPECT(0, "index %s -o %s -q", in_folder("v.nii"), in_folder("v.tmx"));
+    EXPECT(0, "info %s", in_folder("v.tmx"));
+    CHECK(strstr(out, "32 x 32 x 32 of u8") && strstr(out, "64 of 64 x 4 x 4 samples"));
+    EXPECT(0, "info %s --json", in_folder("v.tmx"));
+    CHECK(is_json(out) && json_get("bricks") == 64);
+    /* A frame without a surface becomes an empty mesh. */
+    EXPECT(0, "surface %s %s --iso 900 -o %s -q", in_folder("v.nii"), in_folder("v.nii"),
+           in_folder("none_%d.ply"));
+    EXPECT(0, "info %s", in_folder("none_1.ply"));
+    CHECK(strstr(out, "mesh, PLY") && strstr(out, "vertices   0"));
+    static const char no_points[] = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\n"
+                                    "property float y\nproperty float z\nend_header\n";
+    write_file("no_points.ply", NULL, 0, no_points, sizeof no_points - 1);
+    EXPECT(0, "info %s", in_folder("no_points.ply"));
+    CHECK(strstr(out, "points     0\n") != NULL);
+}
+
+TEST(info_tells_how_many_volumes_there_are)
+{
+    static const char header[] = "NRRD0004\ntype: uchar\ndimension: 4\nsizes: 2 2 2 5\n"
+                                 "encoding: raw\n\n";
+    static const uint8_t samples[40] = {1, [32] = 9};
+    write_file("five.nrrd", header, sizeof header - 1, samples, sizeof samples);
+    EXPECT(0, "info %s --frame 4", in_folder("five.nrrd"));
+    CHECK(strstr(out, "volumes    5, of which this is number 4 (--frame)") != NULL);
+    EXPECT(0, "info %s --json --frame 4", in_folder("five.nrrd"));
+    CHECK(is_json(out) && json_get("volumes") == 5 && json_get("frame") == 4);
+    CHECK_NEAR(json_get("max"), 9, 0);
 }
 
 /* ---- collide --------------------------------------------------------------------------------- */
