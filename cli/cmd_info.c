@@ -386,7 +386,9 @@ static void print_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     }
     putchar('\n');
     text_label("bounds");
-    for (int axis = 0; axis < 3; axis++)
+    if (f->face_count == 0)
+        printf("none");
+    for (int axis = 0; axis < 3 && f->face_count; axis++)
         printf("%s%c %.9g to %.9g", axis ? ", " : "", "xyz"[axis],
                f -> mesh.origin[axis] + stats->lower[axis],
                f->mesh.origin[axis] + stats->upper[axis]);

@@ -316,6 +316,9 @@ static int load(run *r, const char *path)
         weld = TML_WELD_ALWAYS; /* it splits vertices at the seams of normals and textures */
     int code = mesh_input_load("subdivide", r->tml, path, weld, &a->common, &r->times, &r->in);
     const tml_mesh *mesh = &r->in.file.mesh;
+    if (code == CLI_OK && mesh->vertex_count && !mesh->triangle_count)
+        code = cli_error("subdivide", "%s: has %" PRIu64 " vertices and no faces, needs a face",
+                         path, mesh->vertex_count);
     if (code == CLI_OK)
         code = fail(
             r, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values, "values", &r->values));

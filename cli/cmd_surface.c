@@ -258,6 +258,12 @@ static int make_attribute(run *r)
                                   r->attribute.data, "attribute", &r->desc.attribute));
 }
 
+static int refuse_no_number(const run *r)
+{
+    return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
+                     r->in.path);
+}
+
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
 static int choose_isovalues(run *r)
 {
@@ -275,8 +281,7 @@ static int choose_isovalues(run *r)
         r->isovalues[0] = tml_histogram_otsu(&h);
         tml_histogram_free(r->tml, &h);
         if (is_empty)
-            return cli_error("surface", "%s: no sample is a finite number, so there is no surface",
-                             r->in.path);
+            return refuse_no_number(r);
         r->summary.origin = "Otsu's method";
         report_add_stage(&r->summary.report, "isovalue", cli_now() - start);
     }
@@ -417,6 +422,10 @@ static int explain_empty(run *r)
     if (status != TML_OK)
         return fail(r, status);
     static const tml_region whole;
+    if (h.lower > h.upper) {
+        tml_histogram_free(r->tml, &h);
+        return refuse_no_number(r);
+    }
     bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
     tml_histogram_free(r->tml, &h);

@@ -12,6 +12,7 @@
 #include "files.h"
 #include "progress.h"
 #include "ranks.h"
+#include "words.h"
 
 #ifdef TML_GL
 #    include <trommel/gl.h>
@@ -108,12 +109,19 @@ int(cli_fail)(const char *command, tml_context *tml, tml_status status)
     return cli_error(command, "%s", *detail ? detail : tml_status_text(status));
 }
 
+/* The call's name, "tml_volume_load: ", and fields help a programmer, not a user of the program. Good for three more
+ * messages. */
+static const char *for_users(const char *message)
+{
+    static char texts[4][2048];
+    static unsigned next;
+    const char *colon = strncmp(message, "tml_", 4) == 0 ? strstr(message, ": ") : NULL;
+    return words_for_users(colon ? colon + 2 : message, texts[next++ % 4], sizeof texts[0]);
+}
+
 const char *cli_last_error(const tml_context *tml)
 {
-    /* The call's name, "tml_volume_load: ", helps a programmer, not a user of the program. */
-    const char *message = tml_last_error(tml);
-    const char *colon = strncmp(message, "tml_", 4) == 0 ? strstr(message, ": ") : NULL;
-    return colon ? colon + 2 : message;
+    return for_users(tml_last_error(tml));
 }
 
 double cli_now(void)
@@ -134,7 +142,7 @@ static void take_message(void *user, tml_log_level level, const char *message)
 {
     (void)user;
     if (level == TML_LOG_WARNING && !log_state.quiet)
-        cli_error(log_state.command, "warning: %s", message);
+        cli_error(log_state.command, "warning: %s", for_users(message));
     if (level == TML_LOG_ERROR)
         snprintf(log_state.error, sizeof log_state.error, "%s", message);
 }
@@ -197,9 +205,7 @@ tml_context *cli_open(const char *command, const cli_common *common)
     };
     tml_status status = tml_open(&desc, &tml);
     if (status != TML_OK) {
-        const char *text = log_state.error;
-        if (strncmp(text, "tml_open: ", 10) == 0)
-            text += 10;
+        const char *text = for_users(log_state.error);
         cli_error(command, "cannot start: %s", *text ? text : tml_status_text(status));
         return NULL;
     }

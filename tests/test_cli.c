@@ -251,6 +251,16 @@ static void make_ball(void)
     write_file("ball_32x32x32_uint8.raw", NULL, 0, ball(false), BALL * BALL * BALL);
 }
 
+/* A file of text in the folder. */
+static const char *write_text(const char *name, const char *text)
+{
+    const char *path = in_folder(name);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
 /* A NIfTI-1 volume of bytes with a scale. */
 static void make_nifti(const char *name, const uint8_t *samples, float slope, float intercept)
 {
@@ -531,6 +541,14 @@ TEST(failures_exit_1_with_a_message_and_leave_no_file)
     write_file("noise.bin", NULL, 0, "\x01\x02\xff\xfe garbage that is no format", 30);
     write_file("empty.nrrd", NULL, 0, "", 0);
     write_file("short_9x9x9_uint8.raw", NULL, 0, "abc", 3);
+    write_file("points.obj", NULL, 0, "v 0 0 0\nv 1 0 0\n", 16);
+    write_text("torn.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1 1 1\n"
+                           "f 1 2 3\nf 2 1 4\nf 1 2 5\n");
+    write_text("far.obj", "v 0 0 0\nv 3e38 0 0\nv 0 1 0\nf 1 2 3\n");
+    float nans[64];
+    for (int i = 0; i < 64; i++)
+        nans[i] = NAN;
+    write_file("nans.raw", NULL, 0, nans, sizeof nans);
     const struct {
         const char *line, *message;
     } cases[] = {
@@ -543,7 +561,15 @@ TEST(failures_exit_1_with_a_message_and_leave_no_file)
         {"surface @/ball_32x32x32_uint8.raw -o @/no/such/folder/x.ply", "x.ply"},
         {"surface @/ball_32x32x32_uint8.raw -o /proc/x.ply", "/proc/x.ply"},
         {"surface @/ball_32x32x32_uint8.raw --mask @/missing.nrrd -o @/x.ply", "missing.nrrd"},
-        {"surface @/ball_32x32x32_uint8.raw --memory 16K -o @/x.ply", "ball_32x32x32_uint8.raw"},
+        {"surface @/ball_32x32x32_uint8.raw --memory 16K -o @/x.ply", "--memory is 16384"},
+        {"surface @/ball_32x32x32_uint8.raw --frame 3 -o @/x.ply",
+         "--frame is 3, needs less than 1"},
+        {"surface @/nans.raw --dims 4,4,4 --type f32 --iso 0 -o @/x.ply", "no sample is a finite"},
+        {"surface @/nans.raw --dims 4,4,4 --type f32 -o @/x.ply", "no sample is a finite"},
+        {"surface @/nans.raw --dims 4,4,4 --type f32 --iso 0 --slabs 2 -o @/x.ply", "is empty"},
+        {"subdivide @/points.obj -o @/x.ply", "has 2 vertices and no faces"},
+        {"subdivide @/torn.obj -o @/x.ply", "or set --fix"},
+        {"collide @/far.obj --self -o @/x.npy", "--skip-broken leaves"},
         {"surface @/ball_32x32x32_uint8.raw --device elsewhere -o @/x.ply", "elsewhere"},
         {"info @/missing.nrrd", "missing.nrrd"},
         {"info @/noise.bin", "noise.bin"},
@@ -773,16 +799,6 @@ TEST(info_describes_points)
     write_file("line.xyz", NULL, 0, line, strlen(line));
     EXPECT(0, "info %s", in_folder("line.xyz"));
     CHECK(strstr(out, "3, the median distance to the sixth-nearest neighbour") != NULL);
-}
-
-/* A file of text in the folder. */
-static const char *write_text(const char *name, const char *text)
-{
-    const char *path = in_folder(name);
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
-    return path;
 }
 
 #define CUBE_TEXT                                                                                  \

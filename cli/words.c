@@ -1,0 +1,188 @@
+/* Messages of the library in the words of the command line. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "words.h"
+
+/* clang-format off */
+const word words_table[] = {
+    /* Files and memory. */
+    {"desc.dims", "--dims"},
+    {"desc.type", "--type"},
+    {"desc.skip", "--skip"},
+    {"desc.spacing", "--spacing"},
+    {"desc.frame", "--frame"},
+    {"desc.memory_limit", "--memory"},
+    {"desc.weld", "--weld"},
+    {"desc.indices64", "--indices64"},
+    {"desc.surface.indices64", "--indices64"},
+    {"desc.memory", "--memory"},
+    {"slab_layers", "--slabs"},
+    {"mesh.positions", "the mesh's coordinates"},
+    {"mesh.indices", "the mesh's indices"},
+    {"mesh.uv_count", "the number of texture coordinates"},
+    {"mesh.uv_indices", "the mesh's texture triangles"},
+    {"mesh.vertex_count", "the number of vertices"},
+    /* Surfaces and points. */
+    {"desc.volume", "the volume"},
+    {"desc.surface.volume", "the volume"},
+    {"desc.mask", "--mask"},
+    {"desc.surface.mask", "--mask"},
+    {"desc.attribute", "--attribute"},
+    {"desc.surface.attribute", "--attribute"},
+    {"desc.index", "--index"},
+    {"desc.surface.index", "--index"},
+    {"desc.iso", "--iso"},
+    {"desc.isovalues", "--iso"},
+    {"desc.labels", "--labels"},
+    {"desc.region", "--region"},
+    {"desc.normals", "--normals"},
+    {"desc.surface.normals", "--normals"},
+    {"desc.soup", "--soup"},
+    {"desc.surface.soup", "--soup"},
+    {"desc.field", "points"},
+    {"desc.surface.field", "points"},
+    {"desc.points", "the points"},
+    {"desc.radii", "the points' radii"},
+    {"desc.radius", "--radius"},
+    {"desc.kernel", "--kernel"},
+    {"desc.kind", "--points-kind"},
+    {"desc.resolution", "--resolution"},
+    {"desc.margin", "the margin"},
+    {"desc.grid.dims", "the field's grid"},
+    {"desc.grid.origin", "the grid's origin"},
+    {"desc.grid.spacing", "the grid's spacing"},
+    {"desc.grid.direction", "the grid's direction"},
+    {"desc.position_origin", "the volume's origin"},
+    {"desc.read", "the file"},
+    {"desc.map", "the file"},
+    {"desc.write", "the output"},
+    /* Meshes. */
+    {"desc.fix", "--fix"},
+    {"skip_broken", "--skip-broken"},
+    {"desc.vertices", "the vertices"},
+    {"desc.positions", "the vertices"},
+    {"desc.indices", "the triangles"},
+    {"desc.attributes", "the vertices' values"},
+    {"desc.channels", "the texture coordinates"},
+    {"desc.crease_edges", "the creases"},
+    {"desc.crease_sharpness", "the creases' sharpness"},
+    {"desc.corners", "the sharp vertices"},
+    {"desc.corner_sharpness", "the sharp vertices' sharpness"},
+    {"desc.boundary", "--boundary"},
+    {"desc.max_depth", "--depth"},
+    {"desc.budget", "--budget"},
+    {"desc.threshold", "--edge, --pixels, --angle or --distance"},
+    {"desc.camera", "--camera"},
+    {"desc.camera.matrix", "--camera"},
+    {"desc.poses", "--pose"},
+    {"desc.pose_count", "the number of poses"},
+    {"desc.classes", "--classes"},
+    {"desc.segments", "--segments"},
+    /* Pictures and streams. */
+    {"desc.in", "the input"},
+    {"desc.in.buffer", "the input"},
+    {"desc.image", "the picture"},
+    {"desc.image.buffer", "the picture"},
+    {"desc.out", "the output"},
+    {"desc.out.buffer", "the output"},
+    {"desc.out.channels", "the output's number of channels"},
+    {"desc.method", "--method"},
+    {"desc.levels", "--levels"},
+    {"desc.filter", "--filter"},
+    {"desc.luminance", "--luminance"},
+    {"desc.weights", "--weights"},
+    {"desc.floor", "--floor"},
+    {"desc.by", "--by"},
+    {"desc.clip_low", "--clip"},
+    {"desc.clip_high", "--clip"},
+    {"desc.percentile", "--percentile"},
+    {"desc.ev100", "--ev100"},
+    {"desc.ev_min", "--limits"},
+    {"desc.ev_max", "--limits"},
+    {"desc.bias", "--ev"},
+    {"desc.key", "--key"},
+    {"desc.seconds", "--fps"},
+    {"desc.speed_up", "--adapt"},
+    {"desc.speed_down", "--adapt"},
+    {"desc.tone", "--tone"},
+    {"desc.white", "--white"},
+    /* What the program always gives, and gives rightly. */
+    {"bricks.count", NULL},
+    {"desc.a", NULL},
+    {"desc.attribute_type", NULL},
+    {"desc.b", NULL},
+    {"desc.before", NULL},
+    {"desc.buffers", NULL},
+    {"desc.camera.nearest", NULL},
+    {"desc.capacity", NULL},
+    {"desc.count", NULL},
+    {"desc.counts", NULL},
+    {"desc.criterion", NULL},
+    {"desc.data", NULL},
+    {"desc.draw", NULL},
+    {"desc.edit", NULL},
+    {"desc.gl", NULL},
+    {"desc.gl.lend_current", NULL},
+    {"desc.gl.path", NULL},
+    {"desc.histogram_low", NULL},
+    {"desc.host", NULL},
+    {"desc.isovalue_count", NULL},
+    {"desc.label_count", NULL},
+    {"desc.pairs", NULL},
+    {"desc.scale", NULL},
+    {"desc.scratch", NULL},
+    {"desc.segments_out", NULL},
+    {"desc.state", NULL},
+    {"desc.stats", NULL},
+    {"desc.surface", NULL},
+    {"desc.vertex_normals", NULL},
+    {"desc.vertex_values", NULL},
+    {"desc.vulkan", NULL},
+    {"desc.vulkan.pass_items", NULL},
+    {"desc.want", NULL},
+    {"desc.what", NULL},
+    {0},
+};
+/* clang-format on */
+
+static bool is_inside(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '/' || c == '-';
+}
+
+/* What is said for a field's whole name; NULL: nothing else. */
+static const char *find(const char *name, size_t length)
+{
+    for (const word *w = words_table; w->field; w++)
+        if (strlen(w->field) == length && memcmp(w->field, name, length) == 0)
+            return w->said;
+    return NULL;
+}
+
+char *words_for_users(const char *message, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*message && used + 1 < size) {
+        size_t length = 0;
+        while (is_inside(message[length]))
+            length++;
+        size_t name = length; /* a full stop ends a sentence, not a name */
+        while (name && message[name - 1] == '.')
+            name--;
+        const char *said = find(message, name);
+        if (said) {
+            used += (size_t)snprintf(out + used, size - used, "%s", said);
+            used = used < size ? used : size - 1;
+        } else {
+            name = length ? length : 1;
+            for (size_t i = 0; i < name && used + 1 < size; i++)
+                out[used++] = message[i];
+        }
+        message += name;
+    }
+    out[used] = '\0';
+    return out;
+}
