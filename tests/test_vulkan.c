@@ -806,6 +806,54 @@ TEST(kept_scratch_is_bounded)
     host_close(&h);
 }
 
+/* Each by the name of the call, and with what to do. */
+TEST(what_cannot_be_recorded_says_so)
+{
+    NEED_DEVICE();
+    host h = {0};
+    CHECK(host_open(&h));
+    tml_context *tml = guest_of(&h);
+    uint64_t number;
+    uint32_t word = 0;
+    void *mapped;
+    static const float positions[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    static const uint32_t triangle[3] = {0, 1, 2};
+    tml_buffer words = buffer_of(tml, TML_U32, 64, NULL),
+               volume = buffer_of(tml, TML_F32, 64, NULL),
+               points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, positions),
+               corners = buffer_of(tml, TML_VEC(TML_U32, 3), 1, triangle);
+    tml_tree *tree = NULL;
+    tml_collide_result pairs;
+    tml_surface_result surface;
+    CHECK_OK(tml,
+             tml_tree_create(tml, &(tml_tree_desc){.vertices = points, .indices = corners}, &tree));
+    INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+#define REFUSED(call, text)                                                                        \
+    CHECK_STATUS(call, TML_INVALID_ARGUMENT);                                                      \
+    CHECK(strstr(tml_last_error(tml), text) != NULL)
+    REFUSED(tml_read(tml, words, &word), "tml_read cannot be recorded");
+    REFUSED(tml_read_count(tml, words, &number), "tml_read_count cannot be recorded");
+    REFUSED(tml_write(tml, words, 0, 1, &word), "tml_write cannot be recorded");
+    REFUSED(tml_map(tml, words, &mapped), "tml_map cannot be recorded");
+    REFUSED(tml_sync(tml), "tml_sync cannot be recorded");
+    REFUSED(
+        tml_surface(tml, &(tml_surface_desc){.volume = volume, .grid.dims = {4, 4, 4}}, &surface),
+        "tml_surface cannot be recorded into a command buffer; record tml_surface_enqueue");
+    REFUSED(tml_collide(tml, &(tml_collide_desc){.a = tree}, &pairs),
+            "tml_collide cannot be recorded");
+    REFUSED(tml_vulkan_record(tml, h.commands), "tml_vulkan_record cannot be recorded");
+#undef REFUSED
+    CHECK_STATUS(tml_reserve(tml, 1 << 20), TML_SCRATCH_TOO_SMALL);
+    CHECK(strstr(tml_last_error(tml), "tml_reserve: ") != NULL);
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
+    CHECK_OK(tml, tml_read_count(tml, words, &number));
+    tml_tree_destroy(tml, tree);
+    tml_close(tml);
+    host_close(&h);
+}
+
 TEST(a_pipeline_cache_comes_back)
 {
     NEED_DEVICE();

@@ -343,7 +343,7 @@ static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
                          "tml_collide: desc.method is TML_COLLIDE_BREADTH_FIRST, which %s has not; "
                          "leave it TML_COLLIDE_AUTO, or use the integer path or the CPU engine",
                          tml->engine->tier(tml));
-    return TML_OK;
+    return tml_refuse_recording(tml, "tml_collide", NULL);
 }
 
 /* Sorts, and puts pairs and segments where the desc wants them. */

@@ -107,6 +107,15 @@ tml_status tml_leave(tml_context *tml, tml_status status)
     return status;
 }
 
+tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead)
+{
+    if (!tml->engine->is_recording || !tml->engine->is_recording(tml))
+        return TML_OK;
+    const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
+    return tml_error(tml, TML_INVALID_ARGUMENT, "%s cannot be recorded into a command buffer; %s",
+                     call ? call : outer, instead ? instead : "call tml_vulkan_record_end first");
+}
+
 /* Entry number index of "tml, desc, out". */
 static const char *name_at(const char *names, size_t index, int *length)
 {

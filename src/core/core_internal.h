@@ -103,6 +103,10 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
 /* Gives the arena's memory back, for what is needed more. */
 void tml_scratch_release(tml_context *tml);
 
+/* INVALID_ARGUMENT while work is recorded for later: for calls that wait for the device, or leave buffers of
+ * their own behind. call: NULL for the public call in progress; instead: what to do, or NULL. */
+tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
+
 /* Seconds of a clock that only goes forward. */
 static inline double tml_seconds(void)
 {

@@ -63,6 +63,8 @@ typedef struct tml_engine {
      * what there was and becomes what there is, also on failure. NULL: host memory by the context's
      * allocator. An engine whose addresses are not the host's passes them in a pointer. */
     tml_status (*scratch_resize)(tml_context *tml, const char *call, size_t size, void **out);
+    /* Is work only recorded, for later? NULL: never. */
+    bool (*is_recording)(const tml_context *tml);
     /* Where a slot's first element lies, in the engine's own kind of address: to tell overlaps. */
     uint64_t (*address)(const tml_slot *slot);
     /* Does TML_OP_SURFACE read volumes, masks and attributes that stay on the host? */

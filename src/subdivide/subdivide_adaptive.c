@@ -942,6 +942,9 @@ static tml_status check_desc(const tml_subdivider *subdivider,
                              const tml_subdivide_adaptive_desc *desc)
 {
     tml_context *tml = subdivider->tml;
+    tml_status status = tml_refuse_recording(tml, call, NULL);
+    if (status != TML_OK)
+        return status;
     if ((unsigned)desc->criterion > TML_SPLIT_KERNEL)
         return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.criterion is %d, needs 0 to 4", call,
                          (int)desc->criterion);

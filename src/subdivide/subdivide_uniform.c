@@ -289,7 +289,9 @@ TML_API tml_status tml_subdivide_uniform(tml_subdivider *subdivider,
 {
     subdivide_counts counts;
     *out = (tml_subdivide_result){.vertex_count = 0};
-    tml_status status = count_all(subdivider, call, desc->levels, &counts);
+    tml_status status = tml_refuse_recording(subdivider->tml, call, NULL);
+    if (status == TML_OK)
+        status = count_all(subdivider, call, desc->levels, &counts);
     if (status != TML_OK)
         return status;
     tell_counts(subdivider, &counts, out);

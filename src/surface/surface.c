@@ -174,7 +174,9 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
                                 tml_field_desc *field, surface_plan *plan)
 {
     uint64_t count = 0;
-    tml_status status;
+    tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
+    if (status != TML_OK)
+        return status;
     bool has_volume = !tml_is_none(desc->volume);
     if (has_volume == (desc->field != NULL))
         return invalid(tml, "needs either desc.volume or desc.field");

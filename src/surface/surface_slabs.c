@@ -227,7 +227,9 @@ static tml_status resolve(stream *s)
     tml_grid grid = {0};
     uint64_t count = 0;
     tml_field_desc field = {.grid = surface->grid};
-    tml_status status = check_options(s->tml, s->desc);
+    tml_status status = tml_refuse_recording(s->tml, "tml_surface_stream", NULL);
+    if (status == TML_OK)
+        status = check_options(s->tml, s->desc);
     if (status == TML_OK && surface->field)
         status = tml_field_resolve(s->tml, surface->field, &field, NULL);
     if (status == TML_OK)

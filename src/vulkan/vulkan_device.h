@@ -163,8 +163,6 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
 /* TML_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
  * the caller's that waits. */
 tml_status vk_take_stall(tml_context *tml);
-/* INVALID_ARGUMENT while recording into the caller's command buffer. */
-tml_status vk_refuse_recording(tml_context *tml, const char *call);
 
 /* ---- vulkan_shared.c ------------------------------------------------------------------------- */
 

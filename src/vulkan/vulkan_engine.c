@@ -11,22 +11,17 @@ static bool is_lent(const tml_open_desc *desc)
     return desc->vulkan && desc->vulkan->device;
 }
 
-static tml_status wait_for_all(tml_context *tml, const char *call)
+static tml_status wait_for_all(tml_context *tml)
 {
-    tml_status status = vk_refuse_recording(tml, call);
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
     if (status == TML_OK)
         status = vk_sync(tml);
     return status == TML_OK ? vk_take_stall(tml) : status;
 }
 
-static tml_status sync_all(tml_context *tml)
-{
-    return wait_for_all(tml, "tml_sync");
-}
-
 static tml_status map_slot(tml_context *tml, tml_slot *slot, void **out)
 {
-    tml_status status = wait_for_all(tml, "tml_map");
+    tml_status status = wait_for_all(tml);
     return status == TML_OK ? vk_map(tml, slot, out) : status;
 }
 
@@ -57,8 +52,9 @@ const tml_engine tml_vulkan_engine = {
     .write = vk_write,
     .map = map_slot,
     .unmap = vk_unmap,
-    .sync = sync_all,
+    .sync = wait_for_all,
     .scratch_resize = vk_scratch_resize,
+    .is_recording = vk_is_recording,
     .address = slot_address,
     .avoids = avoids,
     .reads_host_volumes = true,

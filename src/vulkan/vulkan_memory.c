@@ -542,7 +542,7 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.host and desc.vulkan exclude each other");
     if (desc->data && slot->size)
-        status = vk_refuse_recording(tml, "tml_buffer_create with desc.data");
+        status = tml_refuse_recording(tml, "tml_buffer_create with desc.data", NULL);
     if (status != TML_OK)
         return status;
     if (desc->host)
@@ -694,7 +694,7 @@ static tml_status write_staged(tml_context *tml, const vk_buffer *buffer, uint64
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
 {
     const vk_buffer *buffer = slot->memory;
-    tml_status status = vk_refuse_recording(tml, "tml_write");
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
     if (status != TML_OK || !buffer->host)
         return status == TML_OK ? write_staged(tml, buffer, offset, size, in) : status;
     status = vk_sync(tml);
@@ -707,7 +707,7 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
 {
     const vk_buffer *arena = vk_device_of(tml)->arena;
     uint64_t offset = to - arena->address;
-    tml_status status = vk_refuse_recording(tml, "an upload of the host's memory");
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
     if (status != TML_OK || !arena->host)
         return status == TML_OK ? write_staged(tml, arena, offset, size, in) : status;
     status = vk_mark_wait(tml, last_use);
@@ -721,7 +721,7 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
 {
     vk_device *device = vk_device_of(tml);
     const vk_buffer *buffer = slot->memory;
-    tml_status status = vk_refuse_recording(tml, "tml_read");
+    tml_status status = tml_refuse_recording(tml, NULL, NULL);
     if (status == TML_OK && buffer->host) {
         status = vk_sync(tml);
         if (status == TML_OK)

@@ -269,7 +269,7 @@ tml_status tml_vulkan_flush(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_flush: the context is not on Vulkan");
-    tml_status status = vk_refuse_recording(tml, "tml_vulkan_flush");
+    tml_status status = tml_refuse_recording(tml, "tml_vulkan_flush", NULL);
     return status == TML_OK ? vk_submit(tml) : status;
 }
 
@@ -319,20 +319,11 @@ bool vk_is_recording(const tml_context *tml)
     return vk_device_of(tml)->lent_commands != VK_NULL_HANDLE;
 }
 
-tml_status vk_refuse_recording(tml_context *tml, const char *call)
-{
-    if (!vk_is_recording(tml))
-        return TML_OK;
-    return tml_error(
-        tml, TML_INVALID_ARGUMENT,
-        "%s cannot be recorded into a command buffer; call tml_vulkan_record_end first", call);
-}
-
 tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_record: the context is not on Vulkan");
-    tml_status status = vk_refuse_recording(tml, "tml_vulkan_record");
+    tml_status status = tml_refuse_recording(tml, "tml_vulkan_record", NULL);
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
     if (status == TML_OK)
@@ -368,7 +359,7 @@ tml_status tml_vulkan_forget_recordings(tml_context *tml)
     static const char call[] = "tml_vulkan_forget_recordings";
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "%s: the context is not on Vulkan", call);
-    tml_status status = vk_refuse_recording(tml, call);
+    tml_status status = tml_refuse_recording(tml, call, NULL);
     if (status == TML_OK)
         vk_scratch_forget(tml);
     return status;
@@ -380,7 +371,7 @@ static tml_status check_time(tml_context *tml, const char *call)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->queries)
         return tml_error(tml, TML_UNSUPPORTED, "%s: %s has no timestamps", call, tml->device.name);
-    return vk_refuse_recording(tml, call);
+    return tml_refuse_recording(tml, call, NULL);
 }
 
 tml_status tml_vulkan_time_begin(tml_context *tml)
