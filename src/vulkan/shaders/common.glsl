@@ -22,6 +22,16 @@ uint subgroup_index()
     return gl_LocalInvocationID.x / SUBGROUP;
 }
 
+/* Lanes that a branch or a loop parted are together again. That a subgroup's are behind every branch is
+ * promised only by VK_KHR_shader_subgroup_uniform_control_flow, which a lent device need not have been
+ * made with; without it Vulkan promises it to workgroups that branch as one. It holds by how devices
+ * work: those that run a subgroup as one vector with a mask join lanes where the branch ends, and those
+ * that schedule lanes one by one wait at a subgroupBarrier for all of them. probe.comp tries it. */
+void reconverge()
+{
+    subgroupBarrier();
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer word_at {

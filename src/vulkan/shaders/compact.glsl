@@ -71,9 +71,9 @@ uint look_back(uint tile)
     uint lane = gl_SubgroupInvocationID, place = 0u, misses = 0u;
     uint end = tile; /* the tiles before this one are still to be added */
     while (true) {
-        uint state = INCLUSIVE;
-        if (lane < end)
-            state = ATOMIC_LOAD(words_at(args.states).v[STATES_FIRST + end - 1u - lane]);
+        uint before = lane < end ? end - 1u - lane : 0u; /* all look: lanes stay together */
+        uint state = ATOMIC_LOAD(words_at(args.states).v[STATES_FIRST + before]);
+        state = lane < end ? state : INCLUSIVE;
         uvec4 known = subgroupBallot(state >= INCLUSIVE), silent = subgroupBallot(state == 0u);
         uint first_known = known == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(known);
         uint first_silent = silent == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(silent);

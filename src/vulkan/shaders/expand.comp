@@ -55,15 +55,13 @@ uvec2 look_back(uint tile)
     uint end = tile, looks = 0u; /* the tiles from end on are in sum */
     while (end > 0u) {
         /* Lane 0 looks at the nearest. Before the first tile nothing is a prefix of zero. */
-        uint status = STATUS_PREFIX;
-        uvec2 value = uvec2(0u);
-        if (gl_SubgroupInvocationID < end) {
-            state_at state = state_of(end - 1u - gl_SubgroupInvocationID);
-            uint low = ATOMIC_LOAD(state.low), high = ATOMIC_LOAD(state.high);
-            status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
-            value = uvec2(low << 2, high << 2); /* both 30 bits, moved up */
-            value = uvec2(value.x >> 2 | value.y << 28, value.y >> 4);
-        }
+        bool is_there = gl_SubgroupInvocationID < end;
+        state_at state = state_of(is_there ? end - 1u - gl_SubgroupInvocationID : 0u);
+        uint low = ATOMIC_LOAD(state.low), high = ATOMIC_LOAD(state.high);
+        uint status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
+        status = is_there ? status : STATUS_PREFIX;
+        uvec2 value = uvec2(low << 2, high << 2); /* both 30 bits, moved up */
+        value = is_there ? uvec2(value.x >> 2 | value.y << 28, value.y >> 4) : uvec2(0u);
         uvec4 missing = subgroupBallot(status == STATUS_NONE);
         uvec4 prefixes = subgroupBallot(status == STATUS_PREFIX);
         uint known = missing == uvec4(0u) ? SUBGROUP : subgroupBallotFindLSB(missing);

@@ -204,7 +204,7 @@ uint inside_of(uvec4 v)
  * unit i: the lane's word. */
 uint gather_word(uint parts, uint lane)
 {
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     [[unroll]] for (uint step = 4u; step > 0u; step >>= 1) {
         if (step >= UNITS)
             continue;
@@ -249,7 +249,7 @@ uint note_nans(uint first, uint word, uint there)
     if (misses)
         store_word(args.present, word, there);
     uint found = misses ? 1u << (word - first) : 0u;
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     for (uint step = TEAM / 2u; step > 0u; step >>= 1)
         found |= subgroupShuffleXor(found, step);
     return found;
@@ -276,7 +276,7 @@ void read_team(uint first, uint lane, uint count)
                 row_place place = place_of_row(row, args.size_y);
                 answer = index_answer(word - row * row_words(), place.y, place.z);
             }
-            subgroupBarrier(); /* lanes that branched must be together again */
+            reconverge();
             known[b] = answer == 1u ? 0xffffffffu : 0u;
             uint unknown = team_ballot(answer == 2u) >> (lane & ~(UNITS - 1u));
             reads |= (unknown & low_bits(UNITS)) << (b * UNITS);

@@ -62,7 +62,7 @@ uint find_active(uint chunk)
                     all[pass][k] |= ~low_bits(args.size_x - 32u * (w + k));
         }
     }
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     uint found = 0u;
     [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
         if (pass >= PASSES)
@@ -152,7 +152,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         n.triangles = is_own ? n.triangles : 0u;
         cells += is_own ? n.cells : 0u;
         beyond += exists && !is_own ? n.x + n.y + n.z : 0u;
-        subgroupBarrier(); /* lanes that branched must be together again */
+        reconverge();
 
         /* A round's words have at most 2^13 edges along an axis and 40960 triangles. */
         uint xy = n.x | n.y << 16, zt = n.z | n.triangles << 16;
@@ -198,7 +198,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
                 uvec4(along_x, along_y, along_y + in_row.y + n.y, row_first.w);
         }
     }
-    subgroupBarrier();
+    reconverge();
     cells = subgroupAdd(cells);
     beyond = own_end < counted_end ? subgroupAdd(beyond) : 0u;
     barrier(); /* the last round's sums are read */

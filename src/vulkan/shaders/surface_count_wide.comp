@@ -51,12 +51,12 @@ void list_words(uint row, uint w, bool is_active, uint triangles_before, uint tr
     uint first = 0u;
     if (gl_SubgroupInvocationID == 0u && count != 0u)
         first = atomicAdd(words_at(args.states).v[SURFACE_STATE_ACTIVE], count);
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     first = subgroupShuffle(first, 0u) + rank;
     if (is_active)
         store64(address_of(part_of_scratch(args.list_at), first, 8u),
                 uvec2(row * words + w, triangles_before | triangles << 24));
-    subgroupBarrier();
+    reconverge();
 }
 
 /* A row's counts, which the subgroup's last lane has, go to shared memory. */
@@ -82,7 +82,7 @@ void count_row(uint chunk, uint local_row, bool is_missing)
                 n = count_word(rows, place, w, is_missing);
             if (!is_own)
                 n.triangles = n.cells = 0u;
-            subgroupBarrier(); /* lanes that branched must be together again */
+            reconverge();
             /* Before a word of a row's lanes are less than 2^10 edges along an axis, less than 2^10
              * cells and 2^13 triangles. */
             edges_before = subgroupExclusiveAdd(n.x | n.y << 10 | n.z << 20);
@@ -103,7 +103,7 @@ void count_row(uint chunk, uint local_row, bool is_missing)
             uint segments = (words + WIDTH - 1u) / WIDTH;
             quads_at(part_of_scratch(args.segments_at)).v[row * segments + first / WIDTH] = before;
         }
-        subgroupBarrier();
+        reconverge();
     }
     uint vertices = total.x + total.y + total.z;
     if (lane == last) {

@@ -91,7 +91,7 @@ void add_up(uint first, inout uvec2 totals[3])
         own[1] = add64(own[1], uvec2(item.y, 0u));
         own[2] = add64(own[2], uvec2(item.z, 0u));
     }
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     [[unroll]] for (uint k = 0u; k < 3u; k++)
         add_sums(k, subgroup_sum64(own[k]), totals[k]);
     barrier();
@@ -120,7 +120,7 @@ void main()
             triangles = add64(triangles, uvec2(item[i].y, 0u));
             cells = add64(cells, uvec2(item[i].z, 0u));
         }
-        subgroupBarrier(); /* lanes that branched must be together again */
+        reconverge();
         uvec2 vertices_at = subgroup_before64(vertices), triangles_at = subgroup_before64(triangles);
         uvec2 vertices_through = add64(vertices_at, vertices);
         uvec2 triangles_through = add64(triangles_at, triangles);

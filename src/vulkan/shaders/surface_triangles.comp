@@ -66,7 +66,7 @@ active_word load_active(listed_word listed, bool is_missing)
         word.cells &= present_cells(cells_at, y, z, w, size);
     }
     word.cells = listed.exists ? word.cells : 0u;
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
     return word;
 }
 
@@ -209,7 +209,7 @@ void emit_triangles(listed_word listed, bool is_missing)
                     if (t < end - begin && first + begin + t < word_room)
                         store_index(word_place, 3u * (first + begin + t0) + k, vertex_number, chunk_first);
                     if (SEGMENTED != 0u)
-                        subgroupBarrier(); /* lanes that branched must be together again */
+                        reconverge();
                 }
             }
             stage_barrier();

@@ -157,7 +157,7 @@ void emit_vertices(listed_word word, bool is_missing)
     x = word.exists ? x : 0u;
     y = word.exists ? y : 0u;
     z = word.exists ? z : 0u;
-    subgroupBarrier(); /* lanes that branched must be together again */
+    reconverge();
 
     /* Where the word's vertices of each axis stand in the order. */
     uint xy = popcount32(x) | popcount32(y) << 16, z_count = popcount32(z);
@@ -208,7 +208,7 @@ void emit_vertices(listed_word word, bool is_missing)
                 if (has(SURFACE_ATTRIBUTE))
                     store_word(element_at(args.values, number, 2u), 0u, floatBitsToUint(v.value));
             }
-            subgroupBarrier(); /* lanes that branched must be together again */
+            reconverge();
         }
         stage_barrier();
     }
