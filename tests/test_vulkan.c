@@ -202,6 +202,10 @@ TEST(what_is_missing_is_said)
     CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
     CHECK(strstr(message, "lacks bufferDeviceAddress") != NULL);
     driver.no_addresses = false;
+    driver.lanes = 128;
+    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(strstr(message, "lacks full subgroups of 128 invocations") != NULL);
+    driver.lanes = 0;
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
           TML_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
@@ -448,6 +452,61 @@ TEST(a_frame_of_the_callers)
     CHECK(tml_read_count(tml, count, &number) == TML_OK && number == COUNT / 4);
     tml_close(tml);
     host_close(&h);
+}
+
+TEST(a_lent_device_must_fit)
+{
+    NEED_DEVICE();
+    host h = {0};
+    CHECK(host_open(&h));
+    driver.real_instance = h.get;
+    tml_context *tml;
+    tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
+                            .instance = h.instance,
+                            .physical_device = h.physical,
+                            .device = h.device,
+                            .queue = h.queue,
+                            .queue_family = 31};
+    CHECK(open_with(&desc, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(strstr(message, "queue_family is 31") != NULL);
+    desc.queue_family = 0;
+    driver.sizes_vary = true;
+    CHECK(open_with(&desc, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(strstr(message, "has_size_control is false") != NULL);
+    desc.has_size_control = true;
+    CHECK(open_with(&desc, &tml) == TML_OK);
+    tml_close(tml);
+    driver.sizes_vary = false;
+    host_close(&h);
+}
+
+/* With one thread workgroups follow one another, whatever the driver says: tml_open finds that out, and
+ * scans in place do not wait. */
+TEST(progress_that_is_not_made)
+{
+    NEED_DEVICE();
+    char *saved = getenv("LP_NUM_THREADS") ? strdup(getenv("LP_NUM_THREADS")) : NULL;
+    setenv("LP_NUM_THREADS", "0", 1);
+    driver.real_instance = loader();
+    driver.claims_progress = true;
+    tml_context *tml;
+    CHECK(open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml) == TML_OK);
+    tml_device_info info;
+    tml_context_device(tml, &info);
+    bool is_llvmpipe = strstr(info.name, "llvmpipe") != NULL;
+    tml_buffer buffer = buffer_of(tml, TML_U32, COUNT, NULL);
+    tml_status status = tml_scan(
+        tml, &(tml_scan_desc){.in = buffer, .out = buffer, .method = TML_METHOD_LOOK_BACK});
+    tml_close(tml);
+    driver.claims_progress = false;
+    if (saved)
+        setenv("LP_NUM_THREADS", saved, 1);
+    else
+        unsetenv("LP_NUM_THREADS");
+    free(saved);
+    if (!is_llvmpipe)
+        SKIP("only llvmpipe can be had with one thread");
+    CHECK(status == TML_UNSUPPORTED);
 }
 
 /* Is buffer the running sum of ones, and does reading it go well? */

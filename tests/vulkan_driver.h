@@ -15,12 +15,15 @@ static struct {
     uint32_t calls;   /* of functions that can fail, since reset */
     uint32_t fail_at; /* the call that fails, from 1; 0: none */
     VkResult failure;
-    const char *failed;  /* the name of the function that did */
-    const char *missing; /* a function that is not there */
-    bool no_addresses;   /* the device lacks bufferDeviceAddress */
-    bool no_patience;    /* it says that it keeps workgroups moving, but nobody waits for any */
-    int live;            /* objects created and not destroyed */
-    VkDevice device;     /* the last one that functions were asked of */
+    const char *failed;   /* the name of the function that did */
+    const char *missing;  /* a function that is not there */
+    bool no_addresses;    /* the device lacks bufferDeviceAddress */
+    bool no_patience;     /* it says that it keeps workgroups moving, but nobody waits for any */
+    bool claims_progress; /* it says that, and is asked to show it */
+    uint32_t lanes;  /* what it says of its subgroups' size, which nobody can ask for; 0: truth */
+    bool sizes_vary; /* it says that subgroups are of several sizes */
+    int live;        /* objects created and not destroyed */
+    VkDevice device; /* the last one that functions were asked of */
     /* Optional: says of each call that can fail, in place of fail_at, what it returns at once; VK_SUCCESS:
      * the real one is called. */
     VkResult (*ask)(const char *name);
@@ -147,9 +150,15 @@ static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceFeatures2(VkPhysicalDevi
                                                                   VkPhysicalDeviceFeatures2 *b)
 {
     real_GetPhysicalDeviceFeatures2(a, b);
-    for (VkBaseOutStructure *next = b->pNext; next && driver.no_addresses; next = next->pNext)
-        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
+    for (VkBaseOutStructure *next = b->pNext; next; next = next->pNext) {
+        if (driver.no_addresses &&
+            next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
             ((VkPhysicalDeviceVulkan12Features *)(void *)next)->bufferDeviceAddress = VK_FALSE;
+        if (driver.lanes &&
+            next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES)
+            ((VkPhysicalDeviceSubgroupSizeControlFeatures *)(void *)next)->subgroupSizeControl =
+                VK_FALSE;
+    }
 }
 
 static PFN_vkGetPhysicalDeviceProperties2 real_GetPhysicalDeviceProperties2;
@@ -157,10 +166,17 @@ static VKAPI_ATTR void VKAPI_CALL wrap_GetPhysicalDeviceProperties2(VkPhysicalDe
                                                                     VkPhysicalDeviceProperties2 *b)
 {
     real_GetPhysicalDeviceProperties2(a, b);
-    for (VkBaseOutStructure *next = b->pNext; next && driver.no_patience; next = next->pNext)
-        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES)
+    for (VkBaseOutStructure *next = b->pNext; next; next = next->pNext) {
+        if ((driver.no_patience || driver.claims_progress) &&
+            next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES)
             ((VkPhysicalDeviceVulkan12Properties *)(void *)next)->driverID =
                 VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+        if (driver.lanes && next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES)
+            ((VkPhysicalDeviceVulkan11Properties *)(void *)next)->subgroupSize = driver.lanes;
+        if (driver.sizes_vary &&
+            next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES)
+            ((VkPhysicalDeviceSubgroupSizeControlProperties *)(void *)next)->maxSubgroupSize *= 2;
+    }
 }
 
 static PFN_vkCmdDispatch real_CmdDispatch;

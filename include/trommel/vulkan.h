@@ -9,9 +9,10 @@
  *                        on request) and owns all it makes.
  *   instance and device  tml_vulkan_desc: the context makes its buffers and pipelines on your
  *                        device, and submits to your queue, which must not be used by another thread
- *                        during a call that waits or submits (every call but those between
- *                        tml_vulkan_record and tml_vulkan_record_end). What it submits begins and
- *                        ends with a barrier for all commands and all memory accesses of that queue.
+ *                        during a call that waits or submits (tml_open, which tries the device with
+ *                        one small dispatch, and every call but those between tml_vulkan_record and
+ *                        tml_vulkan_record_end). What it submits begins and ends with a barrier for
+ *                        all commands and all memory accesses of that queue.
  *   buffers              tml_buffer_desc.vulkan
  *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
  *                        happens.
@@ -57,8 +58,8 @@ typedef struct tml_vulkan_desc {
     VkDevice device;
     VkQueue queue;
     uint32_t queue_family;
-    /* The device was made with subgroupSizeControl and computeFullSubgroups. Without them it must
-     * have subgroups of one size only. */
+    /* The device was made with subgroupSizeControl and computeFullSubgroups. Where it could have been and
+     * was not, subgroups must be of one size only: else tml_open returns INVALID_ARGUMENT. */
     bool has_size_control;
     /* Kernels from trommel_add_kernels(), ended by a zeroed one; must outlive the context. Kernels
      * that are not here are compiled at run time where libshaderc is found. */

@@ -64,6 +64,24 @@ ARG_UINT(clear_count)
 ARG_UINT(capacity) /* of out_at and indices, elements */
 ARGS_END(compact_args)
 
+/* probe.comp: what it finds wrong becomes 1 in a word of report; control: words for itself, which a
+ * dispatch with step 0 sets first. */
+#define PROBE_RAN       0u /* this one is 1 where all is well */
+#define PROBE_SUBGROUPS 1u
+#define PROBE_APART     2u
+#define PROBE_NOT_SEEN  3u
+#define PROBE_REPORTS   4u
+#define PROBE_GROUPS    2u
+#define PROBE_FIRST     0u /* control: the groups' own words, and a one */
+#define PROBE_SECOND    1u
+#define PROBE_ONE       2u
+#define PROBE_CONTROL   3u
+ARGS_BEGIN(probe_args)
+ARG_ADDRESS(control)
+ARG_ADDRESS(report)
+ARG_UINT(step)
+ARGS_END(probe_args)
+
 /* fill.comp and copy.comp: count words. */
 ARGS_BEGIN(fill_args)
 ARG_ADDRESS(at)

@@ -72,19 +72,32 @@ static bool has_extension(const vk_functions *fn, VkPhysicalDevice handle, const
     return false;
 }
 
-/* A queue family that computes: without graphics if there is one, since nothing is drawn. But one
- * that also draws serves a lent command buffer; for those the caller names the family. */
-static void choose_family(const vk_functions *fn, physical *p)
+/* Takes the first queue family that can do all of this, if there is one. */
+static bool take_family(const vk_functions *fn, VkQueueFlags needed, uint32_t first, physical *p)
 {
     VkQueueFamilyProperties families[32];
-    uint32_t count = TML_ARRAY_SIZE(families);
+    uint32_t count; /* asked for first: SwiftShader fills all that there is room for */
+    fn->GetPhysicalDeviceQueueFamilyProperties(p->handle, &count, NULL);
+    count = TML_MIN_OF(count, (uint32_t)TML_ARRAY_SIZE(families));
     fn->GetPhysicalDeviceQueueFamilyProperties(p->handle, &count, families);
-    p->family = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++)
-        if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) && p->family == UINT32_MAX) {
+    for (uint32_t i = first; i < count; i++)
+        if ((families[i].queueFlags & needed) == needed) {
             p->family = i;
             p->timestamp_bits = families[i].timestampValidBits;
+            return true;
         }
+    p->family = UINT32_MAX;
+    return false;
+}
+
+/* One that computes and draws, where there is one: whoever shares the context's device
+ * (tml_vulkan_handles) draws from its buffers on the same queue, and as a rule presents there, without
+ * handing them from family to family. What a family without graphics is for, to compute beside frames
+ * that are drawn, needs a queue of the caller's own, who names its family. */
+static void choose_family(const vk_functions *fn, physical *p)
+{
+    if (!take_family(fn, VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, 0, p))
+        (void)take_family(fn, VK_QUEUE_COMPUTE_BIT, 0, p);
 }
 
 static const char *find_lack(const physical *p)
@@ -338,6 +351,28 @@ static VkResult create_device(vk_device *device, const physical *p)
     return device->fn.CreateDevice(p->handle, &info, NULL, &device->device);
 }
 
+/* Fits p to what is lent: the queue's family, and whether subgroups are of one size. */
+static tml_status check_lent(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
+{
+    const char *name = p->properties.deviceName;
+    uint32_t least = p->size_control.minSubgroupSize, most = p->size_control.maxSubgroupSize;
+    if (!take_family(&vk_device_of(tml)->fn, VK_QUEUE_COMPUTE_BIT, lent->queue_family, p) ||
+        p->family != lent->queue_family)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_open: desc.vulkan.queue_family is %u, which on %s is no family that "
+                         "computes; needs the family of desc.vulkan.queue, with "
+                         "VK_QUEUE_COMPUTE_BIT",
+                         lent->queue_family, name);
+    if (p->has_size_control && !lent->has_size_control && least != most)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_open: desc.vulkan.has_size_control is false, and %s has subgroups of "
+                         "%u to %u invocations, needs one size; make the device with "
+                         "subgroupSizeControl and computeFullSubgroups, as tml_vulkan_features "
+                         "names them, and set it",
+                         name, least, most);
+    return TML_OK;
+}
+
 /* Finds the loader, the instance and the physical device; what a failure leaves is closed by
  * vk_close. */
 static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
@@ -359,11 +394,10 @@ static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, p
             return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan instance has no %s",
                              missing);
         describe(&device->fn, lent->physical_device, p);
-        p->family = lent->queue_family;
         if (p->lack)
             return tml_error(tml, TML_NO_DEVICE, "tml_open: %s lacks %s", p->properties.deviceName,
                              p->lack);
-        return TML_OK;
+        return check_lent(tml, lent, p);
     }
     VkResult result = create_instance(&device->fn, &device->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
@@ -395,7 +429,6 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     fill_info(&p, &tml->device);
     device->physical = p.handle;
     device->family = p.family;
-    device->is_lent = lent->device != VK_NULL_HANDLE;
     device->has_size_control = p.has_size_control && (!device->is_lent || lent->has_size_control);
     device->has_budget = has_extension(&device->fn, p.handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     if (device->is_lent) {
@@ -419,7 +452,9 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     status = vk_memory_open(tml, lent);
     if (!status)
         status = vk_record_open(tml);
-    return status ? status : vk_pipelines_open(tml, lent);
+    if (!status)
+        status = vk_pipelines_open(tml, lent);
+    return status ? status : vk_probe(tml);
 }
 
 tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
@@ -442,7 +477,7 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
     vk_device *device = tml_alloc(tml, sizeof *device);
     if (!device)
         return TML_OUT_OF_MEMORY;
-    *device = (vk_device){.tml = tml};
+    *device = (vk_device){.tml = tml, .is_lent = lent->device != VK_NULL_HANDLE};
     tml->engine_state = device;
     tml_status status = open_device(tml, lent);
     if (status)

@@ -114,6 +114,13 @@ void vk_close(tml_context *tml);
 /* The status and message for a Vulkan call that failed: what names the call, "tml_read: vkMap...". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
 
+/* ---- vulkan_probe.c -------------------------------------------------------------------------- */
+
+/* Last in tml_open: one submission, waited for. NO_DEVICE, with a message, where the device does not do
+ * what shaders rely on; where only one workgroup's look does not see another's store the context goes on
+ * without what needs that. */
+tml_status vk_probe(tml_context *tml);
+
 /* ---- vulkan_memory.c ------------------------------------------------------------------------- */
 
 typedef enum vk_memory_kind { VK_MEMORY_DEVICE, VK_MEMORY_STAGING } vk_memory_kind;

@@ -1,0 +1,73 @@
+/* What the engine takes for granted of a device, and Vulkan has nothing to ask for, tried once
+ * (vulkan_probe.c). */
+#include "kernel.glsl"
+#include "kernels/vulkan_args.k.h"
+#include "common.glsl"
+
+ARGS_USE(probe_args)
+
+/* How often a workgroup looks for another one's store; 0: that is not tried. */
+layout(constant_id = 0) const uint LOOKS = 0u;
+
+void report(uint what)
+{
+    store_word(args.report, what, 1u);
+}
+
+/* Are subgroups full, and of neighbours in their order? gl_SubgroupSize may say what the device has at
+ * most, so lanes are counted. */
+bool are_subgroups_right()
+{
+    uint local = gl_LocalInvocationID.x;
+    uint lanes = subgroupBallotBitCount(subgroupBallot(true));
+    uint next = subgroupShuffle(local, (gl_SubgroupInvocationID + 1u) % SUBGROUP);
+    return gl_SubgroupSize == SUBGROUP && lanes == SUBGROUP && gl_NumSubgroups == GROUP / SUBGROUP &&
+           gl_SubgroupInvocationID == local % SUBGROUP && gl_SubgroupID == subgroup_index() &&
+           next == local - local % SUBGROUP + (local + 1u) % SUBGROUP;
+}
+
+/* Is every lane back after a loop as long as its number, into which half of the subgroups went? */
+bool are_together()
+{
+    uint turns = 0u;
+    if ((subgroup_index() & 1u) != 0u)
+        for (uint i = 0u; i < gl_SubgroupInvocationID; i++)
+            turns += LOAD_U32(args.control, PROBE_ONE);
+    reconverge();
+    uint lanes = subgroupBallotBitCount(subgroupBallot(true));
+    uint sum = (subgroup_index() & 1u) != 0u ? SUBGROUP * (SUBGROUP - 1u) / 2u : 0u;
+    return lanes == SUBGROUP && subgroupAdd(turns) == sum;
+}
+
+/* The second workgroup says that it is there and waits for an answer, which the first gives when it has
+ * seen that: each must run while the other waits. */
+bool sees_other()
+{
+    words_at control = words_at(args.control);
+    bool is_first = group_index() == 0u, is_seen = false;
+    if (!is_first)
+        atomicExchange(control.v[PROBE_SECOND], 1u);
+    for (uint look = 0u; look < LOOKS && !is_seen; look++)
+        is_seen = ATOMIC_LOAD(control.v[is_first ? PROBE_SECOND : PROBE_FIRST]) != 0u;
+    if (is_first)
+        atomicExchange(control.v[PROBE_FIRST], 1u);
+    return is_seen;
+}
+
+void main()
+{
+    uint local = gl_LocalInvocationID.x;
+    if (args.step == 0u) {
+        if (local < PROBE_CONTROL)
+            store_word(args.control, local, local == PROBE_ONE ? 1u : 0u);
+        return;
+    }
+    if (!are_subgroups_right())
+        report(PROBE_SUBGROUPS);
+    reconverge();
+    if (!are_together())
+        report(PROBE_APART);
+    if (LOOKS != 0u && local == 0u && !sees_other())
+        report(PROBE_NOT_SEEN);
+    report(PROBE_RAN);
+}
