@@ -11,14 +11,25 @@
 
 /* What every shader with a user's kernel gets: addresses of the arrays of parameters 0 ... 3 (unused:
  * zero), the params, and the low 32 bits of the position of the pass's first element. */
-#define KERNEL_ADDRESSES ARG_ADDRESS(in0) ARG_ADDRESS(in1) ARG_ADDRESS(in2) ARG_ADDRESS(in3)
-#define KERNEL_VALUES                                                                              \
-    ARG_FLOAT(f0)                                                                                  \
-    ARG_FLOAT(f1)                                                                                  \
-    ARG_FLOAT(f2)                                                                                  \
-    ARG_FLOAT(f3) ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3) ARG_UINT(first_index)
+#ifdef TML_GLSL
+#    define KERNEL_ADDRESSES ARG_ADDRESS(in0) ARG_ADDRESS(in1) ARG_ADDRESS(in2) ARG_ADDRESS(in3)
+#    define KERNEL_VALUES                                                                          \
+        ARG_FLOAT(f0)                                                                              \
+        ARG_FLOAT(f1)                                                                              \
+        ARG_FLOAT(f2)                                                                              \
+        ARG_FLOAT(f3) ARG_UINT(u0) ARG_UINT(u1) ARG_UINT(u2) ARG_UINT(u3) ARG_UINT(first_index)
 /* After those, where kernels read whole arrays: their words, at most 2^32 - 1. */
-#define KERNEL_COUNTS ARG_UINT(count0) ARG_UINT(count1) ARG_UINT(count2) ARG_UINT(count3)
+#    define KERNEL_COUNTS ARG_UINT(count0) ARG_UINT(count1) ARG_UINT(count2) ARG_UINT(count3)
+#else /* the same, as arrays */
+STRUCT_BEGIN(kernel_values)
+float f[4];
+uint32_t u[4];
+uint32_t first_index;
+STRUCT_END(kernel_values)
+#    define KERNEL_ADDRESSES tml_address in[4];
+#    define KERNEL_VALUES    kernel_values values;
+#    define KERNEL_COUNTS    uint32_t word_counts[4];
+#endif
 
 /* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements a workgroup. With source: of element
  * source[i], and rank[i] if any. Constant 4 set to 1 promises that there is neither. */

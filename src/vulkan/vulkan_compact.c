@@ -86,16 +86,16 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
             return status;
         info.spec_count = VK_KERNEL_SPECS;
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
-        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, &args.in0, &args.f0,
-                       &args.count0);
+        vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, args.in,
+                       &args.values, args.word_counts);
     } else if (!tml_is_none(keep->flags)) {
         info.module = &vk_shader_flags_keep;
-        args.in0 = vk_address_of(tml, keep->flags) + pass->first;
+        args.in[0] = vk_address_of(tml, keep->flags) + pass->first;
         info.spec_count = 1;
-        info.specs[0] = args.in0 % 16 == 0;
+        info.specs[0] = args.in[0] % 16 == 0;
     } else {
         info.module = &vk_shader_mask_keep;
-        args.in0 = vk_address_of(tml, keep->mask) + pass->first / 8;
+        args.in[0] = vk_address_of(tml, keep->mask) + pass->first / 8;
     }
     return vk_keep_dispatch(tml, &info, pass, bits);
 }
@@ -206,10 +206,10 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->states = states.words;
     args->clear = states.clear;
     args->clear_count = states.clear_count;
-    args->in3 = states.stalled;
+    args->in[3] = states.stalled;
     args->totals = outputs->totals + (outputs->is_chained ? number * sizeof(uint64_t) : 0);
     args->length_at = pass.length;
-    args->first_index = (uint32_t)pass.first;
+    args->values.first_index = (uint32_t)pass.first;
     args->bound = pass.bound;
     args->capacity = outputs->room >= passes->bound ? UINT32_MAX : (uint32_t)outputs->room;
     vk_dispatch_info info = {
@@ -375,14 +375,14 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     }
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
         uint64_t first = vk_pass_at(&job->passes, p).first;
-        compact_args args = {.in0 = in ? in + first * sizeof(uint32_t) : 0};
+        compact_args args = {.in = {in ? in + first * sizeof(uint32_t) : 0}};
         if (keep->kernel)
-            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, &args.in0, &args.f0,
+            vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, args.in, &args.values,
                            NULL);
         else if (!tml_is_none(keep->flags))
-            args.in1 = vk_address_of(tml, keep->flags) + first;
+            args.in[1] = vk_address_of(tml, keep->flags) + first;
         else
-            args.in1 = vk_address_of(tml, keep->mask) + first / 8;
+            args.in[1] = vk_address_of(tml, keep->mask) + first / 8;
         status = vk_one_pass_record(tml, module, specs, &args, &outputs, &job->passes, p);
     }
     return status;

@@ -63,8 +63,8 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
     if (status != TML_OK)
         return status;
     map_args args = {.out_at = made, .length_at = pass->length, .bound = pass->bound};
-    vk_kernel_args(tml, kernel, &desc->params, desc->in, pass->first, &args.in0, &args.f0,
-                   &args.count0);
+    vk_kernel_args(tml, kernel, &desc->params, desc->in, pass->first, args.in, &args.values,
+                   args.word_counts);
     vk_dispatch_info info = {.module = module,
                              .spec_count = VK_KERNEL_SPECS + 1,
                              .args = &args,
@@ -129,7 +129,8 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                          .bound = pass.bound};
         if (outputs->rank)
             args.rank = outputs->rank + pass.first * sizeof(uint32_t);
-        vk_kernel_args(tml, kernel, &desc->params, desc->in, 0, &args.in0, &args.f0, &args.count0);
+        vk_kernel_args(tml, kernel, &desc->params, desc->in, 0, args.in, &args.values,
+                       args.word_counts);
         vk_dispatch_info info = {.module = module,
                                  .spec_count = VK_KERNEL_SPECS + 1,
                                  .args = &args,

@@ -192,13 +192,14 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
 enum { VK_KERNEL_SPECS = 4 };
 void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
                      const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS]);
-/* Fills the kernel's own share of an argument struct (vulkan_args.k.h): the addresses in0 ... in3,
- * one for each parameter that is an array and, but for tml_words, moved on by first elements; the nine
- * words from f0 to first_index; and from count0 on how many words each array has, unless count0 is
- * NULL: only for kernels without tml_words. */
+/* Fills the kernel's own share of an argument struct (vulkan_args.k.h): addresses, one for each
+ * parameter that is an array and, but for tml_words, moved on by first elements; values; and how many
+ * words each array has, unless word_counts is NULL: only for kernels without tml_words. */
+struct kernel_values;
 void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first, vk_address *in0, float *f0,
-                    uint32_t *count0);
+                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first,
+                    vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
+                    uint32_t word_counts[TML_MAX_INPUTS]);
 
 /* ---- shared steps of the operations ---------------------------------------------------------- */
 

@@ -8,6 +8,12 @@
 #include "vulkan/vulkan_device.h"
 #include "vulkan/vulkan_kernel_glue.h"
 
+#include "kernels/kernel.h"
+
+#include "kernels/vulkan_args.k.h"
+
+#include "kernels/kernel_end.h"
+
 _Static_assert((int)VK_KERNEL_FORMS == (int)TML_VULKAN_KERNEL_FORMS, "one code for each form");
 
 /* ---- libshaderc ------------------------------------------------------------------------------ */
@@ -297,23 +303,22 @@ void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
 }
 
 void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
-                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first, vk_address *in0, float *f0,
-                    uint32_t *count0)
+                    const tml_buffer in[TML_MAX_INPUTS], uint64_t first,
+                    vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
+                    uint32_t word_counts[TML_MAX_INPUTS])
 {
-    struct {
-        tml_params params;
-        uint32_t first_index;
-    } values = {*params, (uint32_t)first};
     uint32_t array = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
         if (!tml_param_is_array(kernel->params[p]))
             continue;
         const tml_slot *slot = tml_slot_of(tml, in[array]);
         bool is_words = kernel->params[p] == TML_PARAM_WORDS;
-        in0[array] = vk_slot_address(slot) + (is_words ? 0 : first * slot->element_size);
-        if (count0)
-            count0[array] = (uint32_t)TML_MIN_OF(slot->size / 4, (uint64_t)UINT32_MAX);
+        addresses[array] = vk_slot_address(slot) + (is_words ? 0 : first * slot->element_size);
+        if (word_counts)
+            word_counts[array] = (uint32_t)TML_MIN_OF(slot->size / 4, (uint64_t)UINT32_MAX);
         array++;
     }
-    memcpy(f0, &values, sizeof values);
+    memcpy(values->f, params->f, sizeof values->f);
+    memcpy(values->u, params->u, sizeof values->u);
+    values->first_index = (uint32_t)first;
 }

@@ -45,8 +45,8 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
                                  .unordered = p > 0};
         vk_kernel_specs(tml, d->kernel, d->in, info.specs);
         info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
-        vk_kernel_args(tml, d->kernel, &d->params, d->in, pass.first, &args.in0, &args.f0,
-                       &args.count0);
+        vk_kernel_args(tml, d->kernel, &d->params, d->in, pass.first, args.in, &args.values,
+                       args.word_counts);
         status = vk_dispatch(tml, &info);
     }
     return status;

@@ -108,7 +108,7 @@ static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const 
     tml_status status = TML_OK;
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
         uint64_t first = vk_pass_at(&job->passes, p).first;
-        compact_args args = {.in0 = job->values.from + first * sizeof(uint32_t)};
+        compact_args args = {.in = {job->values.from + first * sizeof(uint32_t)}};
         status = vk_one_pass_record(tml, &vk_shader_compact_heads, specs, &args, &outputs,
                                     &job->passes, p);
     }
