@@ -27,8 +27,7 @@ typedef struct gl_program {
     const tml_kernel *kernel;
     uint64_t hash; /* of head */
     GLuint name;
-    GLuint vertex,
-        fragment; /* shaders, until it is ready: they hold what the compiler has to say */
+    GLuint fragment; /* shader, until it is ready: it holds what the compiler has to say */
     bool is_ready;
     bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
     bool targets_checked; /* several targets have made a framebuffer; asking waits in a page */

@@ -12,7 +12,6 @@
 static const char *const kernel_names[TML_MAX_INPUTS] = {"kernel_in0", "kernel_in1", "kernel_in2",
                                                          "kernel_in3"};
 static const char length_name[] = "tml_length_words";
-static const char gate_name[] = "tml_gate";
 
 /* The texture that a sampler of this name gets; NULL where the operation gave none. */
 static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *info,
@@ -24,8 +23,6 @@ static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *in
     for (uint32_t a = 0; a < TML_MAX_INPUTS && info->kernel.kernel; a++)
         if (strcmp(kernel_names[a], name) == 0)
             return gl_texture_of(tml, info->kernel.in[a]);
-    if (strcmp(gate_name, name) == 0)
-        return info->gate;
     if (info->length && strcmp(length_name, name) == 0)
         return gl_texture_of(tml, info->length->device);
     return NULL;

@@ -154,9 +154,6 @@ typedef struct gl_draw_info {
      * begins as a copy of the stretch, and is copied back. Fragments that are discarded, and words made
      * of an old value, then come out right. */
     bool in_place;
-    /* Optional, integer path: a texture of WORDS. Where its first texel is 0 when the device comes to it,
-     * nothing is drawn: the vertex shader looks. */
-    const gl_texture *gate;
 } gl_draw_info;
 
 /* Enqueues a draw after the ones before. Compiles and links at first use, keyed by shader, defines,

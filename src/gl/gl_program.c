@@ -120,24 +120,6 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
     return status;
 }
 
-/* Draws everything, or nothing where the first texel of tml_gate is 0. */
-static const char gated_vertex_text[] =
-    "uniform highp usampler2D tml_gate;\n"
-    "void main()\n"
-    "{\n"
-    "    bool open = texelFetch(tml_gate, ivec2(0, 0), 0).x != 0u;\n"
-    "    gl_Position = open ? vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, "
-    "0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n"
-    "}\n";
-
-/* The vertex shader of a draw. */
-static tml_status vertex_for(tml_context *tml, const gl_draw_info *info, GLuint *out)
-{
-    *out = gl_device_of(tml)->vertex_shader;
-    const char *texts[] = {"#version 300 es\n", gated_vertex_text};
-    return info->gate ? start_shader(tml, GL_VERTEX_SHADER, texts, 2, out) : TML_OK;
-}
-
 char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size)
 {
     *size = 1;
@@ -198,12 +180,10 @@ static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *
     const char *texts[] = {program->head, text};
     tml_status status = start_shader(tml, GL_FRAGMENT_SHADER, texts, 2, &program->fragment);
     tml_free(tml, text, size);
-    if (status == TML_OK)
-        status = vertex_for(tml, info, &program->vertex);
     if (status != TML_OK)
         return status;
     program->name = fn->CreateProgram();
-    fn->AttachShader(program->name, program->vertex);
+    fn->AttachShader(program->name, d->vertex_shader);
     fn->AttachShader(program->name, program->fragment);
     if (gl_is_float(d))
         fn->BindAttribLocation(program->name, 0, "corner");
@@ -211,12 +191,10 @@ static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *
     return TML_OK;
 }
 
-static void delete_shaders(const gl_device *d, gl_program *program)
+static void delete_shader(const gl_device *d, gl_program *program)
 {
-    if (program->vertex != d->vertex_shader)
-        d->fn.DeleteShader(program->vertex); /* 0: nothing */
-    d->fn.DeleteShader(program->fragment);
-    program->vertex = program->fragment = 0;
+    d->fn.DeleteShader(program->fragment); /* 0: nothing */
+    program->fragment = 0;
 }
 
 /* Asks how it went: of the shaders only where linking failed, since each question may wait. */
@@ -228,8 +206,6 @@ static tml_status check(tml_context *tml, const gl_program *program)
     if (linked)
         return TML_OK;
     tml_status status = check_shader(tml, program->fragment, name_of(program));
-    if (status == TML_OK)
-        status = check_shader(tml, program->vertex, "vertex");
     if (status != TML_OK)
         return status;
     char log[512] = "";
@@ -327,15 +303,15 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                                  (unsigned)a, slot ? (unsigned)(slot->type & 0xffu) : 0u);
         }
     }
-    return snprintf(out, size, "%s%s%s%s%s", version, rows, types,
-                    info->gate ? "#define TML_GATED\n" : "", info->defines ? info->defines : "");
+    return snprintf(out, size, "%s%s%s%s", version, rows, types,
+                    info->defines ? info->defines : "");
 }
 
 /* Gives the program back whole, as far as it came. */
 static void release(gl_device *d, gl_program *program)
 {
     if (d->depth > 0) {
-        delete_shaders(d, program);
+        delete_shader(d, program);
         d->fn.DeleteProgram(program->name);
     }
     tml_free(d->tml, program->uniforms, program->uniform_room * sizeof *program->uniforms);
@@ -400,7 +376,7 @@ static tml_status make_ready(tml_context *tml, gl_program *program)
         forget(gl_device_of(tml), program);
         return status;
     }
-    delete_shaders(gl_device_of(tml), program);
+    delete_shader(gl_device_of(tml), program);
     program->is_ready = true;
     return TML_OK;
 }
