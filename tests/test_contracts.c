@@ -11,6 +11,8 @@
 
 #include <trommel/trommel.h>
 
+#include "core/core_internal.h"
+
 #include <trommel/kernel_begin.h>
 TML_KERNEL(uint, add_one, (uint x), { return x + 1u; })
 TML_KERNEL(bool, is_odd, (uint x), { return (x & 1u) == 1u; })
@@ -705,6 +707,207 @@ static void check_cancelling(tml_context *ignored, const tml_device_info *info)
 TEST(a_hook_cancels_its_call_and_no_other)
 {
     on_every_device(check_cancelling);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Engines that stand before the CPU's and open as they are told. */
+static tml_status fake_status[2];
+static uint32_t fake_opened[2];
+static bool fake_yields_now;
+
+static uint32_t fake_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
+{
+    (void)desc;
+    if (capacity > 0)
+        *out = (tml_device_info){.engine = TML_ENGINE_VULKAN, .name = "fake GPU"};
+    return 1;
+}
+
+static uint32_t fake_gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity)
+{
+    uint32_t count = fake_devices(desc, out, capacity);
+    if (capacity > 0) {
+        out->engine = TML_ENGINE_GL;
+        snprintf(out->name, sizeof out->name, "fake ES 2");
+    }
+    return count;
+}
+
+static tml_status fake_open(tml_context *tml, const tml_open_desc *desc)
+{
+    int which = tml->device.engine == TML_ENGINE_GL;
+    (void)desc;
+    fake_opened[which]++;
+    return fake_status[which] == TML_OK
+               ? TML_OK
+               : tml_error(tml, fake_status[which], "tml_open: %s fails so", tml->device.name);
+}
+
+static bool fake_yields(const tml_open_desc *desc)
+{
+    (void)desc;
+    return fake_yields_now;
+}
+
+static void count_lines(void *user, tml_log_level level, const char *message)
+{
+    (void)level;
+    char *all = user;
+    size_t used = strlen(all);
+    snprintf(all + used, 4096 - used, "%s\n", message);
+}
+
+/* Opens among the two and the CPU, and says what came: its name, or the status. */
+static const char *open_fakes(tml_status gpu, tml_status gl, tml_open_desc desc, char log[4096])
+{
+    tml_engine vulkan = tml_cpu_engine, opengl = tml_cpu_engine;
+    vulkan.kind = TML_ENGINE_VULKAN;
+    vulkan.devices = fake_devices;
+    vulkan.open = fake_open;
+    opengl.kind = TML_ENGINE_GL;
+    opengl.devices = fake_gl_devices;
+    opengl.open = fake_open;
+    opengl.yields = fake_yields;
+    const tml_engine *const engines[] = {&vulkan, &opengl, &tml_cpu_engine, NULL};
+    static tml_device_info info;
+    tml_context *tml = NULL;
+    fake_status[0] = gpu;
+    fake_status[1] = gl;
+    fake_opened[0] = fake_opened[1] = 0;
+    log[0] = '\0';
+    desc.log = count_lines;
+    desc.log_user = log;
+    tml_status status = tml_open_among(engines, &desc, &tml);
+    CHECK((status == TML_OK) == (tml != NULL));
+    if (status != TML_OK)
+        return tml_status_name(status);
+    tml_context_device(tml, &info);
+    tml_close(tml);
+    return info.engine == TML_ENGINE_CPU ? "CPU" : info.name;
+}
+
+TEST(auto_takes_the_first_device_that_opens_and_can_do_all)
+{
+    static char log[4096];
+    const tml_open_desc any = {.threads = 1};
+    CHECK_STR(open_fakes(TML_OK, TML_OK, any, log), "fake GPU");
+    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, any, log), "fake ES 2");
+    CHECK(strstr(log, "fake GPU fails so") && strstr(log, "goes on to fake ES 2"));
+    CHECK_STR(open_fakes(TML_OUT_OF_DEVICE_MEMORY, TML_DEVICE_LOST, any, log), "CPU");
+    CHECK(strstr(log, "fake ES 2 fails so"));
+    CHECK_STR(open_fakes(TML_UNSUPPORTED, TML_NO_DEVICE, any, log), "CPU");
+
+    /* Not where another device would do no better. */
+    CHECK_STR(open_fakes(TML_OUT_OF_MEMORY, TML_OK, any, log), "OUT_OF_MEMORY");
+    CHECK_STR(tml_last_error(NULL), "tml_open: fake GPU fails so");
+    CHECK_EQ_U64(fake_opened[1], 0);
+    CHECK_STR(open_fakes(TML_INVALID_ARGUMENT, TML_OK, any, log), "INVALID_ARGUMENT");
+
+    /* Nor where this one was asked for. */
+    tml_open_desc asked = {.engine = TML_ENGINE_VULKAN};
+    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, asked, log), "NO_DEVICE");
+    asked = (tml_open_desc){.device = "fake GPU"};
+    CHECK_STR(open_fakes(TML_DEVICE_LOST, TML_OK, asked, log), "DEVICE_LOST");
+    CHECK_STR(tml_last_error(NULL), "tml_open: fake GPU fails so");
+
+    /* One that does less than the CPU stands behind it, unless it was asked for. */
+    fake_yields_now = true;
+    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, any, log), "CPU");
+    CHECK(strstr(log, "passes fake ES 2 over") && fake_opened[1] == 1);
+    asked = (tml_open_desc){.engine = TML_ENGINE_GL};
+    CHECK_STR(open_fakes(TML_OK, TML_OK, asked, log), "fake ES 2");
+    asked = (tml_open_desc){.device = "ES 2"};
+    CHECK_STR(open_fakes(TML_OK, TML_OK, asked, log), "fake ES 2");
+    fake_yields_now = false;
+}
+
+static void *open_badly(void *out)
+{
+    tml_context *tml;
+    CHECK_STR(tml_last_error(NULL), ""); /* nothing failed on this thread yet */
+    CHECK_STATUS(tml_open(&(tml_open_desc){.engine = (tml_engine_kind)42}, &tml),
+                 TML_INVALID_ARGUMENT);
+    snprintf(out, 768, "%s", tml_last_error(NULL));
+    return NULL;
+}
+
+TEST(a_failed_open_says_why_without_a_hook)
+{
+    tml_context *tml = NULL;
+    char message[768];
+    const tml_allocator half = {.alloc = alloc_back};
+    CHECK_STATUS(tml_open(&(tml_open_desc){.allocator = half}, &tml), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(NULL), "desc.allocator"));
+    CHECK_STATUS(tml_open(&(tml_open_desc){.device = "no such device"}, &tml), TML_NO_DEVICE);
+    CHECK(strstr(tml_last_error(NULL), "no such device"));
+    pthread_t thread;
+    pthread_create(&thread, NULL, open_badly, message);
+    pthread_join(thread, NULL);
+    CHECK(strstr(message, "desc.engine is 42"));
+    CHECK(strstr(tml_last_error(NULL), "no such device")); /* this thread's still */
+
+    tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = TML_MAX_THREADS + 1};
+    CHECK_STATUS(tml_open(&desc, &tml), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(NULL), "desc.threads is 1025, needs at most 1024"));
+    desc = (tml_open_desc){.engine = TML_ENGINE_CPU, .scratch_size = SIZE_MAX / 4};
+    CHECK_STATUS(tml_open(&desc, &tml), TML_OUT_OF_MEMORY);
+    CHECK(strstr(tml_last_error(NULL), "scratch"));
+    CHECK(tml == NULL);
+    desc.scratch_size = 0;
+    CHECK_OK(NULL, tml_open(&desc, &tml));
+    CHECK_STR(tml_last_error(tml), ""); /* a context's own */
+    tml_close(tml);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+TEST(messages_name_labels)
+{
+    tml_context *tml = open_cpu(1);
+    tml_buffer flags = none, plain = buffer_of(tml, TML_U8, 4, NULL);
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml, &(tml_buffer_desc){.type = TML_U8, .count = 4, .label = "alive particles"},
+                 &flags));
+    uint8_t bytes[8];
+    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = flags, .out = flags}), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "out \"alive particles\" has elements of u8"));
+    CHECK_STATUS(
+        tml_compact(tml, &(tml_compact_desc){.keep.flags = flags, .payloads = {{plain, flags}}}),
+        TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml),
+                 "payloads[0].out \"alive particles\" overlaps keep.flags \"alive"));
+    CHECK_STATUS(tml_read_range(tml, flags, 3, 2, bytes), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "outside buffer \"alive particles\"'s 4"));
+    CHECK_STATUS(tml_read_range(tml, plain, 3, 2, bytes), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "outside buffer's 4"));
+    const tml_buffer_desc huge = {.type = TML_U8, .count = (uint64_t)1 << 60};
+    CHECK_STATUS(tml_buffer_create(tml, &huge, &flags), TML_OUT_OF_MEMORY);
+    CHECK(!strchr(tml_last_error(tml), '('));
+    tml_close(tml);
+}
+
+static void check_lending(tml_context *tml, const tml_device_info *info)
+{
+    float mine[4] = {1, 2, 3, 4};
+    const float other[4] = {9, 9, 9, 9};
+    tml_buffer buffer = none;
+    tml_buffer_desc desc = {.type = TML_F32, .count = 4, .host = mine, .data = other};
+    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.host and desc.data"));
+    CHECK(tml_is_none(buffer) && mine[0] == 1.0f);
+    if (info->engine != TML_ENGINE_CPU)
+        return;
+    /* What other engines would take is not left out in silence. Its contents are not looked at. */
+    desc = (tml_buffer_desc){.type = TML_F32, .count = 4, .gl = (const struct tml_gl_memory *)mine};
+    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "desc.gl"));
+}
+
+TEST(lent_memory_is_one_thing_or_another)
+{
+    on_every_device(check_lending);
 }
 
 int main(int argc, char **argv)
