@@ -8,6 +8,7 @@
 
 #include "collide/collide_internal.h"
 #include "collide/exact.h"
+#include "core/call.h"
 #include "kernels/kernel.h"
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
@@ -413,9 +414,9 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
 
-tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_collide_result *out)
+static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
+                                 tml_collide_result *out)
 {
-    *out = (tml_collide_result){.count = 0};
     tml_status status = check_desc(tml, desc);
     if (status != TML_OK)
         return status;
@@ -466,7 +467,15 @@ tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_colli
     return status;
 }
 
-void tml_collide_free(tml_context *tml, tml_collide_result *result)
+tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_collide_result *out)
+{
+    if (out)
+        *out = (tml_collide_result){.count = 0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, collide_meshes(tml, desc, out));
+}
+
+static void result_free(tml_context *tml, tml_collide_result *result)
 {
     if (result->owned) {
         tml_free(tml, result->pairs, (size_t)result->count * sizeof *result->pairs);
@@ -475,6 +484,14 @@ void tml_collide_free(tml_context *tml, tml_collide_result *result)
     if (result->first)
         tml_free(tml, result->first, ((size_t)result->pose_count + 1) * sizeof *result->first);
     *result = (tml_collide_result){.count = 0};
+}
+
+void tml_collide_free(tml_context *tml, tml_collide_result *result)
+{
+    if (TML_ENTER(tml, result) != TML_OK)
+        return;
+    result_free(tml, result);
+    (void)tml_leave(tml, TML_OK);
 }
 
 #include "kernels/kernel_end.h"

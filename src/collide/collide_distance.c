@@ -8,6 +8,7 @@
 
 #include "collide/collide_internal.h"
 #include "collide/triangle_distance.h"
+#include "core/call.h"
 #include "kernels/kernel.h"
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
@@ -180,16 +181,11 @@ static void near_task(void *argument, uint32_t task)
     job->out[pose] = run.best;
 }
 
-tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, const float *poses,
-                                uint32_t pose_count, tml_collide_distance_result *out)
+static tml_status distance(tml_context *tml, tml_tree *a, tml_tree *b, const float *poses,
+                           uint32_t pose_count, tml_collide_distance_result *out)
 {
     enum { POSES_A_ROUND = 256 };
     const char *call = "tml_collide_distance";
-    if (!a || !b || !out)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s is NULL", call,
-                         !a   ? "a"
-                         : !b ? "b"
-                              : "out");
     if (!poses && pose_count > 1)
         return tml_error(tml, TML_INVALID_ARGUMENT,
                          "%s: pose_count is %u though poses is NULL; needs 0 or 1", call,
@@ -216,6 +212,13 @@ tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, cons
     }
     tml_free(tml, made, pose_count * sizeof *made);
     return status;
+}
+
+tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b, const float *poses,
+                                uint32_t pose_count, tml_collide_distance_result *out)
+{
+    tml_status status = TML_ENTER(tml, a, b, out);
+    return status ? status : tml_leave(tml, distance(tml, a, b, poses, pose_count, out));
 }
 
 #include "kernels/kernel_end.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collide/collide_internal.h"
+#include "core/call.h"
 #include "kernels/kernel.h"
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
@@ -75,7 +76,7 @@ static tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tr
 
 void tml_tree_destroy(tml_context *tml, tml_tree *tree)
 {
-    if (!tree)
+    if (!tree || TML_ENTER(tml) != TML_OK)
         return;
     collide_stream_destroy(tml, tree);
     tml_free(tml, tree->ids, ids_size(tree));
@@ -83,6 +84,7 @@ void tml_tree_destroy(tml_context *tml, tml_tree *tree)
     tml_free(tml, tree->triangles, triangles_size(tree));
     tml_free(tml, tree->boxes, boxes_size(tree));
     tml_free(tml, tree, sizeof *tree);
+    (void)tml_leave(tml, TML_OK);
 }
 
 /* A zeroed tree. */
@@ -522,11 +524,10 @@ static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_vi
     return status;
 }
 
-tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
+static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
 {
     mesh_view mesh = {.call = "tml_tree_create"};
     tml_tree *tree;
-    *out = NULL;
     tml_status status = mesh_open(tml, desc, &mesh);
     if (status != TML_OK)
         return status;
@@ -546,7 +547,15 @@ tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree
     return status;
 }
 
-tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
+{
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, tree_create(tml, desc, out));
+}
+
+static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
 {
     const char *call = "tml_tree_refit";
     void *memory;
@@ -573,8 +582,16 @@ tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
     return status;
 }
 
+tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+{
+    tml_status status = TML_ENTER(tml, tree);
+    return status ? status : tml_leave(tml, tree_refit(tml, tree, vertices));
+}
+
 void tml_tree_examine(const tml_tree *tree, tml_tree_info *out)
 {
+    if (!tree || !out)
+        return;
     *out = (tml_tree_info){.vertex_count = tree->vertex_count,
                            .triangle_count = tree->triangle_count,
                            .broken_count = tree->broken_count,
@@ -620,10 +637,10 @@ static const size_t summed_from = offsetof(tree_header, vertex_count);
 
 size_t tml_tree_save_size(const tml_tree *tree)
 {
-    return sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record);
+    return tree ? sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record) : 0;
 }
 
-tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+static tml_status tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
 {
     size_t size = tml_tree_save_size(tree);
     if (capacity < size)
@@ -649,6 +666,12 @@ tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size
     header.checksum = checksum_of(bytes + summed_from, size - summed_from);
     memcpy(bytes, &header, sizeof header);
     return TML_OK;
+}
+
+tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+{
+    tml_status status = TML_ENTER(tml, tree, out);
+    return status ? status : tml_leave(tml, tree_save(tml, tree, out, capacity));
 }
 
 static tml_status damaged(tml_context *tml, const char *what)
@@ -695,11 +718,10 @@ static tml_status records_read(tml_context *tml, const unsigned char *next, tml_
     return TML_OK;
 }
 
-tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
+static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
 {
     tree_header header;
     tml_tree *tree;
-    *out = NULL;
     if (size < sizeof header)
         return damaged(tml, "too few bytes for a tree's header");
     memcpy(&header, data, sizeof header);
@@ -743,6 +765,14 @@ tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tr
     else
         tml_tree_destroy(tml, tree);
     return status;
+}
+
+tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
+{
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, data, out);
+    return status ? status : tml_leave(tml, tree_load(tml, data, size, out));
 }
 
 #include "kernels/kernel_end.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
@@ -322,8 +323,8 @@ static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_in
     return status;
 }
 
-tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_field_desc *resolved,
-                             double *iso)
+static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
+                              tml_field_desc *resolved, double *iso)
 {
     tml_field_desc result = *desc;
     tml_status status = check_desc(tml, &result);
@@ -343,9 +344,16 @@ tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_f
     return TML_OK;
 }
 
+tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_field_desc *resolved,
+                             double *iso)
+{
+    tml_status status = TML_ENTER(tml, desc, resolved);
+    return status ? status : tml_leave(tml, resolve_all(tml, desc, resolved, iso));
+}
+
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
+static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
 {
     static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     const tml_engine_op *op = tml->engine->ops[TML_OP_FIELD];
@@ -373,4 +381,10 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
     status = op->run(tml, plan, NULL, 0);
     field_plan_destroy(tml, plan);
     return status;
+}
+
+tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, evaluate(tml, desc, out));
 }

@@ -1,6 +1,7 @@
 /* Image: checks and resolution of an exposure, and the way to the engine. */
 #include <math.h>
 
+#include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
@@ -102,7 +103,7 @@ static image_expose_settings settings_of(const tml_image_expose_desc *desc)
     return settings;
 }
 
-tml_status tml_image_expose(tml_context *tml, const tml_image_expose_desc *desc)
+static tml_status expose(tml_context *tml, const tml_image_expose_desc *desc)
 {
     static const char call[] = "tml_image_expose";
     tml_status status = check_numbers(tml, desc);
@@ -121,4 +122,10 @@ tml_status tml_image_expose(tml_context *tml, const tml_image_expose_desc *desc)
     if (!is_manual)
         plan.stats = desc->stats;
     return stream_run(tml, call, TML_OP_IMAGE_EXPOSE, &plan, (tml_buffer){0, 0});
+}
+
+tml_status tml_image_expose(tml_context *tml, const tml_image_expose_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, expose(tml, desc));
 }

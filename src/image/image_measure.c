@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
@@ -183,7 +184,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_me
     return status;
 }
 
-tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *desc)
+static tml_status measure(tml_context *tml, const tml_image_measure_desc *desc)
 {
     image_measure_plan plan;
     tml_status status = resolve(tml, "tml_image_measure", desc, &plan);
@@ -192,12 +193,27 @@ tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *des
                : stream_run(tml, "tml_image_measure", TML_OP_IMAGE_MEASURE, &plan, desc->scratch);
 }
 
-size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
+tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, measure(tml, desc));
+}
+
+static size_t measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
 {
     image_measure_plan plan;
     if (resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
         return 0;
     return stream_scratch_size(tml, TML_OP_IMAGE_MEASURE, &plan);
+}
+
+size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = measure_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }
 
 /* ---- metering patterns ----------------------------------------------------------------------- */
@@ -230,7 +246,7 @@ tml_status tml_meter_weights(tml_meter meter, uint32_t width, uint32_t height, u
                              uint32_t mask_height, uint8_t *mask)
 {
     if ((unsigned)meter > TML_METER_MATRIX || width == 0 || height == 0 || mask_width == 0 ||
-        mask_height == 0)
+        mask_height == 0 || !mask)
         return TML_INVALID_ARGUMENT;
     const double size[2] = {width, height};
     for (uint32_t j = 0; j < mask_height; j++)

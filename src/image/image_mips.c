@@ -1,4 +1,5 @@
 /* Image: sizes of mip chains, checks of their descs, and the way to the engine. */
+#include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
@@ -80,7 +81,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
     return status;
 }
 
-tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
+static tml_status mips(tml_context *tml, const tml_image_mips_desc *desc)
 {
     image_mips_plan plan;
     tml_status status = resolve(tml, "tml_image_mips", desc, &plan);
@@ -89,10 +90,25 @@ tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
     return stream_run(tml, "tml_image_mips", TML_OP_IMAGE_MIPS, &plan, desc->scratch);
 }
 
-size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
+tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, mips(tml, desc));
+}
+
+static size_t mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
 {
     image_mips_plan plan;
     if (resolve(tml, "tml_image_mips_scratch_size", desc, &plan) || plan.levels == 1)
         return 0;
     return stream_scratch_size(tml, TML_OP_IMAGE_MIPS, &plan);
+}
+
+size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = mips_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
@@ -22,7 +23,7 @@ static double pair_at(const uint32_t *words, uint32_t word)
     return float_at(words, word) + float_at(words, word + 1);
 }
 
-tml_status tml_image_stats_read(tml_context *tml, tml_buffer stats, tml_image_stats *out)
+static tml_status stats_read(tml_context *tml, tml_buffer stats, tml_image_stats *out)
 {
     uint32_t words[TML_IMAGE_STATS_WORDS];
     tml_status status = tml_check_buffer(tml, "tml_image_stats_read", "stats", stats,
@@ -70,9 +71,17 @@ tml_status tml_image_stats_read(tml_context *tml, tml_buffer stats, tml_image_st
     return TML_OK;
 }
 
+tml_status tml_image_stats_read(tml_context *tml, tml_buffer stats, tml_image_stats *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status : tml_leave(tml, stats_read(tml, stats, out));
+}
+
 double tml_image_percentile(const tml_image_stats *stats, double percent)
 {
     double total = 0.0, below = 0.0;
+    if (!stats)
+        return NAN;
     for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
         total += (double)stats->histogram[bin];
     if (!(total > 0.0) || !(percent >= 0.0 && percent <= 100.0))

@@ -1,6 +1,7 @@
 /* Image: checks of a tone-mapping, and the way to the engine. */
 #include <math.h>
 
+#include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
 
@@ -16,7 +17,7 @@ _Static_assert(TML_TONE_SRGB == IMAGE_TONE_SRGB && TML_TONE_REINHARD == IMAGE_TO
                    TML_TONE_AGX == IMAGE_TONE_AGX && TML_TONE_NEUTRAL == IMAGE_TONE_NEUTRAL,
                "image_tone.k.h numbers tones so");
 
-tml_status tml_image_tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
+static tml_status tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
 {
     static const char call[] = "tml_image_tonemap";
     image_tonemap_plan plan = {
@@ -63,4 +64,10 @@ tml_status tml_image_tonemap(tml_context *tml, const tml_image_tonemap_desc *des
             return status;
     }
     return stream_run(tml, call, TML_OP_IMAGE_TONEMAP, &plan, (tml_buffer){0, 0});
+}
+
+tml_status tml_image_tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, tonemap(tml, desc));
 }

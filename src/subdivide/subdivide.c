@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "stream/stream_internal.h"
 #include "subdivide/subdivide_internal.h"
 
@@ -373,10 +374,9 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
     return status;
 }
 
-TML_API tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_desc *desc,
-                                         tml_subdivider **out)
+static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc *desc,
+                                    tml_subdivider **out)
 {
-    *out = NULL;
     if (tml->engine->tier)
         return tml_refuse(tml, create_call, "no subdivision");
     tml_status status = check_desc(tml, desc);
@@ -421,12 +421,22 @@ TML_API tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_
     return TML_OK;
 }
 
-TML_API void tml_subdivider_info_of(const tml_subdivider *subdivider, tml_subdivider_info *out)
+tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_desc *desc,
+                                 tml_subdivider **out)
 {
-    *out = subdivider->info;
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, subdivider_create(tml, desc, out));
 }
 
-TML_API tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
+TML_API void tml_subdivider_info_of(const tml_subdivider *subdivider, tml_subdivider_info *out)
+{
+    if (subdivider && out)
+        *out = subdivider->info;
+}
+
+static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
 {
     subdivide_values *values = &subdivider->values[0];
     tml_status status = tml_check_buffer(subdivider->tml, "tml_subdivider_move", "positions",
@@ -438,9 +448,15 @@ TML_API tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer po
                                                            .out = values->base});
 }
 
+tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
+{
+    tml_status status = TML_ENTER_BY(subdivider);
+    return status ? status : tml_leave(subdivider->tml, subdivider_move(subdivider, positions));
+}
+
 TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
 {
-    if (!subdivider)
+    if (!subdivider || TML_ENTER_BY(subdivider) != TML_OK)
         return;
     tml_context *tml = subdivider->tml;
     subdivide_adaptive_destroy(tml, subdivider->adaptive);
@@ -457,6 +473,7 @@ TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
     tml_buffer_destroy(tml, subdivider->turns);
     tml_buffer_destroy(tml, subdivider->triangle_origins);
     tml_free(tml, subdivider, sizeof *subdivider);
+    (void)tml_leave(tml, TML_OK);
 }
 
 /* ---- memory used again ----------------------------------------------------------------------- */
@@ -504,12 +521,20 @@ void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_r
         out->owned |= (uint32_t)!tml_is_none(handle_at(&outputs->created, i)) << i;
 }
 
-TML_API void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
+static void result_free(tml_context *tml, tml_subdivide_result *result)
 {
     for (size_t i = 0; i < HANDLES; i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, handle_at(&result->buffers, i));
     *result = (tml_subdivide_result){.vertex_count = 0};
+}
+
+void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
+{
+    if (TML_ENTER(tml, result) != TML_OK)
+        return;
+    result_free(tml, result);
+    (void)tml_leave(tml, TML_OK);
 }
 
 /* The name of handle number i in tml_subdivide_buffers. */

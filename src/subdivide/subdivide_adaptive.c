@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "subdivide/subdivide_internal.h"
 
 static const char call[] = "tml_subdivide_adaptive";
@@ -1161,11 +1162,9 @@ static tml_status find_mesh(adaptive_run *run, float threshold, bool *is_within_
     return status;
 }
 
-TML_API tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
-                                          const tml_subdivide_adaptive_desc *desc,
-                                          tml_subdivide_result *out)
+static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc,
+                        tml_subdivide_result *out)
 {
-    *out = (tml_subdivide_result){.vertex_count = 0};
     tml_status status = check_desc(subdivider, desc);
     if (status == TML_OK)
         status = make_memory(subdivider);
@@ -1212,4 +1211,14 @@ TML_API tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
     }
     subdivide_outputs_deliver(&outputs, out);
     return TML_OK;
+}
+
+tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
+                                  const tml_subdivide_adaptive_desc *desc,
+                                  tml_subdivide_result *out)
+{
+    if (out)
+        *out = (tml_subdivide_result){.vertex_count = 0};
+    tml_status status = TML_ENTER_BY(subdivider, desc, out);
+    return status ? status : tml_leave(subdivider->tml, adapt(subdivider, desc, out));
 }

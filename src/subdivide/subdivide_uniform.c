@@ -5,6 +5,7 @@
  * of the work's memory is the result. */
 #include <string.h>
 
+#include "core/call.h"
 #include "subdivide/subdivide_internal.h"
 
 static const char call[] = "tml_subdivide_uniform";
@@ -273,8 +274,8 @@ static void tell_counts(const tml_subdivider *subdivider, const subdivide_counts
         out->channel_counts[subdivider->channel_slots[t - 1]] = counts->values[t - 1];
 }
 
-TML_API tml_status tml_subdivide_uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
-                                                tml_subdivide_result *out)
+static tml_status uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
+                                 tml_subdivide_result *out)
 {
     subdivide_counts counts;
     tml_status status = count_all(subdivider, "tml_subdivide_uniform_counts", levels, &counts);
@@ -283,12 +284,17 @@ TML_API tml_status tml_subdivide_uniform_counts(const tml_subdivider *subdivider
     return status;
 }
 
-TML_API tml_status tml_subdivide_uniform(tml_subdivider *subdivider,
-                                         const tml_subdivide_uniform_desc *desc,
-                                         tml_subdivide_result *out)
+tml_status tml_subdivide_uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
+                                        tml_subdivide_result *out)
+{
+    tml_status status = TML_ENTER_BY(subdivider, out);
+    return status ? status : tml_leave(subdivider->tml, uniform_counts(subdivider, levels, out));
+}
+
+static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
+                          tml_subdivide_result *out)
 {
     subdivide_counts counts;
-    *out = (tml_subdivide_result){.vertex_count = 0};
     tml_status status = tml_refuse_recording(subdivider->tml, call, NULL);
     if (status == TML_OK)
         status = count_all(subdivider, call, desc->levels, &counts);
@@ -313,4 +319,13 @@ TML_API tml_status tml_subdivide_uniform(tml_subdivider *subdivider,
     }
     subdivide_outputs_deliver(&outputs, out);
     return TML_OK;
+}
+
+tml_status tml_subdivide_uniform(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
+                                 tml_subdivide_result *out)
+{
+    if (out)
+        *out = (tml_subdivide_result){.vertex_count = 0};
+    tml_status status = TML_ENTER_BY(subdivider, desc, out);
+    return status ? status : tml_leave(subdivider->tml, uniform(subdivider, desc, out));
 }

@@ -3,6 +3,7 @@
  * Both flag the triangles to keep and move them together; a flag for each vertex in use, summed up,
  * is the vertex's new number. What is special here is which triangles to flag. All of it is the
  * host's work, for every engine. */
+#include "core/call.h"
 #include "surface/mesh_internal.h"
 
 #include <string.h>
@@ -300,8 +301,8 @@ static tml_status check_indices(tml_context *tml, const mesh_arrays *mesh)
     return status;
 }
 
-tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
-                          bool drop_degenerate)
+static tml_status mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
+                             bool drop_degenerate)
 {
     tml_status status = check_parts(tml, mesh);
     if (status == TML_OK)
@@ -309,4 +310,12 @@ tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_
     if (status != TML_OK)
         return status;
     return mesh_filter(tml, mesh, largest_component, drop_degenerate);
+}
+
+tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
+                          bool drop_degenerate)
+{
+    tml_status status = TML_ENTER(tml, mesh);
+    return status ? status
+                  : tml_leave(tml, mesh_clean(tml, mesh, largest_component, drop_degenerate));
 }

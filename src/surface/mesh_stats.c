@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "core/core_internal.h"
 #include "surface/mesh_internal.h"
 
@@ -236,8 +237,8 @@ static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_
     return status;
 }
 
-TML_API tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
-                                    bool components_only, tml_mesh_stats *out)
+static tml_status mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
+                               bool components_only, tml_mesh_stats *out)
 {
     static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
@@ -248,9 +249,6 @@ TML_API tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices, tml_b
         status = tml_check_buffer(tml, call, "indices", indices, index_types, 0);
     if (status != TML_OK)
         return status;
-    if (!out)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: out is NULL, needs a tml_mesh_stats",
-                         call);
 
     void *positions = NULL, *corners = NULL;
     status = tml_map(tml, vertices, &positions);
@@ -270,4 +268,12 @@ TML_API tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices, tml_b
     if (status == TML_OK)
         *out = stats;
     return status;
+}
+
+tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
+                            bool components_only, tml_mesh_stats *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status
+                  : tml_leave(tml, mesh_examine(tml, vertices, indices, components_only, out));
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "stream/stream_internal.h"
 #include "surface/mesh_internal.h"
 #include "surface/surface_internal.h"
@@ -743,9 +744,8 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     return status;
 }
 
-tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
+static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
 {
-    *out = (tml_surface_result){0};
     void *kept = NULL;
     surface_plan plan = {.caps = desc->caps,
                          .normals = desc->normals,
@@ -791,6 +791,14 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
         }
     }
     return status;
+}
+
+tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surface_result *out)
+{
+    if (out)
+        *out = (tml_surface_result){0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, surface(tml, desc, out));
 }
 
 /* ---- without a look in between --------------------------------------------------------------- */
@@ -962,7 +970,7 @@ static bool can_enqueue(tml_context *tml, const surface_plan *plan)
     return op && (!op->supports || op->supports(tml, plan));
 }
 
-size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
 {
     enqueue_job job;
     if (enqueue_resolve(tml, desc, &job) != TML_OK)
@@ -973,7 +981,16 @@ size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqu
     return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
 }
 
-tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = enqueue_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
+
+static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
 {
     enqueue_job job;
     tml_status status = enqueue_resolve(tml, desc, &job);
@@ -984,7 +1001,13 @@ tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc 
     return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
 
-void tml_surface_free(tml_context *tml, tml_surface_result *result)
+tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, enqueue(tml, desc));
+}
+
+static void result_free(tml_context *tml, tml_surface_result *result)
 {
     const tml_buffer buffers[OUTPUTS] = {[OUT_VERTICES] = result->vertices,
                                          [OUT_NORMALS] = result->vertex_normals,
@@ -997,9 +1020,16 @@ void tml_surface_free(tml_context *tml, tml_surface_result *result)
     *result = (tml_surface_result){0};
 }
 
-tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+void tml_surface_free(tml_context *tml, tml_surface_result *result)
 {
-    *out = (tml_buffer){0, 0};
+    if (TML_ENTER(tml, result) != TML_OK)
+        return;
+    result_free(tml, result);
+    (void)tml_leave(tml, TML_OK);
+}
+
+static tml_status make_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+{
     tml_surface_result ignored = {0};
     surface_plan plan = {.result = &ignored};
     uint64_t count = 0;
@@ -1024,4 +1054,12 @@ tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *des
         *out = (tml_buffer){0, 0};
     }
     return status;
+}
+
+tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+{
+    if (out)
+        *out = (tml_buffer){0, 0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, make_index(tml, desc, out));
 }

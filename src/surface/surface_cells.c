@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
@@ -101,7 +102,7 @@ static void count_slice(void *argument, uint32_t z)
             *to++ = triangles_at(job, (const uint64_t[3]){x, y, z});
 }
 
-tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
+static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
 {
     static const tml_type types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
                                      TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
@@ -142,4 +143,10 @@ tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uin
         tml_unmap(tml, desc->mask);
     tml_unmap(tml, desc->volume);
     return status;
+}
+
+tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
+{
+    tml_status status = TML_ENTER(tml, desc, cells);
+    return status ? status : tml_leave(tml, count_cells(tml, desc, cells));
 }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/call.h"
 #include "surface/soup_carry.h"
 #include "surface/surface_internal.h"
 
@@ -781,10 +782,9 @@ static void finish_parts(stream *s)
     }
 }
 
-tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *desc,
-                              tml_surface_result *out)
+static tml_status extract_slabs(tml_context *tml, const tml_surface_stream_desc *desc,
+                                tml_surface_result *out)
 {
-    *out = (tml_surface_result){0};
     void *kept = NULL;
     stream s = {.tml = tml,
                 .desc = desc,
@@ -824,4 +824,13 @@ tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *d
     tml_free(tml, s.done, count * sizeof *s.done);
     tml_free(tml, s.plan.parts, s.plan.part_capacity * sizeof *s.plan.parts);
     return status;
+}
+
+tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *desc,
+                              tml_surface_result *out)
+{
+    if (out)
+        *out = (tml_surface_result){0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, extract_slabs(tml, desc, out));
 }
