@@ -10,6 +10,12 @@
 #include <sys/wait.h>
 
 #include <trommel/trommel.h>
+#ifdef TML_GL
+#    include <trommel/gl.h>
+#endif
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+#endif
 
 #include "core/core_internal.h"
 
@@ -371,6 +377,44 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_subdivide_adaptive, (subdivider, NULL, &subdivided), "desc")                             \
     X(tml_subdivide_adaptive, (subdivider, &adaptive, NULL), "out")
 
+#ifdef TML_GL
+#    define REFUSED_GL_CALLS(X)                                                                    \
+        X(tml_gl_texture, (NULL, buffer, &texture), "tml")                                         \
+        X(tml_gl_texture, (tml, buffer, NULL), "out")                                              \
+        X(tml_gl_begin, (NULL), "tml")                                                             \
+        X(tml_gl_prepare_begin, (NULL), "tml")                                                     \
+        X(tml_gl_prepare_end, (NULL, &left), "tml")                                                \
+        X(tml_gl_prepare_end, (tml, NULL), "left")                                                 \
+        X(tml_gl_time_begin, (NULL), "tml")                                                        \
+        X(tml_gl_time_end, (NULL, &seconds), "tml")                                                \
+        X(tml_gl_time_end, (tml, NULL), "seconds")                                                 \
+        X(tml_gl_pyramid_picture, (NULL, &compact, cells), "tml")                                  \
+        X(tml_gl_pyramid_picture, (tml, NULL, cells), "desc")                                      \
+        X(tml_gl_pyramid_picture, (tml, &compact, NULL), "rgba")
+#else
+#    define REFUSED_GL_CALLS(X)
+#endif
+#ifdef TML_VULKAN
+#    define REFUSED_VULKAN_CALLS(X)                                                                \
+        X(tml_vulkan_handles, (NULL, &handles), "tml")                                             \
+        X(tml_vulkan_handles, (tml, NULL), "out")                                                  \
+        X(tml_vulkan_cache, (NULL, NULL, &size), "tml")                                            \
+        X(tml_vulkan_cache, (tml, NULL, NULL), "size")                                             \
+        X(tml_vulkan_buffer, (NULL, buffer, NULL, NULL), "tml")                                    \
+        X(tml_vulkan_record, (NULL, VK_NULL_HANDLE), "tml")                                        \
+        X(tml_vulkan_record_end, (NULL), "tml")                                                    \
+        X(tml_vulkan_forget_recordings, (NULL), "tml")                                             \
+        X(tml_vulkan_flush, (NULL), "tml")                                                         \
+        X(tml_vulkan_check, (NULL), "tml")                                                         \
+        X(tml_vulkan_indirect, (NULL, &indirect), "tml")                                           \
+        X(tml_vulkan_indirect, (tml, NULL), "desc")                                                \
+        X(tml_vulkan_time_begin, (NULL), "tml")                                                    \
+        X(tml_vulkan_time_end, (NULL, &seconds), "tml")                                            \
+        X(tml_vulkan_time_end, (tml, NULL), "seconds")
+#else
+#    define REFUSED_VULKAN_CALLS(X)
+#endif
+
 /* Sizes, which are 0. */
 #define REFUSED_SIZES(X)                                                                           \
     X(tml_reduce_scratch_size, &reduce)                                                            \
@@ -443,6 +487,8 @@ TEST(null_is_refused_by_every_call)
     const tml_subdivide_uniform_desc uniform = {.levels = 1};
     const tml_subdivide_adaptive_desc adaptive = {.max_depth = 1};
     tml_subdivide_result subdivided;
+    double seconds = 0; /* of the GPU engines' clocks */
+    (void)seconds;
     char expected[64];
 
 #define IS_REFUSED(function, arguments, null)                                                      \
@@ -450,6 +496,21 @@ TEST(null_is_refused_by_every_call)
     snprintf(expected, sizeof expected, "%s: %s is NULL", #function, null);                        \
     CHECK(strstr(tml_last_error(is_outside(#function, null) ? NULL : tml), expected));
     REFUSED_CALLS(IS_REFUSED)
+#ifdef TML_GL
+    tml_gl_memory texture;
+    uint32_t left;
+    REFUSED_GL_CALLS(IS_REFUSED)
+    tml_gl_end(NULL);
+    tml_gl_lost(NULL);
+    CHECK_EQ_U64(tml_gl_tests(NULL, NULL, 9), 0);
+#endif
+#ifdef TML_VULKAN
+    tml_vulkan_desc handles;
+    const tml_vulkan_indirect_desc indirect = {.limit = 1};
+    size_t size;
+    REFUSED_VULKAN_CALLS(IS_REFUSED)
+    CHECK(!tml_vulkan_features(NULL, VK_NULL_HANDLE, VK_NULL_HANDLE, NULL, NULL, NULL));
+#endif
 
 #define IS_ZERO(function, desc)                                                                    \
     CHECK_EQ_U64(function(NULL, desc), 0);                                                         \
@@ -510,7 +571,7 @@ static void check_header(const char *header)
 {
     static const char *const names[] = {
 #define NAME(function, ...) #function,
-        REFUSED_CALLS(NAME) REFUSED_SIZES(NAME)
+        REFUSED_CALLS(NAME) REFUSED_GL_CALLS(NAME) REFUSED_VULKAN_CALLS(NAME) REFUSED_SIZES(NAME)
 #undef NAME
             "tml_close",
         "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
@@ -520,11 +581,12 @@ static void check_header(const char *header)
         "tml_surface_free", "tml_collide_free", "tml_subdivide_free", "tml_tree_destroy",
         "tml_tree_examine", "tml_tree_save_size", "tml_subdivider_destroy",
         "tml_subdivider_info_of", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
-        /* without a pointer */
-        "tml_luminance_name", "tml_meter_name", "tml_tone_name", "tml_mip_levels",
-        "tml_collide_class_name", "tml_status_name", "tml_status_text", "tml_type_size",
-        "tml_type_scalar", "tml_type_components", "tml_type_name", "tml_type_is_float",
-        "tml_type_is_signed", "tml_method_name"};
+        "tml_gl_end", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        /* without a pointer, or with places for results alone */
+        "tml_gl_path_name", "tml_gl_pyramid_picture_size", "tml_luminance_name", "tml_meter_name",
+        "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",
+        "tml_status_text", "tml_type_size", "tml_type_scalar", "tml_type_components",
+        "tml_type_name", "tml_type_is_float", "tml_type_is_signed", "tml_method_name"};
     static char text[1 << 16];
     test_read_text(header, text, sizeof text);
     uint32_t functions = 0;
@@ -553,6 +615,12 @@ TEST(no_function_is_left_out)
     check_header(TML_SOURCE_ROOT "/include/trommel/surface.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/collide.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/subdivide.h");
+#ifdef TML_GL
+    check_header(TML_SOURCE_ROOT "/include/trommel/gl.h");
+#endif
+#ifdef TML_VULKAN
+    check_header(TML_SOURCE_ROOT "/include/trommel/vulkan.h");
+#endif
 }
 
 /* ---- a second thread ------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Opening a device: EGL's devices, or what is current; and making it current for each call. */
 #include "gl/gl_device.h"
+#include "core/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,7 +277,7 @@ void gl_leave(tml_context *tml)
 #endif
 }
 
-tml_status tml_gl_begin(tml_context *tml)
+static tml_status begin(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_GL)
         return tml_error(tml, TML_UNSUPPORTED,
@@ -294,19 +295,28 @@ tml_status tml_gl_begin(tml_context *tml)
     return status;
 }
 
+tml_status tml_gl_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, begin(tml));
+}
+
 void tml_gl_end(tml_context *tml)
 {
-    if (tml->engine->kind != TML_ENGINE_GL || !gl_device_of(tml)->in_batch)
+    if (TML_ENTER(tml) != TML_OK)
         return;
-    gl_device *d = gl_device_of(tml);
-    d->in_batch = false;
-    d->depth = 1;
-    gl_leave(tml);
+    if (tml->engine->kind == TML_ENGINE_GL && gl_device_of(tml)->in_batch) {
+        gl_device *d = gl_device_of(tml);
+        d->in_batch = false;
+        d->depth = 1;
+        gl_leave(tml);
+    }
+    (void)tml_leave(tml, TML_OK);
 }
 
 void tml_gl_lost(tml_context *tml)
 {
-    if (tml->engine->kind == TML_ENGINE_GL)
+    if (tml && tml->engine->kind == TML_ENGINE_GL)
         gl_device_of(tml)->is_lost = true;
 }
 

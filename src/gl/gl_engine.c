@@ -1,4 +1,5 @@
 /* The OpenGL ES engine's table. */
+#include "core/call.h"
 #include "gl/gl_float.h"
 
 /* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
@@ -107,7 +108,7 @@ static tml_status check_engine(tml_context *tml, const char *call)
                            call, tml->engine->name);
 }
 
-tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
+static tml_status texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
 {
     tml_status status = check_engine(tml, "tml_gl_texture");
     if (status == TML_OK)
@@ -119,17 +120,23 @@ tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *ou
     return TML_OK;
 }
 
+tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status : tml_leave(tml, texture(tml, buffer, out));
+}
+
 uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)
 {
-    if (tml->engine->kind != TML_ENGINE_GL)
+    if (!tml || tml->engine->kind != TML_ENGINE_GL)
         return 0;
     const gl_device *d = gl_device_of(tml);
-    for (uint32_t i = 0; i < TML_MIN_OF(d->test_count, capacity); i++)
+    for (uint32_t i = 0; i < TML_MIN_OF(d->test_count, capacity) && out; i++)
         out[i] = d->tests[i];
     return d->test_count;
 }
 
-tml_status tml_gl_time_begin(tml_context *tml)
+static tml_status time_begin(tml_context *tml)
 {
     tml_status status = check_engine(tml, "tml_gl_time_begin");
     if (status == TML_OK)
@@ -151,7 +158,13 @@ tml_status tml_gl_time_begin(tml_context *tml)
     return TML_OK;
 }
 
-tml_status tml_gl_time_end(tml_context *tml, double *seconds)
+tml_status tml_gl_time_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, time_begin(tml));
+}
+
+static tml_status time_end(tml_context *tml, double *seconds)
 {
     tml_status status = check_engine(tml, "tml_gl_time_end");
     if (status != TML_OK)
@@ -180,4 +193,10 @@ tml_status tml_gl_time_end(tml_context *tml, double *seconds)
     status = gl_errors_check(tml, "tml_gl_time_end");
     gl_leave(tml);
     return status;
+}
+
+tml_status tml_gl_time_end(tml_context *tml, double *seconds)
+{
+    tml_status status = TML_ENTER(tml, seconds);
+    return status ? status : tml_leave(tml, time_end(tml, seconds));
 }

@@ -1,4 +1,5 @@
 /* The picture of a compaction's HistoPyramid: a band for each level, drawn and read back. */
+#include "core/call.h"
 #include "gl/gl_device.h"
 #include "gl/gl_pyramid.h"
 
@@ -48,8 +49,10 @@ void tml_gl_pyramid_picture_size(uint64_t count, uint32_t *width, uint32_t *heig
     picture_layout layout;
     gl_pyramid_lay_out(true, TML_MIN_OF(count, (uint64_t)GL_PYRAMID_ITEMS_MAX), &pyramid);
     lay_out(&pyramid, &layout);
-    *width = UINT32_C(1) << layout.width_log2;
-    *height = layout.height;
+    if (width)
+        *width = UINT32_C(1) << layout.width_log2;
+    if (height)
+        *height = layout.height;
 }
 
 static tml_status draw_band(tml_context *tml, const gl_pyramid *pyramid,
@@ -108,7 +111,7 @@ tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid)
     return status;
 }
 
-tml_status tml_gl_pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
+static tml_status pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
 {
     if (tml->engine != &tml_gl_engine)
         return tml_error(tml, TML_UNSUPPORTED,
@@ -120,4 +123,10 @@ tml_status tml_gl_pyramid_picture(tml_context *tml, const tml_compact_desc *desc
     tml_status status = tml_compact(tml, &compact);
     device->picture = NULL;
     return status;
+}
+
+tml_status tml_gl_pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
+{
+    tml_status status = TML_ENTER(tml, desc, rgba);
+    return status ? status : tml_leave(tml, pyramid_picture(tml, desc, rgba));
 }

@@ -1,5 +1,6 @@
 /* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use and kept.
  * They are found by what they were made from. */
+#include "core/call.h"
 #include "gl/gl_device.h"
 
 #include <ctype.h>
@@ -432,7 +433,7 @@ static tml_status check_engine(tml_context *tml, const char *call)
         tml->engine->name, tml->engine->kind == TML_ENGINE_GL ? ", on its float tier" : "");
 }
 
-tml_status tml_gl_prepare_begin(tml_context *tml)
+static tml_status prepare_begin(tml_context *tml)
 {
     tml_status status = check_engine(tml, "tml_gl_prepare_begin");
     if (status != TML_OK)
@@ -448,7 +449,13 @@ tml_status tml_gl_prepare_begin(tml_context *tml)
     return TML_OK;
 }
 
-tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left)
+tml_status tml_gl_prepare_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, prepare_begin(tml));
+}
+
+static tml_status prepare_end(tml_context *tml, uint32_t *left)
 {
     *left = 0;
     tml_status status = check_engine(tml, "tml_gl_prepare_end");
@@ -462,6 +469,12 @@ tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left)
     for (const gl_program *p = d->programs; p; p = p->next)
         *left += p->is_lacked && !p->is_ready;
     return TML_OK;
+}
+
+tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left)
+{
+    tml_status status = TML_ENTER(tml, left);
+    return status ? status : tml_leave(tml, prepare_end(tml, left));
 }
 
 void gl_programs_close(gl_device *d)

@@ -1,6 +1,7 @@
 /* Finding, describing, opening and closing Vulkan devices, and what the engine needs to know of
  * them. */
 #include "vulkan/vulkan_device.h"
+#include "core/call.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,7 +272,7 @@ bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get, VkInstance instance,
 {
     vk_functions fn = {.GetInstanceProcAddr = get};
     physical p;
-    if (vk_load_instance(&fn, instance))
+    if (!features || !features12 || vk_load_instance(&fn, instance))
         return false;
     describe(&fn, physical_device, &p);
     if (p.lack)
@@ -512,7 +513,7 @@ const vk_caps *vk_caps_of(const tml_context *tml)
     return &vk_device_of(tml)->caps;
 }
 
-tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out)
+static tml_status handles(tml_context *tml, tml_vulkan_desc *out)
 {
     *out = (tml_vulkan_desc){0};
     if (tml->engine->kind != TML_ENGINE_VULKAN)
@@ -526,4 +527,10 @@ tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out)
     out->queue_family = device->family;
     out->has_size_control = device->has_size_control;
     return TML_OK;
+}
+
+tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status : tml_leave(tml, handles(tml, out));
 }

@@ -6,6 +6,7 @@
  *
  * Where device-local memory is the host's own (software drivers, integrated GPUs) it is mapped, and
  * copies are memcpy after a wait. Elsewhere they go through a staging ring of two halves. */
+#include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
 #include <inttypes.h>
@@ -571,8 +572,8 @@ void vk_buffer_destroy(tml_context *tml, tml_slot *slot)
     slot->memory = NULL;
 }
 
-tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_memory *memory,
-                             VkDeviceAddress *address)
+static tml_status find_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_memory *memory,
+                              VkDeviceAddress *address)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_buffer: the context is not on Vulkan");
@@ -585,6 +586,13 @@ tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_mem
     if (address)
         *address = record->address;
     return TML_OK;
+}
+
+tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_memory *memory,
+                             VkDeviceAddress *address)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, find_buffer(tml, buffer, memory, address));
 }
 
 bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,

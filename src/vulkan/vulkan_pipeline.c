@@ -1,5 +1,6 @@
 /* Pipelines: one layout of 128 bytes of push constants, and a table of pipelines by shader and
  * constants. */
+#include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ void vk_pipelines_close(tml_context *tml)
         device->fn.DestroyPipelineLayout(device->device, device->layout, NULL);
 }
 
-tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
+static tml_status cache_get(tml_context *tml, void *data, size_t *size)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_cache: the context is not on Vulkan");
@@ -55,6 +56,12 @@ tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
     return result == VK_SUCCESS || result == VK_INCOMPLETE
                ? TML_OK
                : vk_failed(tml, result, "tml_vulkan_cache: vkGetPipelineCacheData");
+}
+
+tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
+{
+    tml_status status = TML_ENTER(tml, size);
+    return status ? status : tml_leave(tml, cache_get(tml, data, size));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Commands: a ring of command buffers that are recorded, submitted and waited for in order; the
  * caller's command buffer; barriers and timestamps. */
+#include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
 #include <string.h>
@@ -244,11 +245,17 @@ tml_status vk_take_stall(tml_context *tml)
         tml->device.name);
 }
 
-tml_status tml_vulkan_check(tml_context *tml)
+static tml_status check(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_check: the context is not on Vulkan");
     return vk_device_of(tml)->is_lost ? lost(tml) : vk_take_stall(tml);
+}
+
+tml_status tml_vulkan_check(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, check(tml));
 }
 
 /* Batches end in order, and one that took the place of another waited for it. */
@@ -265,12 +272,18 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark)
     return mark ? vk_batch_wait(tml, mark - 1) : TML_OK;
 }
 
-tml_status tml_vulkan_flush(tml_context *tml)
+static tml_status flush(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_flush: the context is not on Vulkan");
     tml_status status = tml_refuse_recording(tml, "tml_vulkan_flush", NULL);
     return status == TML_OK ? vk_submit(tml) : status;
+}
+
+tml_status tml_vulkan_flush(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, flush(tml));
 }
 
 /* ---- dispatches ------------------------------------------------------------------------------ */
@@ -319,7 +332,7 @@ bool vk_is_recording(const tml_context *tml)
     return vk_device_of(tml)->lent_commands != VK_NULL_HANDLE;
 }
 
-tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
+static tml_status record(tml_context *tml, VkCommandBuffer commands)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_record: the context is not on Vulkan");
@@ -340,7 +353,13 @@ tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
     return TML_OK;
 }
 
-tml_status tml_vulkan_record_end(tml_context *tml)
+tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, record(tml, commands));
+}
+
+static tml_status record_end(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_is_recording(tml))
         return tml_error(tml, TML_INVALID_ARGUMENT,
@@ -354,7 +373,13 @@ tml_status tml_vulkan_record_end(tml_context *tml)
     return TML_OK;
 }
 
-tml_status tml_vulkan_forget_recordings(tml_context *tml)
+tml_status tml_vulkan_record_end(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, record_end(tml));
+}
+
+static tml_status forget_recordings(tml_context *tml)
 {
     static const char call[] = "tml_vulkan_forget_recordings";
     if (tml->engine->kind != TML_ENGINE_VULKAN)
@@ -363,6 +388,12 @@ tml_status tml_vulkan_forget_recordings(tml_context *tml)
     if (status == TML_OK)
         vk_scratch_forget(tml);
     return status;
+}
+
+tml_status tml_vulkan_forget_recordings(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, forget_recordings(tml));
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -374,7 +405,7 @@ static tml_status check_time(tml_context *tml, const char *call)
     return tml_refuse_recording(tml, call, NULL);
 }
 
-tml_status tml_vulkan_time_begin(tml_context *tml)
+static tml_status time_begin(tml_context *tml)
 {
     tml_status status = check_time(tml, "tml_vulkan_time_begin");
     if (status == TML_OK)
@@ -391,7 +422,13 @@ tml_status tml_vulkan_time_begin(tml_context *tml)
     return TML_OK;
 }
 
-tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
+tml_status tml_vulkan_time_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, time_begin(tml));
+}
+
+static tml_status time_end(tml_context *tml, double *seconds)
 {
     *seconds = 0;
     tml_status status = check_time(tml, "tml_vulkan_time_end");
@@ -416,4 +453,10 @@ tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
         return vk_failed(tml, result, "tml_vulkan_time_end: vkGetQueryPoolResults");
     *seconds = device->timestamp_seconds * (double)((ticks[1] - ticks[0]) & device->timestamp_mask);
     return TML_OK;
+}
+
+tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
+{
+    tml_status status = TML_ENTER(tml, seconds);
+    return status ? status : tml_leave(tml, time_end(tml, seconds));
 }

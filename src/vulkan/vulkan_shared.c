@@ -1,5 +1,6 @@
 /* Small steps that the operations share: fills, copies, lengths and passes, counts, look-back
  * states. */
+#include "core/call.h"
 #include "vulkan/vulkan_device.h"
 #include "vulkan_shaders.h"
 
@@ -160,7 +161,7 @@ static tml_status check_indirect(tml_context *tml, const tml_vulkan_indirect_des
                                      desc->out_index + words[desc->kind]);
 }
 
-tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc *desc)
+static tml_status indirect(tml_context *tml, const tml_vulkan_indirect_desc *desc)
 {
     tml_status status = check_indirect(tml, desc);
     if (status != TML_OK)
@@ -179,6 +180,12 @@ tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc 
                                                 .args = &args,
                                                 .args_size = sizeof args,
                                                 .groups = 1});
+}
+
+tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, indirect(tml, desc));
 }
 
 /* ---- look-back states ------------------------------------------------------------------------ */
