@@ -562,13 +562,11 @@ static const char *handle_name(size_t i, char text[48])
 
 static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all)
 {
-    tml_status status = TML_OK;
-    char names[2][48];
+    char names[HANDLES][48];
+    stream_field written[HANDLES];
     for (size_t i = 0; i < HANDLES; i++)
-        for (size_t k = 0; k < i && status == TML_OK; k++)
-            status = stream_check_apart(tml, call, handle_name(i, names[0]), handle_at(all, i),
-                                        handle_name(k, names[1]), handle_at(all, k), false);
-    return status;
+        written[i] = (stream_field){handle_name(i, names[i]), handle_at(all, i)};
+    return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
 }
 
 /* Makes or checks one output. */

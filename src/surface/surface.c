@@ -383,24 +383,6 @@ static tml_status outputs_check(tml_context *tml, const char *call, const output
     return TML_OK;
 }
 
-/* Refuses outputs that overlap one another or what is read. */
-static tml_status outputs_check_apart(tml_context *tml, const char *call,
-                                      const stream_field *outputs, size_t output_count,
-                                      const stream_field *inputs, size_t input_count)
-{
-    tml_status status = TML_OK;
-    for (size_t o = 0; o < output_count; o++) {
-        for (size_t k = 0; k < o + input_count && status == TML_OK; k++) {
-            const stream_field *other = k < o ? &outputs[k] : &inputs[k - o];
-            const tml_slot *slot = tml_slot_of(tml, other->buffer);
-            if (slot && !slot->on_host) /* where no output lies */
-                status = stream_check_apart(tml, call, outputs[o].name, outputs[o].buffer,
-                                            other->name, other->buffer, false);
-        }
-    }
-    return status;
-}
-
 /* Outputs of the caller's must have room; the others are made, exactly as large as needed. */
 static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
 {
@@ -520,17 +502,22 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
     enqueue = enqueue ? enqueue : &no_enqueue;
     stream_field written[OUTPUTS + 2] = {[OUTPUTS] = {"desc.counts", enqueue->counts},
                                          {"desc.draw", enqueue->draw}};
-    const stream_field read[] = {{"desc.volume", desc->volume},
-                                 {"desc.mask", desc->mask},
-                                 {"desc.attribute", desc->attribute},
-                                 {"desc.index", desc->index},
-                                 {"desc.field.points", field->points},
-                                 {"desc.field.radii", field->radii},
-                                 {"desc.iso", enqueue->iso}};
+    stream_input read[] = {{"desc.volume", desc->volume, 0},
+                           {"desc.mask", desc->mask, 0},
+                           {"desc.attribute", desc->attribute, 0},
+                           {"desc.index", desc->index, 0},
+                           {"desc.field.points", field->points, 0},
+                           {"desc.field.radii", field->radii, 0},
+                           {"desc.iso", enqueue->iso, 0}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
+        const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
+        if (slot && slot->on_host) /* where no output lies */
+            read[i].buffer = (tml_buffer){0, 0};
+    }
     for (int i = 0; i < OUTPUTS; i++)
         if (outputs[i].wanted)
             written[i] = (stream_field){outputs[i].field, outputs[i].given};
-    return outputs_check_apart(tml, call, written, TML_ARRAY_SIZE(written), read,
+    return stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
                                TML_ARRAY_SIZE(read));
 }
 
