@@ -174,6 +174,9 @@ static tml_tree *tree_of(tml_context *tml, const mesh *m)
 typedef struct pair_list {
     tml_collide_pair *pairs;
     uint64_t count, capacity;
+    /* Of the first calls that found them; unsure: depth first, breadth first. */
+    uint32_t calls;
+    uint64_t node_pairs, tested, unsure[2];
 } pair_list;
 
 static void pair_add(pair_list *list, uint32_t a, uint32_t b, uint32_t pose, tml_collide_class kind)
@@ -204,7 +207,7 @@ static void corners_of(const mesh *m, uint32_t triangle, const float *pose, floa
 /* The answer by trying every pair; b NULL: of one mesh. */
 static pair_list every_pair(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
 {
-    pair_list list = {NULL, 0, 0};
+    pair_list list = {.pairs = NULL};
     const mesh *other = b ? b : a;
     float *moved = malloc(other->triangle_count * 9 * sizeof(float) + 1);
     for (uint32_t pose = 0; pose < (poses ? pose_count : 1); pose++) {
@@ -241,7 +244,7 @@ static bool same_pairs(const tml_collide_result *result, const pair_list *list)
 
 /* Both descents on the engine against the list. */
 static void check_against(tml_context *tml, const mesh *a, const mesh *b, const float *poses,
-                          uint32_t pose_count, const pair_list *list)
+                          uint32_t pose_count, pair_list *list)
 {
     tml_tree *tree_a = tree_of(tml, a), *tree_b = b ? tree_of(tml, b) : NULL;
     /* The last one with so little room that it must go in parts. */
@@ -259,6 +262,19 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
             continue;
         same_pairs(&result, list);
         CHECK(i < 2 || list->count < 65 || result.parts > 1);
+        /* As much work for every method, number of threads, room and engine; what comes to the exact test
+         * depends on the method. */
+        uint64_t *unsure = &list->unsure[i > 0];
+        if (list->calls++ == 0) {
+            list->node_pairs = result.node_pairs;
+            list->tested = result.tested;
+        }
+        if (list->calls <= 2)
+            *unsure = result.unsure;
+        CHECK_EQ_U64(result.node_pairs, list->node_pairs);
+        CHECK_EQ_U64(result.tested, i ? 0 : list->tested);
+        CHECK_EQ_U64(result.unsure, *unsure);
+        CHECK(list->count == 0 || result.node_pairs > 0);
         tml_collide_free(tml, &result);
 
         desc.want = TML_COLLIDE_COUNT;
@@ -295,8 +311,9 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
 static void check_meshes(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
 {
     pair_list list = every_pair(a, b, poses, pose_count);
-    for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        tml_context *tml = open_engine(TML_ENGINE_CPU, threads);
+    static const uint32_t threads[] = {1, 2, 8};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        tml_context *tml = open_engine(TML_ENGINE_CPU, threads[i]);
         check_against(tml, a, b, poses, pose_count, &list);
         tml_close(tml);
     }
@@ -448,7 +465,7 @@ static pair_list collide_list(const mesh *a, const mesh *b)
     tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
     tml_tree *tree_a = tree_of(tml, a), *tree_b = tree_of(tml, b);
     tml_collide_result result;
-    pair_list list = {NULL, 0, 0};
+    pair_list list = {.pairs = NULL};
     if (CHECK_OK(tml, tml_collide(tml, &(tml_collide_desc){.a = tree_a, .b = tree_b}, &result))) {
         for (uint64_t i = 0; i < result.count; i++)
             pair_add(&list, result.pairs[i].a, result.pairs[i].b, 0, result.pairs[i].kind);

@@ -618,6 +618,68 @@ static void check_refusals(const pair *p)
         destroy(p, all[i]);
 }
 
+/* Two tetrahedra that meet: AUTO takes what the path has, and finds what the CPU engine does. */
+static void check_collide(const pair *p)
+{
+    static const uint32_t faces[12] = {0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0};
+    static const float corners[2][12] = {{0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4},
+                                         {1, 1, 1, 5, 1, 1, 1, 5, 1, 1, 1, 5}};
+    twins indices = make(p, TML_VEC(TML_U32, 3), 4, faces);
+    tml_collide_result results[2] = {{.count = 0}, {.count = 0}};
+    bool is_float = p->path != TML_GL_INTEGER;
+    for (int e = 0; e < 2; e++) {
+        tml_context *tml = e ? p->cpu : p->gl;
+        tml_tree *trees[2] = {NULL, NULL};
+        for (int i = 0; i < 2; i++) {
+            tml_buffer vertices;
+            CHECK_OK(tml, tml_buffer_create(tml,
+                                            &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
+                                                               .count = 4,
+                                                               .data = corners[i]},
+                                            &vertices));
+            CHECK_OK(tml, tml_tree_create(tml,
+                                          &(tml_tree_desc){.vertices = vertices,
+                                                           .indices = e ? indices.cpu : indices.gl},
+                                          &trees[i]));
+            tml_buffer_destroy(tml, vertices);
+        }
+        tml_collide_desc desc = {.a = trees[0], .b = trees[1]};
+        CHECK_OK(tml, tml_collide(tml, &desc, &results[e]));
+        if (!e && is_float) {
+            tml_collide_result unused;
+            desc.method = TML_COLLIDE_BREADTH_FIRST;
+            CHECK_STATUS(tml_collide(tml, &desc, &unused), TML_UNSUPPORTED);
+            const char *message = tml_last_error(tml);
+            if (!strstr(message, "tml_collide: ") || !strstr(message, tml_gl_path_name(p->path)) ||
+                !strstr(message, "the integer path or the CPU engine"))
+                test_fail(__FILE__, __LINE__, "\"%s\"", message);
+        }
+        tml_tree_destroy(tml, trees[0]);
+        tml_tree_destroy(tml, trees[1]);
+    }
+    CHECK(results[1].count > 0);
+    if (CHECK_EQ_U64(results[0].count, results[1].count))
+        CHECK(memcmp(results[0].pairs, results[1].pairs,
+                     (size_t)results[0].count * sizeof *results[0].pairs) == 0);
+    tml_collide_free(p->gl, &results[0]);
+    tml_collide_free(p->cpu, &results[1]);
+    destroy(p, indices);
+}
+
+/* Refused by its own name, with the path and the cure, before anything is made. */
+static void check_subdivide_is_refused(const pair *p)
+{
+    tml_subdivider *subdivider;
+    CHECK_STATUS(tml_subdivider_create(p->gl, &(tml_subdivider_desc){0}, &subdivider),
+                 TML_UNSUPPORTED);
+    CHECK(subdivider == NULL);
+    const char *message = tml_last_error(p->gl);
+    if (!strstr(message, "tml_subdivider_create: ") ||
+        !strstr(message, tml_gl_path_name(p->path)) ||
+        !strstr(message, "use the integer path or the CPU engine"))
+        test_fail(__FILE__, __LINE__, "\"%s\"", message);
+}
+
 /* ---- worse devices --------------------------------------------------------------------------- */
 
 /* What is wrong with the device. */
@@ -1024,6 +1086,8 @@ ON_PATHS(compact)
 ON_PATHS(compact_in_place)
 ON_PATHS(expand)
 ON_PATHS(surface)
+ON_PATHS(collide)
+ON_FLOAT_PATHS(subdivide_is_refused)
 ON_FLOAT_PATHS(refusals)
 ON_FLOAT_PATHS(lacks)
 

@@ -384,6 +384,41 @@ TEST(filter_of_a_long_strip)
     tml_close(tml);
 }
 
+/* The public call checks what the surface program knows of its own meshes. */
+TEST(clean_refuses_bad_meshes)
+{
+    tml_context *tml = open_cpu(1);
+    sample_mesh *m = make_sample(20, 3, false);
+    const tml_mesh_arrays good = m->arrays;
+    tml_surface_part parts[3], *second = &parts[1];
+    memcpy(parts, m->parts, sizeof parts);
+    uint32_t *indices = m->indices, kept = indices[65];
+    m->arrays.parts = parts;
+#define BAD(change, word)                                                                          \
+    do {                                                                                           \
+        change;                                                                                    \
+        CHECK_STATUS(tml_mesh_clean(tml, &m->arrays, true, true), TML_INVALID_ARGUMENT);           \
+        CHECK(strstr(tml_last_error(tml), "tml_mesh_clean: mesh." word) != NULL);                  \
+        memcpy(parts, m->parts, sizeof parts);                                                     \
+        m->arrays = good;                                                                          \
+        m->arrays.parts = parts;                                                                   \
+        indices[65] = kept;                                                                        \
+    } while (0)
+    BAD(second->vertex_first++, "parts[1]");
+    BAD(second->triangle_first--, "parts[1]");
+    BAD(second->vertex_count = UINT64_MAX, "parts[1]");
+    BAD(parts[2].triangle_count++, "parts[2]");
+    BAD(parts[2].triangle_count--, "parts have");
+    BAD(m->arrays.part_count = 0, "parts have");
+    BAD(indices[65] = UINT32_MAX, "indices: corner 2 of triangle 21");
+    BAD(indices[65] = 0, "indices: corner 2 of triangle 21"); /* a vertex of another part */
+#undef BAD
+    CHECK_OK(tml, tml_mesh_clean(tml, &m->arrays, true, true));
+    CHECK(m->arrays.triangle_count > 0 && m->arrays.triangle_count < 60);
+    free_sample(m);
+    tml_close(tml);
+}
+
 TEST(filter_can_be_cancelled)
 {
     tml_context *tml = open_cpu(2);

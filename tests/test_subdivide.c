@@ -339,6 +339,70 @@ TEST(small_outputs_are_refused_with_their_counts)
     tml_close(tml);
 }
 
+/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no other; and
+ * buffers that are given lie apart. */
+TEST(results_own_what_was_made)
+{
+    tml_context *tml = open_cpu(1);
+    enum { GIVEN = 7 };
+    test_mesh_make(MESH_OCTAHEDRON, &mesh);
+    tml_subdivider_desc base = {0};
+    base.attributes[3] = buffer_of(tml, TML_F32, mesh.vertex_count, mesh.positions);
+    base.channels[1].values =
+        buffer_of(tml, TML_VEC(TML_F32, 3), mesh.vertex_count, mesh.positions);
+    base.channels[1].indices =
+        buffer_of(tml, TML_VEC(TML_U32, 3), mesh.triangle_count, mesh.triangles);
+    tml_subdivider *subdivider = prepare(tml, MESH_OCTAHEDRON, &base);
+    const tml_type vec3_type = TML_VEC(TML_F32, 3), triple_type = TML_VEC(TML_U32, 3);
+    for (uint32_t given = 0; given < 1u << GIVEN; given++) {
+        tml_subdivide_adaptive_desc desc = {.threshold = 100.0f, .normals = true, .origins = true};
+        tml_subdivide_buffers *to = &desc.buffers;
+        tml_subdivide_result result;
+        const struct {
+            tml_buffer *to;
+            const tml_buffer *from;
+            tml_type type;
+        } all[GIVEN] = {
+            {&to->positions, &result.buffers.positions, vec3_type},
+            {&to->normals, &result.buffers.normals, vec3_type},
+            {&to->indices, &result.buffers.indices, triple_type},
+            {&to->attributes[3], &result.buffers.attributes[3], TML_F32},
+            {&to->channel_values[1], &result.buffers.channel_values[1], vec3_type},
+            {&to->channel_indices[1], &result.buffers.channel_indices[1], triple_type},
+            {&to->origins, &result.buffers.origins, TML_VEC(TML_U32, 2)},
+        };
+        tml_buffer made[GIVEN];
+        for (uint32_t i = 0; i < GIVEN; i++)
+            if (given >> i & 1)
+                *all[i].to = buffer_of(tml, all[i].type, 32, NULL);
+        if (!CHECK_OK(tml, tml_subdivide_adaptive(subdivider, &desc, &result)))
+            break;
+        for (uint32_t i = 0; i < GIVEN; i++)
+            made[i] = *all[i].from;
+        bool is_kept = given % 3 == 0; /* a handle that is zeroed is no longer the result's */
+        if (is_kept)
+            result.buffers.indices = (tml_buffer){0, 0};
+        tml_subdivide_free(tml, &result);
+        CHECK(result.owned == 0 && tml_is_none(result.buffers.positions));
+        for (uint32_t i = 0; i < GIVEN; i++) {
+            bool stays = given >> i & 1 || (i == 2 && is_kept);
+            CHECK(tml_buffer_info(tml, made[i], NULL, NULL) == stays);
+            tml_buffer_destroy(tml, made[i]);
+        }
+    }
+    tml_subdivide_uniform_desc twice = {.levels = 1, .normals = true};
+    tml_subdivide_result result;
+    twice.buffers.normals = twice.buffers.channel_values[1] = buffer_of(tml, vec3_type, 32, NULL);
+    CHECK_STATUS(tml_subdivide_uniform(subdivider, &twice, &result), TML_INVALID_ARGUMENT);
+    const char *message = tml_last_error(tml);
+    if (!strstr(message, "tml_subdivide_uniform: desc.buffers.channel_values[1] overlaps "
+                         "desc.buffers.normals"))
+        test_fail(__FILE__, __LINE__, "\"%s\"", message);
+    CHECK(tml_buffer_info(tml, twice.buffers.normals, NULL, NULL));
+    tml_subdivider_destroy(subdivider);
+    tml_close(tml);
+}
+
 /* ---- adaptive -------------------------------------------------------------------------------- */
 
 /* Makes what a desc says and checks all that holds of every adaptive mesh. */
@@ -681,6 +745,7 @@ static void check_bad(uint32_t vertex_count, uint32_t count, const uint32_t *tri
         tml_subdivider_info info;
         tml_subdivider_info_of(subdivider, &info);
         CHECK_EQ_U64(info.removed_triangles, mended->removed_triangles);
+        CHECK_EQ_U64(info.duplicate_triangles, mended->duplicate_triangles);
         CHECK_EQ_U64(info.flipped_triangles, mended->flipped_triangles);
         CHECK_EQ_U64(info.split_vertices, mended->split_vertices);
         tml_subdivide_result result;
@@ -709,6 +774,66 @@ TEST(bad_meshes_are_refused_or_mended)
               &(tml_subdivider_info){.removed_triangles = 1});
     static const uint32_t beyond[] = {0, 1, 9};
     check_bad(3, 1, beyond, "corner 2 of triangle 0 is vertex 9, needs less than 3", NULL);
+}
+
+/* Triangles with the same three corners: one of them stays, but for the two sides of a closed sheet. */
+TEST(duplicates_are_refused_or_left_out)
+{
+    static const uint32_t tetrahedron[] = {0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0};
+    uint32_t twice[3 * 9];
+    for (uint32_t turn = 0; turn < 3; turn++) { /* beginning with another corner */
+        memcpy(twice, tetrahedron, sizeof tetrahedron);
+        for (uint32_t i = 0; i < 12; i++)
+            twice[12 + i] = tetrahedron[i - i % 3 + (i + turn) % 3];
+        memcpy(twice + 24, tetrahedron, 3 * sizeof *twice); /* the first one a third time */
+        check_bad(4, 9, twice, "is used by",
+                  &(tml_subdivider_info){.removed_triangles = 5, .duplicate_triangles = 5});
+    }
+    /* Both sides of a sheet of four triangles about a vertex: one sheet. */
+    static const uint32_t sides[] = {0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 1,
+                                     0, 2, 1, 0, 3, 2, 0, 4, 3, 0, 1, 4};
+    check_bad(5, 8, sides, "is used by 4 triangles",
+              &(tml_subdivider_info){.removed_triangles = 4, .duplicate_triangles = 4});
+    /* One triangle twice, wound alike: not a closed sheet, which the next one is, here beside a mistake. */
+    static const uint32_t alike[] = {0, 1, 2, 1, 2, 0};
+    check_bad(3, 2, alike, "both run along edge",
+              &(tml_subdivider_info){.removed_triangles = 1, .duplicate_triangles = 1});
+    static const uint32_t closed[] = {0, 1, 2, 2, 1, 0, 3, 4, 4};
+    check_bad(5, 3, closed, "triangle 2 has vertices 3, 4 and 4",
+              &(tml_subdivider_info){.removed_triangles = 1});
+    static const uint32_t sheet_and_copy[] = {0, 1, 2, 2, 1, 0, 2, 0, 1, 1, 0, 2};
+    check_bad(3, 4, sheet_and_copy, "is used by 4 triangles",
+              &(tml_subdivider_info){.removed_triangles = 2, .duplicate_triangles = 2});
+    /* Attributes of corners follow the triangles that stay. */
+    tml_context *tml = open_cpu(1);
+    set_triangles(4, 8, twice);
+    tml_subdivider_desc desc = {.fix = true};
+    float values[8];
+    uint32_t corners[24];
+    for (uint32_t t = 0; t < 8; t++) {
+        values[t] = (float)t;
+        corners[3 * t] = corners[3 * t + 1] = corners[3 * t + 2] = t;
+    }
+    desc.channels[0] =
+        (tml_subdivide_channel){.values = buffer_of(tml, TML_F32, 8, values),
+                                .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 8, corners),
+                                .seams = TML_SEAMS_LINEAR};
+    tml_subdivider *subdivider;
+    if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &desc, &subdivider))) {
+        tml_subdivide_result result;
+        CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1},
+                                            &result));
+        uint32_t *channel = fetch(tml, result.buffers.channel_indices[0], result.triangle_count);
+        float *made = fetch(tml, result.buffers.channel_values[0], result.channel_counts[0]);
+        CHECK_EQ_U64(result.triangle_count, 16);
+        for (uint32_t i = 0; i < 48 && result.triangle_count == 16; i++)
+            CHECK_NEAR(made[channel[i]], (double)(i / 12), 0);
+        free(channel);
+        free(made);
+        tml_subdivide_free(tml, &result);
+        tml_subdivider_destroy(subdivider);
+    }
+    tml_close(tml);
 }
 
 TEST(bad_descs_are_refused)
@@ -799,6 +924,9 @@ TEST(an_empty_mesh_stays_empty)
     tml_context *tml = open_cpu(1);
     tml_subdivider *subdivider;
     memset(&mesh, 0, sizeof mesh);
+    if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true},
+                                           &subdivider)))
+        tml_subdivider_destroy(subdivider);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider))) {
         tml_subdivide_result result;
         CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 3},

@@ -1140,6 +1140,47 @@ TEST(all_labels_finds_them_ascending)
     close_context(tml);
 }
 
+/* Thousands of labels, each met before those below it: found, sorted, and what named ones give. */
+TEST(all_labels_that_fall)
+{
+    enum { SIDE = 12, LABELS = SIDE * SIDE * SIDE / 2 };
+    static const tml_type types[] = {TML_U16, TML_I16};
+    static uint64_t labels[LABELS];
+    tml_context *tml = open_context(2);
+    for (int t = 0; t < 2; t++) {
+        /* Every second sample is a label of its own; of i16 from above 0 to below it. */
+        scene s = make_scene(tml, field_low, types[t], SIDE, SIDE, SIDE);
+        int highest = t ? LABELS / 2 : LABELS, used = 0;
+        for (uint64_t i = 0; i < s.count; i++) {
+            int label = i % 2 ? highest - (int)(i / 2) : 0;
+            ((int16_t *)s.samples)[i] = (int16_t)label;
+            used += label != 0;
+        }
+        int count = 0;
+        for (int label = highest - LABELS + 1; label <= highest; label++)
+            if (label != 0)
+                labels[count++] = (uint64_t)(int64_t)label;
+        CHECK(count == used && count > 800);
+        upload(&s);
+        mesh found, named;
+        s.desc.all_labels = true;
+        bool has_found = make_mesh(&s, &found);
+        s.desc.all_labels = false;
+        s.desc.labels = labels;
+        s.desc.label_count = (uint32_t)count;
+        if (has_found && make_mesh(&s, &named)) {
+            CHECK_EQ_U64(found.result.part_count, count);
+            for (uint32_t p = 0; p < found.result.part_count && p < (uint32_t)count; p++)
+                CHECK_NEAR(found.result.parts[p].value, (double)(int64_t)labels[p], 0);
+            CHECK(same_mesh(&found, &named));
+            free_mesh(&s, &named);
+        }
+        free_mesh(&s, &found);
+        free_scene(&s);
+    }
+    close_context(tml);
+}
+
 TEST(several_isovalues_are_the_single_ones_in_turn)
 {
     static const double isovalues[] = {0.25, -0.5, 0, 2, 0.25, 0.5001, -2};
@@ -2159,6 +2200,38 @@ TEST(largest_component_of_each_part)
     close_context(tml);
 }
 
+/* Where samples equal the isovalue, sheets meet in triangles without area: with those a closed manifold,
+ * without them closed, but no manifold any more. */
+TEST(without_degenerate_triangles_a_manifold_may_end)
+{
+    enum { SIDE = 24 };
+    tml_context *tml = open_context(2);
+    scene s = make_scene(tml, field_low, TML_U8, SIDE, SIDE, SIDE);
+    for (uint64_t i = 0; i < s.count; i++) {
+        uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;
+        h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u;
+        ((uint8_t *)s.samples)[i] = (uint8_t)((h >> 40) % 5);
+    }
+    upload(&s);
+    s.desc.iso = 2;
+    s.desc.caps = true;
+    mesh before, after;
+    bool has_before = make_mesh(&s, &before);
+    s.desc.drop_degenerate = true;
+    if (has_before && make_mesh(&s, &after)) {
+        tml_mesh_stats stats = examine(&s, &before);
+        CHECK_EQ_U64(stats.boundary_edges, 0);
+        CHECK_EQ_U64(stats.nonmanifold_edges, 0);
+        stats = examine(&s, &after);
+        CHECK_EQ_U64(stats.boundary_edges, 0);
+        CHECK(stats.nonmanifold_edges > 100);
+        free_mesh(&s, &after);
+    }
+    free_mesh(&s, &before);
+    free_scene(&s);
+    close_context(tml);
+}
+
 TEST(degenerate_triangles_go_and_no_hole_stays)
 {
     static const field_fn some[] = {field_plateaus, field_layer, field_high, field_sphere};
@@ -2474,6 +2547,51 @@ TEST(bad_arguments_are_refused)
     check_refused(&s, TML_INVALID_HANDLE, "mask");
     s.desc = good;
     check_scene(&s);
+    free_scene(&s);
+    close_context(tml);
+}
+
+/* Sizes and numbers whose sums and products pass 2^64. */
+TEST(sizes_that_wrap_are_refused)
+{
+    tml_context *tml = open_context(1);
+    scene s = make_scene(tml, field_noise, TML_U8, 8, 7, 6);
+    uint8_t cells[8 * 7 * 6];
+    static const uint64_t dims[][3] = {{(uint64_t)1 << 32, (uint64_t)1 << 32, 2},
+                                       {(uint64_t)1 << 63, 2, 2},
+                                       {2, (uint64_t)1 << 63, (uint64_t)1 << 31},
+                                       {(uint64_t)1 << 31, (uint64_t)1 << 31, 4}};
+    tml_surface_result r;
+    tml_buffer index;
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        tml_surface_desc desc = s.desc;
+        memcpy(desc.grid.dims, dims[i], sizeof desc.grid.dims);
+        CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_UNSUPPORTED);
+        CHECK(strstr(tml_last_error(tml), "tml_surface_cells: grid.dims") != NULL);
+        CHECK_STATUS(tml_surface(tml, &desc, &r), TML_UNSUPPORTED);
+        CHECK_STATUS(
+            tml_surface_index(
+                tml, &(tml_surface_index_desc){.volume = desc.volume, .grid = desc.grid}, &index),
+            TML_UNSUPPORTED);
+    }
+    tml_surface_desc desc = s.desc;
+    desc.region.first[1] = 1;
+    desc.region.count[1] = UINT64_MAX;
+    CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "tml_surface_cells: region on axis 1") != NULL);
+    desc = s.desc;
+    CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
+    tml_surface_enqueue_desc enqueue = {.surface = s.desc, .iso_index = UINT64_MAX};
+    enqueue.surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
+    enqueue.surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
+    enqueue.iso = buffer_of(tml, TML_F32, 4, NULL);
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
+    enqueue.iso_index = 4;
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_INVALID_ARGUMENT);
+    tml_buffer_destroy(tml, enqueue.surface.vertices);
+    tml_buffer_destroy(tml, enqueue.surface.indices);
+    tml_buffer_destroy(tml, enqueue.iso);
     free_scene(&s);
     close_context(tml);
 }
