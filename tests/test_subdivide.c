@@ -656,6 +656,37 @@ TEST(budgets_are_kept_and_told)
     tml_close(tml);
 }
 
+static bool note_progress(void *user, const char *stage, double fraction)
+{
+    double *reported = user; /* the last fraction, and how many there were */
+    CHECK(stage && fraction >= reported[0] && fraction <= 1.0);
+    reported[0] = fraction;
+    reported[1]++;
+    return true;
+}
+
+/* Also of a mesh that is made again and again until it fits a budget. */
+TEST(progress_never_goes_back)
+{
+    double reported[2] = {0.0, 0.0};
+    tml_context *tml = NULL;
+    const tml_open_desc open = {.engine = TML_ENGINE_CPU,
+                                .threads = 1,
+                                .progress = note_progress,
+                                .progress_user = reported};
+    CHECK_OK(tml, tml_open(&open, &tml));
+    tml_subdivider *subdivider = prepare(tml, MESH_TORUS, &(tml_subdivider_desc){0});
+    tml_subdivide_result result;
+    const tml_subdivide_adaptive_desc desc = {
+        .criterion = TML_SPLIT_DISTANCE, .threshold = 1e-5f, .max_depth = 8, .budget = 400};
+    reported[0] = 0.0;
+    CHECK_OK(tml, tml_subdivide_adaptive(subdivider, &desc, &result));
+    CHECK(reported[1] > 9); /* levels, of more than one run */
+    tml_subdivide_free(tml, &result);
+    tml_subdivider_destroy(subdivider);
+    tml_close(tml);
+}
+
 /* A channel's corners lie where its triangles' do: here its values are the positions, cut by seams. */
 TEST(channels_follow_adaptive_triangles)
 {

@@ -84,6 +84,7 @@ typedef struct adaptive_run {
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
     bool is_beyond;
     bool is_expected; /* sizes are expected, not read */
+    double progress;  /* that was reported: another run does not go back */
     uint32_t tally[TALLY_WORDS];
     uint32_t places[TALLY_WORDS], place_count; /* what is to be read into it */
     /* Of what came out. */
@@ -605,7 +606,8 @@ static tml_status go_down(adaptive_run *run)
     for (run->depth = 0; status == TML_OK; run->depth++) {
         uint32_t l = run->depth;
         part_level *level = &run->memory->levels[l];
-        if (!tml_progress(run->tml, "refine", (double)l / (double)(run->max_depth + 1)))
+        run->progress = TML_MAX_OF(run->progress, (double)l / (double)(run->max_depth + 1));
+        if (!tml_progress(run->tml, "refine", run->progress))
             return tml_error(run->tml, TML_CANCELLED, "%s: cancelled", call);
         level->selected_count = 0;
         status = measure(run, l);
