@@ -1,0 +1,149 @@
+/* Descs of trees and collisions. */
+#include "fuzz/desc.h"
+
+#include <string.h>
+
+enum { POSES = 8, ROOM = 64 };
+
+static tml_tree *take_tree(uint64_t *vertices)
+{
+    uint64_t triangles = below(40);
+    contents contents = take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY;
+    *vertices = 3 + below(30);
+    tml_tree_desc desc = {.vertices = make(TML_VEC(TML_F32, 3), *vertices, contents, 0)};
+    if (take() < 208)
+        desc.indices =
+            make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3), triangles, CONTENTS_BELOW, *vertices);
+    desc.skip_broken = !take_bool();
+    tml_tree *tree;
+    bool is_made = CALL(tml_tree_create, tml, &desc, &tree);
+    DEMAND(is_made == (tree != NULL));
+    return tree;
+}
+
+static void check_pairs(const tml_collide_desc *desc, const tml_collide_result *result)
+{
+    tml_tree_info a, b;
+    tml_tree_examine(desc->a, &a);
+    tml_tree_examine(desc->b ? desc->b : desc->a, &b);
+    const tml_collide_pair *pairs = result->pairs;
+    uint64_t sum = 0;
+    for (int i = 0; i < TML_COLLIDE_CLASS_COUNT; i++)
+        sum += result->class_counts[i];
+    DEMAND(sum == result->count && result->first[0] == 0);
+    DEMAND(result->first[result->pose_count] == result->count);
+    for (uint64_t i = 0; pairs && i < result->count; i++) {
+        DEMAND(pairs[i].a < a.triangle_count && pairs[i].b < b.triangle_count);
+        DEMAND(pairs[i].kind > TML_COLLIDE_NONE && pairs[i].kind < TML_COLLIDE_CLASS_COUNT);
+        DEMAND(!desc->classes || desc->classes >> pairs[i].kind & 1);
+        DEMAND(desc->b || pairs[i].a < pairs[i].b);
+        DEMAND(result->first[pairs[i].pose] <= i && i < result->first[pairs[i].pose + 1]);
+        if (i > 0 && pairs[i].pose == pairs[i - 1].pose)
+            DEMAND(pairs[i - 1].a < pairs[i].a ||
+                   (pairs[i - 1].a == pairs[i].a && pairs[i - 1].b < pairs[i].b));
+    }
+    note_number(result->count);
+    if (desc->want != TML_COLLIDE_FIRST && pairs)
+        note(pairs, result->count * sizeof *pairs);
+}
+
+/* The other method finds the same. */
+static void check_other_method(tml_collide_desc desc, const tml_collide_result *result)
+{
+    tml_collide_result again;
+    desc.method = desc.method == TML_COLLIDE_BREADTH_FIRST ? TML_COLLIDE_DEPTH_FIRST
+                                                           : TML_COLLIDE_BREADTH_FIRST;
+    desc.pairs = NULL;
+    desc.segments_out = NULL;
+    if (CALL(tml_collide, tml, &desc, &again)) {
+        DEMAND(again.count == result->count);
+        if (desc.want == TML_COLLIDE_ALL && again.count)
+            DEMAND(memcmp(again.pairs, result->pairs, again.count * sizeof *again.pairs) == 0);
+    }
+    tml_collide_free(tml, &again);
+}
+
+/* 0 exactly where there is a pair. */
+static void check_distance(const tml_collide_desc *desc, const tml_collide_result *result)
+{
+    tml_collide_distance_result distances[POSES];
+    if (!CALL(tml_collide_distance, tml, desc->a, desc->b, desc->poses, desc->pose_count,
+              distances))
+        return;
+    for (uint32_t p = 0; p < result->pose_count; p++) {
+        note(&distances[p].distance, sizeof distances[p].distance);
+        if (!desc->classes)
+            DEMAND((distances[p].distance == 0) == (result->first[p] < result->first[p + 1]));
+    }
+}
+
+static void collide_once(tml_tree *a, tml_tree *b)
+{
+    static tml_collide_pair pairs[ROOM];
+    static tml_collide_segment segments[ROOM];
+    float poses[12 * POSES];
+    uint8_t how = take(), room = take();
+    tml_collide_desc desc = {.a = a, .b = b, .method = (tml_collide_method)mostly(below(3))};
+    if (b) {
+        desc.pose_count = (uint32_t)below(POSES + 1);
+        for (uint32_t i = 0; i < 12 * desc.pose_count; i++)
+            poses[i] = (float)mostly_float(i % 12 % 5 == 0 && i % 12 < 11);
+        desc.poses = desc.pose_count ? poses : NULL;
+    }
+    desc.want = (tml_collide_want)mostly(below(3));
+    desc.classes = how & 1 ? (uint32_t)mostly(below(32)) : 0;
+    desc.segments = how & 2;
+    desc.memory_limit = how & 4 ? mostly((uint64_t)take() << 6) : 0;
+    if (room >= 192) {
+        desc.pairs = pairs;
+        desc.segments_out = desc.segments && room < 248 ? segments : NULL;
+        desc.capacity = below(ROOM + 1);
+    }
+    if (seldom())
+        desc.pose_count = desc.poses ? desc.pose_count : (uint32_t)wild();
+    tml_collide_result result;
+    if (CALL(tml_collide, tml, &desc, &result)) {
+        check_pairs(&desc, &result);
+        check_other_method(desc, &result);
+        if (b)
+            check_distance(&desc, &result);
+    } else {
+        DEMAND(!result.pairs && !result.segments && !result.first);
+    }
+    tml_collide_free(tml, &result);
+}
+
+/* A tree that was saved and loaded is the same tree. */
+static void save_and_load(const tml_tree *tree)
+{
+    uint8_t bytes[64 * 64], again[sizeof bytes];
+    size_t size = tml_tree_save_size(tree), capacity = mostly(size);
+    if (size > sizeof bytes || capacity > sizeof bytes)
+        return;
+    if (!CALL(tml_tree_save, tml, tree, bytes, capacity))
+        return;
+    tml_tree *loaded;
+    DEMAND(capacity >= size);
+    if (CALL(tml_tree_load, tml, bytes, size, &loaded)) {
+        if (CALL(tml_tree_save, tml, loaded, again, size))
+            DEMAND(memcmp(bytes, again, size) == 0);
+        tml_tree_destroy(tml, loaded);
+    }
+}
+
+void desc_collide(void)
+{
+    uint64_t vertices, others;
+    tml_tree *a = take_tree(&vertices), *b = a && take_bool() ? take_tree(&others) : NULL;
+    for (int calls = 0; a && calls < 2; calls++) {
+        collide_once(a, b);
+        if (take() >= 192)
+            (void)CALL(tml_tree_refit, tml, a,
+                       make(TML_VEC(TML_F32, 3), vertices,
+                            take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0));
+        if (seldom())
+            save_and_load(a);
+    }
+    tml_tree_destroy(tml, b);
+    tml_tree_destroy(tml, a);
+}

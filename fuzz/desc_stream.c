@@ -1,0 +1,233 @@
+/* Descs of the stream operations. */
+#include "fuzz/desc.h"
+
+#include <trommel/kernel_begin.h>
+
+TML_KERNEL(bool, fuzz_is_kept, (uint a, tml_params p), { return (a & 3u) <= p.u[0]; })
+TML_KERNEL(uint, fuzz_count_of, (uint a), { return a % 4u; })
+TML_KERNEL(uint, fuzz_emitted, (uint a, tml_index s, tml_rank k), { return a + U(s) + k; })
+TML_KERNEL(float, fuzz_mapped, (float a, tml_index i), { return a + F(i); })
+
+#include <trommel/kernel_end.h>
+
+static tml_type take_count_type(void)
+{
+    return take_bool() ? TML_U64 : TML_U32;
+}
+
+static tml_method take_method(void)
+{
+    return (tml_method)mostly(below(TML_METHOD_BITONIC + 1));
+}
+
+static tml_type take_element(void)
+{
+    uint8_t which = take();
+    return which < 160   ? take_scalar()
+           : which < 208 ? TML_VEC(take_scalar(), 2 + below(3))
+                         : TML_RECORD(1 + below(64));
+}
+
+static tml_length take_length(uint64_t count)
+{
+    uint8_t which = take();
+    tml_length length = {.count = which & 1 ? mostly(below(count + 1)) : 0, .exact = which & 2};
+    if (which >= 192) {
+        length.device = make(take_count_type(), 1 + below(3), CONTENTS_BELOW, count + 2);
+        length.device_index = mostly(below(count_of(length.device)));
+    }
+    return length;
+}
+
+/* What the size query says is what the call takes. */
+static size_t needed, reserved;
+
+#define RUN(operation, desc)                                                                       \
+    (needed = operation##_scratch_size(tml, desc), reserved = tml_reserved(tml),                   \
+     has_run(#operation, (desc)->scratch, operation(tml, desc)))
+
+static bool has_run(const char *call, tml_buffer scratch, tml_status status)
+{
+    DEMAND(status != TML_SCRATCH_TOO_SMALL || count_of(scratch) < needed);
+    DEMAND(status != TML_OK || tml_reserved(tml) <= (needed > reserved ? needed : reserved));
+    return ended_well(call, status);
+}
+
+void desc_scan(void)
+{
+    tml_type type = take_scalar(), out_type = take_bool() ? type : take_scalar();
+    uint64_t count = below(200);
+    tml_scan_desc desc = {.in = make(type, count, CONTENTS_ANY, 0)};
+    desc.length = take_length(count);
+    desc.inclusive = take_bool();
+    desc.method = take_method();
+    desc.out = take() >= 192 ? as_out(desc.in) : make_out(out_type, count);
+    desc.total = maybe_out(out_type, 1);
+    desc.scratch = make_scratch(tml_scan_scratch_size(tml, &desc));
+    (void)RUN(tml_scan, &desc);
+}
+
+void desc_reduce(void)
+{
+    tml_type type = take_scalar();
+    uint64_t count = below(200);
+    tml_reduce_desc desc = {.fold = (tml_fold)mostly(below(TML_MEAN + 1)),
+                            .in = make(type, count, CONTENTS_ANY, 0)};
+    desc.length = take_length(count);
+    desc.out = make_out(take_bool() ? type : take_scalar(), 1);
+    desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
+    if (RUN(tml_reduce, &desc) && (desc.fold == TML_ARGMIN || desc.fold == TML_ARGMAX))
+        DEMAND(number_of(desc.out, 0) < count_of(desc.in) || number_of(desc.out, 0) >= UINT32_MAX);
+}
+
+/* Are the first numbers below a bound, and ascending? */
+static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
+{
+    for (uint64_t i = 0; i < count && i < count_of(numbers); i++)
+        DEMAND(number_of(numbers, i) < bound &&
+               (i == 0 || number_of(numbers, i - 1) < number_of(numbers, i)));
+}
+
+void desc_compact(void)
+{
+    uint64_t count = below(200);
+    bool is_partition = take_bool();
+    tml_compact_desc desc = {.method = take_method()};
+    switch (take() % 8) {
+    case 0:
+        desc.keep.mask = make(TML_U32, (count + 31) / 32, CONTENTS_ANY, 0);
+        break;
+    case 1:
+        desc.keep.kernel = TML_USE(fuzz_is_kept);
+        desc.keep.params.u[0] = (uint32_t)below(4);
+        if (take_bool())
+            desc.keep.in[0] = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_ANY, 0);
+        break;
+    default:
+        desc.keep.flags = make(TML_U8, count, CONTENTS_BELOW, 2);
+        break;
+    }
+    desc.length = take_length(count);
+    for (uint32_t p = 0, end = (uint32_t)below(5); p < end; p++) {
+        tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
+        tml_type type = take_element();
+        payload->in = make(type, count, CONTENTS_ANY, 0);
+        payload->out = take() >= 192 ? as_out(payload->in) : make_out(type, count);
+    }
+    desc.indices = maybe_out(take_count_type(), count);
+    desc.count = make_out(take_count_type(), 1);
+    desc.scratch = make_scratch(is_partition ? tml_partition_scratch_size(tml, &desc)
+                                             : tml_compact_scratch_size(tml, &desc));
+    if (is_partition ? !RUN(tml_partition, &desc) : !RUN(tml_compact, &desc))
+        return;
+    if (tml_is_none(desc.count))
+        return;
+    uint64_t kept = number_of(desc.count, 0);
+    DEMAND(desc.length.count == 0 || kept <= desc.length.count);
+    demand_ascending(desc.indices, kept, UINT32_MAX);
+}
+
+void desc_expand(void)
+{
+    uint64_t count = below(60), room = below(200);
+    tml_expand_desc desc = {0};
+    if (take() >= 192)
+        desc.count_kernel = TML_USE(fuzz_count_of);
+    else
+        desc.counts = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_BELOW, 5);
+    if (take() >= 160)
+        desc.emit_kernel = TML_USE(fuzz_emitted);
+    if (desc.count_kernel || desc.emit_kernel)
+        desc.in[0] = make(TML_U32, count, CONTENTS_ANY, 0);
+    desc.length = take_length(count);
+    desc.method = take_method();
+    desc.source = maybe_out(take_count_type(), room);
+    desc.rank = maybe_out(TML_U32, room);
+    if (desc.emit_kernel)
+        desc.out = make_out(TML_U32, room);
+    desc.total = make_out(take_count_type(), 1);
+    desc.scratch = make_scratch(tml_expand_scratch_size(tml, &desc));
+    if (!RUN(tml_expand, &desc) || tml_is_none(desc.source) || tml_is_none(desc.total))
+        return;
+    uint64_t end = number_of(desc.total, 0), written = count_of(desc.source);
+    if (!tml_is_none(desc.rank) && count_of(desc.rank) < written)
+        written = count_of(desc.rank);
+    if (!tml_is_none(desc.out) && count_of(desc.out) < written)
+        written = count_of(desc.out);
+    for (uint64_t i = 1; i < end && i < written; i++)
+        DEMAND(number_of(desc.source, i - 1) <= number_of(desc.source, i) &&
+               number_of(desc.source, i) < count);
+}
+
+void desc_unique(void)
+{
+    tml_type type = take_element();
+    uint64_t count = below(200);
+    tml_unique_desc desc = {.in = make(type, count, CONTENTS_BELOW, 3)};
+    desc.length = take_length(count);
+    desc.values = take() >= 192 ? as_out(desc.in) : maybe_out(type, count);
+    desc.starts = maybe_out(take_count_type(), count);
+    desc.lengths = maybe_out(take_count_type(), count);
+    desc.count = make_out(take_count_type(), 1);
+    desc.scratch = make_scratch(tml_unique_scratch_size(tml, &desc));
+    if (!RUN(tml_unique, &desc) || tml_is_none(desc.count))
+        return;
+    uint64_t runs = number_of(desc.count, 0), sum = 0;
+    DEMAND(runs <= count_of(desc.in));
+    demand_ascending(desc.starts, runs, count_of(desc.in));
+    for (uint64_t i = 0; i < runs && i < count_of(desc.lengths); i++)
+        sum += number_of(desc.lengths, i);
+    DEMAND(sum <= count_of(desc.in));
+}
+
+void desc_segments(void)
+{
+    tml_type type = take_scalar();
+    uint64_t count = below(200), segments = below(60);
+    tml_buffer in = make(type, count, CONTENTS_ANY, 0);
+    tml_type offset_type = take_count_type();
+    tml_buffer offsets = make(offset_type, segments + 1, CONTENTS_BELOW, count + 2);
+    if (take() < 192) { /* as they should be: not falling */
+        uint64_t wide[61], sum = 0;
+        uint32_t narrow[61];
+        for (uint64_t i = 0; i <= segments; i++) {
+            wide[i] = narrow[i] = (uint32_t)sum;
+            sum += below(2 + 2 * count / (segments + 1));
+            sum = sum < count ? sum : count;
+        }
+        put(offsets, TML_U32, segments + 1, narrow);
+        put(offsets, TML_U64, segments + 1, wide);
+    }
+    tml_type out_type = take_bool() ? type : take_scalar();
+    if (take_bool()) {
+        tml_scan_segments_desc desc = {.in = in, .offsets = offsets, .inclusive = take_bool()};
+        desc.out = take() >= 192 ? as_out(in) : make_out(out_type, count);
+        desc.scratch = make_scratch(tml_scan_segments_scratch_size(tml, &desc));
+        (void)RUN(tml_scan_segments, &desc);
+    } else {
+        tml_reduce_segments_desc desc = {.fold = (tml_fold)mostly(below(TML_MEAN + 1)),
+                                         .in = in,
+                                         .offsets = offsets,
+                                         .out = make_out(out_type, segments)};
+        desc.scratch = make_scratch(tml_reduce_segments_scratch_size(tml, &desc));
+        (void)RUN(tml_reduce_segments, &desc);
+    }
+}
+
+void desc_map(void)
+{
+    static const tml_kernel *const kernels[] = {TML_USE(fuzz_mapped), TML_USE(fuzz_count_of),
+                                                TML_USE(fuzz_is_kept), TML_USE(fuzz_emitted)};
+    uint64_t count = below(200), which = below(4);
+    tml_map_desc desc = {.kernel = kernels[which]};
+    desc.in[0] = make(which == 0 ? TML_F32 : TML_U32, count, CONTENTS_ANY, 0);
+    if (seldom())
+        desc.in[1] = make(TML_U32, count, CONTENTS_ANY, 0);
+    desc.length = take_length(count);
+    desc.out = take() >= 192 ? as_out(desc.in[0])
+                             : make_out(which == 0   ? TML_F32
+                                        : which == 1 ? TML_U32
+                                                     : TML_U8,
+                                        count);
+    (void)CALL(tml_map_stream, tml, &desc);
+}

@@ -1,0 +1,544 @@
+/* Descs of fields, surfaces (whole, in slabs, enqueued), their cells and index, and of meshes. */
+#include "fuzz/desc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More samples than that take longer than they show. */
+enum { SAMPLES_MAX = 30000, ISOVALUES = 65, LABELS = 65537 };
+
+static void take_grid(tml_grid *grid, const uint64_t dims[3])
+{
+    uint8_t which = take();
+    for (int i = 0; i < 3; i++) {
+        grid->dims[i] = mostly(dims[i]);
+        grid->spacing[i] = mostly_float(which >= 224 ? i + 1 : 0);
+        grid->origin[i] = mostly_float(0);
+        if (which >= 224)
+            grid->direction[4 * i] = i ? 1 : -1;
+    }
+    for (int i = 0; i < 9 && which >= 208 && which < 224; i++)
+        grid->direction[i] = wild_float();
+}
+
+static uint64_t samples_of(const tml_grid *grid)
+{
+    double samples = 1;
+    for (int i = 0; i < 3; i++)
+        samples *= (double)grid->dims[i];
+    return samples > SAMPLES_MAX ? UINT64_MAX : (uint64_t)samples;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------ */
+
+/* False: it would take too long, or is none. */
+static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
+{
+    uint64_t count = below(20);
+    field->points =
+        make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_ANY : CONTENTS_FINITE, 0);
+    if (take() >= 160)
+        field->radii = make(TML_F32, count, CONTENTS_ANY, 0);
+    field->radius = take() < 128 ? 0 : wild_float();
+    field->kind = (tml_field_kind)mostly(below(2));
+    field->kernel = (tml_field_kernel)mostly(below(3));
+    field->margin = mostly_float(0);
+    if (take_bool())
+        take_grid(&field->grid, (uint64_t[3]){1 + below(12), 1 + below(12), 1 + below(12)});
+    else if (take() >= 192)
+        for (int i = 0; i < 3; i++)
+            field->grid.spacing[i] = fabs(wild_float());
+    field->resolution = (uint32_t)mostly(8 + below(16));
+    double iso;
+    if (!CALL(tml_field_resolve, tml, field, resolved, &iso))
+        return false;
+    const tml_grid *grid = &resolved->grid;
+    for (int i = 0; i < 3; i++)
+        DEMAND(grid->dims[i] > 0 && grid->spacing[i] > 0 && isfinite(grid->spacing[i]));
+    DEMAND(isfinite(iso));
+    return samples_of(grid) <= SAMPLES_MAX;
+}
+
+void desc_field(void)
+{
+    tml_field_desc field = {0}, resolved = {0};
+    if (!take_field(&field, &resolved))
+        return;
+    uint64_t count = samples_of(&resolved.grid);
+    tml_buffer out = make_out(TML_F32, count);
+    if (!CALL(tml_field, tml, take_bool() ? &field : &resolved, out))
+        return;
+    for (uint64_t i = 0; i < count; i++)
+        DEMAND(isfinite(((const float *)elements_of(out))[i]));
+    if (take_bool()) { /* nearly resolved */
+        resolved.radius = mostly_float(resolved.radius);
+        for (int i = 0; i < 3; i++) {
+            resolved.grid.dims[i] = mostly(resolved.grid.dims[i]);
+            resolved.grid.spacing[i] = mostly_float(resolved.grid.spacing[i]);
+            resolved.grid.origin[i] = mostly_float(resolved.grid.origin[i]);
+        }
+        (void)CALL(tml_field, tml, &resolved, as_out(out));
+    }
+}
+
+/* ---- surfaces ---------------------------------------------------------------------------------- */
+
+typedef struct surface_input {
+    tml_surface_desc desc;
+    tml_field_desc field, resolved;
+    double isovalues[ISOVALUES];
+    uint64_t dims[3], samples; /* meant */
+    bool is_indexed;           /* by a right index, or none */
+} surface_input;
+
+static uint64_t labels[LABELS];
+
+static double take_iso(void)
+{
+    return mostly_float(take_bool() ? take() : (int8_t)take() / 16.0);
+}
+
+static void take_region(tml_region *region, const uint64_t dims[3])
+{
+    uint8_t which = take();
+    for (int i = 0; i < 3 && which >= 160; i++) {
+        region->first[i] = which < 240 ? below(dims[i]) : wild();
+        region->count[i] = which < 240 ? below(dims[i] - region->first[i] + 1) : wild();
+    }
+}
+
+static void take_volume(surface_input *in)
+{
+    tml_surface_desc *desc = &in->desc;
+    desc->volume = make(take_scalar(), in->samples, CONTENTS_ANY, 0);
+    take_grid(&desc->grid, in->dims);
+    uint8_t which = take();
+    uint64_t bricks = ((in->dims[0] + 63) / 64) * ((in->dims[1] + 3) / 4) * ((in->dims[2] + 3) / 4);
+    if (which >= 240) {
+        desc->index = make(TML_VEC(TML_F32, 2), bricks, CONTENTS_ANY, 0);
+        in->is_indexed = tml_is_none(desc->index);
+    } else if (which >= 192) {
+        tml_surface_index_desc index = {.volume = desc->volume, .grid = desc->grid};
+        if (CALL(tml_surface_index, tml, &index, &desc->index)) {
+            desc->index = keep(desc->index);
+            note_buffer(desc->index);
+        }
+    }
+}
+
+static void take_values(surface_input *in)
+{
+    tml_surface_desc *desc = &in->desc;
+    uint8_t which = take();
+    desc->iso = take_iso();
+    if (which >= 240) {
+        desc->all_labels = true;
+    } else if (which >= 192) {
+        desc->labels = labels;
+        desc->label_count = which == 239 ? LABELS : (uint32_t)below(7);
+        for (uint32_t i = 0; i < 7; i++)
+            labels[i] = mostly(i);
+    } else if (which >= 144) {
+        desc->isovalues = in->isovalues;
+        desc->isovalue_count = which == 191 ? ISOVALUES : (uint32_t)below(5);
+        for (uint32_t i = 0; i < 5; i++)
+            in->isovalues[i] = take_iso();
+    }
+}
+
+/* All but outputs. False: it would take too long, or its field is none. */
+static bool take_surface(surface_input *in)
+{
+    tml_surface_desc *desc = &in->desc;
+    *in = (surface_input){.dims = {1 + below(9), 1 + below(9), 1 + below(7)}, .is_indexed = true};
+    if (seldom())
+        in->dims[below(3)] = 60 + below(80);
+    in->samples = in->dims[0] * in->dims[1] * in->dims[2];
+    if (take() >= 208) {
+        if (!take_field(&in->field, &in->resolved))
+            return false;
+        desc->field = &in->field;
+        memcpy(in->dims, in->resolved.grid.dims, sizeof in->dims);
+    }
+    if (!desc->field || seldom())
+        take_volume(in);
+    take_region(&desc->region, in->dims);
+    if (take() >= 192)
+        desc->mask = make(TML_U8, in->samples, CONTENTS_BELOW, 3);
+    if (take() >= 192)
+        desc->attribute = make(take_scalar(), in->samples, CONTENTS_ANY, 0);
+    take_values(in);
+    desc->normals = (tml_normals)mostly(below(TML_NORMALS_SOBEL + 1));
+    uint8_t how = take();
+    desc->soup = how & 1;
+    desc->caps = how & 2;
+    desc->flip = how & 4;
+    desc->indices64 = how & 8;
+    desc->drop_degenerate = (how & 48) == 48;
+    desc->largest_component = (how & 192) == 192;
+    for (int i = 0; i < 3; i++)
+        desc->position_origin[i] = mostly_float(0);
+    return true;
+}
+
+static tml_type index_type(const tml_surface_desc *desc)
+{
+    return TML_VEC(desc->indices64 ? TML_U64 : TML_U32, 3);
+}
+
+static uint64_t index_at(const void *indices, bool wide, uint64_t i)
+{
+    return wide ? ((const uint64_t *)indices)[i] : ((const uint32_t *)indices)[i];
+}
+
+/* Parts follow one another, and triangles name vertices of their own part. */
+static void check_parts(const surface_input *in, const tml_surface_result *mesh)
+{
+    uint64_t vertices = 0, triangles = 0;
+    const void *indices = elements_of(mesh->indices);
+    for (uint32_t p = 0; p < mesh->part_count; p++) {
+        const tml_surface_part *part = &mesh->parts[p];
+        note(part, sizeof *part);
+        DEMAND(part->vertex_first == vertices && part->triangle_first == triangles);
+        vertices += part->vertex_count;
+        triangles += part->triangle_count;
+        for (uint64_t i = 3 * part->triangle_first; indices && in->is_indexed && i < 3 * triangles;
+             i++) {
+            uint64_t vertex = index_at(indices, in->desc.indices64, i);
+            DEMAND(vertex >= part->vertex_first && vertex < vertices);
+        }
+    }
+    DEMAND(vertices == mesh->vertex_count && triangles == mesh->triangle_count);
+    DEMAND(!in->desc.soup || vertices == 3 * triangles);
+}
+
+/* Caps close what no sample is missing of. */
+static void check_closed(const surface_input *in, const tml_surface_result *mesh)
+{
+    tml_type type = TML_F32;
+    tml_mesh_stats stats;
+    tml_buffer_info(tml, in->desc.volume, &type, NULL);
+    if (tml_is_none(mesh->indices) || !in->is_indexed ||
+        !CALL(tml_mesh_examine, tml, mesh->vertices, mesh->indices, false, &stats))
+        return;
+    note(&stats, sizeof stats);
+    if (in->desc.caps && !tml_type_is_float(type) && tml_is_none(in->desc.mask))
+        DEMAND(stats.boundary_edges == 0);
+}
+
+/* One isovalue without filters: the cells have as many triangles as the mesh. */
+static void check_cells(const surface_input *in, const tml_surface_result *mesh)
+{
+    const tml_surface_desc *desc = &in->desc;
+    if (desc->field || desc->isovalues || desc->labels || desc->all_labels || desc->caps ||
+        desc->drop_degenerate || desc->largest_component || !in->is_indexed)
+        return;
+    uint64_t cells = 1, triangles = 0;
+    for (int i = 0; i < 3; i++)
+        cells *= desc->grid.dims[i] - 1;
+    uint8_t *counts = malloc(cells ? cells : 1);
+    if (CALL(tml_surface_cells, tml, desc, counts)) {
+        for (uint64_t i = 0; i < cells; i++)
+            triangles += counts[i];
+        DEMAND(triangles == mesh->triangle_count);
+    }
+    free(counts);
+}
+
+typedef struct slabs_check {
+    const surface_input *in;
+    const tml_surface_result *mesh;
+    const float *positions, *normals, *values;
+    const void *indices;
+    uint64_t vertices, triangles;
+} slabs_check;
+
+static void demand_equal(const void *whole, const void *piece, uint64_t first, uint64_t count,
+                         size_t size)
+{
+    if (piece && whole && count)
+        DEMAND(memcmp((const char *)whole + first * size, piece, count * size) == 0);
+}
+
+static tml_status compare_piece(void *user, const tml_surface_piece *piece)
+{
+    slabs_check *check = user;
+    DEMAND(piece->part < check->mesh->part_count);
+    const tml_surface_part *part = &check->mesh->parts[piece->part];
+    uint64_t first = part->vertex_first + piece->vertex_first;
+    DEMAND(piece->vertex_first + piece->vertex_count <= part->vertex_count &&
+           piece->triangle_first + piece->triangle_count <= part->triangle_count);
+    demand_equal(check->positions, piece->positions, first, piece->vertex_count, 12);
+    demand_equal(check->normals, piece->normals, first, piece->vertex_count, 12);
+    demand_equal(check->values, piece->values, first, piece->vertex_count, 4);
+    for (uint64_t i = 0; i < 3 * piece->triangle_count && piece->indices && check->indices; i++)
+        DEMAND(index_at(piece->indices, piece->indices64, i) + part->vertex_first ==
+               index_at(check->indices, check->in->desc.indices64,
+                        3 * (part->triangle_first + piece->triangle_first) + i));
+    check->vertices += piece->vertex_count;
+    check->triangles += piece->triangle_count;
+    return TML_OK;
+}
+
+/* In slabs it is the same mesh. */
+static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
+{
+    slabs_check check = {.in = in,
+                         .mesh = mesh,
+                         .positions = elements_of(mesh->vertices),
+                         .normals = elements_of(mesh->vertex_normals),
+                         .values = elements_of(mesh->vertex_values),
+                         .indices = elements_of(mesh->indices)};
+    tml_surface_stream_desc desc = {
+        .surface = in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
+    tml_surface_result slabs;
+    if (!in->is_indexed || in->desc.all_labels || in->desc.largest_component ||
+        in->desc.drop_degenerate || !CALL(tml_surface_stream, tml, &desc, &slabs))
+        return;
+    DEMAND(check.vertices == mesh->vertex_count && check.triangles == mesh->triangle_count);
+    DEMAND(slabs.vertex_count == check.vertices && slabs.triangle_count == check.triangles);
+    tml_surface_free(tml, &slabs);
+}
+
+void desc_surface(void)
+{
+    surface_input in;
+    if (!take_surface(&in))
+        return;
+    tml_surface_desc *desc = &in.desc;
+    uint64_t room = take_bool() ? 4096 : take();
+    bool is_given = take() >= 192;
+    if (is_given) {
+        desc->vertices = maybe_out(TML_VEC(TML_F32, 3), room);
+        desc->vertex_normals = maybe_out(TML_VEC(TML_F32, 3), room);
+        desc->vertex_values = maybe_out(TML_F32, room);
+        desc->indices = maybe_out(index_type(desc), room);
+    }
+    tml_surface_result mesh;
+    if (!CALL(tml_surface, tml, desc, &mesh))
+        return;
+    check_parts(&in, &mesh);
+    if (!is_given) {
+        DEMAND(count_of(mesh.vertices) == mesh.vertex_count);
+        DEMAND(desc->soup || count_of(mesh.indices) == mesh.triangle_count);
+        note_buffer(mesh.vertices);
+        note_buffer(mesh.vertex_normals);
+        note_buffer(mesh.vertex_values);
+        note_buffer(mesh.indices);
+        check_closed(&in, &mesh);
+        check_cells(&in, &mesh);
+        check_slabs(&in, &mesh);
+    }
+    tml_surface_free(tml, &mesh);
+}
+
+/* ---- in slabs, from a source that is read or mapped -------------------------------------------- */
+
+typedef struct slab_source {
+    uint64_t layer_samples;
+    size_t sizes[3];    /* of an element of each source; 0: none */
+    uint8_t *memory[3]; /* of the whole, exactly; read and map alike take it from there */
+    uint64_t layers, fails_at;
+} slab_source;
+
+static slab_source source;
+
+static tml_status map_layers(void *user, tml_surface_source which, uint64_t first, uint64_t count,
+                             const void **out)
+{
+    slab_source *s = user;
+    DEMAND(s->sizes[which] > 0 && count > 0 && first < s->layers && count <= s->layers - first);
+    *out = s->memory[which] + first * s->layer_samples * s->sizes[which];
+    return first >= s->fails_at ? TML_FILE_ACCESS : TML_OK;
+}
+
+static tml_status read_layers(void *user, tml_surface_source which, uint64_t first, uint64_t count,
+                              void *out)
+{
+    slab_source *s = user;
+    const void *from;
+    tml_status status = map_layers(user, which, first, count, &from);
+    memcpy(out, from, count * s->layer_samples * s->sizes[which]);
+    return status;
+}
+
+static tml_status take_piece(void *user, const tml_surface_piece *piece)
+{
+    (void)user;
+    note_number(piece->vertex_first);
+    note(piece->positions, 12 * piece->vertex_count);
+    if (piece->normals)
+        note(piece->normals, 12 * piece->vertex_count);
+    if (piece->values)
+        note(piece->values, 4 * piece->vertex_count);
+    if (piece->indices)
+        note(piece->indices, 3 * piece->triangle_count * (piece->indices64 ? 8 : 4));
+    return seldom() ? TML_FILE_ACCESS : TML_OK;
+}
+
+static void make_source(const tml_grid *grid)
+{
+    source.layer_samples = grid->dims[0] * grid->dims[1];
+    source.layers = grid->dims[2];
+    source.fails_at = seldom() ? below(8) : UINT64_MAX;
+    uint32_t random = take();
+    for (int i = 0; i < 3; i++) {
+        size_t size = source.layer_samples * source.layers * source.sizes[i];
+        source.memory[i] = malloc(size ? size : 1);
+        for (size_t k = 0; k < size; k++) {
+            random = random * 1664525u + 1013904223u;
+            source.memory[i][k] = (uint8_t)(random >> 24);
+        }
+    }
+}
+
+void desc_surface_stream(void)
+{
+    surface_input in;
+    static tml_surface_part before[LABELS];
+    if (!take_surface(&in))
+        return;
+    tml_surface_stream_desc desc = {.surface = in.desc, .write = take_piece};
+    if (take() < 240)
+        desc.surface.all_labels = desc.surface.largest_component = desc.surface.drop_degenerate =
+            false;
+    bool is_read = !in.desc.field && take_bool();
+    if (is_read) {
+        desc.surface.volume = desc.surface.mask = desc.surface.attribute = (tml_buffer){0, 0};
+        desc.type = (tml_type)mostly(take_scalar());
+        desc.has_mask = take() >= 192;
+        desc.attribute_type = take() >= 192 ? take_scalar() : TML_TYPE_NONE;
+        if (samples_of(&desc.surface.grid) > SAMPLES_MAX)
+            return;
+        source.sizes[TML_SURFACE_VOLUME] = tml_type_size(desc.type);
+        source.sizes[TML_SURFACE_MASK] = desc.has_mask;
+        source.sizes[TML_SURFACE_ATTRIBUTE] = tml_type_size(desc.attribute_type);
+        make_source(&desc.surface.grid);
+        desc.user = &source;
+        if (take_bool())
+            desc.map = map_layers;
+        else
+            desc.read = read_layers;
+    }
+    desc.memory = mostly(0);
+    desc.slab_layers = mostly(below(5));
+    desc.layer_first = take() >= 192 ? mostly(below(4)) : 0;
+    desc.layer_count = take() >= 192 ? mostly(below(4)) : 0;
+    before[0].vertex_count = wild();
+    before[0].triangle_count = wild();
+    desc.before = seldom() ? before : NULL;
+    tml_surface_result result;
+    if (CALL(tml_surface_stream, tml, &desc, &result)) {
+        check_parts(&in, &result);
+        tml_surface_free(tml, &result);
+    }
+    for (int i = 0; i < 3 && is_read; i++)
+        free(source.memory[i]);
+}
+
+/* ---- enqueued ---------------------------------------------------------------------------------- */
+
+void desc_surface_enqueue(void)
+{
+    surface_input in;
+    if (!take_surface(&in))
+        return;
+    tml_surface_enqueue_desc desc = {.surface = in.desc};
+    tml_surface_desc *surface = &desc.surface;
+    if (take() < 240) {
+        surface->isovalues = NULL;
+        surface->labels = NULL;
+        surface->isovalue_count = surface->label_count = 0;
+        surface->all_labels = surface->soup = false;
+        surface->drop_degenerate = surface->largest_component = false;
+    }
+    uint64_t room = take_bool() ? 4096 : take();
+    if (take() >= 192) {
+        desc.iso = make(TML_F32, 3, CONTENTS_ANY, 0);
+        desc.iso_index = mostly(below(4));
+    }
+    surface->vertices = make_out(TML_VEC(TML_F32, 3), room);
+    if (surface->normals != TML_NORMALS_NONE)
+        surface->vertex_normals = make_out(TML_VEC(TML_F32, 3), room);
+    if (!tml_is_none(surface->attribute))
+        surface->vertex_values = make_out(TML_F32, room);
+    surface->indices = make_out(index_type(surface), room);
+    desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
+    desc.draw = maybe_out(TML_U32, 5);
+    size_t size = tml_surface_enqueue_scratch_size(tml, &desc), reserved = tml_reserved(tml);
+    tml_status status = tml_surface_enqueue(tml, &desc);
+    DEMAND(status != TML_OK || tml_reserved(tml) <= (size > reserved ? size : reserved));
+    if (!ended_well("tml_surface_enqueue", status))
+        return;
+    /* It has the counts that tml_surface finds. */
+    tml_surface_result mesh;
+    tml_surface_desc whole = *surface;
+    whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
+        (tml_buffer){0, 0};
+    if (!tml_is_none(desc.iso))
+        whole.iso = ((const float *)elements_of(desc.iso))[desc.iso_index];
+    if (tml_is_none(desc.counts) || !isfinite(whole.iso) || !CALL(tml_surface, tml, &whole, &mesh))
+        return;
+    DEMAND(number_of(desc.counts, 0) == mesh.vertex_count);
+    DEMAND(number_of(desc.counts, 1) == mesh.triangle_count);
+    tml_surface_free(tml, &mesh);
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------ */
+
+static void clean_mesh(void)
+{
+    enum { MOST = 12 };
+    float positions[3 * MOST], normals[3 * MOST], values[MOST];
+    uint32_t narrow[3 * MOST];
+    uint64_t wide[3 * MOST], vertices = 1 + below(MOST), triangles = below(MOST + 1);
+    for (uint64_t i = 0; i < 3 * vertices; i++) {
+        positions[i] = (float)below(3);
+        normals[i] = (float)mostly_float(1);
+        values[i / 3] = normals[i];
+    }
+    for (uint64_t i = 0; i < 3 * triangles; i++)
+        wide[i] = narrow[i] = (uint32_t)below(vertices);
+    tml_surface_part part = {.vertex_count = vertices, .triangle_count = triangles};
+    uint8_t how = take();
+    tml_mesh_arrays mesh = {.positions = positions,
+                            .normals = how & 1 ? normals : NULL,
+                            .values = how & 2 ? values : NULL,
+                            .indices = how & 4 ? (void *)wide : (void *)narrow,
+                            .indices64 = how & 4,
+                            .vertex_count = vertices,
+                            .triangle_count = triangles,
+                            .parts = &part,
+                            .part_count = 1};
+    if (!CALL(tml_mesh_clean, tml, &mesh, how & 8, how & 16))
+        return;
+    DEMAND(mesh.vertex_count <= vertices && mesh.triangle_count <= triangles);
+    DEMAND(part.vertex_count == mesh.vertex_count && part.triangle_count == mesh.triangle_count);
+    for (uint64_t i = 0; i < 3 * mesh.triangle_count; i++) {
+        uint64_t vertex = index_at(mesh.indices, mesh.indices64, i);
+        DEMAND(vertex < mesh.vertex_count);
+        note_number(vertex);
+    }
+    note(positions, 12 * mesh.vertex_count);
+}
+
+void desc_mesh(void)
+{
+    if (take_bool()) {
+        clean_mesh();
+        return;
+    }
+    uint64_t vertices = below(12), triangles = below(12);
+    tml_mesh_stats stats;
+    tml_buffer positions = make(TML_VEC(TML_F32, 3), vertices, CONTENTS_ANY, 0);
+    tml_buffer indices =
+        make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3), triangles, CONTENTS_BELOW, vertices);
+    if (!CALL(tml_mesh_examine, tml, positions, indices, take_bool(), &stats))
+        return;
+    DEMAND(stats.components <= count_of(indices));
+    DEMAND(stats.boundary_edges + 2 * stats.nonmanifold_edges <= 3 * count_of(indices));
+    note_number(stats.components);
+    note_number(stats.boundary_edges);
+    note_number(stats.nonmanifold_edges);
+}
