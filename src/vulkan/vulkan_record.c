@@ -308,8 +308,11 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
                              : indirect      ? VK_WORK_INDIRECT
                                              : VK_WORK_COMPUTE,
                              &commands);
-    if (status != TML_OK)
+    if (status != TML_OK) {
+        /* It may be the one that vk_take_states counts on: to clear a block, or to leave its own as told. */
+        device->state_zeroed[0] = device->state_zeroed[1] = 0;
         return status;
+    }
     uint32_t x = (uint32_t)TML_MIN_OF(TML_MAX_OF(info->groups, (uint64_t)1), (uint64_t)VK_GROUPS_X);
     uint64_t y = (info->groups + x - 1) / x;
     if (y > VK_GROUPS_X)
