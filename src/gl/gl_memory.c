@@ -157,6 +157,7 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
 {
     gl_device *d = gl_device_of(tml);
     gl_texture *best = NULL;
+    *out = NULL; /* which gl_release takes */
     for (gl_texture *t = d->temporaries; t; t = t->next)
         if (!t->in_use && t->format == format && t->width == width &&
             may_stand_in(t->height, height) && (!best || t->height < best->height))
@@ -186,6 +187,7 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
 tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, const gl_texture **out)
 {
     uint32_t width, height;
+    *out = NULL;
     if (!shape_of(gl_device_of(tml), texels, &width, &height))
         return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
                          "%" PRIu64 " texels are more than the %" PRIu64 " that a texture has here",

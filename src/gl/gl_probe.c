@@ -48,6 +48,7 @@ typedef struct probe {
     GLuint float_program, words_program;
     GLint settings, texels, size, factor; /* uniforms */
     GLuint framebuffer, patterns;         /* patterns: a texture */
+    bool is_short_of_memory;              /* the host, which says nothing of the device */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
     /* The first line that failed of each id, plus one; 0: all passed. Untested is failed. */
@@ -88,8 +89,10 @@ static tml_status make_program(probe *p, const char *version, const gl_shader *s
     const char *vertex_texts[] = {version, gl_float_vertex};
     GLuint vertex, fragment;
     tml_status status = gl_compile(p->tml, GL_VERTEX_SHADER, "probe", vertex_texts, 2, &vertex);
-    if (status != TML_OK)
+    if (status != TML_OK) {
+        p->is_short_of_memory |= status == TML_OUT_OF_MEMORY;
         return status;
+    }
     size_t size;
     char *text = gl_shader_text(p->tml, shader, &size);
     const char *texts[] = {version, text};
@@ -110,6 +113,7 @@ static tml_status make_program(probe *p, const char *version, const gl_shader *s
                                shader->name);
     }
     fn->DeleteShader(vertex);
+    p->is_short_of_memory |= status == TML_OUT_OF_MEMORY;
     return status;
 }
 
@@ -512,7 +516,7 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
     tml_status status = TML_OK;
     if (wanted > TML_GL_INTEGER || obstacle(p, TML_GL_INTEGER))
         test_float_tier(p);
-    status = choose(p, wanted);
+    status = p->is_short_of_memory ? TML_OUT_OF_MEMORY : choose(p, wanted);
     end(p);
     gl_errors_note(d);
     d->error = GL_NO_ERROR; /* of tests that failed */
