@@ -144,6 +144,23 @@ function once(map, key, make) {
     return promise;
 }
 
+/* In Node Emscripten's threads make Worker a global, where a program may look for a browser's: while an
+ * instance begins. */
+let beginning = 0, hostWorker;
+
+function lendWorker() {
+    if (beginning++ === 0)
+        hostWorker = Object.getOwnPropertyDescriptor(globalThis, 'Worker');
+}
+function takeWorkerBack() {
+    if (--beginning > 0)
+        return;
+    if (hostWorker)
+        Object.defineProperty(globalThis, 'Worker', hostWorker);
+    else
+        delete globalThis.Worker;
+}
+
 async function instantiate(base, threads, log) {
     const name = threads > 1 ? 'trommel-threads' : 'trommel';
     const at = file => new URL(`wasm/${file}`, base).href;
@@ -153,6 +170,7 @@ async function instantiate(base, threads, log) {
         once(compiled, at(`${name}.wasm`), () => compile(at(`${name}.wasm`))),
     ]);
     const where = isNode ? file => decodeURIComponent(new URL(at(file)).pathname) : at;
+    lendWorker();
     return new Promise((resolve, reject) => {
         factory({
             trommelThreads: threads - 1,
@@ -167,7 +185,7 @@ async function instantiate(base, threads, log) {
                 return {};
             },
         }).then(module => resolve({ module }), reject); /* wrapped: older modules are thenables */
-    });
+    }).finally(takeWorkerBack);
 }
 
 const simd = new Uint8Array([

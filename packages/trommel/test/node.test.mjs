@@ -40,13 +40,16 @@ function assertSameMesh(assert, mesh, native) {
 }
 
 export default async function (t) {
+    const index = root => join(root, 'build/web/package/index.js');
+    const inNode = async (root, flags, program) => (await promisify(execFile)(process.execPath,
+        [...flags, '--input-type=module', '-e', `import { Trommel } from '${index(root)}';\n${program}`])).stdout;
+
     await t.test('the example of the README, as written', async ({ assert, root }) => {
         const text = readFileSync(join(root, 'packages/trommel/README.md'), 'utf8');
         const program = /```js\n([\s\S]*?)```/.exec(text)[1];
         const printed = /It prints `([^`]*)` and `([^`]*)`/.exec(text).slice(1);
-        const index = join(root, 'build/web/package/index.js');
         const { stdout } = await promisify(execFile)(process.execPath,
-            ['--input-type=module', '-e', program.replace("from 'trommel'", `from '${index}'`)]);
+            ['--input-type=module', '-e', program.replace("from 'trommel'", `from '${index(root)}'`)]);
         assert.deepEqual(stdout.trim().split('\n'), printed);
     });
 
@@ -95,6 +98,51 @@ export default async function (t) {
         assert.ok(meshes[0].triangleCount > 1000);
         for (const array of ['positions', 'normals', 'indices'])
             assert.deepEqual(meshes[0][array], meshes[1][array]);
+    });
+
+    await t.test('the host\'s process stays as it is', async ({ assert, root }) => {
+        // Its own handler sees its own mistake, and it goes on.
+        for (const threads of [1, 2]) {
+            const said = await inNode(root, [], `
+                process.on('unhandledRejection', error => console.log('handled', error.message));
+                const names = () => Object.getOwnPropertyNames(globalThis).sort().join();
+                const events = () => process.eventNames().map(name => [String(name), process.listenerCount(name)]).join();
+                const before = [names(), events(), globalThis.Worker];
+                const t = await Trommel.create(null, { threads: ${threads} });
+                const after = [names(), events(), globalThis.Worker];
+                t.close();
+                console.log(before.every((what, i) => what === after[i]) ? 'the same' : JSON.stringify([before, after]));
+                Promise.reject(new Error('mine'));
+                setTimeout(() => console.log('goes on'), 100);`);
+            assert.deepEqual(said.trim().split('\n'), ['the same', 'handled mine', 'goes on']);
+        }
+    });
+
+    await t.test('a closed instance gives its memory back', async ({ assert, root }) => {
+        // Each takes 16 MB and more.
+        for (const [threads, cycles] of [[1, 40], [2, 12]]) {
+            const said = await inNode(root, ['--expose-gc'], `
+                const settled = async () => {
+                    for (let i = 0; i < 4; i++) {
+                        globalThis.gc();
+                        await new Promise(resolve => setTimeout(resolve, 50));
+                    }
+                    return process.memoryUsage().external;
+                };
+                const cycle = async () => {
+                    const t = await Trommel.create(null, { threads: ${threads} }), n = 64;
+                    t.surface({ data: new Float32Array(n ** 3).fill(1), dims: [n, n, n] });
+                    t.close();
+                };
+                await cycle();
+                const before = await settled();
+                for (let i = 0; i < ${cycles}; i++)
+                    await cycle();
+                console.log(Math.round(((await settled()) - before) / 1e6), process.listenerCount('uncaughtException'));`);
+            const [grown, listeners] = said.trim().split(' ').map(Number);
+            assert.ok(grown < 40, `${cycles} instances with ${threads} threads left ${grown} MB`);
+            assert.equal(listeners, 0);
+        }
     });
 
     await t.test('streams', async ({ assert }) => {
