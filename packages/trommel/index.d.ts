@@ -156,8 +156,8 @@ export interface Params {
  * 'histopyramid', 'bitonic'. UNSUPPORTED tells which the engine has. */
 export type Method = 'auto' | 'look-back' | 'reduce-then-scan' | 'histopyramid' | 'scan-search' | 'bitonic';
 
-/** How many elements go in: default all of the first input; a number; or the count that an earlier
- * operation left on the device, with an upper bound. */
+/** How many elements go in: default all of the first input; a number, where 0 is none; or the count that an
+ * earlier operation left on the device, with an upper bound. */
 export type Length = number | { count?: number; buffer: TrommelBuffer; index?: number };
 
 export interface Keep {
@@ -509,9 +509,10 @@ export interface TrommelSubdivider {
 export class Trommel {
     /** Opens the library. target: a canvas (a context is made on it, or the one there is used), your own
      * WebGL context (lent: whatever state the library changes it restores; it is never lost or deleted
-     * by it), or nothing (the CPU engine). Until close(), viewport, scissor, colorMask and pixelStorei of
-     * the context object are functions of the library's, which note what is set (asking would wait): call
-     * them on the object, not through the prototype. All extensions are enabled. */
+     * by it), or nothing (the CPU engine). Until close(), viewport, scissor, colorMask, pixelStorei and
+     * begin-, pause-, resume- and endTransformFeedback of the context object are functions of the library's, which
+     * note what is set (asking would wait): call them on the object, not through the prototype. All extensions are
+     * enabled. */
     static create(
         target?: HTMLCanvasElement | OffscreenCanvas | WebGLRenderingContext | WebGL2RenderingContext | null,
         options?: CreateOptions

@@ -209,6 +209,17 @@ function watchState(gl) {
     if (shadow.users > 1)
         return;
     const before = { viewport: gl.viewport, scissor: gl.scissor, colorMask: gl.colorMask, pixelStorei: gl.pixelStorei };
+    if ('bindSampler' in gl) {
+        shadow.set('feedback', gl.getParameter(gl.TRANSFORM_FEEDBACK_ACTIVE)); /* that may run */
+        for (const [name, runs] of [['beginTransformFeedback', true], ['resumeTransformFeedback', true],
+            ['pauseTransformFeedback', false], ['endTransformFeedback', false]]) {
+            before[name] = gl[name];
+            gl[name] = function (...what) {
+                shadow.set('feedback', runs);
+                before[name].apply(gl, what);
+            };
+        }
+    }
     gl.viewport = function (x, y, width, height) {
         shadow.set(gl.VIEWPORT, [x, y, width, height]);
         before.viewport.call(gl, x, y, width, height);
@@ -707,6 +718,9 @@ class Inside {
             gl.bindBuffer(gl.COPY_READ_BUFFER, pack);
             gl.getBufferSubData(gl.COPY_READ_BUFFER, 0, got);
             gl.bindBuffer(gl.COPY_READ_BUFFER, copying);
+            this.check();
+            if (this.isLost)
+                throw new TrommelError('DEVICE_LOST', 'readAsync: the OpenGL context was lost while it was read');
             if (!direct)
                 got = got.filter((_, i) => i % 4 === 0);
             const skip = first * size - 4 * top * width;
@@ -885,9 +899,9 @@ class Inside {
         if (length === undefined || length === null)
             return {};
         if (typeof length === 'number')
-            return { length };
+            return { length, length_exact: true };
         return {
-            length: length.count, length_buffer: this.handle(call, 'length.buffer', length.buffer),
+            length: length.count, length_exact: length.count !== undefined, length_buffer: this.handle(call, 'length.buffer', length.buffer),
             length_index: length.index,
         };
     }

@@ -31,7 +31,7 @@
     X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
-    X(length) X(length_buffer) X(length_index) X(method) X(fold) X(inclusive) X(form)              \
+    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive) X(form)              \
     X(out) X(total) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths)                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
@@ -149,7 +149,7 @@ static tml_params params_of(const web_request *r)
 static tml_length length_of(const web_request *r)
 {
     return (tml_length){(uint64_t)r->length, buffer_of(r->length_buffer),
-                        (uint64_t)r->length_index};
+                        (uint64_t)r->length_index, r->length_exact != 0.0};
 }
 
 static tml_grid grid_of(const web_request *r)

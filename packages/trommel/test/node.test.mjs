@@ -152,6 +152,14 @@ export default async function (t) {
         const one = library.buffer({ type: 'u32', count: 1 }), sum = library.buffer({ type: 'u64', count: 1 });
         library.reduce({ fold: 'sum', in: input, out: sum });
         assert.equal(sum.read()[0], numbers.reduce((a, b) => a + BigInt(b), 0n));
+        library.reduce({ fold: 'sum', in: input, out: sum, length: 0 }); // none, and not all
+        assert.equal(sum.read()[0], 0n);
+        one.write(new Uint32Array([7]));
+        library.reduce({ fold: 'sum', in: input, out: sum, length: { buffer: one } });
+        assert.equal(sum.read()[0], numbers.subarray(0, 7).reduce((a, b) => a + BigInt(b), 0n));
+        library.reduce({ fold: 'sum', in: input, out: sum, length: { count: 0, buffer: one } });
+        assert.equal(sum.read()[0], 0n);
+        library.reduce({ fold: 'sum', in: input, out: sum });
         library.scan({ in: input, out, inclusive: true });
         assert.equal(out.read(4999, 1)[0], Number(BigInt.asUintN(32, sum.read()[0])));
         const even = library.kernel('bool even(uint x) { return (x & 1u) == 0u; }', x => x % 2 === 0);
