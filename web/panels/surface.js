@@ -461,12 +461,22 @@ class SurfacePanel {
         return { iso: this.iso.value, normals: this.mesh === "soup" ? "none" : this.normals };
     }
 
-    // As Trommel.surface takes it: {volume} or {field}.
+    // What the worker draws: as on the device, a volume lies at its origin with its axes, and source.model
+    // places it.
+    stagedSource() {
+        const { source } = this;
+        if (source.kind !== "volume")
+            return this.wholeSource();
+        const { data, type, dims, spacing } = source;
+        return { volume: (source.staged ??= { data, type, dims, spacing }) };
+    }
+
+    // As Trommel.surface takes it, where the file says that it lies: {volume} or {field}.
     wholeSource() {
         const { source } = this;
         if (source.kind === "volume") {
             const { data, type, dims, spacing, origin, direction } = source;
-            return { volume: (source.whole ??= { data, type, dims, spacing, origin, direction }) };
+            return { volume: { data, type, dims, spacing, origin, direction } };
         }
         const { radii, radius, ...rest } = this.fieldOptions();
         const field = { ...rest, kind: "sum", grid: this.fieldGrid(), ...(radii ? { radii } : { radius }) };
@@ -642,7 +652,7 @@ class SurfacePanel {
         if (this.worker.isBusy || !this.isStale)
             return;
         this.isStale = false;
-        this.worker.ask(this.wholeSource(), this.surfaceOptions());
+        this.worker.ask(this.stagedSource(), this.surfaceOptions());
     }
 
     raiseFence() {

@@ -1,5 +1,10 @@
 // What is in a screenshot, decoded by the browser that made it.
 
+// Takes away what lies over the stage and is not of the picture.
+export async function clearMessages(page) {
+    await page.evaluate(() => document.querySelectorAll(".message, .timing").forEach((one) => (one.hidden = true)));
+}
+
 // The pixels of a picture of the element, as numbers from 0 to 255: {width, height, data (RGBA)}.
 export async function picture(page, selector) {
     const png = await page.locator(selector).screenshot();

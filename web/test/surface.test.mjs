@@ -1,7 +1,8 @@
 // The Surface panel, as a visitor uses it: what is on the screen, what moves it, files in and out.
 import { readFile } from "node:fs/promises";
 import { drop } from "./drop.mjs";
-import { difference, isClay, picture, share } from "./pixels.mjs";
+import { clearMessages, difference, isClay, picture, share } from "./pixels.mjs";
+import { openWithoutWebGL2 } from "./without_webgl2.mjs";
 
 const SECONDS = 1000;
 const SMALL = { width: 840, height: 540 }; // software draws it
@@ -301,14 +302,7 @@ export default async function (t) {
     });
 
     await t.test("without WebGL 2 the processor makes the surface", async ({ open, shot, assert }) => {
-        const page = await open("test/blank.html", { viewport: SMALL, colorScheme: "dark" });
-        await page.addInitScript(() => {
-            const { getContext } = HTMLCanvasElement.prototype;
-            HTMLCanvasElement.prototype.getContext = function (name, ...rest) {
-                return name === "webgl2" ? null : getContext.call(this, name, ...rest);
-            };
-        });
-        await page.goto(new URL("/#surface/grid=64", page.url()).href);
+        const page = await openWithoutWebGL2(open, "/#surface/grid=64", { viewport: SMALL, colorScheme: "dark" });
         await surfaceIsThere(page);
         await page.getByText("for want of WebGL 2").waitFor();
         const first = await picture(page, ".stage-canvas");
@@ -325,6 +319,37 @@ export default async function (t) {
         await page.locator("#alerts").getByText("Exposure needs WebGL 2").waitFor({ timeout: 60 * SECONDS });
         await page.getByRole("tab", { name: "Compaction" }).click();
         await page.getByText(/Compared with the library: compaction on WebGL, .* path gives the same/).waitFor({ timeout: 60 * SECONDS });
+    });
+
+    await t.test("a volume lies where its header says on every path", async ({ open, shot, assert }) => {
+        // Far away, with its axes turned, and not alike from any two sides.
+        const side = 24, samples = new Uint8Array(side ** 3);
+        for (let i = 0; i < samples.length; i++) {
+            const x = i % side, y = Math.floor(i / side) % side, z = Math.floor(i / side / side);
+            const inside = Math.hypot(x - 7, y - 7, z - 7) < 5 || (y > 5 && y < 9 && z > 5 && z < 9 && x > 6 && x < 21) || (z > 6 && z < 20 && Math.hypot(x - 7, y - 7) < 2.5);
+            samples[i] = inside ? 200 : 20;
+        }
+        const header = `NRRD0004\ntype: uint8\ndimension: 3\nspace: right-anterior-superior\nsizes: ${side} ${side} ${side}\nencoding: raw\n` +
+            "space directions: (0,2,0) (-2,0,0) (0,0,2)\nspace origin: (130,-70,45)\n\n";
+        const file = { name: "placed.nrrd", mimeType: "application/octet-stream", buffer: Buffer.concat([Buffer.from(header), samples]) };
+        const options = { viewport: SMALL, colorScheme: "dark", reducedMotion: "reduce" };
+        const pictures = [];
+        for (const way of ["host", "device"]) {
+            const page = way === "host" ? await openWithoutWebGL2(open, "/#surface/grid=64", options) : await openPanel(open, "#surface/grid=64", options);
+            await surfaceIsThere(page);
+            await page.setInputFiles("input[type=file]", file);
+            await page.getByText("24 × 24 × 24", { exact: true }).waitFor();
+            if (way === "device")
+                await page.waitForFunction(() => !document.querySelector(".timing").textContent.includes("on the processor"), null, { timeout: 120 * SECONDS });
+            await page.waitForFunction(() => /[1-9]/.test(document.querySelector(".pipeline li:last-child b").textContent), null, { timeout: 60 * SECONDS });
+            await clearMessages(page);
+            pictures.push(await stillness(page));
+            await shot(page, `surface-placed-${way}`);
+        }
+        const [host, device] = pictures;
+        const isBone = (r, g, b) => r + g + b > 300;
+        assert.ok(share(device, isBone) > 0.03, `${share(device, isBone)} of the stage is bone`);
+        assert.ok(difference(host, device) < 0.1 * share(device, isBone), `${difference(host, device)} of the stage differs`);
     });
 
     await t.test("a link carries the settings; a phone's width", async ({ open, shot, assert }) => {
