@@ -110,7 +110,7 @@ function contextOf() {
     if (!context)
         message("This browser offers no WebGL; the panels that draw with it stay empty.", "error");
     else if (!("bindSampler" in context))
-        message("This browser offers no WebGL 2: surfaces are made on the processor, and some panels stay empty.");
+        message("This browser offers no WebGL 2: the processor computes what the device would.");
     return context;
 }
 

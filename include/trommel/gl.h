@@ -162,7 +162,7 @@ typedef struct tml_gl_test {
     char detail[96]; /* what was seen where it failed, or a figure */
 } tml_gl_test;
 /* Writes at most capacity entries and returns how many there are; 0 on other engines. The tests of the
- * float tier are made only where one of its paths is forced or the integer path fails. */
+ * float tier are made only where one of its paths is forced, or AUTO finds that the integer path fails. */
 TML_API uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity);
 
 /* A picture of a compaction's HistoPyramid, to see what it does: tml_compact by that method, whose

@@ -41,8 +41,9 @@ export type TypedArray =
 export type Path = 'integer' | 'float' | 'float-packed' | 'packed';
 
 export interface CreateOptions {
-    /** auto: GL where a canvas or context was given and works, otherwise the CPU. gl: throws NO_DEVICE
-     * or UNSUPPORTED where it does not work. Default: auto. */
+    /** auto: GL where a canvas or context was given and has integer textures, which WebGL 2 has, otherwise the CPU:
+     * the float tier does less than the CPU engine, and is there for who asks by engine, path or webgl. gl: throws
+     * NO_DEVICE or UNSUPPORTED where it does not work. Default: auto. */
     engine?: 'auto' | 'cpu' | 'gl';
     /** Forces a path of the GL engine. UNSUPPORTED, with the test that failed, where the device cannot. */
     path?: Path;
@@ -55,7 +56,8 @@ export interface CreateOptions {
     exactCounts?: boolean;
     /** GL: texels in a row of the library's textures, as a power of two; for tests of the seams. */
     rowLog2?: number;
-    /** Asked for when a context is made on a canvas. 1 or 2; default: 2, and 1 where 2 fails. */
+    /** Asked for when a context is made on a canvas. 1 or 2; default: 2, and with engine gl or a path 1 where 2
+     * fails. */
     webgl?: 1 | 2;
     /** Given to getContext when a context is made on a canvas. */
     contextAttributes?: WebGLContextAttributes;

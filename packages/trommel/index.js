@@ -1131,10 +1131,10 @@ class Inside {
 
 /* ---- the library -------------------------------------------------------------------------------- */
 
-function contextOf(target, options) {
+function contextOf(target, options, takesAny) {
     if (typeof target.getContext !== 'function')
         return target;
-    const names = options.webgl === 1 ? ['webgl'] : options.webgl === 2 ? ['webgl2'] : ['webgl2', 'webgl'];
+    const names = options.webgl === 1 ? ['webgl'] : options.webgl === 2 || !takesAny ? ['webgl2'] : ['webgl2', 'webgl'];
     for (const name of names) {
         const gl = target.getContext(name, options.contextAttributes);
         if (gl)
@@ -1185,8 +1185,11 @@ export class Trommel {
         if (options.path !== undefined)
             choice('Trommel.create', 'path', PATHS, options.path);
         if (engine !== 'cpu' && target) {
+            /* Paths without integers do less than the CPU engine: they are for who asks by name. */
+            const takesAny = engine === 'gl' || options.path !== undefined || options.webgl !== undefined;
             try {
-                return await Trommel.#open(contextOf(target, options), options);
+                return await Trommel.#open(contextOf(target, options, takesAny),
+                    takesAny ? options : { ...options, path: 'integer' });
             } catch (error) {
                 if (engine === 'gl' || options.path || !['NO_DEVICE', 'UNSUPPORTED'].includes(error.status))
                     throw error;

@@ -514,7 +514,7 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
     begin(p);
     test_integers(p);
     tml_status status = TML_OK;
-    if (wanted > TML_GL_INTEGER || obstacle(p, TML_GL_INTEGER))
+    if (wanted > TML_GL_INTEGER || (wanted == TML_GL_PATH_AUTO && obstacle(p, TML_GL_INTEGER)))
         test_float_tier(p);
     status = p->is_short_of_memory ? TML_OUT_OF_MEMORY : choose(p, wanted);
     end(p);

@@ -90,7 +90,14 @@ function libraryStrings(trommel) {
     return [
         ["Trommel", version],
         ["Engine", trommel.engine === "gl" ? `OpenGL ES through WebGL, path ${path}` : "CPU"],
-        ["Kind", device.isSoftware ? "a software driver: right, but slow" : "a graphics processor"],
+        [
+            "Kind",
+            trommel.engine === "cpu"
+                ? "the processor"
+                : device.isSoftware
+                  ? "a software driver: right, but slow"
+                  : "a graphics processor",
+        ],
         ["Features", device.features || "none told"],
         [
             "Threads in the page",

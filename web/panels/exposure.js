@@ -123,7 +123,6 @@ class ExposurePanel {
 
     async show() {
         this.isShown = true;
-        this.app.canvas(this.find(".stage"));
         await this.load();
     }
 
@@ -165,9 +164,16 @@ class ExposurePanel {
     async load() {
         try {
             const trommel = await this.app.trommel;
-            if (!this.isShown || this.picture) return;
-            if (trommel.path !== "integer") throw new Error("Exposure needs WebGL 2, which this browser does not offer.");
-            this.picture = new ExposurePicture(trommel, this.app.gl, this.source);
+            if (!this.isShown) return;
+            const stage = this.find(".stage");
+            if (trommel.engine === "gl") this.app.canvas(stage);
+            if (this.picture) return;
+            const canvasOf = () => {
+                this.canvas ??= Object.assign(document.createElement("canvas"), { className: "stage-canvas" });
+                stage.append(this.canvas);
+                return this.canvas;
+            };
+            this.picture = new ExposurePicture(trommel, { gl: this.app.gl, canvasOf }, this.source);
             // One that is all black, say, has nothing for the exposure to follow.
             this.find(".adapt").disabled = !Number.isFinite(this.picture.stats.log2Mean);
             const { name = "A low sun", width, height, format } = this.source;

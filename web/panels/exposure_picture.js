@@ -1,5 +1,5 @@
 // A picture on the device: measured once, and exposed, tone-mapped and drawn as often as asked for,
-// with nothing read back.
+// with nothing read back. Where there is no WebGL 2, the same on the processor.
 
 // What lies where in a state (trommel/image.h).
 export const STATE = { scale: 0, average: 1, target: 2, ev100: 3, low: 4, high: 5 };
@@ -55,12 +55,75 @@ function makeProgram(gl) {
     return program;
 }
 
+// Where a picture of that size goes in a canvas: in the middle, as large as it fits.
+function boxIn(width, height, out) {
+    const scale = Math.min(width / out.width, height / out.height);
+    const w = out.width * scale,
+        h = out.height * scale;
+    return [(width - w) / 2, (height - h) / 2, w, h];
+}
+
+// Draws pictures from the textures in which the device left them.
+class TextureScreen {
+    constructor(gl) {
+        this.gl = gl;
+        this.program = makeProgram(gl);
+    }
+
+    draw(out) {
+        const { gl, program } = this;
+        const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        gl.viewport(0, 0, width, height);
+        for (const what of [gl.BLEND, gl.DEPTH_TEST, gl.SCISSOR_TEST, gl.CULL_FACE]) gl.disable(what);
+        gl.useProgram(program);
+        gl.bindVertexArray(null);
+        gl.activeTexture(gl.TEXTURE0);
+        gl.bindTexture(gl.TEXTURE_2D, out.buffer.texture.texture);
+        gl.bindSampler(0, null);
+        gl.uniform1i(gl.getUniformLocation(program, "words"), 0);
+        gl.uniform2i(gl.getUniformLocation(program, "size"), out.width, out.height);
+        gl.uniform4f(gl.getUniformLocation(program, "box"), ...boxIn(width, height, out));
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        gl.bindTexture(gl.TEXTURE_2D, null);
+        gl.useProgram(null);
+    }
+
+    destroy() {
+        this.gl.deleteProgram(this.program);
+    }
+}
+
+// Draws pictures of the CPU engine's, into a canvas of no WebGL.
+class PixelScreen {
+    constructor(canvas) {
+        this.canvas = canvas;
+        this.made = document.createElement("canvas"); // at the picture's own size
+    }
+
+    draw(out) {
+        const { canvas, made } = this;
+        made.width = out.width;
+        made.height = out.height;
+        const pixels = new Uint8ClampedArray(out.buffer.read().buffer);
+        made.getContext("2d").putImageData(new ImageData(pixels, out.width, out.height), 0, 0);
+        const scale = Math.min(devicePixelRatio, 2);
+        canvas.width = Math.max(1, Math.round(canvas.clientWidth * scale));
+        canvas.height = Math.max(1, Math.round(canvas.clientHeight * scale));
+        const context = canvas.getContext("2d");
+        context.fillRect(0, 0, canvas.width, canvas.height);
+        context.drawImage(made, ...boxIn(canvas.width, canvas.height, out));
+    }
+
+    destroy() {}
+}
+
 export class ExposurePicture {
-    // picture: what Trommel.loadPicture gives.
-    constructor(trommel, gl, picture) {
+    // picture: what Trommel.loadPicture gives. Where the library computes on the device, it is drawn with gl,
+    // otherwise into the canvas that canvasOf() gives.
+    constructor(trommel, { gl, canvasOf }, picture) {
         const { width, height, channels, type, data, srgb } = picture;
         this.trommel = trommel;
-        this.gl = gl;
         this.buffers = [];
         const make = (options) => {
             const buffer = trommel.buffer(options);
@@ -74,7 +137,7 @@ export class ExposurePicture {
         const sizes = trommel.imageSizes();
         this.statsBuffer = make({ type: "u32", count: sizes.stats });
         this.state = make({ type: "f32", count: sizes.state });
-        this.program = makeProgram(gl);
+        this.screen = trommel.engine === "gl" ? new TextureScreen(gl) : new PixelScreen(canvasOf());
         trommel.imageMeasure({ image: this.in, stats: this.statsBuffer });
         this.stats = trommel.imageStats(this.statsBuffer);
     }
@@ -90,31 +153,13 @@ export class ExposurePicture {
 
     // Exposes by the state, and draws into the canvas.
     draw(tone) {
-        const { gl, trommel, out, program } = this;
-        trommel.imageTonemap({ in: this.in, out, state: this.state, tone });
-        const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
-        const scale = Math.min(width / out.width, height / out.height);
-        const w = out.width * scale,
-            h = out.height * scale;
-        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-        gl.viewport(0, 0, width, height);
-        for (const what of [gl.BLEND, gl.DEPTH_TEST, gl.SCISSOR_TEST, gl.CULL_FACE]) gl.disable(what);
-        gl.useProgram(program);
-        gl.bindVertexArray(null);
-        gl.activeTexture(gl.TEXTURE0);
-        gl.bindTexture(gl.TEXTURE_2D, out.buffer.texture.texture);
-        gl.bindSampler(0, null);
-        gl.uniform1i(gl.getUniformLocation(program, "words"), 0);
-        gl.uniform2i(gl.getUniformLocation(program, "size"), out.width, out.height);
-        gl.uniform4f(gl.getUniformLocation(program, "box"), (width - w) / 2, (height - h) / 2, w, h);
-        gl.drawArrays(gl.TRIANGLES, 0, 3);
-        gl.bindTexture(gl.TEXTURE_2D, null);
-        gl.useProgram(null);
+        this.trommel.imageTonemap({ in: this.in, out: this.out, state: this.state, tone });
+        this.screen.draw(this.out);
     }
 
     destroy() {
         this.buffers.forEach((buffer) => buffer.destroy());
-        this.gl.deleteProgram(this.program);
+        this.screen.destroy();
     }
 }
 

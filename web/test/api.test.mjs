@@ -1,6 +1,11 @@
 // The package in a browser: the GL engine beside the CPU engine, every path, a lent context's state, a lost
 // context.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { openWithoutWebGL2 } from './without_webgl2.mjs';
+
 const blank = 'test/blank.html';
 
 // Samples of a few waves, as a function to be sent to the page.
@@ -110,6 +115,82 @@ export default async function (t) {
         assert.deepEqual(result.state, result.state.map(() => true));
         assert.ok(result.alive);
         assert.equal(result.error, 0);
+    });
+
+    await t.test('where there is no WebGL 2 the CPU engine computes, unless a path is asked for', async ({ open, root, assert }) => {
+        const page = await openWithoutWebGL2(open, `/${blank}`);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const opened = async (target, options) => {
+                const said = [], t = await Trommel.create(target, { ...options, log: (level, text) => level === 'warning' && said.push(text) });
+                const told = [t.engine, t.path, said.some(text => text.includes('the CPU engine takes its place'))];
+                t.close();
+                return told;
+            };
+            const canvas = () => document.createElement('canvas');
+            return [await opened(canvas()), await opened(canvas().getContext('webgl')), await opened(canvas(), { engine: 'gl', path: 'packed' }),
+                    await opened(canvas(), { path: 'packed' }), (await opened(canvas(), { webgl: 1 })).slice(0, 1), (await opened(canvas(), { engine: 'gl' })).slice(0, 1)];
+        })()`);
+        assert.deepEqual(result, [['cpu', null, true], ['cpu', null, true], ['gl', 'packed', false], ['gl', 'packed', false], ['gl'], ['gl']]);
+        // The README's first program, with a canvas.
+        const text = readFileSync(join(root, 'packages/trommel/README.md'), 'utf8');
+        const program = /```js\n([\s\S]*?)```/.exec(text)[1];
+        const printed = /It prints `([^`]*)` and `([^`]*)`/.exec(text).slice(1);
+        const said = await page.evaluate(async source => {
+            document.body.append(document.createElement('canvas'));
+            const lines = [], { log } = console;
+            console.log = line => lines.push(line);
+            await import(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
+            console.log = log;
+            return lines;
+        }, program.replace("from 'trommel'", `from '${new URL('/trommel/index.js', page.url())}'`));
+        assert.deepEqual(said, printed);
+    });
+
+    await t.test('transform feedback of the page\'s goes on', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const gl = document.createElement('canvas').getContext('webgl2'), program = gl.createProgram();
+            for (const [kind, text] of [[gl.VERTEX_SHADER, 'out float x; void main() { x = 1.0; gl_Position = vec4(0.0); }'], [gl.FRAGMENT_SHADER, 'void main() {}']]) {
+                const shader = gl.createShader(kind);
+                gl.shaderSource(shader, '#version 300 es\\n' + text);
+                gl.compileShader(shader);
+                gl.attachShader(program, shader);
+            }
+            gl.transformFeedbackVaryings(program, ['x'], gl.INTERLEAVED_ATTRIBS);
+            gl.linkProgram(program);
+            const t = await Trommel.create(gl, { engine: 'gl' });
+            const buffer = gl.createBuffer();
+            gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, buffer);
+            gl.bufferData(gl.TRANSFORM_FEEDBACK_BUFFER, 1024, gl.STATIC_DRAW);
+            gl.useProgram(program);
+            gl.beginTransformFeedback(gl.TRIANGLES);
+            const out = t.buffer({ type: 'u64', count: 1 });
+            t.reduce({ fold: 'sum', in: t.buffer(new Uint32Array([1, 2, 3])), out });
+            const sum = Number(out.read()[0]);
+            const state = [gl.getParameter(gl.TRANSFORM_FEEDBACK_ACTIVE), gl.getParameter(gl.TRANSFORM_FEEDBACK_PAUSED)];
+            gl.endTransformFeedback();
+            t.close();
+            return { sum, state, error: gl.getError(), own: Object.hasOwn(gl, 'beginTransformFeedback') };
+        })()`);
+        assert.deepEqual(result, { sum: 6, state: [true, false], error: 0, own: false });
+    });
+
+    await t.test('a destroyed buffer\'s texture is nobody\'s, also where it was bound', async ({ open, assert }) => {
+        const page = await open(blank);
+        const result = await page.evaluate(`(async () => {
+            const { Trommel } = await import('/trommel/index.js');
+            const gl = document.createElement('canvas').getContext('webgl2');
+            const t = await Trommel.create(gl, { engine: 'gl' });
+            const large = t.buffer({ type: 'u32', count: 1 << 21 }), { texture } = large.texture;
+            gl.bindTexture(gl.TEXTURE_2D, texture);
+            large.destroy();
+            const bound = gl.getParameter(gl.TEXTURE_BINDING_2D);
+            t.close();
+            return { bound, isTexture: gl.isTexture(texture), error: gl.getError() };
+        })()`);
+        assert.deepEqual(result, { bound: null, isTexture: false, error: 0 });
     });
 
     await t.test('a lost context is said to be, and another takes its place', async ({ open, assert }) => {

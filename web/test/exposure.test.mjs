@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { pictureOf } from "./exposure_pixels.mjs";
+import { clearMessages } from "./pixels.mjs";
+import { openWithoutWebGL2 } from "./without_webgl2.mjs";
 
 async function openPanel(open, options) {
     const page = await open("#exposure", options);
@@ -100,6 +102,25 @@ export default async function (t) {
             await waitForFigure(page, "Geometric mean", "4");
             assert.ok(!(await page.isDisabled(".adapt")));
         }
+    });
+
+    await t.test("without WebGL 2 the processor exposes", async ({ open, shot, assert }) => {
+        const page = await openWithoutWebGL2(open, "/#exposure", { colorScheme: "dark" });
+        await page.waitForSelector(".figures dd");
+        await clearMessages(page);
+        const before = await pictureOf(page);
+        await shot(page, "exposure-webgl1");
+        assert.match(await page.getAttribute(".histogram", "aria-label"), /exposed for -?[\d.]+, white at/);
+        const settled = await figure(page, "Exposure");
+        // The same as on the device.
+        const other = await openPanel(open, { colorScheme: "dark" });
+        assert.equal(await figure(other, "Exposure"), settled);
+        const there = await pictureOf(other);
+        assert.ok(Math.abs(there.mean - before.mean) < 1, `${there.mean} on the device, ${before.mean}`);
+        await page.fill("#exposure-bias", "3");
+        await pictureOf(page, (picture) => picture.mean > before.mean + 10);
+        await give(page, "steps.pfm", pfm(3, 2, [1, 2, 4, 8, 16, NaN]));
+        await waitForFigure(page, "Mean", "6.2");
     });
 
     await t.test("a corrupt picture gives a message, and the page lives on", async ({ open, assert }) => {
