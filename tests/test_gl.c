@@ -430,6 +430,13 @@ TEST(operations_neither_wait_nor_allocate_the_second_time)
     own_close(&own);
 }
 
+static uint32_t programs_made;
+static bool count_programs(const char *name)
+{
+    programs_made += strcmp(name, "glCreateProgram") == 0;
+    return false;
+}
+
 /* What is compiled ahead writes nothing and need not be compiled again. */
 TEST(the_first_call_after_preparing_does_not_wait)
 {
@@ -461,6 +468,21 @@ TEST(the_first_call_after_preparing_does_not_wait)
         CHECK_OK(tml, work_run(tml, &w));
         CHECK_EQ_U64(driver.waits, 0);
         CHECK_EQ_U64(driver.allocations, 0);
+        work_is_right(tml, &w);
+
+        /* They are still there when other work, with other textures and programs, has been done. */
+        work large = w;
+        tml_buffer *const grown[] = {&large.numbers, &large.kept, &large.source};
+        for (size_t i = 0; i < 3; i++)
+            CHECK_OK(tml,
+                     tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1 << 20},
+                                       grown[i]));
+        driver.ask = count_programs;
+        CHECK_OK(tml, work_run(tml, &large));
+        programs_made = 0;
+        CHECK_OK(tml, work_run(tml, &w));
+        CHECK_EQ_U64(programs_made, 0);
+        driver.ask = NULL;
         work_is_right(tml, &w);
 
         CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_INVALID_ARGUMENT);

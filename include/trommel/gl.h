@@ -38,8 +38,9 @@
  *                buffer's: drop the name.
  *   outputs of an expected count: keep their size, and past the count what they held. A draw of all of
  *                them that fetches the count on the device stays right as counts change.
- *   compiled programs (tml_gl_prepare_begin): kept until tml_close, for calls with the same kernels,
- *                types and options; a lent texture whose rows are not the library's needs its own.
+ *   compiled programs (tml_gl_prepare_begin): kept until tml_close, so a call that is made again compiles
+ *                nothing. Other kernels, types and options need others, and so may lent textures whose
+ *                rows are not the library's, and streams of quite another length.
  *   lent textures: must not be deleted or given other storage while their tml_buffer lives; draw to
  *                them and read them as you like between calls.
  *   of a lost context nothing: its textures' names mean nothing in the next.
