@@ -128,7 +128,9 @@ tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *
                             "move it there and mend the header",
                             name);
     if (header->memory)
-        return tml_io_error(header, TML_FILE_ACCESS, "its data lie in \"%s\"; give that too", name);
+        return tml_io_error(header, TML_FILE_ACCESS,
+                            "its data lie in \"%s\"; give that too, or one file that has both",
+                            name);
     char path[2 * IO_PATH_SIZE];
     path_beside(header, name, path);
     return tml_io_open(header->tml, header->call, path, out);

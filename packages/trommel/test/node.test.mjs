@@ -268,6 +268,12 @@ export default async function (t) {
         fails(() => library.surface({ data: new Float32Array(7), dims: [2, 2, 2] }), 'INVALID_ARGUMENT', /desc\.volume/);
         fails(() => library.surface({ data: new Float32Array(8), dims: [2, 2, 2] }, { iso: NaN }), 'INVALID_ARGUMENT', /finite/);
         fails(() => library.loadVolume(new TextEncoder().encode('NRRD0004\ntype: float\n'), 'a.nrrd'), 'FILE_FORMAT', /a\.nrrd/);
+        /* A header whose samples lie in another file is not read as its own samples. */
+        for (const [name, header] of [
+            ['a.mhd', 'ObjectType = Image\nNDims = 3\nBinaryData = True\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = a.raw\n'],
+            ['a.nhdr', 'NRRD0004\ntype: uchar\ndimension: 3\nsizes: 4 4 4\nencoding: raw\ndata file: a.raw\n'],
+        ])
+            fails(() => library.loadVolume(new TextEncoder().encode(header), name), 'FILE_ACCESS', /a\.raw.*give that too/);
         fails(() => library.loadPoints(new Uint8Array(100), 'a.las'), 'FILE_FORMAT', /./);
         const gz = readFileSync(join(root, 'tests/data/engine_256x256x128_uint8.raw.gz'));
         gz[gz.length >> 1] ^= 255;
