@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files.h"
 #include "input.h"
 #include "json.h"
 #include "mesh_input.h"
