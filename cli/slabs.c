@@ -75,6 +75,9 @@ void slabs_close(slabs *s)
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
+#define INDEX_OF_ANOTHER                                                                           \
+    "--index: %s is of another volume than %s; make it again with \"" CLI_PROGRAM " index\""
+
 /* On the reading thread, which has the reader's context to itself. */
 static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                               void *out)
@@ -82,8 +85,14 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     slabs *s = user;
     const tml_volume *info = &s->info[source];
     size_t sample_size = tml_type_size(info->type);
-    if (source != TML_SURFACE_MASK || sample_size == 1)
-        return tml_volume_stream_read(s->streams[source], first, count, out);
+    if (source != TML_SURFACE_MASK || sample_size == 1) {
+        tml_status read = tml_volume_stream_read(s->streams[source], first, count, out);
+        if (read == TML_OK && source == TML_SURFACE_VOLUME && s->bricks &&
+            !tml_bricks_hold(s->bricks, out, first, count, 1))
+            read = tml_error(s->reader, TML_INVALID_ARGUMENT, INDEX_OF_ANOTHER, s->options->index,
+                             s->options->path);
+        return read;
+    }
     /* A mask's samples become bytes that are 0 or not, a layer at a time. */
     uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
     void *samples = tml_alloc(s->reader, layer * sample_size);
@@ -175,7 +184,8 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* An index that is older than its volume, or another's, would make a wrong surface without a word. */
+/* An index that is older than its volume, or another's, would make a wrong surface without a word. This looks at times,
+ * dims and type, use_index and read_layers at samples. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
                       tml_bricks *out)
 {
@@ -190,11 +200,35 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
                       index.st_mtim.tv_nsec < volume.st_mtim.tv_nsec));
     bool is_other =
         memcmp(out->dims, info->grid.dims, sizeof out->dims) != 0 || out->type != info->type;
-    if (is_older || is_other)
+    if (is_other)
+        return cli_error("surface", INDEX_OF_ANOTHER, options->index, options->path);
+    if (is_older)
         return cli_error(
-            "surface", "--index: %s is %s %s; make it again with \"" CLI_PROGRAM " index\"",
-            options->index, is_other ? "of another volume than" : "older than", options->path);
+            "surface", "--index: %s is older than %s; make it again with \"" CLI_PROGRAM " index\"",
+            options->index, options->path);
     return CLI_OK;
+}
+
+/* All rows of a small volume; of a large one some, evenly spread over all of it: rows that are a multiple of its
+ * height apart would all have the same y. */
+static uint64_t choose_step(const tml_volume *v)
+{
+    enum { SMALL = 16 << 20, ROWS = 512 };
+    const uint64_t *dims = v->grid.dims;
+    if (input_sample_count(v) * tml_type_size(v->type) <= SMALL)
+        return 1;
+    uint64_t step = dims[1] * dims[2] / ROWS;
+    for (step = step ? step : 1; step > 1; step++) {
+        uint64_t a = step, b = dims[1];
+        while (b) {
+            uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            break;
+    }
+    return step;
 }
 
 /* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not read. */
@@ -209,9 +243,15 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
     if (code == CLI_OK)
         code = cli_fail("surface", tml, tml_buffer_create(tml, &desc, &surface->index));
     const void *samples;
-    if (code != CLI_OK || s->streams[TML_SURFACE_MASK] || s->streams[TML_SURFACE_ATTRIBUTE] ||
-        tml_volume_stream_map(s->streams[0], &samples) != TML_OK)
-        return code; /* then the index saves computing, not reading */
+    if (code != CLI_OK)
+        return code;
+    s->bricks = bricks;
+    if (tml_volume_stream_map(s->streams[0], &samples) != TML_OK)
+        return CLI_OK; /* then the index saves computing, not reading, and all that is read is held against it */
+    if (!tml_bricks_hold(bricks, samples, 0, s->info[0].grid.dims[2], choose_step(&s->info[0])))
+        return cli_error("surface", INDEX_OF_ANOTHER, options->index, options->path);
+    if (s->streams[TML_SURFACE_MASK] || s->streams[TML_SURFACE_ATTRIBUTE])
+        return CLI_OK;
     return cli_fail("surface", tml,
                     cli_lend_input(tml, s->info[0].type, input_sample_count(&s->info[0]), samples,
                                    "volume", &surface->volume));
@@ -317,7 +357,6 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     tml_bricks bricks = {0};
     int code = options->index ? use_index(tml, s, options, &bricks, &desc.surface) : CLI_OK;
     const layer_share share = choose_share(s, surface, &bricks);
-    tml_bricks_free(tml, &bricks);
     const tml_team *team = ranks_team();
     desc.layer_first = share.first;
     desc.layer_count = share.count;
@@ -357,6 +396,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
             code = cli_error("surface", "the surface is empty, nothing was written; choose other "
                                         "values (" CLI_PROGRAM " info shows what the file holds)");
     }
+    s->bricks = NULL;
+    tml_bricks_free(tml, &bricks);
     tml_free(tml, s->values, s->values_size);
     tml_buffer_destroy(tml, desc.surface.volume);
     tml_buffer_destroy(tml, desc.surface.index);

@@ -24,6 +24,7 @@ typedef struct slabs {
     size_t values_size;
     tml_context *tml;
     const struct slabs_options *options;
+    const tml_bricks *bricks; /* what is read is held against them; NULL: there are none */
     tml_surface_result *result;
 } slabs;
 

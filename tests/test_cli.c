@@ -1348,6 +1348,36 @@ TEST(an_index_leaves_the_surface_as_it_is)
 }
 
 /* What is found out half-way is told with its layers, and leaves nothing. */
+/* Dims and type are the same; the samples tell, whether they are mapped or read. */
+TEST(an_index_of_another_volume_is_refused)
+{
+    static const char *const options[] = {"", "--mask @/all.nii", "--backend vulkan"};
+    static uint8_t ones[BALL * BALL * BALL], moved[BALL * BALL * BALL];
+    char command[600], line[700];
+    memset(ones, 1, sizeof ones);
+    memcpy(moved, ball(false) + BALL * BALL, sizeof moved - BALL * BALL); /* one layer down */
+    make_nifti("one.nii", ball(false), 1, 0);
+    make_nifti("other.nii", moved, 1, 0);
+    make_nifti("all.nii", ones, 1, 0);
+    snprintf(command, sizeof command, "cd %s && gzip -kf one.nii other.nii", folder);
+    if (!CHECK(system(command) == 0))
+        return;
+    bool has_vulkan = run("devices") == 0 && strstr(out, "Vulkan");
+    EXPECT(0, "index %s -o %s -q", in_folder("one.nii"), in_folder("one.tmx"));
+    EXPECT(0, "index %s -o %s -q", in_folder("other.nii.gz"), in_folder("other.tmx"));
+    for (int i = 0; i < (has_vulkan ? 3 : 2); i++)
+        for (int k = 0; k < 4; k++) {
+            const char *ending = k % 2 ? ".gz" : "";
+            snprintf(line, sizeof line,
+                     "surface @/one.nii%s --iso 100 -q -o @/%s.ply --index @/%s.tmx %s", ending,
+                     k < 2 ? "right" : "wrong", k < 2 ? "one" : "other", options[i]);
+            EXPECT(k < 2 ? 0 : 1, "%s", fill_in(line, "", ""));
+            if (k >= 2 && !CHECK(strstr(err, "other.tmx is of another volume than") != NULL))
+                printf("  %s: %s\n", line, err);
+        }
+    CHECK(exists("right.ply") && !exists("wrong.ply"));
+}
+
 TEST(a_volume_that_breaks_off_names_its_layers)
 {
     const char *engine = test_data("engine_256x256x128_uint8.raw.gz");

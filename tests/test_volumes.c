@@ -1669,6 +1669,51 @@ TEST(components_far_apart)
     tml_close(tml);
 }
 
+/* ---- bricks ---------------------------------------------------------------------------------- */
+
+/* Ranges of all types, against samples that agree, and one in every place that does not. */
+TEST(bricks_hold_their_volume_and_no_other)
+{
+    enum { X = 66, Y = 5, Z = 6, COUNT = X * Y * Z, BRICKS = 2 * 2 * 2 };
+    static const tml_type types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
+                                     TML_U64, TML_I64, TML_F16, TML_F32, TML_F64};
+    static uint8_t samples[8 * COUNT];
+    float ranges[2 * BRICKS];
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+        size_t size = tml_type_size(types[t]);
+        tml_bricks bricks = {
+            .dims = {X, Y, Z}, .type = types[t], .ranges = ranges, .count = BRICKS};
+        for (int b = 0; b < BRICKS; b++) {
+            ranges[2 * b] = (float)(10 * b);
+            ranges[2 * b + 1] = (float)(10 * b + 9);
+        }
+        for (int i = 0; i < COUNT; i++) {
+            int b = i % X / 64 + 2 * (i / X % Y / 4) + 4 * (i / (X * Y) / 4);
+            encode(types[t], 10 * b + i % 10, samples + (size_t)i * size);
+        }
+        CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 1));
+        CHECK(tml_bricks_hold(&bricks, samples + 3 * X * Y * size, 3, Z - 3, 1));
+        CHECK(!tml_bricks_hold(&bricks, samples, 1, Z - 1, 1)); /* as if a layer higher */
+        CHECK(!tml_bricks_hold(&bricks, samples, 0, Z + 1, 1));
+        CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 0));
+        for (int i = 0; i < COUNT; i++) {
+            uint8_t kept[8];
+            memcpy(kept, samples + (size_t)i * size, size);
+            encode(types[t], 99, samples + (size_t)i * size);
+            CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 1));
+            CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 7) == (i / X % 7 != 0));
+            memcpy(samples + (size_t)i * size, kept, size);
+        }
+        if (tml_type_is_float(types[t])) { /* NaN belongs into a brick without bounds */
+            memset(samples, 0xff, size);
+            CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 1));
+            ranges[0] = -INFINITY;
+            ranges[1] = INFINITY;
+            CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 1));
+        }
+    }
+}
+
 /* ---- lies, cuts and failures ----------------------------------------------------------------- */
 
 TEST(lying_headers_allocate_nothing)

@@ -3,8 +3,11 @@
  *   least and largest sample of each brick (f32 x 2), x fastest;
  *   CRC-32 of all that (u32). */
 #include <inttypes.h>
+#include <math.h>
 
 #include "io/io_internal.h"
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
 
 enum { HEADER_SIZE = 48, BRICK_X = 64, BRICK_Y = 4, BRICK_Z = 4, PIECE = 1 << 13 };
 
@@ -118,4 +121,78 @@ void tml_bricks_free(tml_context *tml, tml_bricks *bricks)
 {
     tml_free(tml, bricks->ranges, 8 * bricks->count);
     *bricks = (tml_bricks){0};
+}
+
+/* ---- against a volume ------------------------------------------------------------------------ */
+
+/* Is x, as a float, in none of the range? NaN only belongs in a brick without bounds. */
+static bool is_outside(float x, const float *range)
+{
+    return !(x >= range[0] && x <= range[1]) && !(isinf(range[0]) && isinf(range[1]));
+}
+
+#define ROW_HOLDS(type, to_float)                                                                  \
+    do {                                                                                           \
+        const type *row = at;                                                                      \
+        for (uint64_t x = 0; x < count; x++)                                                       \
+            outside |= is_outside(to_float(row[x]), ranges + x / BRICK_X * 2);                     \
+    } while (0)
+
+static bool row_holds(tml_type type, const void *at, uint64_t count, const float *ranges)
+{
+    bool outside = false;
+    switch (type) {
+    case TML_U8:
+        ROW_HOLDS(uint8_t, (float));
+        break;
+    case TML_I8:
+        ROW_HOLDS(int8_t, (float));
+        break;
+    case TML_U16:
+        ROW_HOLDS(uint16_t, (float));
+        break;
+    case TML_I16:
+        ROW_HOLDS(int16_t, (float));
+        break;
+    case TML_U32:
+        ROW_HOLDS(uint32_t, (float));
+        break;
+    case TML_I32:
+        ROW_HOLDS(int32_t, (float));
+        break;
+    case TML_U64:
+        ROW_HOLDS(uint64_t, (float));
+        break;
+    case TML_I64:
+        ROW_HOLDS(int64_t, (float));
+        break;
+    case TML_F16:
+        ROW_HOLDS(uint16_t, tml_half_to_float);
+        break;
+    case TML_F32:
+        ROW_HOLDS(float, (float));
+        break;
+    default:
+        ROW_HOLDS(double, (float));
+        break;
+    }
+    return !outside;
+}
+
+bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first, uint64_t count,
+                     uint64_t step)
+{
+    const uint64_t *dims = bricks->dims;
+    const uint64_t width = tml_bricks_count((const uint64_t[]){dims[0], 1, 1});
+    const uint64_t height = tml_bricks_count((const uint64_t[]){1, dims[1], 1});
+    const size_t row_size = dims[0] * tml_type_size(bricks->type);
+    if (first > dims[2] || count > dims[2] - first || step == 0)
+        return false;
+    bool holds = true;
+    for (uint64_t row = 0; row < count * dims[1] && holds; row += step) {
+        uint64_t y = row % dims[1], z = first + row / dims[1];
+        const float *ranges = bricks->ranges + 2 * width * (y / BRICK_Y + height * (z / BRICK_Z));
+        holds = row_holds(bricks->type, (const uint8_t *)samples + row * row_size, dims[0], ranges);
+    }
+    return holds;
 }
