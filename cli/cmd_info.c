@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "files.h"
 #include "input.h"
 #include "json.h"
 #include "mesh_input.h"
@@ -209,8 +208,12 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
         return TML_OK;
     }
     /* For distances the automatic radius is the spacing that the library finds, for sums twice that. */
-    tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE};
-    tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM};
+    const tml_grid grid = {/* given, since an automatic one may need a larger radius */
+                           .dims = {1, 1, 1},
+                           .spacing = {1, 1, 1},
+                           .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE, .grid = grid};
+    tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM, .grid = grid};
     status = tml_field_resolve(tml, &spacing, &spacing, NULL);
     if (status == TML_OK)
         status = tml_field_resolve(tml, &radius, &radius, NULL);

@@ -1190,6 +1190,12 @@ TEST(surface_from_points)
            in_folder("water.ply"));
     CHECK(is_json(out));
     CHECK(json_get("triangles") > 1000);
+    EXPECT(0, "surface %s -o %s --resolution 100", test_data("dam_break_4732.vtk"),
+           in_folder("water.ply"));
+    CHECK(err[0] == '\0' && strstr(out, "field of 100 x 43 x 100 samples") != NULL);
+    EXPECT(0, "surface %s -o %s --resolution 20", test_data("dam_break_4732.vtk"),
+           in_folder("water.ply"));
+    CHECK(strstr(err, "too fine for the grid: the radius is raised from") != NULL);
     EXPECT(0, "surface %s -o %s -q --points-kind distance --radius 0.05 --resolution 64",
            test_data("dam_break_4732.vtk"), in_folder("spheres.ply"));
     EXPECT(2, "surface %s -o %s --labels all", test_data("dam_break_4732.vtk"),

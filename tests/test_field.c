@@ -446,6 +446,32 @@ static tml_status resolve_points(tml_context *tml, const float *points, uint64_t
     return status;
 }
 
+/* A grid's longest side has resolution samples, whatever rounding does to extent and step. */
+TEST(resolution_is_kept)
+{
+    tml_context *tml = NULL;
+    uint64_t state = 11;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml)))
+        return;
+    for (uint32_t resolution = 8; resolution < 800; resolution++) {
+        float points[6];
+        for (int i = 0; i < 6; i++)
+            points[i] = (float)(1000 * uniform(&state));
+        tml_field_desc desc = {
+            .points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, points),
+            .radius = 0.1 + uniform(&state),
+            .resolution = resolution,
+        };
+        if (CHECK_OK(tml, tml_field_resolve(tml, &desc, &desc, NULL))) {
+            const uint64_t *dims = desc.grid.dims;
+            uint64_t most = dims[0] > dims[1] ? dims[0] : dims[1];
+            CHECK_EQ_U64(most > dims[2] ? most : dims[2], resolution);
+        }
+        tml_buffer_destroy(tml, desc.points);
+    }
+    tml_close(tml);
+}
+
 /* Every border sample of an automatic grid is background: the surface closes inside. */
 static void check_closed(tml_context *tml, const tml_field_desc *desc)
 {

@@ -250,7 +250,14 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
         int steps = desc->resolution ? (int)TML_MIN_OF(desc->resolution, 1u << 30) : MAX_RESOLUTION;
         steps -= 1 + 2 * BORDER_STEPS + 2 * FEWEST_STEPS_A_RADIUS;
         double step = longest_side(box) / TML_MAX_OF(steps, 1);
-        desc->radius = fmax(desc->radius, FEWEST_STEPS_A_RADIUS * step);
+        if (desc->radius < FEWEST_STEPS_A_RADIUS * step) {
+            tml_log(tml, TML_LOG_WARNING,
+                    "tml_field: the points' spacing is %g, too fine for the grid: the radius is "
+                    "raised from %g to %g, and what is smaller is lost; give a larger resolution, "
+                    "or a radius",
+                    spacing, desc->radius, FEWEST_STEPS_A_RADIUS * step);
+            desc->radius = FEWEST_STEPS_A_RADIUS * step;
+        }
     }
     desc->radius = fmax(desc->radius, FIELD_MIN_LENGTH);
     return check_length(tml, "radius (automatic)", desc->radius, false);
@@ -272,7 +279,9 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
     }
     double samples = 1.0, middle[3];
     for (int a = 0; a < 3; a++) {
-        double steps = ceil((box->high[a] - box->low[a]) / grid->spacing[a]) + 2 * BORDER_STEPS;
+        /* A quotient that is whole but for rounding takes no step more, so that resolution samples are so many. */
+        double quotient = (box->high[a] - box->low[a]) / grid->spacing[a];
+        double steps = ceil(quotient - 0x1p-40 * quotient) + 2 * BORDER_STEPS;
         samples *= steps + 1;
         grid->dims[a] = steps < (double)max_samples ? (uint64_t)steps + 1 : 0;
         middle[a] = 0.5 * (box->low[a] + box->high[a]) - 0.5 * steps * grid->spacing[a];
