@@ -80,8 +80,8 @@ static const opt exposure_options[] = {
      .help = "shares of the three, scaled to a sum of 1"},
     {OPT_NUMBER, "floor", .argument = "L", .least = 0, .most = 1e30, .fallback = "0",
      .offset = offsetof(exposure_args, floor),
-     .help = "luminances below it count as it; 0: pixels that are black or negative are left out "
-             "of the mean of logarithms and of the histogram"},
+     .help = "luminances below it count as it; 0: pixels that are black (below 2^-100) or negative "
+             "are left out of the mean of logarithms and of the histogram"},
     {OPT_FLAG, "linear", .offset = offsetof(exposure_args, is_linear),
      .help = "PNG and JPEG hold linear values (default: sRGB, unless the file says otherwise)"},
 

@@ -266,6 +266,9 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
                            ? stream_nonzero(in->array.type)
                            : stream_between(in->array.type, lower, upper, &desc.keep.params, &none);
     *kept = 0;
+    if ((none || in->array.count == 0) && args->debug_pyramid)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "--debug-pyramid: no element can be kept, so there is no pyramid");
     if (none || in->array.count == 0)
         return TML_OK;
     if (args->indices)
@@ -292,12 +295,16 @@ static void report_compact(const compact_args *args, const loaded *in, uint64_t 
         json_open(&j, NULL, '{');
         report(&args->common, &j, "compact", in, seconds, args->output);
         json_count(&j, "count_out", kept);
+        if (args->debug_pyramid)
+            json_text(&j, "pyramid", args->debug_pyramid);
         json_close(&j, '{');
     } else if (!args->common.quiet) {
         char text[TEXT_SIZE];
         report(&args->common, NULL, "compact", in, seconds, args->output);
         printf("%s kept (%.3g %%), written to %s\n", text_count(text, kept),
                in->array.count ? 100.0 * (double)kept / (double)in->array.count : 0, args->output);
+        if (args->debug_pyramid)
+            printf("pyramid written to %s\n", args->debug_pyramid);
     }
 }
 
@@ -366,8 +373,12 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     uint64_t kept = 0;
     parts p;
     int code;
-    if (parts_open("compact", tml, path, args->common.memory, &p, &code))
+    if (parts_open("compact", tml, path, args->common.memory, &p, &code)) {
+        if (code == CLI_OK && args->debug_pyramid)
+            code = cli_usage("compact", "--debug-pyramid shows an array as a whole; use one "
+                                        "process, and more --memory");
         return code == CLI_OK ? compact_parts(&p, args) : code;
+    }
     code = load("compact", tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
@@ -403,6 +414,11 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
                                                  "or --nonzero");
     if (!a->output)
         return cli_usage("compact", "--output is missing");
+    if (a->debug_pyramid && a->method != TML_METHOD_AUTO && a->method != TML_METHOD_HISTOPYRAMID)
+        return cli_usage("compact", "--debug-pyramid is of --method histopyramid; leave the other "
+                                    "away");
+    if (a->debug_pyramid && a->common.backend != TML_ENGINE_GL)
+        return cli_usage("compact", "--debug-pyramid needs --backend gl");
     tml_context *tml = cli_open("compact", &a->common);
     if (!tml)
         return CLI_FAILED;
