@@ -12,10 +12,13 @@ bool text_file_create(const char *command, const char *path, text_file *out)
 {
     struct stat info;
     *out = (text_file){.path = path};
+    /* A link stays a link: what it points to is replaced. */
+    if (!realpath(path, out->target))
+        snprintf(out->target, sizeof out->target, "%s", path);
     int descriptor = -1;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device: there is nothing to keep */
         out->stream = fopen(path, "w");
-    } else if ((size_t)snprintf(out->temporary, sizeof out->temporary, "%s.XXXXXX", path) <
+    } else if ((size_t)snprintf(out->temporary, sizeof out->temporary, "%s.XXXXXX", out->target) <
                sizeof out->temporary) {
         descriptor = mkstemp(out->temporary);
         out->stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
@@ -34,7 +37,7 @@ bool text_file_finish(const char *command, text_file *file, bool is_wanted)
     bool is_good = !ferror(file->stream);
     is_good = fclose(file->stream) == 0 && is_good;
     if (is_good && is_wanted && file->temporary[0])
-        is_good = rename(file->temporary, file->path) == 0;
+        is_good = rename(file->temporary, file->target) == 0;
     if (!is_good)
         cli_error(command, "%s: cannot be written: %s", file->path, strerror(errno));
     if ((!is_good || !is_wanted) && file->temporary[0])

@@ -10,6 +10,7 @@ enum { TEXT_FILE_PATH = 4096 };
 typedef struct text_file {
     FILE *stream; /* NULL: could not be made */
     const char *path;
+    char target[TEXT_FILE_PATH]; /* what path is, or leads to */
     char temporary[TEXT_FILE_PATH];
 } text_file;
 

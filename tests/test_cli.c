@@ -730,6 +730,28 @@ TEST(no_two_outputs_are_one_file)
            in_folder("first.png"), in_folder("second.png"));
 }
 
+/* What a link leads to is written, tables like everything else. */
+TEST(an_output_through_a_link_keeps_the_link)
+{
+    static const char *const names[] = {"linked.csv", "linked.obj"};
+    struct stat info;
+    write_text("triangle.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    for (int i = 0; i < 2; i++) {
+        char link_name[64];
+        snprintf(link_name, sizeof link_name, "to_%s", names[i]);
+        write_file(names[i], NULL, 0, "", 0);
+        CHECK(symlink(names[i], in_folder(link_name)) == 0);
+    }
+    EXPECT(0, "collide %s %s -q -o %s --segments %s", in_folder("triangle.obj"),
+           in_folder("triangle.obj"), in_folder("to_linked.csv"), in_folder("to_linked.obj"));
+    for (int i = 0; i < 2; i++) {
+        char link_name[64];
+        snprintf(link_name, sizeof link_name, "to_%s", names[i]);
+        CHECK(lstat(in_folder(link_name), &info) == 0 && S_ISLNK(info.st_mode));
+        CHECK(size_of(names[i]) > 0);
+    }
+}
+
 /* A usage error that only the input shows comes before the first output. */
 TEST(a_usage_error_writes_nothing)
 {
