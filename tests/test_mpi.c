@@ -298,6 +298,22 @@ TEST(what_is_not_for_several_processes_says_so)
     remove_files();
 }
 
+TEST(no_output_is_an_input_of_several_processes)
+{
+    char line[1024];
+    write_waves("waves_21x17x40_uint8.raw", NZ);
+    CHECK(symlink("waves_21x17x40_uint8.raw", in_folder("waves.ply")) == 0);
+    snprintf(line, sizeof line, "surface %s --iso 110 -o %s", in_folder("waves_21x17x40_uint8.raw"),
+             in_folder("waves.ply"));
+    CHECK_EQ_U64(run(3, line), 2);
+    const char *first = strstr(messages, " is an input, which would be lost");
+    if (!CHECK(first && !strstr(first + 2, " is an input")))
+        printf("  (%s)\n", messages);
+    struct stat kept;
+    CHECK(stat(in_folder("waves_21x17x40_uint8.raw"), &kept) == 0 && kept.st_size == NX * NY * NZ);
+    remove_files();
+}
+
 int main(int argc, char **argv)
 {
     if (!getenv("TML_CLI") || !getenv("TML_CLI_MPI") || !getenv("TML_MPIRUN"))
