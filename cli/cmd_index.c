@@ -35,7 +35,7 @@ static const opt index_options[] = {
     {OPT_SECTION, .help = "Output"},
     {OPT_OUTPUT, "output", 'o', .argument = "FILE", .offset = offsetof(index_args, output),
      .endings = endings, .names = output_name,
-     .help = "the index, for 'surface --index' a .tmx file (default: IN with .tmx after it)"},
+     .help = "the index, for 'surface --index': .tmx (default: IN with .tmx after it)"},
     INPUT_OPTIONS(index_args),
     {0},
 };
@@ -213,7 +213,8 @@ const cli_command cmd_index = {
              "IN is a volume. Its bricks' least and largest samples go into a file of 1/128 of its "
              "samples' number in bytes. With it, '" CLI_PROGRAM
              " surface --index' looks only at bricks that the surface crosses, and of raw "
-             "samples in one file reads no others.",
+             "samples in one file reads no others, but for 512 rows (up to 16 MiB all) by which "
+             "the index of another volume is known.",
          .examples = "  trommel index big.nhdr -o big.tmx\n"
                      "  trommel surface big.nhdr --index big.tmx --iso 120 -o big.ply\n",
          .options = index_options,
