@@ -709,6 +709,18 @@ TEST(scans_of_positive_floats_never_fall)
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
+TEST(the_least_integer_is_its_own_absolute_value)
+{
+    volatile int32_t least = INT32_MIN; /* not known when this is compiled */
+    volatile int64_t least_long = INT64_MIN;
+    CHECK_EQ_I64(tml_abs_i(least), INT32_MIN);
+    CHECK_EQ_I64(tml_abs_l(least_long), INT64_MIN);
+    CHECK_EQ_I64(tml_abs_i(least + 1), INT32_MAX);
+    CHECK_EQ_I64(tml_sign_i(least), -1);
+    CHECK_EQ_I64(tml_abs_i(-7), 7);
+    CHECK(tml_abs_f(-2.5f) == 2.5f && tml_abs_d(-0.5) == 0.5 && tml_abs_u(3) == 3);
+}
+
 TEST(bad_descs_are_refused)
 {
     tml_context *tml = open_cpu(1);

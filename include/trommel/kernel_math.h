@@ -111,10 +111,11 @@ static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
 #else
 #    define TML_NAME(name, suffix) tml_##name##_##suffix
 #endif
-#define TML_ORDERED(T, s, less_0)                                                                  \
+/* U: the type that a negation wraps in: the least integer is its own absolute value, as in GLSL. */
+#define TML_ORDERED(T, U, s, less_0)                                                               \
     static inline T TML_NAME(abs, s)(T x)                                                          \
     {                                                                                              \
-        return less_0 ? (T)(0 - x) : x;                                                            \
+        return less_0 ? (T)((U)0 - (U)x) : x;                                                      \
     }                                                                                              \
     static inline T TML_NAME(min, s)(T a, T b)                                                     \
     {                                                                                              \
@@ -132,12 +133,12 @@ static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
     {                                                                                              \
         return less_0 ? (T)(0 - 1) : x > 0 ? (T)1 : (T)0;                                          \
     }
-TML_ORDERED(float, f, x < 0)
-TML_ORDERED(double, d, x < 0)
-TML_ORDERED(int32_t, i, x < 0)
-TML_ORDERED(int64_t, l, x < 0)
-TML_ORDERED(uint32_t, u, false)
-TML_ORDERED(uint64_t, m, false)
+TML_ORDERED(float, float, f, x < 0)
+TML_ORDERED(double, double, d, x < 0)
+TML_ORDERED(int32_t, uint32_t, i, x < 0)
+TML_ORDERED(int64_t, uint64_t, l, x < 0)
+TML_ORDERED(uint32_t, uint32_t, u, false)
+TML_ORDERED(uint64_t, uint64_t, m, false)
 #undef TML_ORDERED
 
 #define TML_UNARY(name, T, s, value)                                                               \
