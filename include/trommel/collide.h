@@ -182,8 +182,7 @@ typedef struct tml_collide_result {
     /* How much work it was: pairs of boxes that met, the roots among them. The same for every method, number
      * of threads and memory_limit, but for FIRST. */
     uint64_t node_pairs;
-    uint64_t
-        tested; /* DEPTH_FIRST: pairs of triangles that came to the float test; else 0: not counted */
+    uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */
     uint64_t unsure; /* pairs of triangles that were settled exactly */
     uint32_t parts;  /* BREADTH_FIRST: into how many the stream was split; else 1 */
     bool owned;      /* tml_collide_free frees pairs and segments */

@@ -113,8 +113,7 @@ typedef struct tml_subdivider_info {
     float max_sharpness; /* the greatest that is finite: levels after which creases are constant */
     /* With fix: what was done. */
     uint64_t removed_triangles, flipped_triangles, split_vertices;
-    uint64_t
-        duplicate_triangles; /* of the removed, those with the same three corners as another one */
+    uint64_t duplicate_triangles; /* of the removed: those with the corners of another one */
 } tml_subdivider_info;
 
 /* Prepares a mesh: on the host, so an engine that computes elsewhere waits for the buffers, once. They
