@@ -328,7 +328,7 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     uint64_t rows = field_bricks_along(job.plan->dims[1]) * field_bricks_along(job.plan->dims[2]);
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         if (!tml_progress(tml, "field", (double)batch / BATCHES))
-            return cpu_finish(tml, "tml_field");
+            return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
         job.first_row = rows / BATCHES * batch + rows % BATCHES * batch / BATCHES;
         uint64_t end = rows / BATCHES * (batch + 1) + rows % BATCHES * (batch + 1) / BATCHES;
         tml_parallel_for(tml, (uint32_t)(end - job.first_row), field_task, &job);

@@ -187,7 +187,7 @@ static tml_status float_surface_run(tml_context *tml, const surface_plan *plan)
         if (status == TML_OK && !tml_progress(tml, is_count ? "counts" : "vertices",
                                               plan->progress_first + done * (plan->progress_last -
                                                                              plan->progress_first)))
-            status = TML_CANCELLED;
+            status = tml_error(tml, TML_CANCELLED, "tml_surface: cancelled");
     }
     surface_time(plan->result, is_count ? "counts" : "vertices", tml_seconds() - start);
     return status;
