@@ -34,6 +34,10 @@ test: $(TESTED:%=build-%) ## every test, also under sanitizers; fuzz targets for
 	@printf 'subdirs($(TESTED))\n' >build/CTestTestfile.cmake
 	@ctest --test-dir build --output-on-failure -j $$(nproc)
 
+# What the tests' programs call --all.
+test-all: build-release ## what "make test" takes samples of, whole: every fault, every float (hours)
+	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
+
 fuzz: build-fuzz ## every fuzz target for 60 s
 	@cmake -D TML_FUZZ_SECONDS=60 build/fuzz >/dev/null
 	@ctest --preset fuzz -j $$(nproc); status=$$?; \
@@ -73,4 +77,4 @@ install: build-release ## install under PREFIX (/usr/local)
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test fuzz web web-serve test-web bench bench-peers format lint install clean
+.PHONY: help setup build demo test test-all fuzz web web-serve test-web bench bench-peers format lint install clean

@@ -1,4 +1,5 @@
-/* A test program's own folder of temporary files, which test_main_in_folder makes and removes; include after
+/* A test program's own folder of temporary files, which test_main_in_folder (or
+ * make_folder and remove_folder) makes and removes; include after
  * test.h. */
 #ifndef FOLDER_H
 #define FOLDER_H
@@ -42,18 +43,31 @@ static inline void remove_files(void)
         closedir(directory);
 }
 
-/* As test_main; name tells one program's folder from another's. */
-static inline int test_main_in_folder(const char *name, int argc, char **argv)
+/* name tells one program's folder from another's. */
+static inline bool make_folder(const char *name)
 {
     const char *root = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%s/trommel-%s-XXXXXX", root ? root : "/tmp", name);
     if (!mkdtemp(folder)) {
         perror(folder);
-        return 1;
+        return false;
     }
-    int result = test_main(argc, argv);
+    return true;
+}
+
+static inline void remove_folder(void)
+{
     remove_files();
     rmdir(folder);
+}
+
+/* As test_main. */
+static inline int test_main_in_folder(const char *name, int argc, char **argv)
+{
+    if (!make_folder(name))
+        return 1;
+    int result = test_main(argc, argv);
+    remove_folder();
     return result;
 }
 

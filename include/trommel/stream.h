@@ -23,7 +23,9 @@
  *            Contents undefined before and after.
  *   errors   INVALID_ARGUMENT, INVALID_HANDLE, SCRATCH_TOO_SMALL, UNSUPPORTED (type, method or
  *            kernel on this engine), OUT_OF_MEMORY (arena), CANCELLED. A call that fails changed no
- *            output, except CANCELLED. */
+ *            output, except CANCELLED; and except on a GPU where memory, or the driver's consent to
+ *            a shader, was missing for a later part of the work: an output may then hold what the
+ *            parts before it wrote. */
 #ifndef TROMMEL_STREAM_H
 #define TROMMEL_STREAM_H
 

@@ -1,0 +1,68 @@
+/* The OpenGL ES driver that fails, for faults.h. */
+#include "support_faults.h"
+
+#ifdef TML_GL
+#    include <stdlib.h>
+
+#    include "gl_driver.h"
+
+static fault_hooks hooks;
+
+static bool ask(const char *name)
+{
+    return hooks.event(FAULT_GL, name);
+}
+
+static void drawn(void)
+{
+    hooks.kernel("draw");
+}
+
+static own_context own; /* lent to all runs */
+static void close_own(void)
+{
+    own_close(&own);
+}
+
+bool fault_gl_use(const fault_hooks *use, tml_open_desc *desc)
+{
+    static tml_gl_desc copies[4];
+    static size_t used;
+    hooks = *use;
+    driver.ask = ask;
+    driver.drawn = drawn;
+    if (used == sizeof copies / sizeof *copies || (used == 0 && !own_open(&own)))
+        return false;
+    if (used == 0)
+        atexit(close_own);
+    copies[used] = *desc->gl;
+    copies[used].lend_current = true;
+    copies[used].get_proc_address = find_wrapped;
+    desc->gl = &copies[used++];
+    return true;
+}
+
+void fault_gl_begin(void)
+{
+    driver.live = 0;
+    driver.out_of_memory = false;
+}
+
+int fault_gl_live(void)
+{
+    return driver.live;
+}
+#else
+bool fault_gl_use(const fault_hooks *use, tml_open_desc *desc)
+{
+    (void)use, (void)desc;
+    return false;
+}
+void fault_gl_begin(void)
+{
+}
+int fault_gl_live(void)
+{
+    return 0;
+}
+#endif

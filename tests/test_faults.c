@@ -1,0 +1,1186 @@
+/* What the operations and programs do when memory, a device or the caller's patience ends, at any moment:
+ * see faults.h. Files are in test_fault_files.c. */
+#include "test.h"
+
+#include <trommel/gl.h>
+#include <trommel/trommel.h>
+
+#include "faults.h"
+
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+#endif
+
+#include <trommel/kernel_begin.h>
+
+TML_KERNEL(uint, changed, (uint x), { return x * 3u + 1u; })
+TML_KERNEL(bool, is_picked, (uint x), { return (x & 3u) == 1u; })
+TML_KERNEL(uint, how_many, (uint x), { return x & 1u; })
+TML_KERNEL(uint, made_of, (uint x, tml_index s, tml_rank k), { return x + U(s) + U(k); })
+TML_KERNEL(float, halved, (float x), { return x * 0.5f + 1.0f; })
+TML_KERNEL(bool, is_high, (float x), { return x > 60.0f; })
+TML_KERNEL(uint, few, (float x), { return x > 100.0f ? 2u : 0u; })
+TML_KERNEL(float, spread, (float x, tml_rank k), { return x + F(k); })
+
+#include <trommel/kernel_end.h>
+
+enum {
+    ON_CPU = 1,
+    ON_VULKAN = 2,
+    ON_GL = 4,
+    ON_FLOAT = 8, /* the tier of OpenGL ES without integers */
+    ON_ALL = ON_CPU | ON_VULKAN | ON_GL,
+};
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static const tml_type vec3_type = TML_VEC(TML_F32, 3), triangle_type = TML_VEC(TML_U32, 3);
+
+/* Two lengths, so that what the context keeps has to grow. */
+static uint64_t length_of(const fault_run *r, int which)
+{
+    return which == 0 ? 700 : r->config->stream_size;
+}
+
+static tml_buffer numbers_of(fault_run *r, uint64_t count, uint32_t shift)
+{
+    uint32_t *numbers = malloc(count * sizeof *numbers);
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = (uint32_t)i * 2654435761u >> shift;
+    tml_buffer buffer = fault_buffer(r, TML_U32, count, numbers);
+    free(numbers);
+    return buffer;
+}
+
+static tml_buffer floats_of(fault_run *r, uint64_t count)
+{
+    float *numbers = malloc(count * sizeof *numbers);
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = (float)((uint32_t)i * 2654435761u >> 25);
+    tml_buffer buffer = fault_buffer(r, TML_F32, count, numbers);
+    free(numbers);
+    return buffer;
+}
+
+static tml_buffer bytes_of(fault_run *r, uint64_t count, uint32_t modulus)
+{
+    uint8_t *bytes = malloc(count);
+    for (uint64_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(((uint32_t)i * 2654435761u >> 16) % modulus);
+    tml_buffer buffer = fault_buffer(r, TML_U8, count, bytes);
+    free(bytes);
+    return buffer;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static void run_buffers(fault_run *r)
+{
+    uint32_t here[100] = {1, 2, 3}, back[100] = {0};
+    tml_buffer a = numbers_of(r, 5000, 3), many[70], lent = {0, 0};
+    for (int i = 0; i < 70; i++) /* more than a page of slots */
+        many[i] = fault_buffer(r, TML_U16, 100 + i, NULL);
+    if (r->status == TML_OK) {
+        tml_buffer_destroy(r->tml, many[3]);
+        tml_buffer_destroy(r->tml, many[69]);
+    }
+    FAULT_DO(r, tml_reserve(r->tml, 10000));
+    FAULT_DO(r, tml_write(r->tml, a, 10, 100, here));
+    FAULT_DO(r, tml_reserve(r->tml, 300000));
+    FAULT_DO(r, tml_read_range(r->tml, a, 5, 100, back));
+    fault_hash(r, back, sizeof back);
+    uint64_t count = 0;
+    tml_buffer one = fault_buffer(r, TML_U64, 1, &(uint64_t){77});
+    FAULT_DO(r, tml_read_count(r->tml, one, &count));
+    fault_hash(r, &count, sizeof count);
+    void *mapped = NULL;
+    FAULT_DO(r, tml_map(r->tml, a, &mapped));
+    if (r->status == TML_OK) {
+        fault_hash(r, mapped, 5000 * sizeof(uint32_t));
+        tml_unmap(r->tml, a);
+    }
+    FAULT_DO(r, tml_buffer_create(r->tml,
+                                  &(tml_buffer_desc){.type = TML_U32, .count = 100, .host = here},
+                                  &lent));
+    fault_keep(r, lent);
+    fault_take(r, lent, 100);
+    FAULT_DO(r, tml_sync(r->tml));
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static void run_map(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 5), out = fault_output_of(r, TML_U32, n);
+        FAULT_STREAM(
+            r, tml_map_stream(r->tml,
+                              &(tml_map_desc){.kernel = TML_USE(changed), .in = {in}, .out = out}));
+        fault_take(r, out, n);
+    }
+}
+
+static void run_reduce(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 5), floats = floats_of(r, n),
+                   sum = fault_output_of(r, TML_U64, 1);
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in, .out = sum}));
+        tml_buffer place = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(
+            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_ARGMAX, .in = in, .out = place}));
+        tml_buffer mean = fault_output_of(r, TML_F32, 1);
+        FAULT_STREAM(
+            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_MEAN, .in = floats, .out = mean}));
+        fault_take(r, sum, 1);
+        fault_take(r, place, 1);
+        fault_take(r, mean, 1);
+    }
+}
+
+/* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
+static tml_method method_of(const fault_run *r, tml_method method)
+{
+    bool on_gl = r->config->open.engine == TML_ENGINE_GL;
+    bool has =
+        method == TML_METHOD_LOOK_BACK || method == TML_METHOD_REDUCE_THEN_SCAN ? !on_gl : true;
+    return has ? method : TML_METHOD_AUTO;
+}
+
+static void scan_by(fault_run *r, tml_method method)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 20), out = fault_output_of(r, TML_U32, n),
+                   total = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(r, tml_scan(r->tml, &(tml_scan_desc){.in = in,
+                                                          .out = out,
+                                                          .total = total,
+                                                          .inclusive = i == 1,
+                                                          .method = method_of(r, method)}));
+        fault_take(r, out, n);
+        fault_take(r, total, 1);
+    }
+}
+
+static void run_scan(fault_run *r)
+{
+    scan_by(r, TML_METHOD_AUTO);
+}
+
+static void run_scan_look_back(fault_run *r)
+{
+    scan_by(r, TML_METHOD_LOOK_BACK);
+}
+
+/* Compacts or, without a method's restrictions, partitions, by a kernel, by flags and by bits. */
+static void compact_by(fault_run *r, tml_method method, bool partition)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 5), flags = bytes_of(r, n, 2),
+                   kept = fault_output_of(r, TML_U32, n), indices = fault_output_of(r, TML_U32, n),
+                   count = fault_output_of(r, TML_U32, 1);
+        tml_compact_desc desc = {.payloads[0] = {in, kept},
+                                 .method = partition ? method : method_of(r, method),
+                                 .indices = indices,
+                                 .count = count};
+        if (i == 0)
+            desc.keep.flags = flags;
+        else
+            desc.keep = (tml_keep){.kernel = TML_USE(is_picked), .in = {in}};
+        FAULT_STREAM(r, partition ? tml_partition(r->tml, &desc) : tml_compact(r->tml, &desc));
+        fault_take(r, kept, n);
+        fault_take(r, indices, n);
+        fault_take(r, count, 1);
+    }
+}
+
+static void run_compact(fault_run *r)
+{
+    compact_by(r, TML_METHOD_AUTO, false);
+}
+
+static void run_compact_look_back(fault_run *r)
+{
+    compact_by(r, TML_METHOD_LOOK_BACK, false);
+}
+
+static void run_compact_then_scan(fault_run *r)
+{
+    compact_by(r, TML_METHOD_REDUCE_THEN_SCAN, false);
+}
+
+static void run_compact_histopyramid(fault_run *r)
+{
+    compact_by(r, TML_METHOD_HISTOPYRAMID, false);
+}
+
+static void run_partition(fault_run *r)
+{
+    compact_by(r, TML_METHOD_AUTO, true);
+}
+
+static void expand_by(fault_run *r, tml_method method)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 5), counts = bytes_of(r, n, 3), out,
+                   total = fault_output_of(r, TML_U64, 1);
+        tml_expand_desc desc = {.in = {in}, .method = method, .total = total};
+        if (i == 0) {
+            desc.counts = counts;
+            out = desc.source = fault_output_of(r, TML_U32, 2 * n);
+            desc.rank = fault_output_of(r, TML_U32, 2 * n);
+        } else {
+            desc.count_kernel = TML_USE(how_many);
+            desc.emit_kernel = TML_USE(made_of);
+            out = desc.out = fault_output_of(r, TML_U32, n);
+        }
+        FAULT_STREAM(r, tml_expand(r->tml, &desc));
+        fault_take(r, out, n);
+        fault_take(r, total, 1);
+    }
+}
+
+static void run_expand(fault_run *r)
+{
+    expand_by(r, TML_METHOD_AUTO);
+}
+
+static void run_expand_histopyramid(fault_run *r)
+{
+    expand_by(r, TML_METHOD_HISTOPYRAMID);
+}
+
+static void run_unique(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = bytes_of(r, n, 2), values = fault_output_of(r, TML_U8, n),
+                   starts = fault_output_of(r, TML_U32, n),
+                   lengths = fault_output_of(r, TML_U32, n), count = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(r, tml_unique(r->tml, &(tml_unique_desc){.in = in,
+                                                              .values = values,
+                                                              .starts = starts,
+                                                              .lengths = lengths,
+                                                              .count = count}));
+        fault_take(r, values, n);
+        fault_take(r, starts, n);
+        fault_take(r, lengths, n);
+        fault_take(r, count, 1);
+    }
+}
+
+/* Offsets of segments of 0 to 6 elements, the last of which has the rest. */
+static tml_buffer segments_of(fault_run *r, uint64_t count, uint64_t segments)
+{
+    uint32_t *offsets = malloc((segments + 1) * sizeof *offsets), at = 0;
+    for (uint64_t i = 0; i < segments; i++) {
+        offsets[i] = at;
+        at += (uint32_t)(i * 7919 % 7);
+        at = at < count ? at : (uint32_t)count;
+    }
+    offsets[segments] = (uint32_t)count;
+    tml_buffer buffer = fault_buffer(r, TML_U32, segments + 1, offsets);
+    free(offsets);
+    return buffer;
+}
+
+static void run_segments(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i), segments = n / 5;
+        tml_buffer in = numbers_of(r, n, 20), offsets = segments_of(r, n, segments),
+                   sums = fault_output_of(r, TML_U64, segments);
+        FAULT_STREAM(
+            r, tml_reduce_segments(
+                   r->tml, &(tml_reduce_segments_desc){.in = in, .offsets = offsets, .out = sums}));
+        tml_buffer places = fault_output_of(r, TML_U32, segments);
+        FAULT_STREAM(r, tml_reduce_segments(r->tml, &(tml_reduce_segments_desc){.fold = TML_ARGMIN,
+                                                                                .in = in,
+                                                                                .offsets = offsets,
+                                                                                .out = places}));
+        tml_buffer out = fault_output_of(r, TML_U32, n);
+        FAULT_STREAM(r, tml_scan_segments(r->tml, &(tml_scan_segments_desc){
+                                                      .in = in, .offsets = offsets, .out = out}));
+        fault_take(r, sums, segments);
+        fault_take(r, places, segments);
+        fault_take(r, out, n);
+    }
+}
+
+/* What the float tier has. */
+static void run_float_streams(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = floats_of(r, n), out = fault_output_of(r, TML_F32, n);
+        FAULT_STREAM(
+            r, tml_map_stream(r->tml,
+                              &(tml_map_desc){.kernel = TML_USE(halved), .in = {in}, .out = out}));
+        tml_buffer largest = fault_output_of(r, TML_F32, 1);
+        FAULT_STREAM(
+            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_MAX, .in = in, .out = largest}));
+        tml_buffer kept = fault_output_of(r, TML_F32, n), count = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(r, tml_compact(r->tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_high),
+                                                                .payloads[0] = {in, kept},
+                                                                .count = count}));
+        tml_buffer made = fault_output_of(r, TML_F32, n), total = fault_output_of(r, TML_U32, 1);
+        FAULT_STREAM(r, tml_expand(r->tml, &(tml_expand_desc){.count_kernel = TML_USE(few),
+                                                              .emit_kernel = TML_USE(spread),
+                                                              .in = {in},
+                                                              .out = made,
+                                                              .total = total}));
+        fault_take(r, out, n);
+        fault_take(r, largest, 1);
+        fault_take(r, kept, n);
+        fault_take(r, made, n);
+        fault_take(r, count, 1);
+        fault_take(r, total, 1);
+    }
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+enum { DIM_X = 26, DIM_Y = 17, DIM_Z = 19, SAMPLES = DIM_X * DIM_Y * DIM_Z };
+
+/* Two balls that meet, and a ripple. */
+static void fill_volume(float *samples)
+{
+    for (int i = 0; i < SAMPLES; i++) {
+        float x = (float)(i % DIM_X) - 9, y = (float)(i / DIM_X % DIM_Y) - 8,
+              z = (float)(i / DIM_X / DIM_Y) - 9;
+        float first = 36 - x * x - y * y - z * z, second = 9 - (x - 11) * (x - 11) - y * y - z * z;
+        samples[i] = (first > second ? first : second) + (float)(i * 7919 % 13) * 0.5f;
+    }
+}
+
+static const tml_grid grid = {.dims = {DIM_X, DIM_Y, DIM_Z}};
+
+static tml_buffer volume_of(fault_run *r)
+{
+    static float samples[SAMPLES];
+    fill_volume(samples);
+    return fault_buffer(r, TML_F32, SAMPLES, samples);
+}
+
+/* Does a call that failed leave no buffer behind, and one that did not all there is to know? */
+static void take_surface(fault_run *r, tml_surface_result *mesh)
+{
+    fault_hash(r, &mesh->vertex_count, sizeof mesh->vertex_count);
+    fault_hash(r, &mesh->triangle_count, sizeof mesh->triangle_count);
+    if (r->status == TML_OK)
+        FAULT_CHECK(mesh->triangle_count > 0);
+    for (uint32_t i = 0; i < mesh->part_count && r->status == TML_OK; i++)
+        fault_hash(r, &mesh->parts[i], sizeof mesh->parts[i]);
+    if (!tml_is_none(mesh->vertices))
+        fault_take(r, mesh->vertices, mesh->vertex_count);
+    if (!tml_is_none(mesh->vertex_normals))
+        fault_take(r, mesh->vertex_normals, mesh->vertex_count);
+    if (!tml_is_none(mesh->vertex_values))
+        fault_take(r, mesh->vertex_values, mesh->vertex_count);
+    if (!tml_is_none(mesh->indices))
+        fault_take(r, mesh->indices, mesh->triangle_count);
+}
+
+static void surface_of(fault_run *r, const tml_surface_desc *desc)
+{
+    tml_surface_result mesh = {0};
+    FAULT_DO(r, tml_surface(r->tml, desc, &mesh));
+    take_surface(r, &mesh);
+    tml_surface_free(r->tml, &mesh);
+}
+
+static void run_surface(fault_run *r)
+{
+    tml_buffer volume = volume_of(r), mask = bytes_of(r, SAMPLES, 40);
+    tml_surface_desc desc = {.volume = volume, .grid = grid, .normals = TML_NORMALS_CENTRAL};
+    surface_of(r, &desc);
+    desc.attribute = volume;
+    desc.mask = mask;
+    desc.normals = TML_NORMALS_SOBEL;
+    surface_of(r, &desc);
+}
+
+static void run_surface_filters(fault_run *r)
+{
+    tml_surface_desc desc = {.volume = volume_of(r),
+                             .grid = grid,
+                             .iso = 2,
+                             .caps = true,
+                             .drop_degenerate = true,
+                             .largest_component = true};
+    surface_of(r, &desc);
+    desc.soup = true;
+    surface_of(r, &desc);
+}
+
+static void run_surface_soup(fault_run *r)
+{
+    bool plain = r->config->bit == ON_FLOAT;
+    tml_surface_desc desc = {.volume = volume_of(r), .grid = grid, .soup = true};
+    desc.normals = plain ? TML_NORMALS_NONE : TML_NORMALS_FORWARD;
+    surface_of(r, &desc);
+}
+
+static void run_surface_isovalues(fault_run *r)
+{
+    static const double isovalues[] = {3, -20, 0, 10, 20, 30};
+    tml_surface_desc desc = {
+        .volume = volume_of(r), .grid = grid, .isovalues = isovalues, .isovalue_count = 6};
+    FAULT_DO(r, tml_surface_index(r->tml,
+                                  &(tml_surface_index_desc){.volume = desc.volume, .grid = grid},
+                                  &desc.index));
+    if (r->status != TML_OK)
+        FAULT_CHECK(tml_is_none(desc.index));
+    fault_keep(r, desc.index);
+    surface_of(r, &desc);
+}
+
+static void run_surface_labels(fault_run *r)
+{
+    uint8_t samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++)
+        samples[i] = (uint8_t)(i % DIM_X / 6 + i / DIM_X / DIM_Y / 7 * 2);
+    tml_surface_desc desc = {
+        .volume = fault_buffer(r, TML_U8, SAMPLES, samples), .grid = grid, .all_labels = true};
+    surface_of(r, &desc);
+    static const uint64_t labels[] = {1, 3};
+    desc.all_labels = false;
+    desc.labels = labels;
+    desc.label_count = 2;
+    surface_of(r, &desc);
+}
+
+/* Into buffers of the caller's, of which the last is too small. */
+static void run_surface_into(fault_run *r)
+{
+    tml_surface_desc desc = {.volume = volume_of(r), .grid = grid};
+    desc.vertices = fault_buffer(r, vec3_type, 5000, NULL);
+    tml_surface_result mesh = {0};
+    FAULT_DO(r, tml_surface(r->tml, &desc, &mesh));
+    fault_hash(r, &mesh.vertex_count, sizeof mesh.vertex_count);
+    fault_take(r, desc.vertices, mesh.vertex_count);
+    if (r->status == TML_OK)
+        tml_buffer_destroy(r->tml, mesh.indices);
+    tml_free(r->tml, mesh.parts, mesh.part_count * sizeof *mesh.parts);
+    desc.indices = fault_buffer(r, triangle_type, 10, NULL);
+    if (r->status != TML_OK)
+        return;
+    memset(&mesh, 0, sizeof mesh);
+    r->status = tml_surface(r->tml, &desc, &mesh);
+    if (r->status == TML_CAPACITY) {
+        FAULT_CHECK(mesh.triangle_count > 10);
+        r->status = TML_OK;
+    } else {
+        FAULT_CHECK(r->status != TML_OK);
+    }
+    tml_free(r->tml, mesh.parts, mesh.part_count * sizeof *mesh.parts);
+}
+
+/* The volume stays on the host: on a GPU it goes through in slabs where memory is short. */
+static void run_surface_on_host(fault_run *r)
+{
+    enum { LAYERS = 40, LAYER = 96 * 64 };
+    static float samples[LAYERS * LAYER];
+    for (int i = 0; i < LAYERS * LAYER; i++)
+        samples[i] = (float)(i % 96 * 3 % 40 + i / 96 % 64 % 30 + i / LAYER * 2 % 50);
+    tml_buffer volume = {0, 0};
+    FAULT_DO(r, tml_buffer_create(
+                    r->tml,
+                    &(tml_buffer_desc){.type = TML_F32, .count = LAYERS * LAYER, .host = samples},
+                    &volume));
+    fault_keep(r, volume);
+    surface_of(r, &(tml_surface_desc){.volume = volume,
+                                      .grid.dims = {96, 64, LAYERS},
+                                      .iso = 90,
+                                      .normals = TML_NORMALS_CENTRAL});
+}
+
+enum { POINTS = 300 };
+
+static tml_buffer points_of(fault_run *r)
+{
+    float points[3 * POINTS];
+    for (int i = 0; i < 3 * POINTS; i++)
+        points[i] = (float)(i * 7919 % 1009) / 50;
+    return fault_buffer(r, vec3_type, POINTS, points);
+}
+
+static tml_buffer radii_of(fault_run *r)
+{
+    float radii[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        radii[i] = 1 + (float)(i % 30 == 0) * 5;
+    return fault_buffer(r, TML_F32, POINTS, radii);
+}
+
+static void run_field(fault_run *r)
+{
+    tml_field_desc desc = {.points = points_of(r), .resolution = 20}, resolved;
+    memset(&resolved, FAULT_PATTERN, sizeof resolved);
+    double iso = 0;
+    FAULT_DO(r, tml_field_resolve(r->tml, &desc, &resolved, &iso));
+    if (r->status != TML_OK) {
+        for (size_t i = 0; i < sizeof resolved; i++)
+            FAULT_CHECK(((unsigned char *)&resolved)[i] == FAULT_PATTERN);
+        return;
+    }
+    fault_hash(r, &iso, sizeof iso);
+    fault_hash(r, &resolved.radius, sizeof resolved.radius);
+    for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            desc = (tml_field_desc){.points = desc.points,
+                                    .radii = radii_of(r),
+                                    .kind = TML_FIELD_DISTANCE,
+                                    .grid.dims = {25, 21, 23}};
+        else
+            desc = resolved;
+        uint64_t count = desc.grid.dims[0] * desc.grid.dims[1] * desc.grid.dims[2];
+        tml_buffer out = fault_buffer(r, TML_F32, count, NULL);
+        FAULT_DO(r, tml_field(r->tml, &desc, out));
+        fault_take(r, out, count);
+    }
+}
+
+static void run_surface_of_field(fault_run *r)
+{
+    tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
+    surface_of(r, &(tml_surface_desc){.field = &field, .iso = 0.6, .normals = TML_NORMALS_CENTRAL});
+}
+
+static void run_surface_enqueue(fault_run *r)
+{
+    tml_surface_enqueue_desc desc = {.surface = {.volume = volume_of(r), .grid = grid}};
+    float iso = 1;
+    desc.iso = fault_buffer(r, TML_F32, 1, &iso);
+    desc.surface.vertices = fault_buffer(r, vec3_type, 3000, NULL);
+    desc.surface.indices = fault_buffer(r, triangle_type, 6000, NULL);
+    desc.counts = fault_buffer(r, TML_U32, 2, NULL);
+    desc.draw = fault_buffer(r, TML_U32, 5, NULL);
+    FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
+    uint32_t counts[2] = {0, 0};
+    FAULT_DO(r, tml_read(r->tml, desc.counts, counts));
+    fault_hash(r, counts, sizeof counts);
+    fault_take(r, desc.draw, 5);
+    fault_take(r, desc.surface.vertices, counts[0]);
+    fault_take(r, desc.surface.indices, counts[1]);
+}
+
+typedef struct slabs {
+    fault_run *run;
+    float samples[SAMPLES];
+    uint64_t hash;
+} slabs;
+
+static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                              void *out)
+{
+    const slabs *s = user;
+    CHECK(source == TML_SURFACE_VOLUME);
+    memcpy(out, s->samples + first * DIM_X * DIM_Y, count * DIM_X * DIM_Y * sizeof(float));
+    return TML_OK;
+}
+
+static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                             const void **out)
+{
+    const slabs *s = user;
+    (void)source, (void)count;
+    *out = s->samples + first * DIM_X * DIM_Y;
+    return TML_OK;
+}
+
+/* The status of the run is that of a later call; here all before went well. */
+static tml_status write_piece(void *user, const tml_surface_piece *piece)
+{
+    slabs *s = user;
+    fault_hash(s->run, piece->positions, piece->vertex_count * 3 * sizeof(float));
+    if (piece->normals)
+        fault_hash(s->run, piece->normals, piece->vertex_count * 3 * sizeof(float));
+    if (piece->indices)
+        fault_hash(s->run, piece->indices, piece->triangle_count * 3 * sizeof(uint32_t));
+    return TML_OK;
+}
+
+static void run_surface_stream(fault_run *r)
+{
+    static slabs s;
+    s.run = r;
+    fill_volume(s.samples);
+    for (int i = 0; i < 2; i++) {
+        tml_surface_stream_desc desc = {
+            .surface = {.grid = grid, .normals = i ? TML_NORMALS_SOBEL : TML_NORMALS_NONE},
+            .type = TML_F32,
+            .write = write_piece,
+            .user = &s,
+            .memory = 150000,
+            .slab_layers = i ? 0 : 5};
+        desc.surface.soup = i == 1;
+        if (i)
+            desc.map = map_layers;
+        else
+            desc.read = read_layers;
+        tml_surface_result mesh = {0};
+        FAULT_DO(r, tml_surface_stream(r->tml, &desc, &mesh));
+        fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
+        tml_surface_free(r->tml, &mesh);
+    }
+}
+
+static void run_surface_cells(fault_run *r)
+{
+    static uint8_t cells[SAMPLES];
+    tml_surface_desc desc = {.volume = volume_of(r), .grid = grid};
+    memset(cells, 0, sizeof cells);
+    FAULT_DO(r, tml_surface_cells(r->tml, &desc, cells));
+    fault_hash(r, cells, sizeof cells);
+}
+
+/* ---- meshes ---------------------------------------------------------------------------------- */
+
+/* A sheet of 2 * SIDE * SIDE triangles, rough by height; turned to stand across the first. */
+enum { SIDE = 9, SHEET_VERTICES = (SIDE + 1) * (SIDE + 1), SHEET_TRIANGLES = 2 * SIDE * SIDE };
+
+typedef struct sheet {
+    float vertices[SHEET_VERTICES][3];
+    uint32_t triangles[SHEET_TRIANGLES][3];
+} sheet;
+
+static void sheet_make(sheet *s, bool across)
+{
+    for (uint32_t i = 0; i < SHEET_VERTICES; i++) {
+        float u = (float)(i % (SIDE + 1)), v = (float)(i / (SIDE + 1)),
+              h = (float)(i * 2654435761u >> 24) / 256;
+        float p[3] = {u, v, h};
+        for (int k = 0; k < 3; k++)
+            s->vertices[i][k] = across ? p[(k + 1) % 3] + 0.25f : p[k];
+    }
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        uint32_t a = i / SIDE * (SIDE + 1) + i % SIDE, b = a + 1, c = a + SIDE + 1, d = c + 1;
+        const uint32_t two[2][3] = {{a, b, d}, {a, d, c}};
+        memcpy(s->triangles[2 * i], two, sizeof two);
+    }
+}
+
+static void run_mesh(fault_run *r)
+{
+    static sheet s;
+    sheet_make(&s, false);
+    tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+               indices = fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles);
+    for (int i = 0; i < 2; i++) {
+        tml_mesh_stats stats = {0};
+        FAULT_DO(r, tml_mesh_examine(r->tml, vertices, indices, i, &stats));
+        fault_hash(r, &stats.components, sizeof stats.components);
+        fault_hash(r, &stats.euler, sizeof stats.euler);
+        fault_hash(r, &stats.area, sizeof stats.area);
+    }
+    memcpy(s.vertices[1], s.vertices[0], sizeof s.vertices[0]); /* a degenerate triangle or two */
+    tml_surface_part part = {.vertex_count = SHEET_VERTICES, .triangle_count = SHEET_TRIANGLES};
+    tml_mesh_arrays mesh = {.positions = s.vertices[0],
+                            .indices = s.triangles,
+                            .vertex_count = SHEET_VERTICES,
+                            .triangle_count = SHEET_TRIANGLES,
+                            .parts = &part,
+                            .part_count = 1};
+    FAULT_DO(r, tml_mesh_clean(r->tml, &mesh, true, true));
+    fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
+    fault_hash(r, s.triangles, mesh.triangle_count * sizeof *s.triangles);
+}
+
+typedef struct trees {
+    tml_tree *a, *b;
+} trees;
+
+static tml_tree *tree_of(fault_run *r, bool across)
+{
+    static sheet s;
+    sheet_make(&s, across);
+    tml_tree *tree = NULL;
+    const tml_tree_desc desc = {.vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+                                .indices =
+                                    fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles)};
+    FAULT_DO(r, tml_tree_create(r->tml, &desc, &tree));
+    if (r->status != TML_OK)
+        FAULT_CHECK(tree == NULL);
+    return tree;
+}
+
+static const float poses[] = {1, 0, 0, 0,    0, 1,     0,     0, 0, 0,      1,     0, /* */
+                              1, 0, 0, 0.5f, 0, 0.96f, 0.28f, 1, 0, -0.28f, 0.96f, 0.25f};
+
+static void collide_by(fault_run *r, tml_tree *a, tml_tree *b, const tml_collide_desc *how)
+{
+    tml_collide_desc desc = *how;
+    tml_collide_result result;
+    memset(&result, 0, sizeof result);
+    desc.a = a;
+    desc.b = b;
+    desc.poses = b ? poses : NULL;
+    desc.pose_count = b ? 2 : 0;
+    desc.segments = desc.want == TML_COLLIDE_ALL;
+    FAULT_DO(r, tml_collide(r->tml, &desc, &result));
+    fault_hash(r, &result.count, sizeof result.count);
+    if (r->status != TML_OK)
+        FAULT_CHECK(!result.pairs && !result.segments && !result.first);
+    else if (desc.want != TML_COLLIDE_FIRST) /* which pair is first depends on the trees */
+        FAULT_CHECK(result.count > 0 || !b);
+    if (result.pairs && r->status == TML_OK)
+        fault_hash(r, result.pairs, result.count * sizeof *result.pairs);
+    if (result.segments && r->status == TML_OK)
+        fault_hash(r, result.segments, result.count * sizeof *result.segments);
+    tml_collide_free(r->tml, &result);
+}
+
+static void collide_all(fault_run *r, tml_collide_method method, size_t memory_limit)
+{
+    tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
+    tml_collide_desc desc = {.method = method, .memory_limit = memory_limit};
+    collide_by(r, a, b, &desc);
+    collide_by(r, a, NULL, &desc);
+    desc.want = TML_COLLIDE_COUNT;
+    collide_by(r, a, b, &desc);
+    desc.want = TML_COLLIDE_FIRST;
+    collide_by(r, a, b, &desc);
+    tml_tree_destroy(r->tml, a);
+    tml_tree_destroy(r->tml, b);
+}
+
+static void run_collide_depth(fault_run *r)
+{
+    collide_all(r, TML_COLLIDE_DEPTH_FIRST, 0);
+}
+
+static void run_collide_breadth(fault_run *r)
+{
+    collide_all(r, TML_COLLIDE_BREADTH_FIRST, 0);
+}
+
+/* The stream of pairs does not fit, and is followed in parts. */
+static void run_collide_parts(fault_run *r)
+{
+    tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
+    collide_by(r, a, b,
+               &(tml_collide_desc){.method = TML_COLLIDE_BREADTH_FIRST, .memory_limit = 1});
+    tml_tree_destroy(r->tml, a);
+    tml_tree_destroy(r->tml, b);
+}
+
+static void run_distance(fault_run *r)
+{
+    tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
+    float apart[12];
+    memcpy(apart, poses, sizeof apart);
+    apart[3] = 30;
+    tml_collide_distance_result out = {0};
+    FAULT_DO(r, tml_collide_distance(r->tml, a, b, apart, 1, &out));
+    fault_hash(r, &out.distance, sizeof out.distance);
+    tml_tree_destroy(r->tml, a);
+    tml_tree_destroy(r->tml, b);
+}
+
+/* Saved, loaded and refitted. */
+static void run_trees(fault_run *r)
+{
+    tml_tree *a = tree_of(r, false), *b = NULL;
+    static unsigned char bytes[1 << 17];
+    size_t size = a ? tml_tree_save_size(a) : 0;
+    FAULT_DO(r, tml_tree_save(r->tml, a, bytes, sizeof bytes));
+    fault_hash(r, bytes, size);
+    FAULT_DO(r, tml_tree_load(r->tml, bytes, size, &b));
+    static sheet s;
+    sheet_make(&s, false);
+    for (int i = 0; i < SHEET_VERTICES; i++)
+        s.vertices[i][2] *= 2;
+    tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
+    bool failed_before = r->status != TML_OK;
+    FAULT_DO(r, tml_tree_refit(r->tml, b, vertices));
+    if (r->status != TML_OK && b && !failed_before) { /* the tree is as it was */
+        static unsigned char after[sizeof bytes];
+        faults.is_armed = false;
+        tml_cancel_clear(r->tml);
+        if (CHECK_OK(r->tml, tml_tree_save(r->tml, b, after, sizeof after)))
+            FAULT_CHECK(memcmp(bytes, after, size) == 0);
+    }
+    FAULT_DO(r, tml_tree_save(r->tml, b, bytes, sizeof bytes));
+    fault_hash(r, bytes, size);
+    tml_tree_destroy(r->tml, a);
+    tml_tree_destroy(r->tml, b);
+}
+
+/* ---- subdivision ----------------------------------------------------------------------------- */
+
+static tml_subdivider *subdivider_of(fault_run *r, bool with_all)
+{
+    static sheet s;
+    sheet_make(&s, false);
+    tml_subdivider_desc desc = {.positions = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+                                .indices =
+                                    fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles)};
+    if (with_all) {
+        static const uint32_t edges[2][2] = {{20, 21}, {21, 22}}, corners[] = {5};
+        static const float sharpness[] = {1.5f, 2};
+        desc.attributes[0] = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
+        desc.channels[0].values = fault_buffer(r, TML_VEC(TML_F32, 2), SHEET_VERTICES, s.vertices);
+        desc.channels[0].indices = desc.indices;
+        desc.crease_edges = fault_buffer(r, TML_VEC(TML_U32, 2), 2, edges);
+        desc.crease_sharpness = fault_buffer(r, TML_F32, 2, sharpness);
+        desc.corners = fault_buffer(r, TML_U32, 1, corners);
+        desc.fix = true;
+    }
+    tml_subdivider *subdivider = NULL;
+    FAULT_DO(r, tml_subdivider_create(r->tml, &desc, &subdivider));
+    if (r->status != TML_OK)
+        FAULT_CHECK(subdivider == NULL);
+    return subdivider;
+}
+
+static void take_subdivided(fault_run *r, tml_subdivide_result *out)
+{
+    fault_hash(r, &out->vertex_count, sizeof out->vertex_count);
+    fault_hash(r, &out->triangle_count, sizeof out->triangle_count);
+    if (r->status != TML_OK)
+        return;
+    FAULT_CHECK(out->triangle_count >= SHEET_TRIANGLES);
+    fault_take(r, out->buffers.positions, out->vertex_count);
+    fault_take(r, out->buffers.indices, out->triangle_count);
+    if (!tml_is_none(out->buffers.normals))
+        fault_take(r, out->buffers.normals, out->vertex_count);
+    if (!tml_is_none(out->buffers.attributes[0]))
+        fault_take(r, out->buffers.attributes[0], out->vertex_count);
+    if (!tml_is_none(out->buffers.channel_values[0]))
+        fault_take(r, out->buffers.channel_values[0], out->channel_counts[0]);
+}
+
+static void run_uniform(fault_run *r)
+{
+    tml_subdivider *subdivider = subdivider_of(r, true);
+    for (uint32_t levels = 1; levels <= 2; levels++) {
+        tml_subdivide_result out;
+        memset(&out, 0, sizeof out);
+        FAULT_DO(r,
+                 tml_subdivide_uniform(subdivider,
+                                       &(tml_subdivide_uniform_desc){
+                                           .levels = levels, .limit = true, .normals = levels == 2},
+                                       &out));
+        take_subdivided(r, &out);
+        tml_subdivide_free(r->tml, &out);
+    }
+    static sheet s;
+    sheet_make(&s, true);
+    tml_buffer moved = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
+    FAULT_DO(r, tml_subdivider_move(subdivider, moved));
+    tml_subdivide_result out;
+    memset(&out, 0, sizeof out);
+    FAULT_DO(r,
+             tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1}, &out));
+    take_subdivided(r, &out);
+    tml_subdivide_free(r->tml, &out);
+    tml_subdivider_destroy(subdivider);
+}
+
+/* The second call expects what the first one counted, the third one more than that. */
+static void run_adaptive(fault_run *r)
+{
+    static const float thresholds[] = {0.9f, 0.9f, 0.6f};
+    tml_subdivider *subdivider = subdivider_of(r, false);
+    for (int i = 0; i < 3; i++) {
+        tml_subdivide_result out;
+        memset(&out, 0, sizeof out);
+        FAULT_DO(r,
+                 tml_subdivide_adaptive(subdivider,
+                                        &(tml_subdivide_adaptive_desc){.threshold = thresholds[i],
+                                                                       .max_depth = 2,
+                                                                       .normals = i == 0,
+                                                                       .origins = i == 0,
+                                                                       .budget = i == 2 ? 2000 : 0},
+                                        &out));
+        take_subdivided(r, &out);
+        tml_subdivide_free(r->tml, &out);
+    }
+    tml_subdivider_destroy(subdivider);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+enum { WIDTH = 61, HEIGHT = 43, PIXELS = WIDTH * HEIGHT };
+
+static tml_image picture_of(fault_run *r)
+{
+    float *pixels = malloc(4 * PIXELS * sizeof *pixels);
+    for (int i = 0; i < 4 * PIXELS; i++)
+        pixels[i] = (float)((uint32_t)i * 2654435761u >> 24) / 64;
+    tml_image image = {.buffer = fault_buffer(r, TML_F32, 4 * PIXELS, pixels),
+                       .width = WIDTH,
+                       .height = HEIGHT,
+                       .channels = 4};
+    free(pixels);
+    return image;
+}
+
+static void run_image(fault_run *r)
+{
+    tml_image image = picture_of(r), target = image;
+    uint8_t weights[25] = {0};
+    FAULT_DO(r, tml_meter_weights(TML_METER_MATRIX, WIDTH, HEIGHT, 5, 5, weights));
+    tml_buffer mask = fault_buffer(r, TML_U8, 25, weights),
+               counted = fault_buffer(r, TML_U32, TML_IMAGE_STATS_WORDS, NULL),
+               state = fault_buffer(r, TML_F32, TML_EXPOSURE_WORDS, NULL);
+    target.buffer = fault_buffer(r, TML_U8, 4 * PIXELS, NULL);
+    FAULT_DO(r, tml_image_measure(r->tml, &(tml_image_measure_desc){.image = image,
+                                                                    .mask = mask,
+                                                                    .mask_width = 5,
+                                                                    .mask_height = 5,
+                                                                    .stats = counted}));
+    FAULT_DO(r, tml_image_expose(r->tml, &(tml_image_expose_desc){
+                                             .stats = counted, .reset = true, .state = state}));
+    FAULT_DO(r, tml_image_tonemap(r->tml, &(tml_image_tonemap_desc){.in = image,
+                                                                    .out = target,
+                                                                    .state = state,
+                                                                    .tone = TML_TONE_REINHARD}));
+    tml_image_stats stats;
+    FAULT_DO(r, tml_image_stats_read(r->tml, counted, &stats));
+    if (r->status == TML_OK)
+        fault_hash(r, &stats.mean, sizeof stats.mean);
+    fault_take(r, counted, TML_IMAGE_STATS_WORDS);
+    fault_take(r, target.buffer, 4 * PIXELS);
+}
+
+static void run_mips(fault_run *r)
+{
+    tml_image image = picture_of(r);
+    uint32_t width, height, levels = tml_mip_levels(WIDTH, HEIGHT);
+    uint64_t first;
+    tml_mip_level(WIDTH, HEIGHT, levels - 1, &width, &height, &first);
+    for (int filter = TML_MIP_AREA; filter <= TML_MIP_KAISER; filter++) {
+        tml_buffer out = fault_buffer(r, TML_F32, 4 * (first + 1), NULL);
+        FAULT_DO(r, tml_image_mips(r->tml, &(tml_image_mips_desc){.in = image,
+                                                                  .filter = (tml_mip_filter)filter,
+                                                                  .out = out}));
+        fault_take(r, out, 4 * (first + 1));
+    }
+}
+
+/* ---- what only one engine has ---------------------------------------------------------------- */
+
+#ifdef TML_VULKAN
+static void run_vulkan(fault_run *r)
+{
+    tml_buffer in = numbers_of(r, 20000, 20), out = fault_buffer(r, TML_U32, 20000, NULL),
+               total = fault_buffer(r, TML_U32, 1, NULL),
+               arguments = fault_buffer(r, TML_U32, 4, NULL);
+    const tml_scan_desc scan = {.in = in, .out = out, .total = total};
+    double seconds;
+    size_t size = 0;
+    FAULT_DO(r, tml_vulkan_time_begin(r->tml));
+    FAULT_DO(r, tml_scan(r->tml, &scan));
+    FAULT_DO(r, tml_vulkan_flush(r->tml));
+    FAULT_DO(r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW,
+                                                                        .count = total,
+                                                                        .out = arguments}));
+    FAULT_DO(r, tml_vulkan_time_end(r->tml, &seconds));
+    FAULT_DO(r, tml_vulkan_check(r->tml));
+    FAULT_DO(r, tml_vulkan_cache(r->tml, NULL, &size));
+    fault_take(r, arguments, 4);
+    fault_take(r, out, 20000);
+}
+#endif
+
+#ifdef TML_VULKAN
+#    define DRIVER(name) ((PFN_##name)fault_vulkan_function(lent.device, #    name))
+
+/* Records an operation of each kind, in the caller's commands, which are submitted twice with another one of
+ * the context's own between them. */
+static void run_recording(fault_run *r)
+{
+    enum { COUNT = 9000 };
+    tml_buffer in = numbers_of(r, COUNT, 20), out = fault_buffer(r, TML_U32, COUNT, NULL),
+               kept = fault_buffer(r, TML_U32, COUNT, NULL),
+               count = fault_buffer(r, TML_U32, 1, NULL),
+               arguments = fault_buffer(r, TML_U32, 4, NULL);
+    const tml_scan_desc scan = {.in = in, .out = out};
+    const tml_compact_desc compact = {.keep = {.kernel = TML_USE(is_picked), .in = {in}},
+                                      .payloads[0] = {in, kept},
+                                      .count = count};
+    tml_vulkan_desc lent = {0};
+    FAULT_DO(r, tml_vulkan_handles(r->tml, &lent));
+    FAULT_DO(r, tml_scan(r->tml, &scan));
+    FAULT_DO(r, tml_reserve(r->tml, tml_scan_scratch_size(r->tml, &scan) +
+                                        tml_compact_scratch_size(r->tml, &compact)));
+    if (r->status != TML_OK)
+        return;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                               .queueFamilyIndex = lent.queue_family};
+    CHECK(DRIVER(vkCreateCommandPool)(lent.device, &pool_info, NULL, &pool) == VK_SUCCESS);
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = pool,
+                                              .commandBufferCount = 1};
+    CHECK(DRIVER(vkAllocateCommandBuffers)(lent.device, &info, &commands) == VK_SUCCESS);
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    DRIVER(vkBeginCommandBuffer)(commands, &begin);
+    FAULT_DO(r, tml_vulkan_record(r->tml, commands));
+    if (r->status == TML_OK) {
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+        FAULT_DO(r, tml_compact(r->tml, &compact));
+        FAULT_DO(r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW,
+                                                                            .count = count,
+                                                                            .out = arguments}));
+        tml_status status = tml_vulkan_record_end(r->tml); /* whatever failed in between */
+        FAULT_DO(r, status);
+    }
+    DRIVER(vkEndCommandBuffer)(commands);
+    for (int i = 0; i < 2; i++) {
+        FAULT_DO(r, tml_sync(r->tml));
+        if (r->status == TML_OK) {
+            const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                         .commandBufferCount = 1,
+                                         .pCommandBuffers = &commands};
+            DRIVER(vkQueueSubmit)(lent.queue, 1, &submit, VK_NULL_HANDLE);
+            DRIVER(vkQueueWaitIdle)(lent.queue);
+        }
+        FAULT_DO(r, tml_vulkan_check(r->tml));
+        fault_take(r, out, COUNT);
+        fault_take(r, arguments, 4);
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+    }
+    tml_status forgotten = tml_vulkan_forget_recordings(r->tml);
+    FAULT_DO(r, forgotten);
+    DRIVER(vkDestroyCommandPool)(lent.device, pool, NULL);
+}
+#endif
+
+#ifdef TML_GL
+static void run_gl(fault_run *r)
+{
+    tml_buffer in = numbers_of(r, 20000, 20), out = fault_buffer(r, TML_U32, 20000, NULL),
+               total = fault_buffer(r, TML_U32, 1, NULL);
+    const tml_scan_desc scan = {.in = in, .out = out, .total = total};
+    uint32_t left = 1;
+    for (int i = 0; i < 40 && left > 0 && r->status == TML_OK; i++) {
+        FAULT_DO(r, tml_gl_prepare_begin(r->tml));
+        bool has_begun = r->status == TML_OK;
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+        if (has_begun) { /* whatever failed in between */
+            tml_status status = tml_gl_prepare_end(r->tml, &left);
+            FAULT_DO(r, status);
+        }
+    }
+    FAULT_DO(r, tml_gl_begin(r->tml));
+    if (r->status == TML_OK) {
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+        FAULT_DO(r, tml_scan(r->tml, &scan));
+        tml_gl_end(r->tml);
+    }
+    fault_take(r, total, 1);
+    fault_take(r, out, 20000);
+}
+#endif
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static const fault_scenario scenarios[] = {
+    {"open", run_map, ON_ALL, true},
+    {"buffers", run_buffers, ON_ALL, false},
+    {"map", run_map, ON_ALL, false},
+    {"reduce", run_reduce, ON_ALL, false},
+    {"scan", run_scan, ON_ALL, false},
+    {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
+    {"compact", run_compact, ON_ALL, false},
+    {"compact_look_back", run_compact_look_back, ON_CPU | ON_VULKAN, false},
+    {"compact_then_scan", run_compact_then_scan, ON_CPU | ON_VULKAN, false},
+    {"compact_histopyramid", run_compact_histopyramid, ON_CPU, false},
+    {"partition", run_partition, ON_ALL, false},
+    {"expand", run_expand, ON_ALL, false},
+    {"expand_histopyramid", run_expand_histopyramid, ON_CPU, false},
+    {"unique", run_unique, ON_ALL, false},
+    {"segments", run_segments, ON_ALL, false},
+    {"float_streams", run_float_streams, ON_FLOAT, false},
+    {"surface", run_surface, ON_ALL, false},
+    {"surface_filters", run_surface_filters, ON_ALL, false},
+    {"surface_soup", run_surface_soup, ON_ALL | ON_FLOAT, false},
+    {"surface_isovalues", run_surface_isovalues, ON_ALL, false},
+    {"surface_labels", run_surface_labels, ON_ALL, false},
+    {"surface_into", run_surface_into, ON_ALL, false},
+    {"surface_on_host", run_surface_on_host, ON_CPU | ON_VULKAN, false},
+    {"surface_of_field", run_surface_of_field, ON_ALL, false},
+    {"surface_enqueue", run_surface_enqueue, ON_ALL, false},
+    {"surface_stream", run_surface_stream, ON_CPU | ON_VULKAN, false},
+    {"surface_cells", run_surface_cells, ON_ALL, false},
+    {"mesh", run_mesh, ON_ALL, false},
+    {"field", run_field, ON_ALL, false},
+    {"image", run_image, ON_ALL, false},
+    {"mips", run_mips, ON_ALL, false},
+    {"trees", run_trees, ON_ALL, false},
+    {"collide_depth", run_collide_depth, ON_ALL, false},
+    {"collide_breadth", run_collide_breadth, ON_ALL, false},
+    {"collide_parts", run_collide_parts, ON_ALL, false},
+    {"distance", run_distance, ON_ALL, false},
+    {"subdivide_uniform", run_uniform, ON_ALL, false},
+    {"subdivide_adaptive", run_adaptive, ON_ALL, false},
+#ifdef TML_VULKAN
+    {"vulkan", run_vulkan, ON_VULKAN, false},
+    {"recording", run_recording, ON_VULKAN, false},
+#endif
+#ifdef TML_GL
+    {"gl", run_gl, ON_GL, false},
+#endif
+    {0},
+};
+
+enum {
+    ON_HOST = 1u << FAULT_MEMORY | 1u << FAULT_REPORT | 1u << FAULT_KERNEL,
+    ON_DRIVER = 1u << FAULT_VK_HOST | 1u << FAULT_VK_DEVICE | 1u << FAULT_VK_LOST,
+};
+
+int main(int argc, char **argv)
+{
+    fault_config configs[] = {
+        {"cpu", ON_CPU, ON_HOST, 1, 2, {.engine = TML_ENGINE_CPU}, 20011},
+        {"threads", ON_CPU, ON_HOST, 3, 2, {.engine = TML_ENGINE_CPU, .threads = 3}, 60011},
+#ifdef TML_VULKAN
+        {"vulkan", ON_VULKAN, ON_HOST | ON_DRIVER, 16, 1, {.engine = TML_ENGINE_VULKAN}, 20011},
+        {"passes", ON_VULKAN, ON_HOST | ON_DRIVER, 32, 1, {.engine = TML_ENGINE_VULKAN}, 140011},
+#endif
+#ifdef TML_GL
+        {"gl", ON_GL, ON_HOST | 1u << FAULT_GL, 16, 1, {.engine = TML_ENGINE_GL}, 20011},
+        {"rows", ON_GL, ON_HOST | 1u << FAULT_GL, 32, 1, {.engine = TML_ENGINE_GL}, 20011},
+        {"float", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, 20011},
+        {"packed", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, 9001},
+#endif
+        {0},
+    };
+    for (fault_config *config = configs; config->name; config++) {
+        (void)config;
+#ifdef TML_VULKAN
+        /* All copies are staged, streams are in passes, and what is large goes through in slabs. */
+        extern const tml_vulkan_kernel test_faults_kernels[];
+        static const tml_vulkan_desc plain = {.kernels = test_faults_kernels},
+                                     passes = {.kernels = test_faults_kernels,
+                                               .force_staging = true,
+                                               .pass_items = 1 << 16,
+                                               .memory_limit = 96 << 20};
+        if (config->bit == ON_VULKAN)
+            config->open.vulkan = strcmp(config->name, "passes") == 0 ? &passes : &plain;
+#endif
+#ifdef TML_GL
+        static const tml_gl_desc integer = {.path = TML_GL_INTEGER},
+                                 rows = {.path = TML_GL_INTEGER,
+                                         .exact_counts = true,
+                                         .row_log2 = 5},
+                                 floats = {.path = TML_GL_FLOAT}, packed = {.path = TML_GL_PACKED};
+        if (config->open.engine == TML_ENGINE_GL)
+            config->open.gl = strcmp(config->name, "rows") == 0     ? &rows
+                              : strcmp(config->name, "float") == 0  ? &floats
+                              : strcmp(config->name, "packed") == 0 ? &packed
+                                                                    : &integer;
+#endif
+    }
+    return fault_main(argc, argv, configs, scenarios);
+}
