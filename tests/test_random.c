@@ -1,6 +1,6 @@
 /* Random programs: sequences of valid calls over a pool of buffers, each compared with plain C.
  *
- * A seed makes a program, a list of calls: in rounds of 50 to 150, and the buffers that they need.
+ * A seed makes a program, a list of 50 to 150 calls and the buffers that they need.
  * Whatever a call does to a buffer, its model does to a mirror (random_model.h); on Vulkan the program has
  * command buffers that are submitted again later, with anything in between (random_run.h). Programs run
  * in child processes, so that one that ends the process is a failure like others. A program that fails is made shorter by leaving out calls
@@ -632,6 +632,23 @@ static void make_submit(generator *g, uint8_t context)
         emit(g, &(call){.kind = CALL_SUBMIT, .context = context, .index = number});
 }
 
+/* Opens the second context, or ends one: all of its buffers, or the context, and the first anew. */
+static void make_reopening(generator *g)
+{
+    if (!g->is_open[1]) {
+        make_side_open(g, 1);
+        return;
+    }
+    uint8_t context = (uint8_t)below(g, SIDES);
+    bool close = chance(g, 50);
+    emit(g, &(call){.kind = close ? CALL_CLOSE : CALL_DESTROY_ALL, .context = context});
+    forget_side(g, context);
+    if (close && context == 0)
+        make_side_open(g, 0);
+    else if (close)
+        g->is_open[1] = false;
+}
+
 static void make_call(generator *g)
 {
     uint8_t context = g->is_open[1] && chance(g, 30);
@@ -681,14 +698,8 @@ static void make_call(generator *g)
     } else if (x < 490) {
         g->used_count = 0;
         create_array(g, context, pick_type(g, any_types), new_size(g), any_style(g), ROLE_PLAIN, 0);
-    } else if (x < 495) {
-        if (g->is_open[1]) {
-            emit(g, &(call){.kind = CALL_CLOSE, .context = 1});
-            forget_side(g, 1);
-            g->is_open[1] = false;
-        } else {
-            make_side_open(g, 1);
-        }
+    } else if (x < 500) {
+        make_reopening(g);
     } else if (x < 520) {
         emit(g, &(call){.kind = chance(g, 50) ? CALL_BEGIN : CALL_END, .context = context});
     } else if (x < 525) {
@@ -701,25 +712,15 @@ static void make_call(generator *g)
     }
 }
 
-/* The program of a seed; to be freed. */
-static call *make_program(uint64_t seed, uint32_t rounds, bool is_vulkan, size_t *count)
+/* The program of a seed, of 50 to 150 calls or just so many; to be freed. */
+static call *make_program(uint64_t seed, uint64_t length, bool is_vulkan, size_t *count)
 {
     generator g = {.seed = seed * 0x2545f4914f6cdd1du, .is_vulkan = is_vulkan};
     g.arrays = calloc(ARRAYS, sizeof *g.arrays);
     make_side_open(&g, 0);
-    for (uint32_t round = 0; round < rounds; round++) {
-        for (uint64_t left = 50 + below(&g, 101); left > 0 && g.made < ARRAYS - 100; left--)
-            make_call(&g);
-        for (uint8_t context = 0; context < SIDES; context++) {
-            bool close = chance(&g, 30);
-            if (g.is_open[context])
-                emit(&g,
-                     &(call){.kind = close ? CALL_CLOSE : CALL_DESTROY_ALL, .context = context});
-            if (close && g.is_open[context])
-                make_side_open(&g, context);
-            forget_side(&g, context);
-        }
-    }
+    uint64_t left = 50 + below(&g, 101);
+    for (left = length ? length : left; left > 0 && g.made < ARRAYS - 100; left--)
+        make_call(&g);
     free(g.arrays);
     *count = g.count;
     return g.calls;
@@ -799,7 +800,7 @@ typedef struct work {
     size_t count;
     uint64_t seed, programs;
     double seconds;
-    uint32_t rounds;
+    uint64_t length;   /* calls of a program; 0: as its seed says */
     unsigned patience; /* seconds for one program */
 } work;
 
@@ -829,7 +830,7 @@ static void run_programs(const work *w, outcome *out)
     for (uint64_t i = 0; i < w->programs && !out->failed && (i == 0 || now() < end); i++) {
         size_t count = w->count;
         call *made = w->calls ? NULL
-                              : make_program(w->seed + i, w->rounds,
+                              : make_program(w->seed + i, w->length,
                                              w->settings->engine == TML_ENGINE_VULKAN, &count);
         out->seed = w->seed + i;
         alarm(w->patience); /* one that never ends is a failure, too */
@@ -916,13 +917,15 @@ static void report_failure(const work *w, outcome *out, const char *device, doub
     const random_settings *s = w->settings;
     uint64_t seed = out->seed;
     printf("FAIL %s: program of seed %" PRIu64 ": %s\n", s->name, seed, out->message);
-    printf("  again: test_random%s%s --seed %" PRIu64 " --programs 1 --rounds %u%s",
-           device[0] ? " -d " : "", device, seed, w->rounds, s->validate ? " --validate" : "");
+    printf("  again: test_random%s%s --seed %" PRIu64 " --programs 1%s", device[0] ? " -d " : "",
+           device, seed, s->validate ? " --validate" : "");
+    if (w->length)
+        printf(" --calls %" PRIu64, w->length);
     if (s->threads)
         printf(" --threads %u", s->threads);
     putchar('\n');
     size_t count;
-    call *calls = make_program(seed, w->rounds, s->engine == TML_ENGINE_VULKAN, &count);
+    call *calls = make_program(seed, w->length, s->engine == TML_ENGINE_VULKAN, &count);
     work one = *w;
     one.calls = calls;
     one.count = count;
@@ -951,7 +954,7 @@ static int usage(const char *program)
     fprintf(stderr,
             "usage: %s [-d N] [--engine E] [--threads N] [--seed N] [--programs N] [--seconds S] "
             "[--endless]\n"
-            "          [--rounds N] [--validate] [--shrink S] [--list]\n"
+            "          [--calls N] [--validate] [--shrink S] [--list]\n"
             "  -d N          only on device N of those that the library lists\n"
             "  --engine E    only on cpu, vulkan or gl\n"
             "  --threads N   CPU engine's workers; otherwise 1, 2 or 7, as a program says\n"
@@ -959,7 +962,7 @@ static int usage(const char *program)
             "  --programs N  on each device\n"
             "  --seconds S   on each device: no program begins later\n"
             "  --endless     until a difference is found\n"
-            "  --rounds N    in a program, of 50 to 150 calls and the buffers that they need\n"
+            "  --calls N     of a program, beside the making of buffers; otherwise 50 to 150\n"
             "  --validate    on Vulkan: with VK_LAYER_KHRONOS_validation, also of synchronisation\n"
             "  --shrink S    seconds for making a program that fails shorter\n"
             "  --list        print the first program\n",
@@ -977,7 +980,7 @@ int main(int argc, char **argv)
 {
     const char *engine = NULL, *device = NULL, *seed = getenv("TML_SEED");
     random_settings s = {0};
-    work w = {.settings = &s, .programs = 4, .seconds = 1e9, .rounds = 1, .patience = 1000};
+    work w = {.settings = &s, .programs = 4, .seconds = 1e9, .patience = 1000};
     double shrink_seconds = 300;
     bool only_list = false;
     for (int i = 1; i < argc; i++) {
@@ -1004,8 +1007,8 @@ int main(int argc, char **argv)
         } else if (strcmp(arg, "--seconds") == 0) {
             w.seconds = strtod(value, NULL);
             w.programs = UINT64_MAX;
-        } else if (strcmp(arg, "--rounds") == 0) {
-            w.rounds = (uint32_t)strtoul(value, NULL, 10);
+        } else if (strcmp(arg, "--calls") == 0) {
+            w.length = strtoull(value, NULL, 10);
         } else if (strcmp(arg, "--shrink") == 0) {
             shrink_seconds = strtod(value, NULL);
         } else {
@@ -1018,7 +1021,7 @@ int main(int argc, char **argv)
     if (only_list) {
         size_t count;
         call *calls =
-            make_program(w.seed, w.rounds, !engine || strcmp(engine, "vulkan") == 0, &count);
+            make_program(w.seed, w.length, !engine || strcmp(engine, "vulkan") == 0, &count);
         for (size_t i = 0; i < count; i++)
             print_call(&calls[i]);
         free(calls);
