@@ -74,8 +74,8 @@ static bool identify(const char *path, path_id *out)
 static bool add(file_list *list, const opt *output, const char *path)
 {
     named_file file = {.output = output};
-    if (!identify(path, &file.id))
-        return true;
+    if (!identify(path, &file.id) || (!output && file.id.name))
+        return true; /* an input that is not there cannot be lost */
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
         named_file *more = realloc(list->files, room * sizeof *more);

@@ -246,8 +246,9 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
     if (code != CLI_OK)
         return code;
     s->bricks = bricks;
+    /* Where it cannot be mapped the index saves computing, not reading, and read_layers looks at all samples. */
     if (tml_volume_stream_map(s->streams[0], &samples) != TML_OK)
-        return CLI_OK; /* then the index saves computing, not reading, and all that is read is held against it */
+        return CLI_OK;
     if (!tml_bricks_hold(bricks, samples, 0, s->info[0].grid.dims[2], choose_step(&s->info[0])))
         return cli_error("surface", INDEX_OF_ANOTHER, options->index, options->path);
     if (s->streams[TML_SURFACE_MASK] || s->streams[TML_SURFACE_ATTRIBUTE])

@@ -559,6 +559,7 @@ TEST(failures_exit_1_with_a_message_and_leave_no_file)
         const char *line, *message;
     } cases[] = {
         {"surface @/missing.nrrd --iso 3 -o @/x.ply", "missing.nrrd"},
+        {"surface @/missing.ply --iso 3 -o @/missing.ply", "missing.ply: cannot be opened"},
         {"surface @/noise.bin -o @/x.ply", "noise.bin"},
         {"surface @/empty.nrrd -o @/x.ply", "empty.nrrd"},
         {"surface @/short_9x9x9_uint8.raw -o @/x.ply", "short_9x9x9_uint8.raw"},

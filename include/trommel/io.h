@@ -134,11 +134,11 @@ TML_API TML_MUST_CHECK tml_status tml_bricks_save(tml_context *tml, const char *
 TML_API TML_MUST_CHECK tml_status tml_bricks_load(tml_context *tml, const char *path,
                                                   tml_bricks *out);
 TML_API void tml_bricks_free(tml_context *tml, tml_bricks *bricks);
-/* Do the samples of a volume's layers [first, first + count), which lie in host memory, lie within the ranges of their
- * bricks? Every step-th row (of dims[0] samples, counted from first on) is looked at; step 1: all of them. What a
- * surface skips by an index that holds for all samples it does not cross; of an index of another volume, a few
- * hundred rows nearly always tell. False also where a layer is past, or step 0. Is not told by the file alone:
- * an index has its volume's dims and type, and no more. */
+/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges of their bricks?
+ * The file of an index names dims and type of its volume, and no more, so this is what tells it from another's: where
+ * all samples lie within their ranges, a surface by this index is right. Every step-th row (of dims[0] samples,
+ * counted from layer first on) is looked at; step 1: all of them. A few hundred rows, spread evenly, nearly always
+ * tell; a change that none of them meets is not seen. False also where a layer is past the last, or step is 0. */
 TML_API bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first,
                              uint64_t count, uint64_t step);
 
