@@ -170,8 +170,8 @@ const app = {
         return contextOf();
     },
     lost: false,
-    // Promise of the shared instance on gl; another one after a lost context. Without any WebGL, and where
-    // the library can do nothing with it, on the CPU engine.
+    // Promise of the shared instance, on gl where that is WebGL 2 and works, otherwise on the CPU engine; another
+    // one after a lost context.
     get trommel() {
         if (!opened) {
             opened = openTrommel();
