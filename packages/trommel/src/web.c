@@ -148,8 +148,8 @@ static tml_params params_of(const web_request *r)
 
 static tml_length length_of(const web_request *r)
 {
-    return (tml_length){(uint64_t)r->length, buffer_of(r->length_buffer),
-                        (uint64_t)r->length_index, r->length_exact != 0.0};
+    return (tml_length){(uint64_t)r->length, buffer_of(r->length_buffer), (uint64_t)r->length_index,
+                        r->length_exact != 0.0};
 }
 
 static tml_grid grid_of(const web_request *r)
