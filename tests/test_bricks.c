@@ -204,6 +204,19 @@ TEST(lies_are_refused_and_allocate_nothing)
     CHECK_EQ_U64(watch.live, 0);
 }
 
+/* Without bounds is from -inf to inf, and no other two infinities: by those a surface skips the brick. */
+TEST(infinite_ranges_hold_everything_or_nothing)
+{
+    static const float samples[4] = {1.0f, NAN, -INFINITY, 3.0f};
+    float ranges[2] = {-INFINITY, INFINITY};
+    const tml_bricks bricks = {.dims = {4, 1, 1}, .type = TML_F32, .ranges = ranges, .count = 1};
+    CHECK(tml_bricks_hold(&bricks, samples, 0, 1, 1));
+    ranges[0] = INFINITY;
+    CHECK(!tml_bricks_hold(&bricks, samples, 0, 1, 1));
+    ranges[1] = -INFINITY;
+    CHECK(!tml_bricks_hold(&bricks, samples, 0, 1, 1));
+}
+
 TEST(memory_runs_out)
 {
     memory_watch watch;

@@ -128,7 +128,7 @@ void tml_bricks_free(tml_context *tml, tml_bricks *bricks)
 /* Is x, as a float, in none of the range? NaN only belongs in a brick without bounds. */
 static bool is_outside(float x, const float *range)
 {
-    return !(x >= range[0] && x <= range[1]) && !(isinf(range[0]) && isinf(range[1]));
+    return !(x >= range[0] && x <= range[1]) && !(range[0] == -INFINITY && range[1] == INFINITY);
 }
 
 #define ROW_HOLDS(type, to_float)                                                                  \
