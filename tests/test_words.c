@@ -30,11 +30,15 @@ TEST(fields_become_options)
     CHECK_STR(words_for_users("some words", small, sizeof small), "some wo");
 }
 
+/* Has it a row, or something that it is a member of one without a word? */
 static bool is_known(const char *name, size_t length)
 {
-    for (const word *w = words_table; w->field; w++)
-        if (strlen(w->field) == length && memcmp(w->field, name, length) == 0)
+    for (const word *w = words_table; w->field; w++) {
+        size_t own = strlen(w->field);
+        bool begins = own <= length && memcmp(w->field, name, own) == 0;
+        if (begins && (own == length || (!w->said && name[own] == '.')))
             return true;
+    }
     return false;
 }
 
