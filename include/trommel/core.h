@@ -12,7 +12,8 @@
  * short of memory, and tml_write for earlier work where its staging memory is in use or the device's
  * memory is the host's own.
  *
- * Every call on a context keeps these rules, here and in the other headers; a call that breaks one
+ * Every call on a context keeps these rules, here and in the other headers (those of io.h, a library
+ * built on this one, where they use its calls); a call that breaks one
  * does nothing and returns INVALID_ARGUMENT (or, where it returns no status, 0, false or NULL), and
  * tml_last_error says why on the thread that made it.
  *   NULL       The context, a handle, a desc and where results go (out) must not be NULL, unless the
@@ -21,12 +22,12 @@
  *   threads    Calls on one context must not overlap in time: one that comes while another thread is
  *              in a call is refused and names that call. Any thread may make the next one. (What a
  *              refused tml_buffer_destroy, tml_unmap or tml_close should have done is not done; a
- *              refused tml_parallel_for runs its tasks on the thread that called it.) tml_cancel,
- *              tml_is_cancelled and tml_last_error may be called at any time; those that only look,
- *              tml_buffer_info, tml_context_device, tml_concurrency and tml_reserved, and those for
- *              libraries built on this one are not checked.
+ *              refused tml_parallel_for runs its tasks on the thread that called it.) tml_cancel and
+ *              tml_is_cancelled may be called at any time, tml_last_error by the thread that was
+ *              refused. Those that only look, tml_buffer_info, tml_context_device, tml_concurrency and
+ *              tml_reserved, and those for libraries built on this one are not checked.
  *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls that
- *              the rule before does not check; any other is refused, and leaves the message of the
+ *              rule before names; any other is refused, and leaves the message of the
  *              call around it alone. tml_parallel.run and tasks must make none but tml_is_cancelled.
  *   fork       After fork() a context belongs to the parent alone. In the child every call is
  *              refused; tml_close returns at once, and leaves the child's copy as it is. */
