@@ -5,6 +5,7 @@
 #define RANDOM_RUN_H
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "random_model.h"
 
@@ -24,6 +25,7 @@ typedef struct random_settings {
     char name[128];
     uint32_t threads; /* CPU; 0: as the program says */
     bool validate;
+    unsigned patience; /* seconds for one call; one that never ends is a failure, too */
 } random_settings;
 
 typedef struct recording {
@@ -1191,6 +1193,7 @@ static bool run_program(const random_settings *settings, const call *calls, size
     static const call end = {.kind = CALL_SYNC};
     for (; r.at <= count && !r.failed; r.at++) {
         *at = r.at;
+        alarm(settings->patience);
         do_call(&r, r.at < count ? &calls[r.at] : &end);
         tally->calls++;
 #ifdef TML_VULKAN
@@ -1199,6 +1202,7 @@ static bool run_program(const random_settings *settings, const call *calls, size
         host.message[0] = '\0';
 #endif
     }
+    alarm(0);
     for (size_t i = 1; i < ARRAYS && !r.failed; i++)
         if (r.arrays[i].is_live)
             check_range(&r, &r.arrays[i], 0, r.arrays[i].count);
