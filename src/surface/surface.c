@@ -175,9 +175,7 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
                                 tml_field_desc *field, surface_plan *plan)
 {
     uint64_t count = 0;
-    tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
-    if (status != TML_OK)
-        return status;
+    tml_status status = TML_OK;
     bool has_volume = !tml_is_none(desc->volume);
     if (has_volume == (desc->field != NULL))
         return invalid(tml, "needs either desc.volume or desc.field");
@@ -745,7 +743,9 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     tml_field_desc field;
     tml_surface_result unused;
     output outputs[OUTPUTS];
-    tml_status status = resolve_input(tml, desc, &grid, &field, &plan);
+    tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
+    if (status == TML_OK)
+        status = resolve_input(tml, desc, &grid, &field, &plan);
     if (status == TML_OK)
         status = surface_resolve_axes(tml, &grid, desc->position_origin, desc->flip, &plan);
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
