@@ -241,10 +241,11 @@ static bool fault_fits(fault_kind kind, tml_status status)
 {
     switch (kind) {
     case FAULT_MEMORY:
-    case FAULT_VK_HOST:
         return status == TML_OUT_OF_MEMORY;
+    case FAULT_VK_HOST: /* work that was not handed over where no call could say so: the next one does */
+        return status == TML_OUT_OF_MEMORY || status == TML_DEVICE_LOST;
     case FAULT_VK_DEVICE:
-        return status == TML_OUT_OF_DEVICE_MEMORY;
+        return status == TML_OUT_OF_DEVICE_MEMORY || status == TML_DEVICE_LOST;
     case FAULT_VK_LOST:
         return status == TML_DEVICE_LOST;
     case FAULT_GL: /* a texture, or a shader or framebuffer that the driver refuses */
