@@ -26,6 +26,18 @@ TML_KERNEL(uint, one_or_two, (uint x), { return (x & 1u) + 1u; })
 TML_KERNEL(uint, emitted, (uint x, tml_rank k), { return x + U(k); })
 #include <trommel/kernel_end.h>
 
+/* Under the sanitizers: sizes beyond reason give NULL, as they do without them. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 static const tml_buffer none;
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
