@@ -711,7 +711,10 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                 .in = {in[0], in[1]},
                                 .length = length,
                                 .out = out[0]};
-        return size ? TML_OK : tml_map_stream(tml, &d);
+        if (!size)
+            return tml_map_stream(tml, &d);
+        *size = tml_map_stream_scratch_size(tml, &d);
+        return TML_OK;
     }
     case CALL_REDUCE: {
         const tml_reduce_desc d = {(tml_fold)c->fold, in[0], length, out[0], scratch};

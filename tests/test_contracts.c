@@ -429,6 +429,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
 
 /* Sizes, which are 0. */
 #define REFUSED_SIZES(X)                                                                           \
+    X(tml_map_stream_scratch_size, &map)                                                           \
     X(tml_reduce_scratch_size, &reduce)                                                            \
     X(tml_scan_scratch_size, &scan)                                                                \
     X(tml_compact_scratch_size, &compact)                                                          \

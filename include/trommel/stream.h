@@ -81,6 +81,8 @@ typedef struct tml_map_desc {
     tml_buffer out;
 } tml_map_desc;
 TML_API TML_MUST_CHECK tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc);
+/* What a device length takes of the arena; without one 0. */
+TML_API size_t tml_map_stream_scratch_size(tml_context *tml, const tml_map_desc *desc);
 
 /* ---- reduce --------------------------------------------------------------------------------- */
 

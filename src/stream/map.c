@@ -4,7 +4,8 @@
 
 static const char call[] = "tml_map_stream";
 
-static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
+/* Checks, and sets the length. */
+static tml_status resolve(tml_context *tml, tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
     if (!d.kernel)
@@ -33,13 +34,34 @@ static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
     }
     if (status == TML_OK)
         status = stream_check_memory(tml, call, &out, 1, inputs, TML_ARRAY_SIZE(inputs));
-    if (status)
-        return status;
-    return stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});
+    *desc = d;
+    return status;
+}
+
+static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
+{
+    tml_map_desc d = *desc;
+    tml_status status = resolve(tml, &d);
+    return status ? status : stream_run(tml, call, TML_OP_MAP, &d, (tml_buffer){0, 0});
 }
 
 tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, map_elements(tml, desc));
+}
+
+static size_t map_scratch_size(tml_context *tml, const tml_map_desc *desc)
+{
+    tml_map_desc d = *desc;
+    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, TML_OP_MAP, &d) : 0;
+}
+
+size_t tml_map_stream_scratch_size(tml_context *tml, const tml_map_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = map_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
 }
