@@ -28,10 +28,11 @@ segment segment_at(uint s)
 }
 
 /* The last segment from low on and before high that begins at or before a position, by bisection; low
- * where none does. */
+ * where none does. Ends with any low and high: offsets may fall, and beside the texels that are drawn run
+ * helper invocations, which load what nobody stored. */
 uint segment_search(uint position, uint low, uint high)
 {
-    while (high - low > 1u) {
+    while (low < high && high - low > 1u) {
         uint middle = (low + high) >> 1;
         bool is_before = segment_offset(middle) <= position;
         low = is_before ? middle : low;
