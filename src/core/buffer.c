@@ -15,12 +15,13 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
     return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
 }
 
-/* Generations begin at an even number that no other live context is likely to share, so that a
- * handle of another context is recognised (its address, spread over 32 bits by the golden
- * ratio). */
+/* Generations begin at an even number that no other context is likely to share, also one that is closed and
+ * had this one's address, so that a handle of another context is recognised (address and time, spread over 32
+ * bits by the golden ratio). */
 static uint32_t first_generation(const tml_context *tml)
 {
-    return (uint32_t)((uintptr_t)tml / TML_ALIGNMENT) * 0x9e3779b1u & ~1u;
+    uint64_t nanoseconds = (uint64_t)(1e9 * tml_seconds());
+    return (uint32_t)((uintptr_t)tml / TML_ALIGNMENT + nanoseconds) * 0x9e3779b1u & ~1u;
 }
 
 /* Makes room for one more page of slots. */
@@ -41,8 +42,9 @@ static bool page_add(tml_context *tml)
     if (!page)
         return false;
     memset(page, 0, TML_SLOT_PAGE * sizeof *page);
+    const uint32_t generation = first_generation(tml);
     for (uint32_t i = 0; i < TML_SLOT_PAGE; i++)
-        page[i].generation = first_generation(tml);
+        page[i].generation = generation;
     tml->pages[tml->page_count++] = page;
     return true;
 }
