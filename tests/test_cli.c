@@ -666,8 +666,9 @@ TEST(no_output_is_an_input)
     };
     static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
     static const float ones[] = {1, 1};
+    static const char one_triangle[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     make_nifti("other.nii", ball(false), 1, 0);
-    write_file("other.obj", NULL, 0, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 34);
+    write_text("other.obj", one_triangle);
     write_grey("other.pfm", 2, 1, ones);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *name = cases[i].input;
@@ -677,7 +678,7 @@ TEST(no_output_is_an_input)
             make_nifti(name, ball(false), 1, 0);
             break;
         case 'm':
-            write_file(name, NULL, 0, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", 34);
+            write_text(name, one_triangle);
             break;
         case 'p':
             write_grey(name, 2, 1, ones);
