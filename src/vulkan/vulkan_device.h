@@ -95,7 +95,7 @@ struct vk_device {
     /* Look-back states: two blocks, of which the first zeroed words are zero. */
     vk_buffer *states[2];
     uint32_t state_capacity, state_zeroed[2], state_dirty[2], state_next;
-    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; NULL: none needed yet */
+    vk_buffer *stalled; /* the word of vk_states.stalled, mapped; vk_probe's */
 
     const tml_vulkan_kernel *kernels;
     struct vk_kernel_cache *kernel_cache; /* vulkan_kernel.c */
@@ -170,11 +170,6 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
 /* TML_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
  * the caller's that waits. */
 tml_status vk_take_stall(tml_context *tml);
-
-/* ---- vulkan_shared.c ------------------------------------------------------------------------- */
-
-/* Takes the word of vk_states.stalled, once. */
-tml_status vk_stalled_open(tml_context *tml);
 
 /* ---- vulkan_pipeline.c ----------------------------------------------------------------------- */
 

@@ -128,7 +128,8 @@ enum { VK_PATIENCE = 1 << 20 };
  * operation must set to zero itself (with its own groups: that saves a dispatch). What is recorded
  * into the caller's command buffer runs at any time and any number of times, so it shares no states
  * with other work: there they are own, room for count words in the operation's scratch, behind a
- * recorded fill, and clear_count is 0. A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
+ * recorded fill, and clear_count is 0.
+ * A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
  * waits then returns TML_STALLED. */
 typedef struct vk_states {
     vk_address words;

@@ -232,8 +232,8 @@ tml_status vk_sync(tml_context *tml)
 tml_status vk_take_stall(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    volatile uint32_t *stalled = device->stalled ? device->stalled->host : NULL;
-    if (!stalled || *stalled == 0)
+    volatile uint32_t *stalled = device->stalled->host;
+    if (*stalled == 0)
         return TML_OK;
     *stalled = 0;
     device->caps.forward_progress = device->caps.begins_in_order = false;
@@ -342,8 +342,6 @@ static tml_status record(tml_context *tml, VkCommandBuffer commands)
     tml_status status = tml_refuse_recording(tml, "tml_vulkan_record", NULL);
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
-    if (status == TML_OK)
-        status = vk_stalled_open(tml);
     if (status == TML_OK)
         status = vk_submit(tml); /* what was enqueued before comes before */
     if (status != TML_OK)

@@ -190,27 +190,13 @@ tml_status tml_vulkan_indirect(tml_context *tml, const tml_vulkan_indirect_desc 
 
 /* ---- look-back states ------------------------------------------------------------------------ */
 
-/* Memory that the host can read without asking the device, which writes it hardly ever. */
-tml_status vk_stalled_open(tml_context *tml)
-{
-    vk_device *device = vk_device_of(tml);
-    if (device->stalled)
-        return TML_OK;
-    vk_memory_kind kind = device->memory.host_visible ? VK_MEMORY_DEVICE : VK_MEMORY_STAGING;
-    tml_status status =
-        vk_memory_take(tml, "look-back states", kind, sizeof(uint32_t), &device->stalled);
-    if (status == TML_OK)
-        *(uint32_t *)device->stalled->host = 0;
-    return status;
-}
-
 static tml_status states_grow(tml_context *tml, uint32_t count)
 {
     vk_device *device = vk_device_of(tml);
     uint32_t capacity = TML_MAX_OF(device->state_capacity, 1u << 16);
     while (capacity < count)
         capacity *= 2;
-    tml_status status = vk_stalled_open(tml);
+    tml_status status = TML_OK;
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         vk_memory_discard(tml, device->states[i]);
         device->states[i] = NULL;
