@@ -352,8 +352,10 @@ static void fault_check_again(fault_run *r, const fault_scenario *scenario, tml_
 {
     tml_cancel_clear(r->tml);
     fault_play(r, scenario);
-    /* Work that was enqueued and could not be handed over or waited for takes the context with it. */
-    bool is_gone = before != TML_OK && r->status == TML_DEVICE_LOST &&
+    /* Work that was enqueued and could not be handed over or waited for takes the context with it; where
+     * that was the copy of tml_unmap, this is the first call that can say so. */
+    bool is_submit = faults.kind == FAULT_VK_HOST || faults.kind == FAULT_VK_DEVICE;
+    bool is_gone = (before != TML_OK || is_submit) && r->status == TML_DEVICE_LOST &&
                    strstr(tml_last_error(r->tml), "was lost by an earlier call");
     tml_status status = fault_vulkan_is_lost() || is_gone ? TML_DEVICE_LOST : TML_OK;
     if (r->status != status)

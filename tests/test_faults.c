@@ -464,9 +464,7 @@ static void run_surface_into(fault_run *r)
     FAULT_DO(r, tml_surface(r->tml, &desc, &mesh));
     fault_hash(r, &mesh.vertex_count, sizeof mesh.vertex_count);
     fault_take(r, desc.vertices, mesh.vertex_count);
-    if (r->status == TML_OK)
-        tml_buffer_destroy(r->tml, mesh.indices);
-    tml_free(r->tml, mesh.parts, mesh.part_count * sizeof *mesh.parts);
+    tml_surface_free(r->tml, &mesh);
     desc.indices = fault_buffer(r, triangle_type, 10, NULL);
     if (r->status != TML_OK)
         return;

@@ -163,6 +163,7 @@ typedef enum vk_work {
 tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out);
 tml_status vk_submit(tml_context *tml); /* what is recorded */
 tml_status vk_sync(tml_context *tml);   /* submits and waits */
+void vk_lose(tml_context *tml); /* what was enqueued will not be done: every later call says so */
 /* The last batch that has work which may not be done; false: there is none. */
 bool vk_batch_last(const vk_device *device, uint32_t *batch);
 /* Waits for one batch. */

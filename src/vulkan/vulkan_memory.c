@@ -807,7 +807,8 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     device->lent_commands = lent_commands;
     device->after_barrier = after_barrier;
     device->only_compute = only_compute;
-    (void)status; /* a failure stays with the device: the next call that waits says so */
+    if (status != TML_OK)
+        vk_lose(tml); /* the next call that waits says so */
     vk_memory_discard(tml, buffer->mapping);
     buffer->mapping = NULL;
 }

@@ -59,17 +59,23 @@ void vk_record_close(tml_context *tml)
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* Work that was enqueued and then not done is lost, whatever the reason: no later call may seem to
- * have succeeded. */
-static tml_status lose(tml_context *tml, VkResult result, const char *what)
+ * have succeeded. What still runs uses memory that may be freed from here on. A device that was lent is
+ * not ours to wait for as a whole. */
+void vk_lose(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    device->is_lost = true;
-    /* What still runs uses memory that may be freed from here on. A device that was lent is not ours to
-     * wait for as a whole. */
-    for (uint32_t i = 0; i < VK_BATCHES && result != VK_TIMEOUT; i++)
+    for (uint32_t i = 0; i < VK_BATCHES && !device->is_lost; i++)
         if (device->batches[i].is_submitted)
             (void)device->fn.WaitForFences(device->device, 1, &device->batches[i].fence, VK_TRUE,
                                            wait_nanoseconds);
+    device->is_lost = true;
+}
+
+static tml_status lose(tml_context *tml, VkResult result, const char *what)
+{
+    if (result == VK_TIMEOUT)
+        vk_device_of(tml)->is_lost = true;
+    vk_lose(tml);
     return vk_failed(tml, result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result, what);
 }
 
