@@ -85,7 +85,7 @@ list(APPEND TML_VULKAN_SOURCES ${TML_GENERATED}/vulkan_shaders.c
 
 # The tool behind trommel_add_kernels().
 add_executable(trommel-kernels tools/make_kernels.c src/vulkan/vulkan_kernel_glue.c
-    src/kernels/kernel_glue.c
+    src/gpu/kernel_glue.c
     ${TML_GENERATED}/vulkan_kernel_templates.c)
 target_include_directories(trommel-kernels PRIVATE src include ${TML_GENERATED})
 target_link_libraries(trommel-kernels PRIVATE trommel_flags)

@@ -98,9 +98,9 @@ static void append_prelude(FILE *out, shader_dialect dialect)
     fputs(dialect == ES300 ? "#version 300 es\n" : "#version 460\n", out);
     if (dialect == VULKAN_WIDE)
         fputs("#define TML_WIDE\n", out);
-    append_file(out, dialect == ES300 ? TML_SOURCE_ROOT "/src/kernels/prelude_es300.glsl"
-                                      : TML_SOURCE_ROOT "/src/kernels/prelude_vulkan.glsl");
-    append_file(out, TML_SOURCE_ROOT "/src/kernels/prelude_common.glsl");
+    append_file(out, dialect == ES300 ? TML_SOURCE_ROOT "/src/gpu/prelude_es300.glsl"
+                                      : TML_SOURCE_ROOT "/src/gpu/prelude_vulkan.glsl");
+    append_file(out, TML_SOURCE_ROOT "/src/gpu/prelude_common.glsl");
 }
 
 /* A main that touches the arguments of type args, if any. */

@@ -1,6 +1,6 @@
 /* The vocabulary of kernels, C side: the names that GLSL has built in, and the casts, constructors
  * and vector sums that C and GLSL spell differently. The GLSL side of the same names is in
- * src/kernels/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again.
+ * src/gpu/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again.
  *
  *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4, uvec2 uvec3
  *            uvec4

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gl_shaders.h"
-#include "kernels/kernel_glue.h"
+#include "gpu/kernel_glue.h"
 
 /* ---- what a draw reads ----------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gl/gl_float.h"
-#include "kernels/kernel_glue.h"
+#include "gpu/kernel_glue.h"
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "gl_shaders.h"
-#include "kernels/fold_kinds.h"
+#include "gpu/fold_kinds.h"
 
 enum { BLOCK_BYTES_LOG2 = 8, FAN_LOG2 = 6 }; /* as in gl_fold.glsl */
 

@@ -1,4 +1,4 @@
-/* A user's kernel in a shader: shaders/kernel_*.comp are templates (kernels/kernel_glue.h). The library
+/* A user's kernel in a shader: shaders/kernel_*.comp are templates (gpu/kernel_glue.h). The library
  * completes them at run time and the tool behind trommel_add_kernels() in the build, both with the
  * function below.
  *
@@ -9,7 +9,7 @@
 #ifndef TML_VULKAN_KERNEL_GLUE_H
 #define TML_VULKAN_KERNEL_GLUE_H
 
-#include "kernels/kernel_glue.h"
+#include "gpu/kernel_glue.h"
 
 enum { VK_KERNEL_FORMS = 3 };
 

@@ -2,7 +2,7 @@
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
-#include "kernels/fold_kinds.h"
+#include "gpu/fold_kinds.h"
 
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out)

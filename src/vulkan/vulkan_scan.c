@@ -15,7 +15,7 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/stream.k.h"
+#include "gpu/stream.k.h"
 
 #include "kernels/kernel_end.h"
 

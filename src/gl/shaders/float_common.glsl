@@ -4,7 +4,7 @@
  * floats; the engine sets the uniform SAMPLER_shape.
  *
  * A shader computes texel tml_texel() of its target. */
-#include "kernels/prelude_es100.glsl"
+#include "gpu/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 
 uniform highp vec2 tml_size; /* the target's */

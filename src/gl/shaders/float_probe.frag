@@ -1,7 +1,7 @@
 /* What gl_probe.c draws to see what the device does with floats and bytes. Texel x of a row. One shader
  * for everything, with one pack_float and one unpack_float: code for those is what a driver takes long
  * to make. */
-#include "kernels/prelude_es100.glsl"
+#include "gpu/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 
 uniform vec4 probe; /* mode; 1, which no compiler must know; width of the row probe_texels */

@@ -3,8 +3,8 @@
  * width.
  *
  * A shader computes texel tml_texel() of its targets: word i of an array, row after row. */
-#include "kernels/prelude_es300.glsl"
-#include "kernels/prelude_common.glsl"
+#include "gpu/prelude_es300.glsl"
+#include "gpu/prelude_common.glsl"
 
 uniform uint tml_row; /* the target's width */
 uint tml_texel()

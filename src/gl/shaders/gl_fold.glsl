@@ -8,8 +8,8 @@
  * and a segment of the same elements have the same sum to the bit.
  *
  * SEGMENTED: elements may begin anywhere in a word. */
-#include "kernels/stream.k.h"
-#include "kernels/fold.glsl"
+#include "gpu/stream.k.h"
+#include "gpu/fold.glsl"
 
 const uint BLOCK_LOG2 = 8u - SIZE_LOG2; /* elements in 64 words */
 

@@ -1,4 +1,4 @@
-/* Stands in shaders with a user's kernel, before kernel_glue.glsl (kernels/kernel_glue.h). The engine
+/* Stands in shaders with a user's kernel, before kernel_glue.glsl (gpu/kernel_glue.h). The engine
  * defines KERNEL_TYPE_0 ... 3. */
 uniform highp usampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_f;
@@ -8,7 +8,7 @@ uint kernel_word(highp usampler2D address, uint i)
 {
     return tml_load_word(address, i);
 }
-#include "kernels/kernel_values.glsl"
+#include "gpu/kernel_values.glsl"
 
 uvec2 kernel_load_uvec2(uint type, highp usampler2D address, uint i)
 {

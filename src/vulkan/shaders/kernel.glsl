@@ -1,3 +1,3 @@
 /* The kernel vocabulary, as every shader begins with it. */
-#include "kernels/prelude_vulkan.glsl"
-#include "kernels/prelude_common.glsl"
+#include "gpu/prelude_vulkan.glsl"
+#include "gpu/prelude_common.glsl"

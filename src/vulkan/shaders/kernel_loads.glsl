@@ -30,7 +30,7 @@ uvec2 kernel_pair(uint type, uvec2 address, uint i)
     return uvec2(LOAD_U32(at, 0u), LOAD_U32(at, 1u));
 }
 
-#include "kernels/kernel_values.glsl"
+#include "gpu/kernel_values.glsl"
 uvec2 kernel_load_uvec2(uint type, uvec2 address, uint i)
 {
     return kernel_pair(type, address, i);

@@ -1,4 +1,4 @@
-/* Folds of elements of any scalar type (kernels/stream.k.h says which there are), in a fixed tree, so
+/* Folds of elements of any scalar type (gpu/stream.k.h says which there are), in a fixed tree, so
  * that float sums are the same in every run and for every shape of the work: reduce and segments
  * share this.
  *
@@ -19,7 +19,7 @@ layout(constant_id = 4) const bool LARGEST = false;
 layout(constant_id = 5) const uint FOLD_TO = 0u;
 layout(constant_id = 6) const bool IS_MEAN = false;
 
-#include "kernels/fold.glsl"
+#include "gpu/fold.glsl"
 
 const uint PIECES = 8u;
 const uint PIECE_LOG2 = 4u - SIZE_LOG2; /* elements in a piece */

@@ -1,5 +1,5 @@
 /* Joins users' kernels and shader templates; see the header. Also compiled into build tools. */
-#include "kernels/kernel_glue.h"
+#include "gpu/kernel_glue.h"
 
 #include <ctype.h>
 #include <stdarg.h>

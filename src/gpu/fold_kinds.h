@@ -1,4 +1,4 @@
-/* How the GPU engines fold which types: the constants that kernels/fold.glsl needs. */
+/* How the GPU engines fold which types: the constants that gpu/fold.glsl needs. */
 #ifndef TML_FOLD_KINDS_H
 #define TML_FOLD_KINDS_H
 
@@ -6,7 +6,7 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/stream.k.h"
+#include "gpu/stream.k.h"
 
 #include "kernels/kernel_end.h"
 
