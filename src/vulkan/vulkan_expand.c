@@ -10,8 +10,8 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/vulkan_args.k.h"
-#include "kernels/vulkan_expand.k.h"
+#include "vulkan/vulkan_args.k.h"
+#include "vulkan/vulkan_expand.k.h"
 
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"

@@ -3,7 +3,7 @@
  * function below.
  *
  * A template declares, before the glue, "args" (with KERNEL_ADDRESSES and KERNEL_VALUES, see
- * kernels/vulkan_args.k.h) and a constant bool KERNEL_NEAR (elements are read at positions below
+ * vulkan/vulkan_args.k.h) and a constant bool KERNEL_NEAR (elements are read at positions below
  * 2^30), and includes kernel_loads.glsl. Constants 0 ... 3 of the shader say how arrays 0 ... 3 are
  * read (vk_kernel_specs). */
 #ifndef TML_VULKAN_KERNEL_GLUE_H

@@ -8,8 +8,8 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/vulkan_args.k.h"
-#include "kernels/vulkan_locate.k.h"
+#include "vulkan/vulkan_args.k.h"
+#include "vulkan/vulkan_locate.k.h"
 
 #include "kernels/kernel_end.h"
 #include "vulkan/vulkan_compact.h"

@@ -3,7 +3,7 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -6,7 +6,7 @@
  * is done through scratch, as in vulkan_compact.c. */
 #include "kernels/kernel.h"
 
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 
 #include "kernels/kernel_end.h"
 #include "vulkan/vulkan_compact.h"

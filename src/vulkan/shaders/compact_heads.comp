@@ -1,7 +1,7 @@
 /* Keeps the first element of each run of equal ones, in one pass. A pass that is not the first has
  * an element before its own. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "rows.glsl"
 

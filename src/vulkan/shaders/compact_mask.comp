@@ -1,6 +1,6 @@
 /* Compacts by a mask, which lies at in1, in one pass. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "rows.glsl"
 

@@ -1,6 +1,6 @@
 /* count words from one address to another. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(copy_args)

@@ -1,6 +1,6 @@
 /* Copies as many elements as a count on the device says, from bytes that are 4-aligned. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "places.glsl"
 

@@ -2,7 +2,7 @@
  *
  * After: Baxter: moderngpu, load-balancing search. 2013, with a scan in place of the search. */
 #include "kernel.glsl"
-#include "kernels/vulkan_expand.k.h"
+#include "vulkan/vulkan_expand.k.h"
 #include "common.glsl"
 #include "places.glsl"
 #include "scan_group.glsl"

@@ -1,6 +1,6 @@
 /* count words become value. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(fill_args)

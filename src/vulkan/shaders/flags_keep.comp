@@ -1,6 +1,6 @@
 /* Keep bits of byte flags, which lie at in0: at a multiple of 16, or of 4. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "flag_bits.glsl"
 #include "keep_tile.glsl"

@@ -1,7 +1,7 @@
 /* Copies elements of any size from where their sources lie: an invocation fills whole words of the
  * output, neighbours by neighbours. */
 #include "kernel.glsl"
-#include "kernels/vulkan_locate.k.h"
+#include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
 
 ARGS_USE(gather_args)

@@ -1,6 +1,6 @@
 /* A bit for each element whose bytes differ from those of the element before: where runs begin. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "keep_tile.glsl"
 

@@ -1,6 +1,6 @@
 /* Indirect arguments from a count. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(indirect_args)

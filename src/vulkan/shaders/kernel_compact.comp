@@ -1,6 +1,6 @@
 /* Compacts by a kernel of one array of 4-byte elements, which lies at in0, in one pass. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 const bool KERNEL_NEAR = true;

@@ -1,7 +1,7 @@
 /* A user's kernel as bits: a workgroup asks it about a tile of TILE_ITEMS elements, stores the tile's
  * TILE_WORDS words and counts them. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "keep_tile.glsl"
 

@@ -1,7 +1,7 @@
 /* out[i] = kernel(in0[i], in1[i], ...), MAP_ITEMS elements a workgroup; with source, of the elements
  * source[i]. In place is safe: an invocation reads what it writes, and before it does. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 /* 1: there are no source and no rank, and elements are near. */

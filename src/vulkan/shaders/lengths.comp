@@ -1,6 +1,6 @@
 /* A length that lives on the device, clamped to its bound and cut into passes. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(lengths_args)

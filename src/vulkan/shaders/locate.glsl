@@ -1,7 +1,7 @@
 /* What the shaders that locate outputs share: sums that do not overflow, and all but the
  * question. */
 #include "kernel.glsl"
-#include "kernels/vulkan_locate.k.h"
+#include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
 
 /* a + b, or the largest number. Outputs are asked for below that only, so a sum that is cut off

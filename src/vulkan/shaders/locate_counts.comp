@@ -1,6 +1,6 @@
 /* How many outputs each source has. */
 #include "kernel.glsl"
-#include "kernels/vulkan_locate.k.h"
+#include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
 
 ARGS_USE(locate_counts_args)

@@ -1,6 +1,6 @@
 /* Keep bits of a mask, which lies at in0: its words, with nothing past the length. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "keep_tile.glsl"
 

@@ -1,7 +1,7 @@
 /* Moves the kept elements of a tile, of any size, or their positions: a workgroup lists where they
  * lie, some at a time, and copies them by whole words of the output, neighbours by neighbours. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "places.glsl"
 

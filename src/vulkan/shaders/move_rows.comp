@@ -1,7 +1,7 @@
 /* Moves the kept elements of a tile, of 4 bytes, or their u32 positions: as move.comp does, but with
  * the elements in registers (rows.glsl), which is faster. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "places.glsl"
 #include "rows.glsl"

@@ -1,7 +1,7 @@
 /* What the engine takes for granted of a device, and Vulkan has nothing to ask for, tried once
  * (vulkan_probe.c). */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(probe_args)

@@ -1,7 +1,7 @@
 /* Runs' lengths, first step: where the last run of each tile of runs ends, which is where the first of
  * the next tile begins, before that one's starts become lengths. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "runs.glsl"
 

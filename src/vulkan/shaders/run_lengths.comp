@@ -1,7 +1,7 @@
 /* Runs' lengths, second step: starts become lengths, a tile of them a workgroup. A run's end is looked
  * up before its neighbour stores over it. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 #include "runs.glsl"
 

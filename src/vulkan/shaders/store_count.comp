@@ -1,6 +1,6 @@
 /* A count of 64 bits to the caller's buffer. */
 #include "kernel.glsl"
-#include "kernels/vulkan_args.k.h"
+#include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(store_count_args)
