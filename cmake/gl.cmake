@@ -1,4 +1,4 @@
-# The OpenGL ES engine's shaders: GLSL in src/gl/shaders, their text in the library.
+# Shaders for OpenGL ES: GLSL in src/gl/shaders and in programs' rooms, their text in the library.
 #
 # Every NAME.frag becomes a gl_shader gl_shader_NAME, declared in the generated gl_shaders.h: its text
 # with the includes resolved, but for kernel_glue.glsl, where a user's kernel goes; in pieces, which the
@@ -26,7 +26,7 @@ endif()
 set(gl_source ${PROJECT_SOURCE_DIR}/src/gl/shaders)
 set(gl_folder ${TML_GENERATED}/gl)
 file(MAKE_DIRECTORY ${gl_folder})
-file(GLOB gl_shaders CONFIGURE_DEPENDS ${gl_source}/*.frag)
+file(GLOB gl_shaders CONFIGURE_DEPENDS ${gl_source}/*.frag src/*/gl/shaders/*.frag)
 set(gl_flats "")
 set(gl_declarations "")
 foreach(path ${gl_shaders})
@@ -49,5 +49,5 @@ add_custom_command(OUTPUT ${TML_GENERATED}/gl_shaders.c
 add_custom_target(trommel-gl-shaders DEPENDS ${TML_GENERATED}/gl_shaders.c)
 add_dependencies(trommel-gl-shaders trommel-tables)
 
-file(GLOB TML_GL_SOURCES CONFIGURE_DEPENDS src/gl/gl_*.c)
+file(GLOB TML_GL_SOURCES CONFIGURE_DEPENDS src/gl/*.c src/*/gl/*.c)
 list(APPEND TML_GL_SOURCES ${TML_GENERATED}/gl_shaders.c)

@@ -1,4 +1,4 @@
-# The Vulkan engine's shaders: GLSL in src/vulkan/shaders, SPIR-V in the library.
+# Shaders for Vulkan: GLSL in src/vulkan/shaders and in programs' rooms, SPIR-V in the library.
 #
 # Every NAME.comp becomes a vk_module vk_shader_NAME, declared in the generated vulkan_shaders.h.
 # Those called kernel_*.comp are no shaders yet: a user's kernel is missing in them. Their text goes
@@ -28,7 +28,7 @@ set(shader_source ${PROJECT_SOURCE_DIR}/src/vulkan/shaders)
 set(shader_folder ${TML_GENERATED}/shaders)
 file(MAKE_DIRECTORY ${shader_folder})
 set(shader_includes -I ${PROJECT_SOURCE_DIR}/src -I ${shader_source} -I ${TML_GENERATED})
-file(GLOB shaders CONFIGURE_DEPENDS ${shader_source}/*.comp)
+file(GLOB shaders CONFIGURE_DEPENDS ${shader_source}/*.comp src/*/vulkan/shaders/*.comp)
 set(shader_outputs "")
 set(shader_declarations "")
 set(shader_definitions "")
@@ -79,7 +79,7 @@ add_custom_target(trommel-kernel-templates DEPENDS ${template_outputs})
 add_custom_target(trommel-shaders DEPENDS ${shader_outputs})
 add_dependencies(trommel-shaders trommel-tables trommel-kernel-templates)
 
-file(GLOB TML_VULKAN_SOURCES CONFIGURE_DEPENDS src/vulkan/vulkan_*.c)
+file(GLOB TML_VULKAN_SOURCES CONFIGURE_DEPENDS src/vulkan/*.c src/*/vulkan/*.c)
 list(APPEND TML_VULKAN_SOURCES ${TML_GENERATED}/vulkan_shaders.c
     ${TML_GENERATED}/vulkan_kernel_templates.c)
 

@@ -1,7 +1,7 @@
 /* Mip chains in Vulkan: up to twelve levels in one dispatch where the sizes are even
  * (shaders/image_mips.comp), else level by level, and what is left in one dispatch once it is small
  * (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
-#include "vulkan/vulkan_image.h"
+#include "image/vulkan/vulkan_image.h"
 
 #include "vulkan_shaders.h"
 

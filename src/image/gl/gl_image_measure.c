@@ -7,7 +7,7 @@
  * further draws add 64 of those histograms into one. Fragments for 64 bins, in four targets, took more
  * than twice as long on llvmpipe: so many counters do not stay in registers.
  */
-#include "gl/gl_image.h"
+#include "image/gl/gl_image.h"
 
 #include <stdio.h>
 

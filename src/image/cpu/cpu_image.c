@@ -1,6 +1,6 @@
 /* Pixels of every type to planes of floats and back, for the CPU engine's image parts: first element by
  * element, whatever the channels, then channel by channel. */
-#include "cpu/cpu_image.h"
+#include "image/cpu/cpu_image.h"
 
 #include <string.h>
 

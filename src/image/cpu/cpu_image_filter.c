@@ -1,6 +1,6 @@
 /* The loops of mip chains: plain ones, which compilers make vectors of once the number of channels is
  * known. */
-#include "cpu/cpu_image_filter.h"
+#include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 

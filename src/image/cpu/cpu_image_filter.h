@@ -3,7 +3,7 @@
 #ifndef TML_CPU_IMAGE_FILTER_H
 #define TML_CPU_IMAGE_FILTER_H
 
-#include "cpu/cpu_image.h"
+#include "image/cpu/cpu_image.h"
 
 #include "kernels/kernel.h"
 

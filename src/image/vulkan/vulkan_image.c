@@ -1,5 +1,5 @@
 /* Images in Vulkan: measuring, exposing and tone-mapping are one dispatch each. */
-#include "vulkan/vulkan_image.h"
+#include "image/vulkan/vulkan_image.h"
 #include "image/image_internal.h"
 
 #include "vulkan_shaders.h"

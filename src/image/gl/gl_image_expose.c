@@ -1,5 +1,5 @@
 /* tml_image_expose on OpenGL ES: one draw of the state's eight words. */
-#include "gl/gl_image.h"
+#include "image/gl/gl_image.h"
 
 #include "gl_shaders.h"
 

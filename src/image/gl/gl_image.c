@@ -1,5 +1,5 @@
 /* Images on OpenGL ES: pictures as inputs and as outputs. */
-#include "gl/gl_image.h"
+#include "image/gl/gl_image.h"
 
 #include <stdio.h>
 

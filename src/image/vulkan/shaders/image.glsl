@@ -2,7 +2,7 @@
  * colours. */
 #include "kernel.glsl"
 #include "kernels/image.k.h"
-#include "kernels/vulkan_image_args.k.h"
+#include "image/vulkan/vulkan_image_args.k.h"
 #include "common.glsl"
 #extension GL_EXT_control_flow_attributes : require
 

@@ -1,7 +1,7 @@
 /* tml_image_tonemap on OpenGL ES. Where words are made of whole pixels and the picture read is another, one
  * draw makes the words; else a first one makes pixels, a band of rows after the other, and a second one
  * their words, so that none is computed for every word that it lies in. */
-#include "gl/gl_image.h"
+#include "image/gl/gl_image.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* tml_image_mips on OpenGL ES: level after level as quads of floats, and each to the chain's words. */
-#include "gl/gl_image.h"
+#include "image/gl/gl_image.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/cpu_image.h"
+#include "image/cpu/cpu_image.h"
 
 #include "kernels/kernel.h"
 

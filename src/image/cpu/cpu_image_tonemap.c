@@ -1,5 +1,5 @@
 /* Exposing and tone-mapping on the CPU: rows in parallel, a block of pixels at a time. */
-#include "cpu/cpu_image.h"
+#include "image/cpu/cpu_image.h"
 
 #include <string.h>
 

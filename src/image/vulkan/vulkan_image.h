@@ -7,7 +7,7 @@
 
 #include "kernels/kernel.h"
 
-#include "kernels/vulkan_image_args.k.h"
+#include "image/vulkan/vulkan_image_args.k.h"
 
 #include "kernels/kernel_end.h"
 

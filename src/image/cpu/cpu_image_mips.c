@@ -2,7 +2,7 @@
  * the next run. In a run strips of rows are made in parallel, and in a strip a row of each level as soon
  * as there are the rows that it is made of, which are still in the caches then. Rows that two strips need
  * are made by both of them and written by the first. Nothing depends on how it is cut up. */
-#include "cpu/cpu_image_filter.h"
+#include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
