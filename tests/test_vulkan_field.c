@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "contexts.h"
-#include "vulkan/vulkan_field.h"
+#include "field/vulkan/vulkan_field.h"
 
 enum { MAX_DEVICES = 8, POINTS = 300 };
 

@@ -94,7 +94,7 @@ bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_co
 
 /* Evaluates slices [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
  * fastest). Pure and thread-safe; any split into slabs gives the same samples bit for bit. Slabs of
- * whole bricks (z_first and z_count multiples of FIELD_BRICK) cost least. src/cpu/cpu_field.c */
+ * whole bricks (z_first and z_count multiples of FIELD_BRICK) cost least. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
 
 /* ---- between the files of src/field ---------------------------------------------------------- */

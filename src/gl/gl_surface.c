@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gl/gl_field.h"
+#include "field/gl/gl_field.h"
 #include "gl/gl_surface_internal.h"
 #include "gl_shaders.h"
 

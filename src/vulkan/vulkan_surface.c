@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vulkan/vulkan_field.h"
+#include "field/vulkan/vulkan_field.h"
 #include "vulkan/vulkan_surface_internal.h"
 #include "vulkan_shaders.h"
 

@@ -1,6 +1,6 @@
 /* Field in OpenGL ES: which bricks have points near, then samples, sixteen a fragment, that gather
  * their brick's points, and their way from there to words. */
-#include "gl/gl_field.h"
+#include "field/gl/gl_field.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Field in Vulkan: one pass over all bricks lists those that have points near and fills the others,
  * and one workgroup for each brick of the list gathers its points. */
-#include "vulkan/vulkan_field.h"
+#include "field/vulkan/vulkan_field.h"
 
 #include <string.h>
 
