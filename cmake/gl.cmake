@@ -26,7 +26,8 @@ endif()
 set(gl_source ${PROJECT_SOURCE_DIR}/src/gl/shaders)
 set(gl_folder ${TML_GENERATED}/gl)
 file(MAKE_DIRECTORY ${gl_folder})
-file(GLOB gl_shaders CONFIGURE_DEPENDS ${gl_source}/*.frag src/*/gl/shaders/*.frag)
+file(GLOB gl_shaders CONFIGURE_DEPENDS ${gl_source}/*.frag src/*/gl/shaders/*.frag
+     src/*/gl_float/shaders/*.frag)
 set(gl_flats "")
 set(gl_declarations "")
 foreach(path ${gl_shaders})
@@ -49,5 +50,5 @@ add_custom_command(OUTPUT ${TML_GENERATED}/gl_shaders.c
 add_custom_target(trommel-gl-shaders DEPENDS ${TML_GENERATED}/gl_shaders.c)
 add_dependencies(trommel-gl-shaders trommel-tables)
 
-file(GLOB TML_GL_SOURCES CONFIGURE_DEPENDS src/gl/*.c src/*/gl/*.c)
+file(GLOB TML_GL_SOURCES CONFIGURE_DEPENDS src/gl/*.c src/*/gl/*.c src/*/gl_float/*.c)
 list(APPEND TML_GL_SOURCES ${TML_GENERATED}/gl_shaders.c)

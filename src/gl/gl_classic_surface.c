@@ -1,7 +1,7 @@
 /* Marching cubes as in 2008, to compare with; see the header. */
 #include "gl/gl_classic_internal.h"
-#include "gl/gl_surface_internal.h"
 #include "gl_shaders.h"
+#include "surface/gl/gl_surface_internal.h"
 
 enum { CHUNK = 1 << 20 }; /* vertices of one draw, as for our own */
 

@@ -125,7 +125,7 @@ static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
 }
 
 /* How the GPU engines' shaders tell inside from outside, and where an isovalue lies between samples. A
- * sample's key is a number in the order of the samples' values (kernels/surface_keys.glsl); inside are
+ * sample's key is a number in the order of the samples' values (surface/gpu/surface_keys.glsl); inside are
  * keys from limit to limit + range, or none. src/surface/surface_limits.c */
 typedef struct surface_limits {
     uint64_t limit, range;

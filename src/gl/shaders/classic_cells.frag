@@ -1,7 +1,7 @@
 /* The base of a classic pyramid over the cells of a volume: vertices of a cell's triangles; and its
  * case. */
 #include "gl_common.glsl"
-#include "gl_cases.glsl"
+#include "surface/gl/shaders/gl_cases.glsl"
 #include "gl_classic_cells.glsl"
 
 layout(location = 0) out highp vec4 counts;

@@ -1,7 +1,7 @@
 /* Descends a classic pyramid over cells once for each vertex of a soup. */
 #include "gl_common.glsl"
 #include "gl_classic.glsl"
-#include "gl_cases.glsl"
+#include "surface/gl/shaders/gl_cases.glsl"
 #include "gl_classic_cells.glsl"
 #include "kernels/surface.k.h"
 

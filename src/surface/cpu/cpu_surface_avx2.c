@@ -3,7 +3,7 @@
 #    define SURFACE_SET  surface_simd_avx2
 #    define SURFACE_NAME "AVX2"
 #    define SURFACE_AVX2
-#    include "cpu/cpu_surface_loops.h"
+#    include "surface/cpu/cpu_surface_loops.h"
 #else
 typedef int surface_avx2_is_for_x86_64;
 #endif

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/cpu_surface_internal.h"
+#include "surface/cpu/cpu_surface_internal.h"
+
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 #include "surface_tables.k.h"

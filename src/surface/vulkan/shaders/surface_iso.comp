@@ -1,6 +1,6 @@
 /* The limits of an isovalue that lives on the device. */
 #include "surface.glsl"
-#include "kernels/surface_limits.glsl"
+#include "surface/gpu/surface_limits.glsl"
 
 ARGS_USE(surface_iso_args)
 

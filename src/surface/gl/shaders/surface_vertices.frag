@@ -20,7 +20,7 @@ uvec2 sample_at(uvec3 at)
     return raw_at(TYPE, volume, (at.y + dims.y * at.z) * dims.x + at.x);
 }
 
-#include "kernels/surface_samples.glsl"
+#include "surface/gpu/surface_samples.glsl"
 #ifdef NORMALS
 uvec3 volume_dims()
 {
@@ -30,7 +30,7 @@ vec3 normal_row(uint i)
 {
     return i == 0u ? normal_row0 : i == 1u ? normal_row1 : normal_row2;
 }
-#include "kernels/surface_normals.glsl"
+#include "surface/gpu/surface_normals.glsl"
 #endif
 
 /* Position in the workspace to position in the volume; the pad takes the sample beside it. */

@@ -47,7 +47,7 @@ uvec2 sample_at(uvec3 at)
     return raw_at(TYPE, element_at(args.volume, i, type_size_log2(TYPE)), 0u);
 }
 
-#include "kernels/surface_samples.glsl"
+#include "surface/gpu/surface_samples.glsl"
 /* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
  * compiler's time. */
 #ifdef SURFACE_FULL
@@ -61,7 +61,7 @@ vec3 normal_row(uint i)
     uint at = SURFACE_HEAD_NORMALS + 3u * i;
     return vec3(head_float(at), head_float(at + 1u), head_float(at + 2u));
 }
-#include "kernels/surface_normals.glsl"
+#include "surface/gpu/surface_normals.glsl"
 
 float attribute_at(uvec3 at)
 {

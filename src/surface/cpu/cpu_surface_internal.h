@@ -9,7 +9,7 @@
 #define TML_CPU_SURFACE_INTERNAL_H
 
 #include "cpu/cpu_internal.h"
-#include "cpu/cpu_surface_simd.h"
+#include "surface/cpu/cpu_surface_simd.h"
 #include "surface/surface_internal.h"
 
 /* Vertices and triangles before a row in its chunk, and where its y- and z-edges' vertices

@@ -5,7 +5,7 @@
  * array: each of the twelve edges of a cell is the next of one of eight running counters. */
 #include <string.h>
 
-#include "cpu/cpu_surface_internal.h"
+#include "surface/cpu/cpu_surface_internal.h"
 
 /* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory
  * longer. */

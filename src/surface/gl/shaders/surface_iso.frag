@@ -1,7 +1,7 @@
 /* The limits of an isovalue that lives on the device: limit and range; keep, and what the index compares
  * with; the isovalue's three words. */
 #include "gl_surface.glsl"
-#include "kernels/surface_limits.glsl"
+#include "surface/gpu/surface_limits.glsl"
 
 uniform highp usampler2D isovalues;
 uniform uint iso_index;

@@ -6,7 +6,8 @@
 #    include <immintrin.h>
 #endif
 
-#include "cpu/cpu_surface_simd.h"
+#include "surface/cpu/cpu_surface_simd.h"
+
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 
@@ -58,7 +59,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   uint8_t
 #define REAL  float
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I8
 #define NAME  i8
@@ -66,7 +67,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   int8_t
 #define REAL  float
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U16
 #define NAME  u16
@@ -74,7 +75,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   uint16_t
 #define REAL  float
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I16
 #define NAME  i16
@@ -82,7 +83,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   int16_t
 #define REAL  float
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U32
 #define NAME  u32
@@ -90,7 +91,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   uint32_t
 #define REAL  double
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I32
 #define NAME  i32
@@ -98,7 +99,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   int32_t
 #define REAL  double
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U64
 #define NAME  u64
@@ -106,7 +107,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   uint64_t
 #define REAL  double
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I64
 #define NAME  i64
@@ -114,7 +115,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   int64_t
 #define REAL  double
 #define FLOAT 0
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F16
 #define NAME  f16
@@ -123,7 +124,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define REAL  float
 #define FLOAT 1
 #define VALUE tml_half_to_float
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F32
 #define NAME  f32
@@ -131,7 +132,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   float
 #define REAL  float
 #define FLOAT 1
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F64
 #define NAME  f64
@@ -139,7 +140,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #define CMP   double
 #define REAL  double
 #define FLOAT 1
-#include "cpu/cpu_surface_type.h"
+#include "surface/cpu/cpu_surface_type.h"
 
 /* ---- crossing points ------------------------------------------------------------------------- */
 

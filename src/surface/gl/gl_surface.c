@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "field/gl/gl_field.h"
-#include "gl/gl_surface_internal.h"
 #include "gl_shaders.h"
+#include "surface/gl/gl_surface_internal.h"
 
 #include "kernels/kernel.h"
 
-#include "kernels/surface_args.k.h"
+#include "surface/gpu/surface_args.k.h"
 
 #include "kernels/kernel_end.h"
 

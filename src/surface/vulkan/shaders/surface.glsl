@@ -2,9 +2,9 @@
  * rows. */
 #include "kernel.glsl"
 #include "kernels/surface.k.h"
-#include "kernels/surface_args.k.h"
+#include "surface/gpu/surface_args.k.h"
 #include "common.glsl"
-#include "kernels/surface_keys.glsl"
+#include "surface/gpu/surface_keys.glsl"
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint TYPE = 10u; /* tml_type of a sample */

@@ -1,7 +1,7 @@
 /* The case table, by one workgroup, while the sign bits are made: a shader that holds the table's
  * sources has them in each lane's own memory, which takes longer than all it does with them. */
 #include "kernel.glsl"
-#include "kernels/surface_args.k.h"
+#include "surface/gpu/surface_args.k.h"
 #include "common.glsl"
 #include "surface_tables.k.h"
 

@@ -1,7 +1,7 @@
 /* The surface on the CPU, aside: brick minima and maxima. */
 #include <math.h>
 
-#include "cpu/cpu_surface_internal.h"
+#include "surface/cpu/cpu_surface_internal.h"
 
 /* ---- brick ranges ---------------------------------------------------------------------------- */
 

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "field/vulkan/vulkan_field.h"
-#include "vulkan/vulkan_surface_internal.h"
+#include "surface/vulkan/vulkan_surface_internal.h"
 #include "vulkan_shaders.h"
 
 #include "kernels/kernel.h"
 
-#include "kernels/surface_args.k.h"
+#include "surface/gpu/surface_args.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -4,7 +4,7 @@
 #    define SURFACE_SET  surface_simd_avx512
 #    define SURFACE_NAME "AVX-512"
 #    define SURFACE_AVX512
-#    include "cpu/cpu_surface_loops.h"
+#    include "surface/cpu/cpu_surface_loops.h"
 #else
 typedef int surface_avx512_is_for_x86_64;
 #endif

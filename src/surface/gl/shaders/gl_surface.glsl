@@ -6,8 +6,8 @@
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/surface.k.h"
-#include "kernels/surface_args.k.h"
-#include "kernels/surface_keys.glsl"
+#include "surface/gpu/surface_args.k.h"
+#include "surface/gpu/surface_keys.glsl"
 
 uniform uvec3 size;            /* samples, with the pad */
 uniform uvec2 quads, size_y;   /* divisors: quads in a row, rows in a slice */

@@ -5,7 +5,7 @@ ARGS_USE(surface_index_args)
 
 const uint BRICK_SAMPLES = 64u * 4u * 4u;
 
-#include "kernels/surface_samples.glsl"
+#include "surface/gpu/surface_samples.glsl"
 
 void main()
 {

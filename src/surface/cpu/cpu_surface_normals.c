@@ -1,6 +1,7 @@
 /* Normals of surface vertices: gradients at the two samples of an edge, interpolated. The body is
  * written once and compiled for each sample type by constant propagation. */
-#include "cpu/cpu_surface_internal.h"
+#include "surface/cpu/cpu_surface_internal.h"
+
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 

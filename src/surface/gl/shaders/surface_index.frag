@@ -2,7 +2,7 @@
 #define OPTIONS 0u
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"
-#include "kernels/surface_samples.glsl"
+#include "surface/gpu/surface_samples.glsl"
 
 uniform highp usampler2D volume;
 uniform uvec3 dims;

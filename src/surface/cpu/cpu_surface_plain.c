@@ -1,4 +1,4 @@
 /* The surface's inner loops in plain C, for every machine. */
 #define SURFACE_SET  surface_simd_plain
 #define SURFACE_NAME "plain"
-#include "cpu/cpu_surface_loops.h"
+#include "surface/cpu/cpu_surface_loops.h"

@@ -29,8 +29,8 @@ typedef struct surface_job {
     const gl_texture *volume; /* WORDS */
     const gl_texture *head;   /* of an isovalue on the device: surface_iso.frag */
     const gl_texture *totals; /* WORDS, SURFACE_TOTALS a part */
-    uint32_t options;         /* SURFACE_... of kernels/surface_args.k.h that all shaders share */
-    bool may_miss;            /* samples may be missing: mask, or NaN */
+    uint32_t options; /* SURFACE_... of surface/gpu/surface_args.k.h that all shaders share */
+    bool may_miss;    /* samples may be missing: mask, or NaN */
 } surface_job;
 
 /* The part's limits, by isovalue or label. */

@@ -7,11 +7,11 @@
  * and counts once more. */
 #include <inttypes.h>
 
-#include "vulkan/vulkan_surface_internal.h"
+#include "surface/vulkan/vulkan_surface_internal.h"
 
 #include "kernels/kernel.h"
 
-#include "kernels/surface_args.k.h"
+#include "surface/gpu/surface_args.k.h"
 
 #include "kernels/kernel_end.h"
 
