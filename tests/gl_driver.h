@@ -7,7 +7,7 @@
 
 #include <trommel/gl.h>
 
-#include "gl/gl_load.h"
+#include "gl/device/gl_load.h"
 
 /* ---- a context of the program's own ---------------------------------------------------------- */
 

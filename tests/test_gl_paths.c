@@ -5,8 +5,8 @@
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
+#include "gl/device/gl_load.h"
 #include "gl/gl_classic.h"
-#include "gl/gl_load.h"
 
 #include <dlfcn.h>
 

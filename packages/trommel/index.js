@@ -196,7 +196,7 @@ const simd = new Uint8Array([
 /* ---- the state of a lent context --------------------------------------------------------------- */
 
 /* State that a browser has to ask another process for, which answers after all that was enqueued: so what
- * is set is noted on its way, in functions of the context object's own. src/gl/gl_state.c reads it. */
+ * is set is noted on its way, in functions of the context object's own. src/gl/device/gl_state.c reads it. */
 function watchState(gl) {
     const names = [gl.VIEWPORT, gl.SCISSOR_BOX, gl.COLOR_WRITEMASK, gl.PACK_ALIGNMENT, gl.UNPACK_ALIGNMENT];
     if ('bindSampler' in gl)

@@ -2,8 +2,8 @@
 #ifndef TML_GL_CLASSIC_INTERNAL_H
 #define TML_GL_CLASSIC_INTERNAL_H
 
+#include "gl/device/gl_internal.h"
 #include "gl/gl_classic.h"
-#include "gl/gl_internal.h"
 
 /* Floats count without gaps up to here. */
 #define GL_CLASSIC_MOST (1ull << 24)

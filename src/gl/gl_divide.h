@@ -2,7 +2,7 @@
 #ifndef TML_GL_DIVIDE_H
 #define TML_GL_DIVIDE_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 /* A uniform uvec2 for divide(): n from 1 on, below 2^31. */
 static inline gl_uniform gl_divisor(const char *name, uint64_t n)

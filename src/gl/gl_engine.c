@@ -1,6 +1,6 @@
 /* The OpenGL ES engine's table. */
 #include "core/call.h"
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 /* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
 static uint64_t slot_address(const tml_slot *slot)

@@ -2,7 +2,7 @@
 #ifndef TML_GL_FOLD_H
 #define TML_GL_FOLD_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 enum { GL_FOLD_LEVELS = 5, GL_FOLD_DEFINES = 320 };
 

@@ -1,5 +1,5 @@
 /* tml_map_stream on OpenGL ES: one draw, a fragment for each word of the output. */
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 #include "gl_shaders.h"
 

@@ -1,6 +1,6 @@
 /* The picture of a compaction's HistoPyramid: a band for each level, drawn and read back. */
 #include "core/call.h"
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 #include "gl/gl_pyramid.h"
 
 #include "gl_shaders.h"

@@ -26,7 +26,7 @@
 #ifndef TML_GL_PYRAMID_H
 #define TML_GL_PYRAMID_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 enum { GL_PYRAMID_LEVELS = 16 };
 

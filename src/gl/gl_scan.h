@@ -2,7 +2,7 @@
 #ifndef TML_GL_SCAN_H
 #define TML_GL_SCAN_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 enum { GL_SCAN_LEVELS = 8, GL_SCAN_DEFINES = 320 };
 

@@ -3,7 +3,7 @@
 #define TML_GL_FIELD_H
 
 #include "field/field_internal.h"
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 /* Enqueues the evaluation of the whole field into out, WORDS of one sample each. Errors: UNSUPPORTED
  * (a sample would look into too many bins), and gl_draw's. */

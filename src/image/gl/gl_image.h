@@ -2,7 +2,7 @@
 #ifndef TML_GL_IMAGE_H
 #define TML_GL_IMAGE_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 #include "image/image_internal.h"
 
 #include "kernels/kernel.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gl/gl_float_pyramid.h"
+#include "gl_float/gl_float_pyramid.h"
 #include "gl_shaders.h"
 #include "surface/surface_internal.h"
 

@@ -1,5 +1,5 @@
 /* Finds EGL and OpenGL ES; see the header. */
-#include "gl/gl_load.h"
+#include "gl/device/gl_load.h"
 
 #include <string.h>
 

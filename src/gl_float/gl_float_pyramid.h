@@ -8,7 +8,7 @@
 #ifndef TML_GL_FLOAT_PYRAMID_H
 #define TML_GL_FLOAT_PYRAMID_H
 
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 enum { GL_FLOAT_LEVELS = 13 };
 

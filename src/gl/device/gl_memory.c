@@ -1,5 +1,5 @@
 /* Textures: buffers, temporaries and their pool, transfers. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tml_map_stream on the float tier: as on the integer path, a fragment for each word of the output. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #include "gl_shaders.h"
 

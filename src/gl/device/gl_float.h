@@ -11,7 +11,7 @@
 #ifndef TML_GL_FLOAT_H
 #define TML_GL_FLOAT_H
 
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 
 /* The largest count and the most elements and words. */
 enum { GL_FLOAT_MAX = 1 << 24 };

@@ -1,5 +1,5 @@
 /* Building and descending; see the header. */
-#include "gl/gl_float_pyramid.h"
+#include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>
 

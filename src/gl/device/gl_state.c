@@ -1,5 +1,5 @@
 /* The state of OpenGL that the library changes: saved from and given back to a caller's context. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #ifdef __EMSCRIPTEN__
 #    include <emscripten.h>

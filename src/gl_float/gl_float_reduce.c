@@ -1,7 +1,7 @@
 /* tml_reduce on the float tier: 16 values to one, step by step. Floats are added as floats; integers as
  * numbers of 64 bits in eight bytes, and minima and maxima found among keys of four bytes, both exact
  * for every value. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #include <stdio.h>
 

@@ -1,13 +1,13 @@
 /* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use and kept.
  * They are found by what they were made from. */
 #include "core/call.h"
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 #include "gpu/kernel_glue.h"
 
 /* ---- compiling ------------------------------------------------------------------------------- */

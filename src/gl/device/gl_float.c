@@ -1,5 +1,5 @@
 /* The float tier: opening, its share in draws, and transfers. See the header. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #include <stdio.h>
 #include <string.h>

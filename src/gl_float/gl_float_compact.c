@@ -1,6 +1,6 @@
 /* tml_compact on the float tier: a HistoPyramid of what is kept, descended once for each output; then
  * every output gathers. */
-#include "gl/gl_float_pyramid.h"
+#include "gl_float/gl_float_pyramid.h"
 
 #include "gl_shaders.h"
 

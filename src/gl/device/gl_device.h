@@ -3,7 +3,7 @@
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
-#include "gl/gl_internal.h"
+#include "gl/device/gl_internal.h"
 
 enum {
     GL_UNITS = GL_INPUTS_MAX + TML_MAX_INPUTS + 1, /* texture units of a draw: at most 15 */

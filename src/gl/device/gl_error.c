@@ -1,5 +1,5 @@
 /* What OpenGL has to say against a call, in words; and when it is asked. */
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 
 /* A lost context's error in a page; a reset device's elsewhere is GL_CONTEXT_LOST_KHR. */
 enum { CONTEXT_LOST_WEBGL = 0x9242 };

@@ -8,15 +8,15 @@
  * An operation is C that takes temporary textures and calls gl_draw. No operation reads anything back
  * but where gl_exact says so. Temporary textures go back to the pool when the operation ends.
  *
- * This is the integer path (ES 3.0). The paths without integers are gl_float_*.c, with functions of
- * their own behind the same table. */
+ * src/gl is the integer path (ES 3.0), src/gl_float the paths without integers, with functions of their
+ * own behind the same table. */
 #ifndef TML_GL_INTERNAL_H
 #define TML_GL_INTERNAL_H
 
 #include <trommel/gl.h>
 
 #include "core/core_internal.h"
-#include "gl/gl_load.h"
+#include "gl/device/gl_load.h"
 
 /* ---- textures -------------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ void gl_release_kept(tml_context *tml);
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* A fragment shader's text, its includes resolved, without #version. Those of src/gl/shaders/NAME.frag
+/* A fragment shader's text, its includes resolved, without #version. Those of shaders/NAME.frag
  * are declared, as gl_shader_NAME, in the generated gl_shaders.h. They begin with
  *     #include "gl_common.glsl"
  * which brings the kernel vocabulary (kernels/kernel.h) and what it says itself. */

@@ -1,6 +1,6 @@
 /* Draws: one fragment shader over a stretch of its targets' texels; and the small draws that several
  * operations use. */
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 
 #include <string.h>
 

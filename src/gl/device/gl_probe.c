@@ -6,13 +6,13 @@
  * All tests are draws of one row of texels, by two programs: float_probe.frag in GLSL ES 1.00, whose
  * uniform probe_mode says what it does, and probe_words.frag in 3.00. Few programs, because compiling
  * is most of the time that probing takes. */
-#include "gl/gl_probe.h"
+#include "gl/device/gl_probe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gl/gl_float.h"
+#include "gl/device/gl_float.h"
 #include "gl_shaders.h"
 
 /* What a path may need; lines of which several have the same id must all pass. */

@@ -1,7 +1,7 @@
 /* tml_expand on the float tier: a HistoPyramid of counts, descended once for each output. The outputs'
  * number must be exact: where counts could ask for more than 2^24, the call waits for the total and
  * refuses what is too much, before anything is written. */
-#include "gl/gl_float_pyramid.h"
+#include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef TML_GL_PROBE_H
 #define TML_GL_PROBE_H
 
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 
 /* With the context current. wanted: TML_GL_PATH_AUTO, or the path to force. Errors: UNSUPPORTED, with
  * what failed. */

@@ -1,13 +1,13 @@
 /* Opening a device: EGL's devices, or what is current; and making it current for each call. */
-#include "gl/gl_device.h"
+#include "gl/device/gl_device.h"
 #include "core/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gl/gl_float.h"
-#include "gl/gl_probe.h"
+#include "gl/device/gl_float.h"
+#include "gl/device/gl_probe.h"
 
 #ifdef __EMSCRIPTEN__
 #    include <emscripten/html5.h>
