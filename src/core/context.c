@@ -14,11 +14,18 @@ const tml_engine *const tml_engines[] = {
     &tml_vulkan_engine,
 #endif
 #ifdef TML_GL
-    &tml_gl_engine,
+    &tml_gl_engine,     &tml_gl_float_engine,
 #endif
-    &tml_cpu_engine,
-    NULL,
+    &tml_cpu_engine,    NULL,
 };
+
+const tml_engine *tml_engine_of(tml_part part)
+{
+    const tml_engine *const *engine = tml_engines;
+    while (*engine && (*engine)->part != part)
+        engine++;
+    return *engine;
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -210,7 +217,8 @@ static uint32_t list_devices(const tml_engine *const *engines, const tml_open_de
 {
     uint32_t count = 0, hardware = 0;
     for (const tml_engine *const *engine = engines; *engine; engine++) {
-        if (desc && desc->engine != TML_ENGINE_AUTO && desc->engine != (*engine)->kind)
+        if (!(*engine)->devices ||
+            (desc && desc->engine != TML_ENGINE_AUTO && desc->engine != (*engine)->kind))
             continue;
         tml_device_info found[DEVICES_MAX];
         uint32_t here = (*engine)->devices(desc, found, DEVICES_MAX - count);

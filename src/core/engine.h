@@ -37,10 +37,21 @@ typedef struct tml_engine_op {
     tml_status (*run)(tml_context *tml, const void *desc, void *scratch, size_t scratch_size);
 } tml_engine_op;
 
+/* The engines as programs tell them apart: both tiers of OpenGL ES are TML_ENGINE_GL in public. */
+typedef enum tml_part {
+    PART_CPU,
+    PART_VULKAN,
+    PART_GL,
+    PART_GL_FLOAT,
+    PART_COUNT,
+} tml_part;
+
 typedef struct tml_engine {
     tml_engine_kind kind;
+    tml_part part;
     const char *name;
-    /* What there is, best first. desc: of the tml_open that asks; NULL: of tml_devices. */
+    /* What there is, best first. desc: of the tml_open that asks; NULL: of tml_devices. NULL: no devices of
+     * its own; the open of another engine of the kind turns to this one (tml_engine_of). */
     uint32_t (*devices)(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
     /* Does desc lend a device of this engine's? Then nothing is listed. NULL: never. */
     bool (*is_lent)(const tml_open_desc *desc);
@@ -86,8 +97,11 @@ typedef struct tml_engine {
 
 /* Engines in order of preference, NULL-ended. */
 extern const tml_engine *const tml_engines[];
-extern const tml_engine tml_cpu_engine;    /* src/cpu/cpu_engine.c */
-extern const tml_engine tml_vulkan_engine; /* src/vulkan/vulkan_engine.c */
-extern const tml_engine tml_gl_engine;     /* src/gl/gl_engine.c */
+extern const tml_engine tml_cpu_engine;      /* src/cpu/cpu_engine.c */
+extern const tml_engine tml_vulkan_engine;   /* src/vulkan/vulkan_engine.c */
+extern const tml_engine tml_gl_engine;       /* src/gl/gl_engine.c */
+extern const tml_engine tml_gl_float_engine; /* src/gl_float/gl_float_engine.c */
+/* The one of tml_engines, or NULL. */
+const tml_engine *tml_engine_of(tml_part part);
 
 #endif

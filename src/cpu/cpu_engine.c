@@ -121,6 +121,7 @@ static tml_status cpu_sync(tml_context *tml)
 
 const tml_engine tml_cpu_engine = {
     .kind = TML_ENGINE_CPU,
+    .part = PART_CPU,
     .name = "cpu",
     .devices = cpu_devices,
     .open = cpu_open,

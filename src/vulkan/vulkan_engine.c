@@ -41,6 +41,7 @@ static bool avoids(const tml_context *tml, tml_method method)
 
 const tml_engine tml_vulkan_engine = {
     .kind = TML_ENGINE_VULKAN,
+    .part = PART_VULKAN,
     .name = "vulkan",
     .devices = vk_devices,
     .is_lent = is_lent,

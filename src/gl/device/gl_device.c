@@ -485,3 +485,16 @@ void gl_close(tml_context *tml)
     tml_free(tml, d, sizeof *d);
     tml->engine_state = NULL;
 }
+
+tml_status gl_sync(tml_context *tml)
+{
+    tml_status status = gl_enter(tml);
+    if (status == TML_OK) {
+        gl_device *d = gl_device_of(tml);
+        gl_errors_note(d);
+        d->fn.Finish();
+        status = gl_errors_check(tml, "tml_sync");
+        gl_leave(tml);
+    }
+    return status;
+}

@@ -1,5 +1,5 @@
-/* The state of an open device: for the files of the engine's core alone (gl_device.c, gl_state.c,
- * gl_error.c, gl_memory.c, gl_program.c, gl_draw.c, gl_probe.c). Operations see gl_internal.h. */
+/* The state of an open device: for the files of this folder and the float tier. Operations see
+ * gl_internal.h. */
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
@@ -102,6 +102,7 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
 bool gl_is_lent(const tml_open_desc *desc);
 tml_status gl_open(tml_context *tml, const tml_open_desc *desc);
 void gl_close(tml_context *tml);
+tml_status gl_sync(tml_context *tml);
 
 /* Saves and restores what the library changes; sets what its draws take for granted. */
 void gl_state_save(gl_device *device);
@@ -134,6 +135,15 @@ tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
 tml_status gl_map(tml_context *tml, tml_slot *slot, void **out);
 void gl_unmap(tml_context *tml, tml_slot *slot);
+tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
+uint64_t gl_slot_address(const tml_slot *slot);
+
+/* What is alike in the tables of both tiers. The float tier has no devices and no open of its own. */
+#define GL_ENGINE                                                                                  \
+    .kind = TML_ENGINE_GL, .name = "gl", .close = gl_close, .buffer_create = gl_buffer_create,     \
+    .buffer_destroy = gl_buffer_destroy, .read = gl_read, .write = gl_write, .map = gl_map,        \
+    .unmap = gl_unmap, .sync = gl_sync, .scratch_resize = gl_scratch_resize,                       \
+    .address = gl_slot_address
 
 /* gl_program.c. textures: all that the draw binds, to know their rows. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,

@@ -315,6 +315,25 @@ tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, ui
     return status;
 }
 
+tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shader *shader)
+{
+    const gl_texture *out = gl_texture_of(tml, desc->out);
+    size_t size = tml_type_size(desc->kernel->result);
+    /* Bools share words: the last one may keep old bytes. */
+    bool in_place = size < 4 && (desc->length.count % 4 != 0 || !tml_is_none(desc->length.device));
+    for (uint32_t a = 0; a < TML_MAX_INPUTS; a++)
+        in_place = in_place || gl_texture_of(tml, desc->in[a]) == out;
+    return gl_draw(tml, &(gl_draw_info){
+                            .shader = shader,
+                            .kernel = {desc->kernel, &desc->params, desc->in},
+                            .length = &desc->length,
+                            .inputs = {{"old", in_place ? out : NULL}},
+                            .targets = {out},
+                            .count = gl_words(desc->length.count, size),
+                            .in_place = in_place,
+                        });
+}
+
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel)
 {
     (void)tml;

@@ -16,8 +16,6 @@
 /* The largest count and the most elements and words. */
 enum { GL_FLOAT_MAX = 1 << 24 };
 
-extern const tml_engine tml_gl_float_engine; /* gl_engine.c; in place of tml_gl_engine */
-
 static inline bool gl_is_float(const gl_device *d)
 {
     return d->path > TML_GL_INTEGER;
@@ -55,8 +53,5 @@ bool gl_float_kernel_supported(tml_context *tml, const gl_shader *shader, const 
                                gl_format target, const gl_kernel_use *use);
 /* Is this many within the tier's numbers? Says why not. */
 bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count);
-
-extern const tml_engine_op gl_op_float_map, gl_op_float_reduce, gl_op_float_compact,
-    gl_op_float_expand, gl_op_float_surface;
 
 #endif

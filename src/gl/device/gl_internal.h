@@ -171,7 +171,7 @@ tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel);
 
 /* tml_map_stream's draw, by a shader that makes word after word of the output and takes the words there
- * were from "old" (gl_map.c). */
+ * were from "old". */
 tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shader *shader);
 
 /* Stores a 64-bit number whose words are texel and texel + 1 (or, QUADS, x and y of texel) of from into
@@ -219,9 +219,5 @@ void gl_leave(tml_context *tml);
         return status;                                                                             \
     }                                                                                              \
     const tml_engine_op gl_op_##NAME = {NAME##_supports_desc, NULL, NAME##_run_desc};
-
-extern const tml_engine_op gl_op_map, gl_op_reduce, gl_op_scan, gl_op_compact, gl_op_partition,
-    gl_op_expand, gl_op_unique, gl_op_reduce_segments, gl_op_scan_segments, gl_op_field,
-    gl_op_surface, gl_op_image_measure, gl_op_image_expose, gl_op_image_tonemap, gl_op_image_mips;
 
 #endif

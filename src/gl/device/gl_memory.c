@@ -592,3 +592,19 @@ void gl_unmap(tml_context *tml, tml_slot *slot)
     tml_free(tml, buffer->mapped, slot->size);
     buffer->mapped = NULL;
 }
+
+/* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
+uint64_t gl_slot_address(const tml_slot *slot)
+{
+    return (uint64_t)gl_slot_texture(slot)->name << 34;
+}
+
+/* Temporary textures serve for scratch: an arena of one would be read and drawn to at once. */
+tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out)
+{
+    (void)tml;
+    (void)call;
+    (void)size;
+    *out = NULL;
+    return TML_OK;
+}

@@ -1,0 +1,110 @@
+/* Public calls that are of OpenGL ES alone. */
+#include "core/call.h"
+#include "gl/device/gl_device.h"
+
+const char *tml_gl_path_name(tml_gl_path path)
+{
+    static const char *const names[] = {"auto", "integer", "float", "float_packed", "packed"};
+    return (size_t)path < TML_ARRAY_SIZE(names) ? names[path] : "unknown";
+}
+
+static tml_status check_engine(tml_context *tml, const char *call)
+{
+    return tml->engine->kind == TML_ENGINE_GL
+               ? TML_OK
+               : tml_error(tml, TML_UNSUPPORTED, "%s: this context is on engine %s, not on gl",
+                           call, tml->engine->name);
+}
+
+static tml_status texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
+{
+    tml_status status = check_engine(tml, "tml_gl_texture");
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, "tml_gl_texture", "buffer", buffer, NULL, 0);
+    if (status != TML_OK)
+        return status;
+    const gl_texture *texture = gl_texture_of(tml, buffer);
+    *out = (tml_gl_memory){texture->name, texture->width, texture->height};
+    return TML_OK;
+}
+
+tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
+{
+    tml_status status = TML_ENTER(tml, out);
+    return status ? status : tml_leave(tml, texture(tml, buffer, out));
+}
+
+uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)
+{
+    if (!tml || tml->engine->kind != TML_ENGINE_GL)
+        return 0;
+    const gl_device *d = gl_device_of(tml);
+    for (uint32_t i = 0; i < TML_MIN_OF(d->test_count, capacity) && out; i++)
+        out[i] = d->tests[i];
+    return d->test_count;
+}
+
+static tml_status time_begin(tml_context *tml)
+{
+    tml_status status = check_engine(tml, "tml_gl_time_begin");
+    if (status == TML_OK)
+        status = gl_enter(tml);
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    d->fn.Finish(); /* for the clock, also where the device's turns out to be disturbed */
+    d->timed_from = tml_seconds();
+    if (d->has_timer) {
+        GLint was_disjoint;
+        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &was_disjoint); /* which forgets it */
+        if (!d->timer)
+            d->fn.GenQueries(1, &d->timer);
+        d->fn.BeginQuery(GL_TIME_ELAPSED_EXT, d->timer);
+    }
+    d->is_timing = true;
+    gl_leave(tml);
+    return TML_OK;
+}
+
+tml_status tml_gl_time_begin(tml_context *tml)
+{
+    tml_status status = TML_ENTER(tml);
+    return status ? status : tml_leave(tml, time_begin(tml));
+}
+
+static tml_status time_end(tml_context *tml, double *seconds)
+{
+    tml_status status = check_engine(tml, "tml_gl_time_end");
+    if (status != TML_OK)
+        return status;
+    gl_device *d = gl_device_of(tml);
+    if (!d->is_timing)
+        return tml_error(tml, TML_INVALID_ARGUMENT,
+                         "tml_gl_time_end: no tml_gl_time_begin before it");
+    status = gl_enter(tml);
+    if (status != TML_OK)
+        return status;
+    d->is_timing = false;
+    GLuint64 nanoseconds = 0;
+    GLint is_disjoint = GL_TRUE;
+    if (d->has_timer)
+        d->fn.EndQuery(GL_TIME_ELAPSED_EXT);
+    gl_errors_note(d);
+    d->fn.Finish();
+    *seconds = tml_seconds() - d->timed_from;
+    if (d->has_timer) {
+        d->fn.GetQueryObjectui64vEXT(d->timer, GL_QUERY_RESULT, &nanoseconds);
+        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &is_disjoint);
+    }
+    if (!is_disjoint)
+        *seconds = 1e-9 * (double)nanoseconds;
+    status = gl_errors_check(tml, "tml_gl_time_end");
+    gl_leave(tml);
+    return status;
+}
+
+tml_status tml_gl_time_end(tml_context *tml, double *seconds)
+{
+    tml_status status = TML_ENTER(tml, seconds);
+    return status ? status : tml_leave(tml, time_end(tml, seconds));
+}

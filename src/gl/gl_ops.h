@@ -1,0 +1,11 @@
+/* The operations of the OpenGL ES engine, for its table. */
+#ifndef TML_GL_OPS_H
+#define TML_GL_OPS_H
+
+#include "core/engine.h"
+
+extern const tml_engine_op gl_op_map, gl_op_reduce, gl_op_scan, gl_op_compact, gl_op_partition,
+    gl_op_expand, gl_op_unique, gl_op_reduce_segments, gl_op_scan_segments, gl_op_field,
+    gl_op_surface, gl_op_image_measure, gl_op_image_expose, gl_op_image_tonemap, gl_op_image_mips;
+
+#endif

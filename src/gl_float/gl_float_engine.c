@@ -1,0 +1,36 @@
+/* The float tier's table, in place of gl_engine.c's. */
+#include "gl_float/gl_float_internal.h"
+
+static const char *float_tier(const tml_context *tml)
+{
+    switch (gl_device_of(tml)->path) {
+    case TML_GL_FLOAT:
+        return "path float";
+    case TML_GL_FLOAT_PACKED:
+        return "path float_packed";
+    default:
+        return "path packed";
+    }
+}
+
+/* Unless one of its paths is asked for. */
+static bool float_yields(const tml_open_desc *desc)
+{
+    return !desc->gl || desc->gl->path == TML_GL_PATH_AUTO;
+}
+
+const tml_engine tml_gl_float_engine = {
+    GL_ENGINE,
+    .part = PART_GL_FLOAT,
+    .tier = float_tier,
+    .yields = float_yields,
+    .makes_soups = true,
+    .ops =
+        {
+            [TML_OP_MAP] = &gl_op_float_map,
+            [TML_OP_REDUCE] = &gl_op_float_reduce,
+            [TML_OP_COMPACT] = &gl_op_float_compact,
+            [TML_OP_EXPAND] = &gl_op_float_expand,
+            [TML_OP_SURFACE] = &gl_op_float_surface,
+        },
+};
