@@ -22,10 +22,6 @@ typedef enum tml_op {
     TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
     TML_OP_FIELD,           /* field_plan, src/field/field_internal.h */
     TML_OP_SURFACE,         /* surface_plan, src/surface/surface_internal.h */
-    TML_OP_IMAGE_MEASURE,   /* image_measure_plan, src/image/image_internal.h; so the next three */
-    TML_OP_IMAGE_EXPOSE,    /* image_expose_plan */
-    TML_OP_IMAGE_TONEMAP,   /* image_tonemap_plan */
-    TML_OP_IMAGE_MIPS,      /* image_mips_plan */
     TML_OP_COUNT
 } tml_op;
 

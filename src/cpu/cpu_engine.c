@@ -150,9 +150,5 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_SCAN_SEGMENTS] = &cpu_op_scan_segments,
             [TML_OP_FIELD] = &cpu_op_field,
             [TML_OP_SURFACE] = &cpu_op_surface,
-            [TML_OP_IMAGE_MEASURE] = &cpu_op_image_measure,
-            [TML_OP_IMAGE_EXPOSE] = &cpu_op_image_expose,
-            [TML_OP_IMAGE_TONEMAP] = &cpu_op_image_tonemap,
-            [TML_OP_IMAGE_MIPS] = &cpu_op_image_mips,
         },
 };

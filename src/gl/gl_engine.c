@@ -21,9 +21,5 @@ const tml_engine tml_gl_engine = {
             [TML_OP_SCAN] = &gl_op_scan,
             [TML_OP_REDUCE_SEGMENTS] = &gl_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &gl_op_scan_segments,
-            [TML_OP_IMAGE_MEASURE] = &gl_op_image_measure,
-            [TML_OP_IMAGE_EXPOSE] = &gl_op_image_expose,
-            [TML_OP_IMAGE_TONEMAP] = &gl_op_image_tonemap,
-            [TML_OP_IMAGE_MIPS] = &gl_op_image_mips,
         },
 };

@@ -121,7 +121,8 @@ static tml_status expose(tml_context *tml, const tml_image_expose_desc *desc)
     image_expose_plan plan = {.settings = settings_of(desc), .state = desc->state};
     if (!is_manual)
         plan.stats = desc->stats;
-    return stream_run(tml, call, TML_OP_IMAGE_EXPOSE, &plan, (tml_buffer){0, 0});
+    return stream_run_op(tml, call, image_parts_of[tml->engine->part].expose, "no exposure", &plan,
+                         (tml_buffer){0, 0});
 }
 
 tml_status tml_image_expose(tml_context *tml, const tml_image_expose_desc *desc)

@@ -1,9 +1,9 @@
 /* Image: the plans that engines get. src/image checks descs and resolves their zeros into these, and
- * stream_run (stream/stream_internal.h) takes them to the engine: supports(), scratch, run().
+ * stream_run_op (stream/stream_internal.h) takes them to the engine's part: supports(), scratch, run().
  *
  * What every engine must do, with the formulas of src/kernels/image*.k.h and no others:
  *
- *   TML_OP_IMAGE_MEASURE  image_measure_plan. Each pixel once:
+ *   measure  image_measure_plan. Each pixel once:
  *       decode its colours (image_from_f16, _u8, _u16; an f32 as it is), 1 or 2 channels: the first
  *       largest = the largest image_magnitude of its colours (of what counts: not alpha)
  *       each colour through image_colour; luminance by image_luminance, or image_luminance_max where
@@ -27,16 +27,16 @@
  *     method BLOCKS, what engines may support or not: see trommel/image.h; DEVIATION is 0 then, and so
  *     are the counts of kinds and the histogram, PIXELS, WEIGHT and LOG_WEIGHT are the region's pixels,
  *     MIN and MAX infinity and -infinity; the mean logarithm as a fixed-point number times LOG_WEIGHT.
- *   TML_OP_IMAGE_EXPOSE   image_expose_plan. image_expose of image_expose.k.h, once.
- *   TML_OP_IMAGE_TONEMAP  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
+ *   expose   image_expose_plan. image_expose of image_expose.k.h, once.
+ *   tonemap  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
  *       (image_tone.k.h) with scale * state's word TML_EXPOSURE_SCALE, image_tone, encode
  *       (image_to_integer, image_to_f16). In place where in and out are the same memory: read a pixel
  *       before it is written.
- *   TML_OP_IMAGE_MIPS     image_mips_plan. Level by level, or several at once: floats between the levels,
+ *   mips     image_mips_plan. Level by level, or several at once: floats between the levels,
  *       alpha as it is (srgb does not concern it), encode as above. image_mips.k.h says which texels
  *       and how much of each.
  *
- * Scratch: scratch_size(plan) of the engine's table, as for the stream operations. Nothing else is
+ * Scratch: scratch_size(plan), as for the stream operations. Nothing else is
  * allocated after the first call of a kind. */
 #ifndef TML_IMAGE_INTERNAL_H
 #define TML_IMAGE_INTERNAL_H
@@ -52,6 +52,12 @@
 #include "kernels/image_expose.k.h"
 
 #include "kernels/kernel_end.h"
+
+/* What an engine does for pictures, by tml_engine.part; NULL: it does not. */
+typedef struct image_parts {
+    const tml_engine_op *measure, *expose, *tonemap, *mips;
+} image_parts;
+extern const image_parts image_parts_of[PART_COUNT];
 
 /* Pixels as engines take them: element (x, y, channel) is scalar
  *     first + y * row_stride + x * channels + channel

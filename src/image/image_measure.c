@@ -190,7 +190,8 @@ static tml_status measure(tml_context *tml, const tml_image_measure_desc *desc)
     tml_status status = resolve(tml, "tml_image_measure", desc, &plan);
     return status
                ? status
-               : stream_run(tml, "tml_image_measure", TML_OP_IMAGE_MEASURE, &plan, desc->scratch);
+               : stream_run_op(tml, "tml_image_measure", image_parts_of[tml->engine->part].measure,
+                               "no measures of pictures", &plan, desc->scratch);
 }
 
 tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *desc)
@@ -204,7 +205,7 @@ static size_t measure_scratch_size(tml_context *tml, const tml_image_measure_des
     image_measure_plan plan;
     if (resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
         return 0;
-    return stream_scratch_size(tml, TML_OP_IMAGE_MEASURE, &plan);
+    return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].measure, &plan);
 }
 
 size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)

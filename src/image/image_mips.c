@@ -87,7 +87,8 @@ static tml_status mips(tml_context *tml, const tml_image_mips_desc *desc)
     tml_status status = resolve(tml, "tml_image_mips", desc, &plan);
     if (status != TML_OK || plan.levels == 1)
         return status;
-    return stream_run(tml, "tml_image_mips", TML_OP_IMAGE_MIPS, &plan, desc->scratch);
+    return stream_run_op(tml, "tml_image_mips", image_parts_of[tml->engine->part].mips,
+                         "no mip levels", &plan, desc->scratch);
 }
 
 tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
@@ -101,7 +102,7 @@ static size_t mips_scratch_size(tml_context *tml, const tml_image_mips_desc *des
     image_mips_plan plan;
     if (resolve(tml, "tml_image_mips_scratch_size", desc, &plan) || plan.levels == 1)
         return 0;
-    return stream_scratch_size(tml, TML_OP_IMAGE_MIPS, &plan);
+    return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].mips, &plan);
 }
 
 size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)

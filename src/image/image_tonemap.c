@@ -63,7 +63,8 @@ static tml_status tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
         if (status != TML_OK)
             return status;
     }
-    return stream_run(tml, call, TML_OP_IMAGE_TONEMAP, &plan, (tml_buffer){0, 0});
+    return stream_run_op(tml, call, image_parts_of[tml->engine->part].tonemap, "no tone curves",
+                         &plan, (tml_buffer){0, 0});
 }
 
 tml_status tml_image_tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)

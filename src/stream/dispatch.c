@@ -226,18 +226,13 @@ static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_SCAN_SEGMENTS] = "no scans of segments",
     [TML_OP_FIELD] = "no fields",
     [TML_OP_SURFACE] = "no surfaces",
-    [TML_OP_IMAGE_MEASURE] = "no measures of pictures",
-    [TML_OP_IMAGE_EXPOSE] = "no exposure",
-    [TML_OP_IMAGE_TONEMAP] = "no tone curves",
-    [TML_OP_IMAGE_MIPS] = "no mip levels",
 };
 
 /* ---- method, scratch, run ------------------------------------------------------------------- */
 
-static bool supported(tml_context *tml, tml_op op, const void *desc)
+static bool supported(tml_context *tml, const tml_engine_op *op, const void *desc)
 {
-    const tml_engine_op *entry = tml->engine->ops[op];
-    return entry && (!entry->supports || entry->supports(tml, desc));
+    return op && (!op->supports || op->supports(tml, desc));
 }
 
 static bool avoided(const tml_context *tml, tml_method method)
@@ -255,7 +250,7 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
         *method = *preference;
         bool is_last = preference[1] == TML_METHOD_AUTO;
-        if (!is_last && (!supported(tml, op, desc) || avoided(tml, *method)))
+        if (!is_last && (!supported(tml, tml->engine->ops[op], desc) || avoided(tml, *method)))
             *method = TML_METHOD_AUTO;
     }
     return TML_OK;
@@ -280,8 +275,8 @@ static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer sc
     return TML_OK;
 }
 
-tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
-                      tml_buffer scratch)
+tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
+                         const char *what, const void *desc, tml_buffer scratch)
 {
     if (tml_is_cancelled(tml))
         return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began%s", call,
@@ -293,12 +288,10 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
         if (tml->error[0]) /* the engine has said why */
             return TML_UNSUPPORTED;
         return tml_refuse(tml, call,
-                          tml->engine->ops[op] ? "no such operation for this method, kernel or type"
-                                               : op_words[op]);
+                          op ? "no such operation for this method, kernel or type" : what);
     }
 
-    const tml_engine_op *entry = tml->engine->ops[op];
-    size_t size = entry->scratch_size ? entry->scratch_size(tml, desc) : 0;
+    size_t size = op->scratch_size ? op->scratch_size(tml, desc) : 0;
     void *memory = NULL;
     if (!tml_is_none(scratch)) {
         tml_status status = lent_scratch(tml, call, scratch, size, &memory, &size);
@@ -309,13 +302,22 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
         if (status)
             return status;
     }
-    return entry->run(tml, desc, memory, size);
+    return op->run(tml, desc, memory, size);
+}
+
+size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc)
+{
+    size_t size = supported(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
+    return size > 0 ? size + TML_ALIGNMENT : 0; /* a buffer of the caller's may start anywhere */
+}
+
+tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
+                      tml_buffer scratch)
+{
+    return stream_run_op(tml, call, tml->engine->ops[op], op_words[op], desc, scratch);
 }
 
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc)
 {
-    const tml_engine_op *entry = tml->engine->ops[op];
-    size_t size =
-        supported(tml, op, desc) && entry->scratch_size ? entry->scratch_size(tml, desc) : 0;
-    return size > 0 ? size + TML_ALIGNMENT : 0; /* a buffer of the caller's may start anywhere */
+    return stream_op_scratch_size(tml, tml->engine->ops[op], desc);
 }

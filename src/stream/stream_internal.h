@@ -88,6 +88,11 @@ tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void 
                       tml_buffer scratch);
 /* Bytes that desc->scratch must have for stream_run; 0 where the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
+/* The same of a program's operation, from its table of parts; op: NULL where the engine has none, which
+ * what says ("no mip levels"). */
+tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
+                         const char *what, const void *desc, tml_buffer scratch);
+size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 
 /* Folds (reduce.c): the types that a result of folding in may have, and the check of both buffers. */
 const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);

@@ -73,9 +73,5 @@ const tml_engine tml_vulkan_engine = {
             [TML_OP_SCAN_SEGMENTS] = &vk_op_scan_segments,
             [TML_OP_FIELD] = &vk_op_field,
             [TML_OP_SURFACE] = &vk_op_surface,
-            [TML_OP_IMAGE_MEASURE] = &vk_op_image_measure,
-            [TML_OP_IMAGE_EXPOSE] = &vk_op_image_expose,
-            [TML_OP_IMAGE_TONEMAP] = &vk_op_image_tonemap,
-            [TML_OP_IMAGE_MIPS] = &vk_op_image_mips,
         },
 };

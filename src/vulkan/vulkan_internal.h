@@ -217,6 +217,6 @@ tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_scan, vk_op_compact, vk_op_partition,
     vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments, vk_op_field,
-    vk_op_surface, vk_op_image_measure, vk_op_image_expose, vk_op_image_tonemap, vk_op_image_mips;
+    vk_op_surface;
 
 #endif

@@ -1,0 +1,23 @@
+/* The engines' parts for pictures. */
+#include "image/image_internal.h"
+
+#define IMAGE_PARTS(engine)                                                                        \
+    {                                                                                              \
+        &engine##_op_image_measure, &engine##_op_image_expose, &engine##_op_image_tonemap,         \
+            &engine##_op_image_mips                                                                \
+    }
+
+extern const tml_engine_op cpu_op_image_measure, cpu_op_image_expose, cpu_op_image_tonemap,
+    cpu_op_image_mips, vk_op_image_measure, vk_op_image_expose, vk_op_image_tonemap,
+    vk_op_image_mips, gl_op_image_measure, gl_op_image_expose, gl_op_image_tonemap,
+    gl_op_image_mips;
+
+const image_parts image_parts_of[PART_COUNT] = {
+    [PART_CPU] = IMAGE_PARTS(cpu),
+#ifdef TML_VULKAN
+    [PART_VULKAN] = IMAGE_PARTS(vk),
+#endif
+#ifdef TML_GL
+    [PART_GL] = IMAGE_PARTS(gl),
+#endif
+};
