@@ -3,7 +3,8 @@
 #include "test.h"
 
 #include "contexts.h"
-#include "field/vulkan/vulkan_field.h"
+#include "field/field_internal.h"
+#include "vulkan/vulkan_internal.h"
 
 enum { MAX_DEVICES = 8, POINTS = 300 };
 
@@ -52,8 +53,9 @@ static void slabs_on(tml_context *tml, tml_field_kind kind)
         if (i + 1 == TML_ARRAY_SIZE(slabs))
             plan->device.brick_room = field_bricks_along(dims[0]) * field_bricks_along(dims[1]);
         for (uint64_t z = 0; z < dims[2]; z += slabs[i])
-            CHECK_OK(tml, vk_field_slab(tml, plan, z, TML_MIN_OF(slabs[i], dims[2] - z),
-                                        vk_address_of(tml, out) + z * slice * sizeof(float)));
+            CHECK_OK(tml, field_slab(tml, plan, z, TML_MIN_OF(slabs[i], dims[2] - z),
+                                     (void *)(uintptr_t)(vk_address_of(tml, out) +
+                                                         z * slice * sizeof(float))));
         CHECK_OK(tml, tml_read(tml, out, parts));
         CHECK(memcmp(whole, parts, sizeof whole) == 0);
     }

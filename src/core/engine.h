@@ -20,7 +20,6 @@ typedef enum tml_op {
     TML_OP_UNIQUE,          /* tml_unique_desc */
     TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
     TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
-    TML_OP_FIELD,           /* field_plan, src/field/field_internal.h */
     TML_OP_SURFACE,         /* surface_plan, src/surface/surface_internal.h */
     TML_OP_COUNT
 } tml_op;

@@ -148,7 +148,6 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_UNIQUE] = &cpu_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &cpu_op_scan_segments,
-            [TML_OP_FIELD] = &cpu_op_field,
             [TML_OP_SURFACE] = &cpu_op_surface,
         },
 };

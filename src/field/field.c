@@ -365,7 +365,7 @@ tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_f
 static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
 {
     static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
-    const tml_engine_op *op = tml->engine->ops[TML_OP_FIELD];
+    const tml_engine_op *op = field_parts_of[tml->engine->part].field;
     if (!op)
         return tml_refuse(tml, "tml_field", "no fields");
     tml_field_desc resolved;

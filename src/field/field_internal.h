@@ -1,5 +1,4 @@
-/* Field: what the plan of a field holds, for the engines' field parts and for the surface, which
- * evaluates a field slab by slab without storing it.
+/* Field: what the plan of a field holds, for the engines' parts.
  *
  * A plan is the points sorted into bins. A bin is a cube of samples whose edge is a power of two
  * and at least FIELD_BRICK; bins lie on the grid like samples do, x fastest, so whole rows and
@@ -15,12 +14,9 @@
 #ifndef TML_FIELD_INTERNAL_H
 #define TML_FIELD_INTERNAL_H
 
-#include "core/core_internal.h"
+#include "field/field_slabs.h"
 
 enum {
-    FIELD_BRICK_LOG2 = 3,
-    FIELD_BRICK =
-        1 << FIELD_BRICK_LOG2,   /* samples along a brick's edge; bricks start at multiples */
     FIELD_MAX_LEVELS = 8,        /* the last level also takes every smaller radius */
     FIELD_MAX_BINS = 1 << 22,    /* a level; larger grids get larger bins */
     FIELD_LEVEL_WORDS = 8,       /* of device.levels */
@@ -39,7 +35,7 @@ typedef struct field_level {
     uint64_t first_bin; /* in starts */
 } field_level;
 
-typedef struct field_plan {
+struct field_plan {
     tml_buffer
         out; /* f32, dims product: for the engine's operation; none when slabs are evaluated */
     uint64_t dims[3];
@@ -71,18 +67,24 @@ typedef struct field_plan {
         tml_buffer bricks;
         uint64_t brick_room;
     } device;
-} field_plan;
+};
+
+/* What an engine does for fields, by tml_engine.part; NULL: it has none. */
+typedef tml_status field_slab_fn(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                                 uint64_t z_count, void *out);
+typedef struct field_parts {
+    const tml_engine_op *field; /* field_plan, into its out */
+    field_slab_fn *slab;        /* field_slab */
+} field_parts;
+extern const field_parts field_parts_of[PART_COUNT];
+extern const tml_engine_op cpu_op_field, vk_op_field, gl_op_field;
+field_slab_fn cpu_field_slabs, vk_field_slab, gl_field_slab;
 
 /* Bricks, or parts of one, along that many samples. */
 static inline uint64_t field_bricks_along(uint64_t samples)
 {
     return (samples + FIELD_BRICK - 1) / FIELD_BRICK;
 }
-
-/* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
- * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
-tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
-void field_plan_destroy(tml_context *tml, field_plan *plan);
 
 /* The bins along an axis that samples [first, last] must look into. Inclusive. */
 void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
@@ -92,9 +94,7 @@ void field_level_reach(const field_level *level, int axis, uint64_t first, uint6
  * points come close to but do not reach. */
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count);
 
-/* Evaluates slices [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
- * fastest). Pure and thread-safe; any split into slabs gives the same samples bit for bit. Slabs of
- * whole bricks (z_first and z_count multiples of FIELD_BRICK) cost least. src/field/cpu/cpu_field.c */
+/* A slab by this thread alone, which needs no context. src/field/cpu/cpu_field.c */
 void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, float *out);
 
 /* ---- between the files of src/field ---------------------------------------------------------- */

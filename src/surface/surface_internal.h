@@ -9,7 +9,7 @@
 #define TML_SURFACE_INTERNAL_H
 
 #include "core/core_internal.h"
-#include "field/field_internal.h"
+#include "field/field_slabs.h"
 
 typedef enum surface_stage {
     SURFACE_COUNT,

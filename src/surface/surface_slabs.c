@@ -381,31 +381,6 @@ typedef struct loading {
     tml_status status;
 } loading;
 
-/* Layers of a field, a brick's at a time. */
-typedef struct field_layers {
-    const field_plan *field;
-    uint64_t first, end;
-    float *out;
-} field_layers;
-
-static void evaluate_bricks(void *argument, uint32_t index)
-{
-    const field_layers *job = argument;
-    uint64_t from = (job->first / FIELD_BRICK + index) * FIELD_BRICK, to = from + FIELD_BRICK;
-    from = TML_MAX_OF(from, job->first);
-    to = TML_MIN_OF(to, job->end);
-    cpu_field_slab(job->field, from, to - from,
-                   job->out + (from - job->first) * job->field->dims[0] * job->field->dims[1]);
-}
-
-/* On the calling thread and the context's workers, which a thread beside them could not use. */
-static void evaluate_layers(const stream *s, uint64_t first, uint64_t count, void *out)
-{
-    field_layers job = {s->field, first, first + count, out};
-    uint64_t bricks = (job.end + FIELD_BRICK - 1) / FIELD_BRICK - first / FIELD_BRICK;
-    tml_parallel_for(s->tml, (uint32_t)bricks, evaluate_bricks, &job);
-}
-
 static void *load(void *argument)
 {
     loading *job = argument;
@@ -429,7 +404,8 @@ static void *load(void *argument)
                    common * source->layer);
         }
         if (from < job->to.held_end && s->field)
-            evaluate_layers(s, from, job->to.held_end - from, to + common * source->layer);
+            job->status = field_slab(s->tml, s->field, from, job->to.held_end - from,
+                                     to + common * source->layer);
         else if (from < job->to.held_end)
             job->status = s->desc->read(s->desc->user, (tml_surface_source)i, from,
                                         job->to.held_end - from, to + common * source->layer);
@@ -467,6 +443,8 @@ static tml_status load_end(stream *s, loading *job)
     if (s->field)
         load(job);
     surface_time(s->result, s->field ? "field" : "wait for samples", tml_seconds() - start);
+    if (s->field && job->status != TML_OK)
+        return job->status;
     if (job->status != TML_OK)
         return tml_error(s->tml, job->status,
                          "tml_surface_stream: layers %" PRIu64 " to %" PRIu64

@@ -71,7 +71,6 @@ const tml_engine tml_vulkan_engine = {
             [TML_OP_UNIQUE] = &vk_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &vk_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &vk_op_scan_segments,
-            [TML_OP_FIELD] = &vk_op_field,
             [TML_OP_SURFACE] = &vk_op_surface,
         },
 };

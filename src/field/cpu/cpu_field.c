@@ -298,6 +298,34 @@ void cpu_field_slab(const field_plan *plan, uint64_t z_first, uint64_t z_count, 
     }
 }
 
+typedef struct slab_job {
+    tml_context *tml;
+    const field_plan *plan;
+    uint64_t first, end;
+    float *out;
+} slab_job;
+
+/* A layer of bricks. */
+static void slab_task(void *argument, uint32_t index)
+{
+    const slab_job *job = argument;
+    uint64_t from = (job->first / FIELD_BRICK + index) * FIELD_BRICK, to = from + FIELD_BRICK;
+    from = TML_MAX_OF(from, job->first);
+    to = TML_MIN_OF(to, job->end);
+    if (!tml_is_cancelled(job->tml))
+        cpu_field_slab(job->plan, from, to - from,
+                       job->out + (from - job->first) * job->plan->dims[0] * job->plan->dims[1]);
+}
+
+tml_status cpu_field_slabs(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                           uint64_t z_count, void *out)
+{
+    slab_job job = {tml, plan, z_first, z_first + z_count, out};
+    uint64_t layers = field_bricks_along(job.end) - z_first / FIELD_BRICK;
+    tml_parallel_for(tml, (uint32_t)layers, slab_task, &job);
+    return tml_is_cancelled(tml) ? tml_error(tml, TML_CANCELLED, "tml_field: cancelled") : TML_OK;
+}
+
 /* ---- the operation --------------------------------------------------------------------------- */
 
 typedef struct field_job {

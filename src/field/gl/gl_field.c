@@ -1,10 +1,9 @@
 /* Field in OpenGL ES: which bricks have points near, then samples, sixteen a fragment, that gather
  * their brick's points, and their way from there to words. */
-#include "field/gl/gl_field.h"
-
 #include <math.h>
 #include <stdio.h>
 
+#include "field/field_internal.h"
 #include "gl/gl_divide.h"
 #include "gl_shaders.h"
 
@@ -171,8 +170,11 @@ static void release(const field_job *job)
         gl_release(job->tml, job->rows[i / 4][i % 4]);
 }
 
-tml_status gl_field_evaluate(tml_context *tml, const field_plan *plan, const gl_texture *out)
+tml_status gl_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                         uint64_t z_count, void *out)
 {
+    assert(z_first == 0 && z_count == plan->dims[2]);
+    (void)z_first;
     field_job job = {.tml = tml,
                      .plan = plan,
                      .out = out,
@@ -182,7 +184,7 @@ tml_status gl_field_evaluate(tml_context *tml, const field_plan *plan, const gl_
         job.bricks[a] = field_bricks_along(plan->dims[a]);
     uint64_t slice = job.quads_x * job.groups_y;
     uint64_t slices = TML_MAX_OF((uint64_t)CHUNK_SAMPLES / (16 * slice), (uint64_t)1);
-    slices = TML_MIN_OF(slices, plan->dims[2]);
+    slices = TML_MIN_OF(slices, z_count);
     tml_status status = plan_windows(&job);
     for (int i = 0; i < (job.window_count > 1 ? 8 : 4) && status == TML_OK; i++)
         status = gl_temporary(tml, GL_FORMAT_QUADS, slice * slices, &job.rows[i / 4][i % 4]);
@@ -190,8 +192,8 @@ tml_status gl_field_evaluate(tml_context *tml, const field_plan *plan, const gl_
         status = take_points(&job);
     if (status == TML_OK)
         status = find_bricks(&job);
-    for (uint64_t z = 0; z < plan->dims[2] && status == TML_OK; z += slices) {
-        uint64_t count = TML_MIN_OF(slices, plan->dims[2] - z);
+    for (uint64_t z = 0; z < z_count && status == TML_OK; z += slices) {
+        uint64_t count = TML_MIN_OF(slices, z_count - z);
         for (uint64_t window = 0; window < job.window_count && status == TML_OK; window++)
             status = gather(&job, z, count, window);
         if (status == TML_OK)
@@ -214,7 +216,8 @@ static tml_status field_run(tml_context *tml, const field_plan *plan)
 {
     if (!tml_progress(tml, "field", 0.0))
         return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
-    tml_status status = gl_field_evaluate(tml, plan, gl_texture_of(tml, plan->out));
+    tml_status status =
+        gl_field_slab(tml, plan, 0, plan->dims[2], (void *)gl_texture_of(tml, plan->out));
     (void)!tml_progress(tml, "field", 1.0);
     return status;
 }

@@ -1,8 +1,9 @@
 /* Field in Vulkan: one pass over all bricks lists those that have points near and fills the others,
  * and one workgroup for each brick of the list gathers its points. */
-#include "field/vulkan/vulkan_field.h"
-
 #include <string.h>
+
+#include "field/field_internal.h"
+#include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"
 
@@ -92,9 +93,11 @@ static tml_status evaluate(tml_context *tml, const field_plan *plan, uint64_t z_
     return status != TML_OK ? status : gather(tml, plan, rows * row_bricks, &args);
 }
 
+/* Needs no scratch: the plan brings what it takes. */
 tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first,
-                         uint64_t z_count, vk_address out)
+                         uint64_t z_count, void *out)
 {
+    vk_address at = (vk_address)(uintptr_t)out;
     uint64_t slice = plan->dims[0] * plan->dims[1], end = z_first + z_count;
     uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
     uint64_t most = (uint64_t)1 << MAX_SIDE_LOG2;
@@ -112,7 +115,7 @@ tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
         uint64_t first_layer = z / FIELD_BRICK;
         uint64_t next = TML_MIN_OF((first_layer + layers) * FIELD_BRICK, end);
         status = evaluate(tml, plan, z, next, field_bricks_along(next) - first_layer,
-                          out + (z - z_first) * slice * sizeof(float));
+                          at + (z - z_first) * slice * sizeof(float));
         z = next;
     }
     return status;
@@ -127,7 +130,8 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     const field_plan *plan = desc;
     if (!tml_progress(tml, "field", 0.0))
         return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
-    tml_status status = vk_field_slab(tml, plan, 0, plan->dims[2], vk_address_of(tml, plan->out));
+    tml_status status = vk_field_slab(tml, plan, 0, plan->dims[2],
+                                      (void *)(uintptr_t)vk_address_of(tml, plan->out));
     (void)!tml_progress(tml, "field", 1.0);
     return status;
 }

@@ -170,23 +170,6 @@ uint64_t field_slab_slices(const surface_plan *plan)
     return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
 }
 
-typedef struct slab_job {
-    const surface_job *job;
-    float *out;
-    uint64_t first, count;
-} slab_job;
-
-static void slab_task(void *argument, uint32_t index)
-{
-    const slab_job *slab = argument;
-    uint64_t first = slab->first + (uint64_t)index * FIELD_BRICK;
-    uint64_t count = TML_MIN_OF(slab->first + slab->count - first, (uint64_t)FIELD_BRICK);
-    const uint64_t *dims = slab->job->plan->dims;
-    if (!tml_is_cancelled(slab->job->tml))
-        cpu_field_slab(slab->job->plan->field, first, count,
-                       slab->out + (first - slab->first) * dims[0] * dims[1]);
-}
-
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
 {
     const surface_plan *plan = job->plan;
@@ -195,13 +178,9 @@ tml_status window_load(surface_job *job, uint64_t first, uint64_t count)
         job->window = (sample_window){plan->volume->memory, plan->held_first, held};
         return TML_OK;
     }
-    slab_job slab = {job, (float *)job->window.samples, first, count};
-    tml_parallel_for(job->tml, (uint32_t)((count + FIELD_BRICK - 1) / FIELD_BRICK), slab_task,
-                     &slab);
     job->window.first = first;
     job->window.count = count;
-    return tml_is_cancelled(job->tml) ? tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled")
-                                      : TML_OK;
+    return field_slab(job->tml, plan->field, first, count, (void *)job->window.samples);
 }
 
 bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "field/gl/gl_field.h"
 #include "gl_shaders.h"
 #include "surface/gl/gl_surface_internal.h"
 
@@ -338,7 +337,7 @@ static tml_status run_count(surface_job *job)
         uint64_t samples = plan->dims[0] * plan->dims[1] * plan->dims[2];
         status = take(job, GL_FORMAT_WORDS, samples, &kept->field);
         if (status == TML_OK)
-            status = gl_field_evaluate(tml, plan->field, kept->field);
+            status = field_slab(tml, plan->field, 0, plan->dims[2], (void *)kept->field);
         job->volume = kept->field;
     }
     if (status == TML_OK)

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "field/vulkan/vulkan_field.h"
 #include "surface/vulkan/vulkan_surface_internal.h"
 #include "vulkan_shaders.h"
 
@@ -356,7 +355,7 @@ static tml_status source_load(const surface_job *job, surface_source *source, co
     uint64_t layers = source->end - source->first;
     vk_address to = source->copies[turn->place];
     if (source->is_field)
-        return vk_field_slab(job->tml, job->plan->field, source->first, layers, to);
+        return field_slab(job->tml, job->plan->field, source->first, layers, (void *)(uintptr_t)to);
     return vk_upload(job->tml, to, (size_t)(layers * source->slice),
                      source->host + (source->first - source->held_first) * source->slice,
                      turn->last_use[turn->place]);
