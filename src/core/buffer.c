@@ -168,10 +168,9 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
     tml_status status = tml_check_buffer_anywhere(tml, call, field, buffer, types, count);
     if (status == TML_OK && tml_slot_of(tml, buffer)->on_host)
         return tml_error(tml, TML_UNSUPPORTED,
-                         "%s: %s lies on the host (tml_buffer_desc.host), where the %s engine "
-                         "reads %sfields' points alone; create it with data",
-                         call, tml_field_named(tml, field, buffer).text, tml->engine->name,
-                         tml->engine->reads_host_volumes ? "surfaces' volumes and " : "");
+                         "%s: %s lies on the host (tml_buffer_desc.host says what for), and is not "
+                         "read there on the %s engine; create it with data",
+                         call, tml_field_named(tml, field, buffer).text, tml->engine->name);
     return status;
 }
 

@@ -1,8 +1,9 @@
 /* The engine table: what a device offers to the operations. The dispatch in src/stream and the
- * programs call these; engines implement them and never include one another.
+ * programs call these; engines implement them and never include one another, nor a program.
  *
- * A program's engine part (surface, field, image) is an operation like any other: its run function gets
- * the resolved internal desc that the program's header in src/ defines. */
+ * A program that is more than streams and kernels (surface, field, image) has parts, each for one engine:
+ * operations like any other, but in the program's room and in its own table by tml_engine.part. Their run
+ * functions get the resolved internal desc that the program's header in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
 
@@ -20,7 +21,6 @@ typedef enum tml_op {
     TML_OP_UNIQUE,          /* tml_unique_desc */
     TML_OP_REDUCE_SEGMENTS, /* tml_reduce_segments_desc */
     TML_OP_SCAN_SEGMENTS,   /* tml_scan_segments_desc */
-    TML_OP_SURFACE,         /* surface_plan, src/surface/surface_internal.h */
     TML_OP_COUNT
 } tml_op;
 
@@ -73,14 +73,6 @@ typedef struct tml_engine {
     bool (*is_recording)(const tml_context *tml);
     /* Where a slot's first element lies, in the engine's own kind of address: to tell overlaps. */
     uint64_t (*address)(const tml_slot *slot);
-    /* Does TML_OP_SURFACE read volumes, masks and attributes that stay on the host? */
-    bool reads_host_volumes;
-    /* Does TML_OP_SURFACE take slabs of a volume? (surface_plan.held_count, surface_part.before) */
-    bool takes_slabs;
-    /* Does TML_OP_SURFACE make soups by itself? (surface_plan.soup) */
-    bool makes_soups;
-    /* Does it number a slab's vertices from surface_part.vertex_base on? If not, the host raises indices. */
-    bool numbers_slabs;
     /* What lacks operations that the engine has, for messages: "path packed". NULL: nothing. */
     const char *(*tier)(const tml_context *tml);
     /* Are its kernels run by the host's processors, in the host's memory? */

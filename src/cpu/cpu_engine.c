@@ -135,8 +135,6 @@ const tml_engine tml_cpu_engine = {
     .sync = cpu_sync,
     .address = cpu_address,
     .is_host = true,
-    .takes_slabs = true,
-    .numbers_slabs = true,
     .ops =
         {
             [TML_OP_MAP] = &cpu_op_map,
@@ -148,6 +146,5 @@ const tml_engine tml_cpu_engine = {
             [TML_OP_UNIQUE] = &cpu_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &cpu_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &cpu_op_scan_segments,
-            [TML_OP_SURFACE] = &cpu_op_surface,
         },
 };

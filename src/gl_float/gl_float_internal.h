@@ -5,6 +5,6 @@
 #include "gl/device/gl_float.h"
 
 extern const tml_engine_op gl_op_float_map, gl_op_float_reduce, gl_op_float_compact,
-    gl_op_float_expand, gl_op_float_surface;
+    gl_op_float_expand;
 
 #endif

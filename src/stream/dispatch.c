@@ -224,7 +224,6 @@ static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_UNIQUE] = "no runs of equal elements",
     [TML_OP_REDUCE_SEGMENTS] = "no reductions of segments",
     [TML_OP_SCAN_SEGMENTS] = "no scans of segments",
-    [TML_OP_SURFACE] = "no surfaces",
 };
 
 /* ---- method, scratch, run ------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The surface program: checks, resolving, the order of the stages, and who owns what. The work
- * itself is the engine's (TML_OP_SURFACE): count, then emit, with the outputs allocated exactly in
+ * itself is that of the engine's part (surface_parts.c): count, then emit, with the outputs allocated exactly in
  * between. */
 #include <float.h>
 #include <inttypes.h>
@@ -141,7 +141,7 @@ uint64_t surface_brick_count(const uint64_t dims[3])
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count)
 {
-    return (tml->engine->reads_host_volumes ? tml_check_buffer_anywhere : tml_check_buffer)(
+    return (surface_engine(tml)->reads_host_volumes ? tml_check_buffer_anywhere : tml_check_buffer)(
         tml, call, field, buffer, types, count);
 }
 
@@ -302,7 +302,7 @@ static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to)
 {
-    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    const tml_engine_op *op = surface_engine(tml)->op;
     if (!op)
         return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
                          tml->engine->name);
@@ -699,7 +699,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         return status;
     surface_drop_flat_parts(plan);
     bool has_filter = desc->largest_component || desc->drop_degenerate;
-    plan->soup = desc->soup && !has_filter && tml->engine->makes_soups;
+    plan->soup = desc->soup && !has_filter && surface_engine(tml)->makes_soups;
     if ((status = surface_run_stage(tml, plan, SURFACE_COUNT, 0.1, 0.5)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
@@ -953,7 +953,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
 
 static bool can_enqueue(tml_context *tml, const surface_plan *plan)
 {
-    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    const tml_engine_op *op = surface_engine(tml)->op;
     return op && (!op->supports || op->supports(tml, plan));
 }
 
@@ -964,7 +964,7 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_d
         return 0;
     if (!can_enqueue(tml, &job.plan))
         job.plan.stage = SURFACE_COUNT;
-    const tml_engine_op *op = tml->engine->ops[TML_OP_SURFACE];
+    const tml_engine_op *op = surface_engine(tml)->op;
     return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
 }
 

@@ -108,6 +108,20 @@ typedef struct surface_plan {
     tml_surface_result *result; /* stages are timed here */
 } surface_plan;
 
+/* What an engine does for surfaces, by tml_engine.part. */
+typedef struct surface_parts {
+    const tml_engine_op *op; /* surface_plan; NULL: nothing */
+    bool reads_host_volumes; /* and masks and attributes: those that stay on the host */
+    bool takes_slabs;        /* of a volume: surface_plan.held_count, surface_part.before */
+    bool numbers_slabs;      /* from surface_part.vertex_base on; if not, the host raises indices */
+    bool makes_soups;        /* by itself: surface_plan.soup */
+} surface_parts;
+extern const surface_parts surface_parts_of[PART_COUNT];
+static inline const surface_parts *surface_engine(const tml_context *tml)
+{
+    return &surface_parts_of[tml->engine->part];
+}
+
 /* Samples of a brick of the index. */
 enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
 

@@ -69,12 +69,12 @@ static tml_status bad_desc(tml_context *tml, tml_status status, const char *what
 static tml_status check_options(tml_context *tml, const tml_surface_stream_desc *desc)
 {
     const tml_surface_desc *surface = &desc->surface;
-    if (!tml->engine->takes_slabs)
+    if (!surface_engine(tml)->takes_slabs)
         return tml_error(tml, TML_UNSUPPORTED,
                          "tml_surface_stream: the %s engine does not take slabs; open the CPU or "
                          "the Vulkan engine",
                          tml->engine->name);
-    if (surface->field && !tml->engine->numbers_slabs)
+    if (surface->field && !surface_engine(tml)->numbers_slabs)
         return tml_error(tml, TML_UNSUPPORTED,
                          "tml_surface_stream: desc.surface.field: the %s engine takes no slabs of "
                          "fields; open the CPU engine",
@@ -288,7 +288,7 @@ static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32
 /* Bytes that slabs of so many layers need: samples twice, scratch, and what marks missing samples. */
 static uint64_t size_with(stream *s, uint64_t layers)
 {
-    const tml_engine_op *op = s->tml->engine->ops[TML_OP_SURFACE];
+    const tml_engine_op *op = surface_engine(s->tml)->op;
     uint64_t held = TML_MIN_OF(layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]), size = 0;
     for (int i = 0; i < SOURCES; i++)
         size += 2 * held * s->sources[i].layer;
@@ -513,7 +513,7 @@ static void pieces_destroy(stream *s, piece_arrays *arrays)
 static tml_status piece_fetch(stream *s, int array, piece_arrays *out)
 {
     const tml_slot *slot = tml_slot_of(s->tml, out->buffers[array]);
-    if (s->tml->engine->numbers_slabs)
+    if (surface_engine(s->tml)->numbers_slabs)
         return tml_map(s->tml, out->buffers[array], (void **)&out->memory[array]);
     if (slot->size == 0)
         return TML_OK;
@@ -562,7 +562,7 @@ static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, 
     for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++)
         if (piece_has(s, i))
             status = piece_fetch(s, i, out);
-    if (status == TML_OK && !s->tml->engine->numbers_slabs)
+    if (status == TML_OK && !surface_engine(s->tml)->numbers_slabs)
         raise_indices(s, out);
     return status;
 }

@@ -58,8 +58,6 @@ const tml_engine tml_vulkan_engine = {
     .is_recording = vk_is_recording,
     .address = slot_address,
     .avoids = avoids,
-    .reads_host_volumes = true,
-    .takes_slabs = true,
     .ops =
         {
             [TML_OP_MAP] = &vk_op_map,
@@ -71,6 +69,5 @@ const tml_engine tml_vulkan_engine = {
             [TML_OP_UNIQUE] = &vk_op_unique,
             [TML_OP_REDUCE_SEGMENTS] = &vk_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &vk_op_scan_segments,
-            [TML_OP_SURFACE] = &vk_op_surface,
         },
 };
