@@ -172,7 +172,7 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
                          "%s: %s has %s; use the integer path or the CPU engine", call,
                          engine->tier(tml), what);
     return tml_error(tml, TML_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name, what,
-                     engine->kind == TML_ENGINE_CPU ? "" : "; use another engine");
+                     engine->is_host ? "" : "; use another engine");
 }
 
 /* ---- parallel loops -------------------------------------------------------------------------- */

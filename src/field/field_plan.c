@@ -379,7 +379,7 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
         status = plan_sort(tml, &job);
         field_unmap(tml, resolved);
     }
-    if (status == TML_OK && tml->engine->kind != TML_ENGINE_CPU)
+    if (status == TML_OK && !tml->engine->is_host)
         status = copy_to_device(tml, plan);
     if (status != TML_OK) {
         field_plan_destroy(tml, plan);

@@ -1089,8 +1089,7 @@ static tml_status try_threshold(adaptive_run *run, float threshold)
 {
     float known = run->memory->known_threshold;
     run->threshold = threshold;
-    run->is_expected =
-        run->tml->engine->kind != TML_ENGINE_CPU && known > 0.0f && threshold >= 0.9f * known;
+    run->is_expected = !run->tml->engine->is_host && known > 0.0f && threshold >= 0.9f * known;
     tml_status status = run_once(run);
     if (status == TML_OK && run->is_expected && (run->is_beyond || !is_as_expected(run))) {
         run->is_expected = false;

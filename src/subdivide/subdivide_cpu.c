@@ -412,8 +412,7 @@ static tml_status finish(tml_context *tml)
 
 bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)
 {
-    return subdivider->tml->engine->kind == TML_ENGINE_CPU &&
-           !(subdivider->topologies[t].flags & LOOP_LINEAR);
+    return subdivider->tml->engine->is_host && !(subdivider->topologies[t].flags & LOOP_LINEAR);
 }
 
 /* A job from values at the level after parent to as many words or more. */
