@@ -1,18 +1,14 @@
-/* What the CPU engine's files share: buffers as memory, tiles and their chain, kernels run on
- * blocks, masks, and the moves of compacted elements. */
+/* What the CPU engine's files share beside what programs use too (cpu_parts.h): the chain of tiles, kernels
+ * run on blocks, masks, and the moves of compacted elements. */
 #ifndef TML_CPU_INTERNAL_H
 #define TML_CPU_INTERNAL_H
 
-#include "core/core_internal.h"
-#include "cpu/cpu_simd.h"
+#include "cpu/cpu_parts.h"
 
 extern const tml_engine_op cpu_op_map, cpu_op_reduce, cpu_op_scan, cpu_op_compact, cpu_op_partition,
     cpu_op_expand, cpu_op_unique, cpu_op_reduce_segments, cpu_op_scan_segments;
 
-/* ---- buffers -------------------------------------------------------------------------------- */
-
-/* A buffer's elements; NULL for none. */
-void *cpu_memory(const tml_context *tml, tml_buffer buffer);
+/* ---- lengths and counts --------------------------------------------------------------------- */
 
 /* The stream's length now: the device's value, clamped to the bound, or the bound itself. */
 uint64_t cpu_length(const tml_context *tml, const tml_length *length);
@@ -21,35 +17,7 @@ uint64_t cpu_length(const tml_context *tml, const tml_length *length);
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value);
 #define cpu_store_count(tml, buffer, value) cpu_store_u64(tml, buffer, 0, value)
 
-/* ---- scratch -------------------------------------------------------------------------------- */
-
-/* Cuts aligned pieces off the scratch block, or with memory NULL only adds their sizes up: the same
- * function then answers scratch_size and lays the block out for run. */
-typedef struct cpu_arena {
-    unsigned char *memory;
-    size_t size;
-} cpu_arena;
-void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size);
-
-/* ---- tiles in parallel ---------------------------------------------------------------------- */
-
-/* A worker takes tiles by ticket until none is left. Tickets rise, so whatever the scheduler does,
- * the predecessors of a tile are done or running when it runs: waiting for them ends. */
-typedef struct cpu_tickets {
-    _Atomic uint64_t next;
-    uint64_t count;
-} cpu_tickets;
-
-/* How many workers tile_count tiles deserve. */
-uint32_t cpu_workers(const tml_context *tml, uint64_t tile_count);
-/* Runs worker(job, i) for i below cpu_workers(tml, tile_count); tickets is reset to tile_count. */
-void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, tml_task_fn worker,
-                   void *job);
-/* The next tile; false when all are taken. */
-bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile);
-/* The call's status: CANCELLED with a message if tml_cancel came meanwhile. Workers skip the work,
- * not the chain, of tiles that they take after it. */
-tml_status cpu_finish(tml_context *tml, const char *call);
+/* ---- the chain of tiles --------------------------------------------------------------------- */
 
 /* What folds and scans compute: u or i modulo 2^64, or f. */
 typedef union cpu_number {

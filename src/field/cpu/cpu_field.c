@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/cpu_internal.h"
+#include "cpu/cpu_parts.h"
 #include "field/field_internal.h"
 
 #include "kernels/kernel.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "field/field_internal.h"
-#include "gl/gl_divide.h"
+#include "gl/gl_parts.h"
 #include "gl_shaders.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "field/field_internal.h"
-#include "vulkan/vulkan_internal.h"
+#include "vulkan/vulkan_parts.h"
 
 #include "kernels/kernel.h"
 

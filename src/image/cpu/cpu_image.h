@@ -2,7 +2,7 @@
 #ifndef TML_CPU_IMAGE_H
 #define TML_CPU_IMAGE_H
 
-#include "cpu/cpu_internal.h"
+#include "cpu/cpu_parts.h"
 #include "image/image_internal.h"
 
 /* Pixels at a time: they, their planes and what is computed from them stay in the first level cache. */

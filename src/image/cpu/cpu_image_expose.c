@@ -1,5 +1,5 @@
 /* An exposure on the CPU. */
-#include "cpu/cpu_internal.h"
+#include "cpu/cpu_parts.h"
 #include "image/image_internal.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "gl/gl_divide.h"
 #include "gl_shaders.h"
 
 /* PIXEL_U8 ... and OUT_U8 ... of the shaders. */

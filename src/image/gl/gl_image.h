@@ -2,7 +2,7 @@
 #ifndef TML_GL_IMAGE_H
 #define TML_GL_IMAGE_H
 
-#include "gl/device/gl_internal.h"
+#include "gl/gl_parts.h"
 #include "image/image_internal.h"
 
 #include "kernels/kernel.h"

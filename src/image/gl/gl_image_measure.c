@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#include "gl/gl_divide.h"
 #include "gl_shaders.h"
 
 enum {

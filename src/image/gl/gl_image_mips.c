@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "gl/gl_divide.h"
 #include "gl_shaders.h"
 
 enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "gl/gl_divide.h"
 #include "gl_shaders.h"
 
 enum { BAND_PIXELS = 1 << 22 /* of 16 bytes */ };

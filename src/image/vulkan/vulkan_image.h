@@ -3,7 +3,7 @@
 #define TML_VULKAN_IMAGE_H
 
 #include "image/image_internal.h"
-#include "vulkan/vulkan_internal.h"
+#include "vulkan/vulkan_parts.h"
 
 #include "kernels/kernel.h"
 

@@ -8,7 +8,7 @@
 #ifndef TML_CPU_SURFACE_INTERNAL_H
 #define TML_CPU_SURFACE_INTERNAL_H
 
-#include "cpu/cpu_internal.h"
+#include "cpu/cpu_parts.h"
 #include "surface/cpu/cpu_surface_simd.h"
 #include "surface/surface_internal.h"
 

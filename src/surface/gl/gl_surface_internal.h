@@ -2,8 +2,7 @@
 #ifndef TML_GL_SURFACE_INTERNAL_H
 #define TML_GL_SURFACE_INTERNAL_H
 
-#include "gl/gl_divide.h"
-#include "gl/gl_pyramid.h"
+#include "gl/gl_parts.h"
 #include "surface/surface_internal.h"
 
 /* Words of a part's totals (surface_totals.frag). */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gl_float/gl_float_pyramid.h"
+#include "gl_float/gl_float_parts.h"
 #include "gl_shaders.h"
 #include "surface/surface_internal.h"
 
@@ -26,8 +26,8 @@ static uint64_t cell_count(const surface_part *part)
 static bool refuse(tml_context *tml, const char *what)
 {
     (void)tml_error(tml, TML_UNSUPPORTED,
-                    "tml_surface: on path %s: %s; use the integer path or another engine",
-                    tml_gl_path_name(gl_device_of(tml)->path), what);
+                    "tml_surface: on %s: %s; use the integer path or another engine",
+                    tml->engine->tier(tml), what);
     return false;
 }
 
@@ -114,9 +114,9 @@ static tml_status count_part(tml_context *tml, surface_draw *draw, surface_part 
         status = gl_float_total(tml, &triangles, &part->triangle_count);
     if (status == TML_OK && part->triangle_count >= GL_FLOAT_MAX)
         status = tml_error(tml, TML_UNSUPPORTED,
-                           "tml_surface: %d triangles or more, and path %s counts exactly to less; "
+                           "tml_surface: %d triangles or more, and %s counts exactly to less; "
                            "surface a region at a time",
-                           GL_FLOAT_MAX, tml_gl_path_name(gl_device_of(tml)->path));
+                           GL_FLOAT_MAX, tml->engine->tier(tml));
     gl_float_pyramid_release(tml, &triangles);
     if (status == TML_OK)
         status = build(tml, draw, "#define ACTIVE\n", &active);

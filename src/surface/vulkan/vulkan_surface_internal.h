@@ -3,7 +3,7 @@
 #define TML_VULKAN_SURFACE_INTERNAL_H
 
 #include "surface/surface_internal.h"
-#include "vulkan/vulkan_internal.h"
+#include "vulkan/vulkan_parts.h"
 
 /* ---- vulkan_surface_layout.c: scratch, and what lies in it ----------------------------------- */
 
