@@ -2,7 +2,7 @@
  * every output gathers. */
 #include "gl_float/gl_float_pyramid.h"
 
-#include "gl_shaders.h"
+#include "gl_float_shaders.h"
 
 static bool payloads_supported(tml_context *tml, const tml_compact_desc *desc)
 {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "gl_float_shaders.h"
 
 static const char emit_defines[] = "#define EMIT\n";
 

@@ -1,7 +1,7 @@
 /* tml_map_stream on the float tier: as on the integer path, a fragment for each word of the output. */
 #include "gl/device/gl_float.h"
 
-#include "gl_shaders.h"
+#include "gl_float_shaders.h"
 
 static bool float_map_supports(tml_context *tml, const tml_map_desc *desc)
 {

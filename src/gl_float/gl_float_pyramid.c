@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "gl_float_shaders.h"
 
 static bool has_floats(const gl_float_pyramid *p)
 {

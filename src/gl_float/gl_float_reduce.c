@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "gl_float_shaders.h"
 
 enum { FAN = 16 };
 

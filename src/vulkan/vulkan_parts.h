@@ -20,8 +20,9 @@ enum {
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* SPIR-V with the entry point main. Those of src/vulkan/shaders are declared, as vk_shader_NAME, in
- * the generated vulkan_shaders.h. Pipelines are cached by the module's address and constants. */
+/* SPIR-V with the entry point main. Those of a shaders folder are declared, as vk_shader_NAME, in a
+ * generated header (src/vulkan/shaders: vulkan_shaders.h). Pipelines are cached by the module's address
+ * and constants. */
 typedef struct vk_module {
     const char *name;
     const uint32_t *code;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "field/field_internal.h"
+#include "field_gl_shaders.h"
 #include "gl/gl_parts.h"
-#include "gl_shaders.h"
 
 enum {
     /* Some drivers end loops after 2^16 - 1 turns, all of a fragment's together, and count the turns of

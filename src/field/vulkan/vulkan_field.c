@@ -11,7 +11,7 @@
 
 #include "kernels/kernel_end.h"
 
-#include "vulkan_shaders.h"
+#include "field_vulkan_shaders.h"
 
 enum {
     BRICKS_A_GROUP = VK_GROUP / FIELD_BRICK, /* of field_bricks.comp, along x */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "gl_shaders.h"
+#include "gl_device_shaders.h"
 #include "gpu/kernel_glue.h"
 
 /* ---- what a draw reads ----------------------------------------------------------------------- */

@@ -67,8 +67,8 @@ void gl_release_kept(tml_context *tml);
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* A fragment shader's text, its includes resolved, without #version. Those of shaders/NAME.frag
- * are declared, as gl_shader_NAME, in the generated gl_shaders.h. They begin with
+/* A fragment shader's text, its includes resolved, without #version. Those of a shaders folder
+ * are declared, as gl_shader_NAME, in a generated header (src/gl/shaders: gl_shaders.h). They begin with
  *     #include "gl_common.glsl"
  * which brings the kernel vocabulary (kernels/kernel.h) and what it says itself. */
 typedef struct gl_shader {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "gl/device/gl_float.h"
-#include "gl_shaders.h"
+#include "gl_device_shaders.h"
 
 /* What a path may need; lines of which several have the same id must all pass. */
 typedef enum probe_id {

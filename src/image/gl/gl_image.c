@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "image_gl_shaders.h"
 
 /* PIXEL_U8 ... and OUT_U8 ... of the shaders. */
 static const char *type_name(tml_type type)

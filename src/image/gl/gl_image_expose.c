@@ -1,7 +1,7 @@
 /* tml_image_expose on OpenGL ES: one draw of the state's eight words. */
 #include "image/gl/gl_image.h"
 
-#include "gl_shaders.h"
+#include "image_gl_shaders.h"
 
 static bool image_expose_supports(tml_context *tml, const image_expose_plan *plan)
 {

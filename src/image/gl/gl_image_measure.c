@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "image_gl_shaders.h"
 
 enum {
     FAN = 64,  /* records and histograms that a fragment joins */

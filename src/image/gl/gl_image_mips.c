@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "image_gl_shaders.h"
 
 enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "gl_shaders.h"
+#include "image_gl_shaders.h"
 
 enum { BAND_PIXELS = 1 << 22 /* of 16 bytes */ };
 

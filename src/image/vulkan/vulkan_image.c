@@ -2,7 +2,7 @@
 #include "image/vulkan/vulkan_image.h"
 #include "image/image_internal.h"
 
-#include "vulkan_shaders.h"
+#include "image_vulkan_shaders.h"
 
 _Static_assert(IMAGE_WITH_LOG == TML_MEASURE_LOG && IMAGE_WITH_MEAN == TML_MEASURE_MEAN &&
                    IMAGE_WITH_HISTOGRAM == TML_MEASURE_HISTOGRAM,

@@ -3,7 +3,7 @@
  * (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
 #include "image/vulkan/vulkan_image.h"
 
-#include "vulkan_shaders.h"
+#include "image_vulkan_shaders.h"
 
 #include "kernels/kernel.h"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gl_shaders.h"
 #include "surface/gl/gl_surface_internal.h"
+#include "surface_gl_shaders.h"
 
 #include "kernels/kernel.h"
 

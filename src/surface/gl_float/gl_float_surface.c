@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "gl_float/gl_float_parts.h"
-#include "gl_shaders.h"
 #include "surface/surface_internal.h"
+#include "surface_gl_float_shaders.h"
 
 #include "kernels/kernel.h"
 

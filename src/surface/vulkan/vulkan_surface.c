@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "surface/vulkan/vulkan_surface_internal.h"
-#include "vulkan_shaders.h"
+#include "surface_vulkan_shaders.h"
 
 #include "kernels/kernel.h"
 
