@@ -6,6 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
+#endif
+
 #include "collide/collide_internal.h"
 #include "collide/exact.h"
 #include "core/call.h"
@@ -411,6 +416,10 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
     const tml_engine *engine = job->tml->engine;
     bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_AUTO && !engine->is_host && !engine->tier);
+#ifdef TML_VULKAN
+    if (engine->learn)
+        engine->learn(job->tml, collide_own_kernels);
+#endif
     return is_broad ? collide_breadth_first(job) : collide_depth_first(job);
 }
 

@@ -10,6 +10,7 @@
 #include <trommel/trommel.h>
 
 typedef struct tml_slot tml_slot;
+struct tml_vulkan_kernel;
 
 typedef enum tml_op {
     TML_OP_MAP,             /* tml_map_desc */
@@ -77,6 +78,9 @@ typedef struct tml_engine {
     const char *(*tier)(const tml_context *tml);
     /* Are its kernels run by the host's processors, in the host's memory? */
     bool is_host;
+    /* Gets a program's own kernels, which the build has compiled: a list that lasts, as in
+     * tml_vulkan_desc.kernels. May be given again. NULL: needs none. */
+    void (*learn)(tml_context *tml, const struct tml_vulkan_kernel *kernels);
     /* Does AUTO pass this method over where another one is supported? NULL: none. */
     bool (*avoids)(const tml_context *tml, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */

@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel subdivide_own_kernels[]; /* made by the build */
+#endif
+
 #include "core/call.h"
 #include "stream/stream_internal.h"
 #include "subdivide/subdivide_internal.h"
@@ -379,6 +384,10 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
 {
     if (tml->engine->tier)
         return tml_refuse(tml, create_call, "no subdivision");
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, subdivide_own_kernels);
+#endif
     tml_status status = check_desc(tml, desc);
     if (status != TML_OK)
         return status;

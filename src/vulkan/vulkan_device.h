@@ -8,6 +8,7 @@
 
 enum {
     VK_BATCHES = 8,          /* command buffers in flight */
+    VK_OWN_KERNELS = 4,      /* lists of programs' kernels */
     VK_BATCH_OPS = 64,       /* dispatches after which a batch is submitted unasked */
     VK_STAGE_SIZE = 8 << 20, /* each half of the staging ring, bytes */
 };
@@ -98,7 +99,8 @@ struct vk_device {
     vk_buffer *stalled; /* the word of vk_states.stalled, mapped; vk_probe's */
 
     const tml_vulkan_kernel *kernels;
-    struct vk_kernel_cache *kernel_cache; /* vulkan_kernel.c */
+    const tml_vulkan_kernel *own_kernels[VK_OWN_KERNELS]; /* of programs; NULL ends them */
+    struct vk_kernel_cache *kernel_cache;                 /* vulkan_kernel.c */
 };
 
 static inline vk_device *vk_device_of(const tml_context *tml)
@@ -180,6 +182,7 @@ tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPip
 
 /* ---- vulkan_kernel.c ------------------------------------------------------------------------- */
 
+void vk_kernels_learn(tml_context *tml, const tml_vulkan_kernel *kernels);
 void vk_kernels_close(tml_context *tml);
 
 #endif

@@ -58,6 +58,7 @@ const tml_engine tml_vulkan_engine = {
     .is_recording = vk_is_recording,
     .address = slot_address,
     .avoids = avoids,
+    .learn = vk_kernels_learn,
     .ops =
         {
             [TML_OP_MAP] = &vk_op_map,
