@@ -1,0 +1,109 @@
+#!/bin/sh
+# test_house.sh SOURCE [ARCHIVE]: who may know whom in src. Read from the #include lines of C and GLSL and,
+# since a table offends without an include, from what the objects of the static library refer to.
+#
+#   core        itself; context.c alone names the engines
+#   stream      core
+#   kernels     itself: formulas
+#   gpu         kernels
+#   an engine   (cpu, vulkan, gl, gl_float) core, kernels, gpu; no other engine and no program.
+#               gl and gl_float stand on gl/device, which knows neither
+#   a program   core, stream, kernels; of another program its field_slabs.h or the like; its parts by its
+#               table alone (image_parts.c)
+#   its part    (image/vulkan) the program, its gpu folder, core, kernels, gpu; of the engine the toolkit
+#               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
+set -eu
+source=$1
+archive=${2:+$(realpath "$2")}
+cd "$source/src"
+{
+    find . -type f | sed 's,^\./,file ,'
+    grep -rE '^[[:space:]]*#[[:space:]]*include "' . |
+        sed 's,^\./\([^:]*\):.*include "\([^"]*\)".*,include \1 \2,'
+    grep -hoE '[a-z]+_[a-z_]+\(' ./*/*_slabs.h | sed 's,\(.*\)(,published \1,'
+    if [ -n "$archive" ] && command -v nm >/dev/null; then
+        nm -A "$archive" 2>/dev/null | sed -n 's,^[^:]*:\([^:]*\)\.o:.* \([A-Z]\) \([A-Za-z_0-9]*\)$,symbol \1 \2 \3,p'
+    fi
+} | awk '
+function room_of(path) {
+    sub(/\/?[^\/]*$/, "", path)
+    sub(/\/shaders$/, "", path)
+    return path
+}
+function base(path) { sub(/.*\//, "", path); return path }
+function top(room) { sub(/\/.*/, "", room); return room }
+function is_engine(room) { return room ~ /^(cpu|vulkan|gl|gl\/device|gl_float)$/ }
+function is_program(room) { return top(room) ~ /^(surface|field|image|collide|subdivide)$/ }
+# May a file of the room know what is in the other room?
+function may(from, to,   engine) {
+    if (from == to) return 1
+    if (is_engine(from))
+        return to ~ /^(core|kernels|gpu)$/ || (from ~ /^gl/ && to == "gl/device" )
+    if (!is_program(from)) {
+        if (from == "gpu" || from == "io") return to == "kernels"
+        return from == "stream" && to == "core"
+    }
+    if (to ~ /^(core|stream|kernels)$/) return 1
+    if (from !~ /\//) return 0
+    engine = base(from)
+    if (to == top(from) || to == top(from) "/gpu" || to == "gpu") return 1
+    return to == engine || (engine ~ /^gl/ && to == "gl/device")
+}
+function is_exempt(file) { # papers that are compared with, until they are programs of their own
+    return file ~ /^gl\/(gl_classic_surface\.c|gl_picture\.c|shaders\/classic_(cells|vertices)\.frag)$/
+}
+function offends(file, what) { print "FAIL " file " knows " what; bad++ }
+# The room of what the build makes, or "".
+function generated(name,   room) {
+    if (name == "surface_tables.k.h" || name == "kernel_glue.glsl") return "kernels"
+    if (name ~ /_(library|own_kernels)(\.[hc])?$/) { sub(/_.*/, "", name); return name }
+    for (room in shader_rooms) {
+        header = room "_shaders.h"
+        gsub(/\//, "_", header)
+        if (header == name) return room
+    }
+    return ""
+}
+$1 == "file" {
+    if (base($2) in path) offends($2, "the name of " path[base($2)])
+    path[base($2)] = $2
+    if ($2 ~ /\/shaders\//) shader_rooms[room_of($2)] = 1
+}
+$1 == "include" { includes[++include_count] = $2 " " $3 }
+$1 == "published" { published[$2] = 1 }
+$1 == "symbol" {
+    if ($3 == "U") uses[++use_count] = $2 " " $4
+    else if (!($4 in definer)) definer[$4] = $2
+}
+END {
+    for (i = 1; i <= include_count; i++) {
+        split(includes[i], pair, " ")
+        from = room_of(pair[1])
+        name = base(pair[2])
+        to = name in path ? room_of(path[name]) : generated(name)
+        if (to == "") offends(pair[1], "\"" pair[2] "\", which is in no room")
+        else if (is_exempt(pair[1]) || from == to) continue
+        else if (is_program(to) && top(to) != top(from) && is_program(from)) {
+            if (name !~ /_slabs\.h$/) offends(pair[1], "\"" pair[2] "\"")
+        } else if (!may(from, to)) offends(pair[1], "\"" pair[2] "\"")
+        else if (is_program(from) && is_engine(to) && pair[1] ~ /\.[ch]$/ && name !~ /_parts\.h$/)
+            offends(pair[1], "more of the engine than its toolkit: " pair[2])
+    }
+    for (i = 1; i <= use_count; i++) {
+        split(uses[i], pair, " ")
+        if (!(pair[1] in path) || !(pair[2] in definer)) continue
+        file = path[pair[1]]
+        from = room_of(file)
+        name = definer[pair[2]]
+        if (pair[2] ~ /^vk_shader_/) name = substr(pair[2], 11) ".comp"
+        if (pair[2] ~ /^gl_shader_/) name = substr(pair[2], 11) ".frag"
+        to = name in path ? room_of(path[name]) : generated(name)
+        if (to == "" || is_exempt(file) || (file == "core/context.c" && is_engine(to))) continue
+        if (is_program(from) && is_program(to) && top(to) != top(from)) {
+            if (pair[2] !~ /^tml_/ && !(pair[2] in published)) offends(file, pair[2] " of " name)
+        } else if (!may(from, to) && !(file ~ /_parts\.c$/ && top(to) == from))
+            offends(file, pair[2] " of " name)
+    }
+    print include_count " includes, " use_count + 0 " symbols: " bad + 0 " offend"
+    exit bad > 0
+}'
