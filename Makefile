@@ -4,8 +4,11 @@
 .PRECIOUS: build/%/build.ninja
 MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
-# The builds that "make test" runs, in CTest's order.
-TESTED := release asan-ubsan tsan fuzz
+# The builds that "make test" runs.
+TESTED := release asan-ubsan tsan
+# Which cases of the samples run: others with every commit, the same again with TML_SEED=N make test.
+TML_SEED ?= $(shell expr 1009 '*' $$(git rev-list --count HEAD 2>/dev/null || echo 1))
+export TML_SEED
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -13,10 +16,13 @@ help: ## list the commands
 setup: ## install what is missing from Debian
 	@scripts/setup
 
-# One configured folder for each preset; Ninja reruns CMake when a CMakeLists.txt changes.
+# One configured folder for each preset; Ninja reruns CMake when a CMakeLists.txt changes. The builds with
+# sanitizers take generated code from the release build.
 build/%/build.ninja: CMakePresets.json | setup
 	@echo "Configuring $*"
 	@cmake --preset $* >build/$*.log 2>&1 || { cat build/$*.log; exit 1; }
+
+build/asan-ubsan/build.ninja build/tsan/build.ninja: | build-release
 
 build-%: build/%/build.ninja
 	@echo "Building $*"
@@ -29,24 +35,22 @@ build: build-release ## build the optimised libraries and the command
 demo: build-release ## a mesh and a picture from a CT volume and from a point cloud
 	@scripts/demo build/release/bin/trommel build/demo
 
-# All builds as one run of CTest, whose summary is the last line.
-test: $(TESTED:%=build-%) ## every test, also under sanitizers; fuzz targets for 10 s each
-	@printf 'subdirs($(TESTED))\n' >build/CTestTestfile.cmake
-	@ctest --test-dir build --output-on-failure -j $$(nproc)
+test: build-release $(TESTED:%=build/%/build.ninja) ## every test, also under sanitizers; fuzz targets for 10 s each
+	@scripts/test $(TESTED)
 
 # What the tests' programs call --all.
-test-all: build-release ## what "make test" takes samples of, whole: every fault, every float (hours)
+test-all: build-release ## what "make test" takes samples of, whole: every fault, float and case on drivers (hours)
 	@ctest --test-dir build/release --output-on-failure -C exhaustive -L exhaustive -j $$(nproc)
 
-fuzz: build-fuzz ## every fuzz target for 60 s
-	@cmake -D TML_FUZZ_SECONDS=60 build/fuzz >/dev/null
-	@ctest --preset fuzz -j $$(nproc); status=$$?; \
-	 cmake -D TML_FUZZ_SECONDS=10 build/fuzz >/dev/null; exit $$status
+fuzz: build-release build-asan-ubsan ## every fuzz target for 60 s
+	@cmake -D TML_FUZZ_SECONDS=60 build/asan-ubsan >/dev/null
+	@ctest --test-dir build/asan-ubsan --output-on-failure -L fuzz -j $$(nproc); status=$$?; \
+	 cmake -D TML_FUZZ_SECONDS=10 build/asan-ubsan >/dev/null; exit $$status
 
 # Emscripten runs on this machine; two small programs of the build do too.
 web: build/release/build.ninja ## the web page and the package for JavaScript, in build/web
 	@scripts/setup --web
-	@cmake --build build/release --target trommel-make-tables trommel-make-shader -- --quiet
+	@cmake --build build/release --target trommel-generated -- --quiet
 	@scripts/web
 
 web-serve: web ## the page on this machine: http://127.0.0.1:8080/

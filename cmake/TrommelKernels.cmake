@@ -29,6 +29,11 @@ function(trommel_add_kernels target)
     # Empty lists must leave no "-I" behind.
     set(includes "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
     set(defines "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+    if(TML_GENERATED_BY) # another build of these sources has made it
+        file(RELATIVE_PATH folder ${CMAKE_BINARY_DIR} ${folder})
+        target_sources(${target} PRIVATE ${TML_GENERATED_BY}/${folder}/${arg_NAME}.c)
+        return()
+    endif()
     set(preprocessed "")
     foreach(source ${sources})
         get_filename_component(path ${source} ABSOLUTE)

@@ -34,20 +34,20 @@ foreach(path ${gl_shaders})
     set(flat ${gl_folder}/${name}.frag)
     # It may include what is its tier's, and what both tiers share.
     string(REGEX REPLACE "^.*/(gl|gl_float)/(device/)?shaders/[^/]*$" "\\1" tier ${path})
-    add_custom_command(OUTPUT ${flat}
+    tml_generate(${flat}
         COMMAND trommel-make-shader flatten ${flat} ${path} -keep kernel_glue.glsl -pieces
                 -depfile ${flat}.d -target ${flat}
                 -I ${PROJECT_SOURCE_DIR}/src -I ${PROJECT_SOURCE_DIR}/src/${tier}/shaders
                 -I ${PROJECT_SOURCE_DIR}/src/gl/device/shaders -I ${TML_GENERATED}
         DEPFILE ${flat}.d
-        DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h VERBATIM)
+        DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h)
     list(APPEND gl_flats ${flat})
 endforeach()
 include(cmake/declare_shaders.cmake)
 declare_shaders(gl_shader gl_shader gl/device/gl_internal.h ${gl_shaders})
-add_custom_command(OUTPUT ${TML_GENERATED}/gl_shaders.c
+tml_generate(${TML_GENERATED}/gl_shaders.c
     COMMAND trommel-make-shader pieces ${TML_GENERATED}/gl_shaders.c ${gl_flats}
-    DEPENDS trommel-make-shader ${gl_flats} VERBATIM)
+    DEPENDS trommel-make-shader ${gl_flats})
 add_custom_target(trommel-gl-shaders DEPENDS ${TML_GENERATED}/gl_shaders.c)
 add_dependencies(trommel-gl-shaders trommel-tables)
 

@@ -508,8 +508,7 @@ static void fault_scenario_runs(const fault_config *config, const fault_scenario
 static int fault_main(int argc, char **argv, fault_config *configs, const fault_scenario *scenarios)
 {
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
-    const char *seed = getenv("TML_SEED");
-    faults.seed = seed ? strtoull(seed, NULL, 10) : 1;
+    faults.seed = test_seed();
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
     for (size_t i = 0; i < TML_ARRAY_SIZE(deadly); i++)

@@ -18,9 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <trommel/core.h>
+
+#include "seed.h"
 
 typedef struct test_case {
     const char *name;
@@ -190,7 +193,11 @@ static inline int test_main(int argc, char **argv)
             continue;
         test_failures = 0;
         test_skip_reason[0] = '\0';
+        time_t start = time(NULL);
         test->run();
+        char took[24] = "";
+        if (time(NULL) > start + 1)
+            snprintf(took, sizeof took, " (%d s)", (int)(time(NULL) - start));
         if (test_failures) {
             failed++;
             printf("FAIL %s (%d)\n", test->name, test_failures);
@@ -199,7 +206,7 @@ static inline int test_main(int argc, char **argv)
             printf("skip %s: %s\n", test->name, test_skip_reason);
         } else {
             passed++;
-            printf("ok %s\n", test->name);
+            printf("ok %s%s\n", test->name, took);
         }
     }
     printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);

@@ -483,9 +483,12 @@ TEST(sides_of_any_exponents)
     random_state = 6;
     for (uint64_t n = 0; n < times(20000); n++) {
         float a[9] = {0}, b[9] = {0};
-        for (int i = 3; i < 9; i++)
-            a[i] = ldexpf((float)(2 * random_unit() - 1), random_below(200) - 100);
-        int axis = random_below(3), power = random_below(40) - 20;
+        for (int i = 3; i < 9; i++) { /* no multiple is so small that it is rounded */
+            float unit = (float)(2 * random_unit() - 1);
+            a[i] = ldexpf(unit, random_below(180) - 80);
+        }
+        int axis = random_below(3);
+        int power = random_below(40) - 20;
         for (int c = 0; c < 3; c++)
             b[c] = b[3 + c] = ldexpf(a[3 + c], power);
         b[3 + axis] = nextafterf(b[3 + axis], INFINITY);

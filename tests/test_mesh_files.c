@@ -312,7 +312,7 @@ static bool check_obj(const tml_mesh *mesh, const bytes *file)
     for (uint64_t t = 0; t < mesh->triangle_count && same; t++) {
         same = *at++ == 'f';
         for (uint64_t c = 0; c < 3 && same; c++) {
-            char *end;
+            char *end = (char *)(uintptr_t)at;
             same = *at == ' ' && strtoull(at, &end, 10) == corner_of(mesh, 3 * t + c) + 1;
             at = end;
             if (mesh->normals && same) {

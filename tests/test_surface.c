@@ -176,8 +176,24 @@ static uint16_t to_half(double value)
     return (uint16_t)(sign | (exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
 }
 
+/* The doubles that fit into integers. */
+static const struct {
+    double low, high;
+} ranges[TML_SCALAR_END] = {
+    [TML_U8] = {0, 255},
+    [TML_I8] = {-128, 127},
+    [TML_U16] = {0, 65535},
+    [TML_I16] = {-32768, 32767},
+    [TML_U32] = {0, 0x1p32 - 1},
+    [TML_I32] = {-0x1p31, 0x1p31 - 1},
+    [TML_U64] = {0, 0x1p64 - 2048},
+    [TML_I64] = {-0x1p63, 0x1p63 - 1024},
+};
+
 static void store(void *samples, tml_type type, uint64_t i, double value)
 {
+    if (!tml_type_is_float(type))
+        value = fmin(fmax(value, ranges[type].low), ranges[type].high);
     switch (type) {
     case TML_U8:
         ((uint8_t *)samples)[i] = (uint8_t)value;
@@ -231,8 +247,7 @@ typedef struct scene {
  * test; one of another device serves all of them, as its pipelines take long to make. */
 static tml_device_info devices[32];
 static uint32_t device_number;
-static bool is_thinned;      /* a software driver or a sanitizer: the longest loops take strides */
-static bool is_repeated;     /* a software driver after another one */
+static bool is_thinned;      /* a software driver or a sanitizer: the longest loops take turns */
 static char device_name[12]; /* the number, for tml_open */
 static tml_context *device_context;
 
@@ -241,11 +256,11 @@ static bool is_cpu(void)
     return devices[device_number].engine == TML_ENGINE_CPU;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool has_sanitizer = true;
-#else
-static const bool has_sanitizer = false;
-#endif
+/* Is the ith of a loop in this run? Where it is thinned, one of n is. */
+static bool is_turn(uint64_t i, uint64_t n)
+{
+    return !is_thinned || (i + device_number + test_seed()) % n == 0;
+}
 
 #define SKIP_UNLESS_CPU(what)                                                                      \
     do {                                                                                           \
@@ -674,7 +689,7 @@ TEST(fields_at_many_sizes)
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             for (int caps = 0; caps < 2; caps++) {
-                if (is_thinned && (f + i) % 3 != (size_t)caps)
+                if (!is_turn(f + i + 2 * (uint64_t)caps, 3))
                     continue;
                 const uint64_t *n = sizes[i];
                 scene s = make_scene(tml, fields[f].field, TML_F32, n[0], n[1], n[2]);
@@ -688,14 +703,14 @@ TEST(fields_at_many_sizes)
 /* Rows longer than a task's share of samples, and slices with more rows than a task takes. */
 TEST(long_axes)
 {
-    if (is_repeated)
-        SKIP("takes long, and another software driver has run it; -d runs it here");
     static const uint64_t sizes[][3] = {
         {70001, 2, 2}, {32768, 3, 2}, {2, 40009, 2}, {3, 2, 40009}, {4100, 300, 2},
     };
     tml_context *tml = open_context(2);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        for (int caps = is_thinned; caps < 2; caps++) {
+        for (int caps = 0; caps < 2; caps++) {
+            if (!is_turn(2 * i + (uint64_t)caps, 3))
+                continue;
             scene s = make_scene(tml, field_noise, TML_U8, sizes[i][0], sizes[i][1], sizes[i][2]);
             s.desc.caps = caps;
             check_scene(&s);
@@ -1386,8 +1401,6 @@ TEST(instruction_sets_change_nothing)
 
 TEST(index_changes_nothing)
 {
-    if (is_repeated)
-        SKIP("takes long, and another software driver has run it; -d runs it here");
     static const tml_type types[] = {TML_F32, TML_U8, TML_I16, TML_F64, TML_F16, TML_U64};
     tml_context *tml = open_context(2);
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
@@ -1402,7 +1415,9 @@ TEST(index_changes_nothing)
                                             &(tml_surface_index_desc){.volume = s.desc.volume,
                                                                       .grid = s.desc.grid},
                                             &index));
-            for (int i = 0; i < 20; i += is_thinned ? 3 : 1) {
+            for (int i = 0; i < 20; i++) {
+                if (!is_turn((uint64_t)(i + option), 6))
+                    continue;
                 mesh plain, indexed;
                 s.desc.iso = encode(types[t], (i - 10) / 9.5);
                 s.desc.index = (tml_buffer){0};
@@ -1432,8 +1447,6 @@ TEST(index_changes_nothing)
  * isovalue and across, NaNs, a mask, and slabs that begin within a brick. */
 TEST(index_of_whole_rows_changes_nothing)
 {
-    if (is_repeated)
-        SKIP("takes long, and another software driver has run it; -d runs it here");
     static const tml_type types[] = {TML_F32, TML_I32, TML_U8, TML_I8, TML_U16, TML_I16, TML_F16};
     static const uint64_t widths[] = {128, 64, 544};
     tml_context *tml = open_context(2);
@@ -1450,6 +1463,8 @@ TEST(index_of_whole_rows_changes_nothing)
             tml_surface_index_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
             CHECK_OK(tml, tml_surface_index(tml, &desc, &index));
             for (int i = 0; i < 7; i++) {
+                if (!is_turn((uint64_t)(i + option), 2))
+                    continue;
                 mesh plain, indexed;
                 s.desc.iso = encode(type, (i - 3) / 3.2);
                 if (i % 3 == 1)
@@ -2047,7 +2062,9 @@ TEST(field_input_is_the_field_as_a_volume)
     }
     tml_context *tml = open_context(2);
     tml_buffer cloud = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points);
-    for (int option = 0; option < 16; option += is_thinned ? 5 : 1) {
+    for (int option = 0; option < 16; option++) {
+        if (!is_turn((uint64_t)option, 5))
+            continue;
         tml_field_desc field = {.points = cloud,
                                 .radius = option & 1 ? 2.5 : 1.2,
                                 .kind = option & 2 ? TML_FIELD_DISTANCE : TML_FIELD_KERNEL_SUM,
@@ -2306,7 +2323,7 @@ static bool count_progress(void *user, const char *stage, double fraction)
 TEST(progress_can_cancel_anywhere)
 {
     static const uint64_t labels[] = {3, 7};
-    bool is_fast = is_cpu() && !has_sanitizer; /* a context is opened each time */
+    bool is_fast = is_cpu() && !is_thinned; /* a context is opened each time */
     int near = is_fast ? 8 : 2, stride = is_fast ? 37 : 301;
     for (int option = 0; option < 4; option++) {
         int reports = 1000000;
@@ -2701,24 +2718,31 @@ TEST(hard_cells_resampled)
     close_context(tml);
 }
 
-/* Every test on every device. -d NUMBER, first: on that one alone. */
+/* Every test on every device. First, --all: without taking turns; -d WHICH: only on a device's number, or on
+ * those of an engine (cpu, vulkan, gl). */
 int main(int argc, char **argv)
 {
-    uint32_t first = 0, count = tml_devices(devices, 32);
-    bool has_software = false;
-    if (argc > 2 && strcmp(argv[1], "-d") == 0) {
-        first = (uint32_t)atoi(argv[2]);
-        count = first < count ? first + 1 : count;
-        argc -= 2;
-        argv += 2;
-    }
+    static const char *const engines[] = {"auto", "cpu", "vulkan", "gl"};
+    bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+    argc -= all;
+    argv += all;
+    const char *which = argc > 2 && strcmp(argv[1], "-d") == 0 ? argv[2] : NULL;
+    argc -= which ? 2 : 0;
+    argv += which ? 2 : 0;
+    printf("TML_SEED=%" PRIu64 "\n", test_seed());
     int status = TEST_EXIT_SKIPPED;
-    for (device_number = first; device_number < count; device_number++) {
+    uint32_t count = tml_devices(devices, 32);
+    for (device_number = 0; device_number < count; device_number++) {
+        const tml_device_info *device = &devices[device_number];
         snprintf(device_name, sizeof device_name, "%u", device_number);
-        printf("-- %s\n", devices[device_number].name);
-        is_thinned = has_sanitizer || (devices[device_number].is_software && count - first > 1);
-        is_repeated = devices[device_number].is_software && has_software;
-        has_software |= devices[device_number].is_software;
+        if (which && strcmp(which, device_name) != 0 && strcmp(which, engines[device->engine]) != 0)
+            continue;
+        printf("-- %s\n", device->name);
+#ifdef TML_SANITIZED
+        is_thinned = !all;
+#else
+        is_thinned = !all && device->is_software;
+#endif
         int result = test_main(argc, argv);
         if (skipped_surfaces)
             printf("   %" PRIu64 " surfaces skipped: samples of f64\n", skipped_surfaces);
