@@ -160,6 +160,7 @@ tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, .
         return tml_reject(NULL, status, "%s", message);
     tml_refusal_forget(tml);
     memcpy(tml->error, message, sizeof message);
+    tml->error_status = status;
     call_log(tml, TML_LOG_ERROR, tml->error);
     return status;
 }

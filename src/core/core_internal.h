@@ -67,6 +67,7 @@ struct tml_context {
     size_t scratch_size;
     bool scratch_used; /* tml_scratch has handed the arena out since this was last cleared */
     char error[TML_MESSAGE];
+    tml_status error_status; /* that the message came with */
 };
 
 static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)

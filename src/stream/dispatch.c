@@ -283,8 +283,8 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
                              : ", by the progress hook");
     tml->error[0] = '\0';
     if (!supported(tml, op, desc)) {
-        if (tml->error[0]) /* the engine has said why */
-            return TML_UNSUPPORTED;
+        if (tml->error[0]) /* the engine has said why: it may have been short of memory */
+            return tml->error_status;
         return tml_refuse(tml, call,
                           op ? "no such operation for this method, kernel or type" : what);
     }
