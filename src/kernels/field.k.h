@@ -51,6 +51,24 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
 
+/* Half the box of a point's support along an axis, in samples; extent: that of a reach of 1. It is wider
+ * by a part of the reach, 2^-20, and of a sample, 2^-10, so that rounding never loses a sample that counts,
+ * seen from one slab and not from another. */
+FUNCTION(float) field_support(float reach, float extent)
+{
+    float wide = reach + reach * 9.5367431640625e-7f;
+    return wide * extent + 9.765625e-4f;
+}
+
+/* Does the support around a position meet the samples from first to last? */
+FUNCTION(bool) field_is_near(vec3 position, vec3 support, vec3 first, vec3 last)
+{
+    bool x = position.x + support.x >= first.x && position.x - support.x <= last.x;
+    bool y = position.y + support.y >= first.y && position.y - support.y <= last.y;
+    bool z = position.z + support.z >= first.z && position.z - support.z <= last.z;
+    return x && y && z;
+}
+
 /* One dispatch of the Vulkan engine's field shaders: slices [z_first, z_end) of whole brick layers,
  * cut where the slab is. out_at is sample (0, 0, z_first). */
 ARGS_BEGIN(field_args)

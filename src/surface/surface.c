@@ -311,7 +311,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
         tml->error[0] = '\0';
     if (op->supports && !op->supports(tml, plan))
         return tml->error[0]
-                   ? TML_UNSUPPORTED /* the engine has said why */
+                   ? tml->error_status /* the engine has said why */
                    : tml_error(tml, TML_UNSUPPORTED,
                                "tml_surface: the %s engine cannot do this on %s: "
                                "samples of %s",

@@ -15,10 +15,6 @@
 
 #include "kernels/kernel_end.h"
 
-/* The support is widened by this part of the reach, and this part of a sample, so that rounding
- * never loses a row that counts, seen from one slab and not from another. */
-static const float slack_of_reach = 0x1p-20f, slack_of_sample = 0x1p-10f;
-
 typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
 typedef brick_plane brick_samples[FIELD_BRICK];
 
@@ -79,10 +75,9 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
     for (uint64_t p = 0; p < bin->count; p++) {
         const field_point *point = &bin->points[p];
         float reach = point->reach, position[3], support[3];
-        float wide_reach = reach + reach * slack_of_reach;
         bool near = true;
         for (int a = 0; a < 3; a++) {
-            support[a] = wide_reach * frame->extent[a] + slack_of_sample;
+            support[a] = field_support(reach, frame->extent[a]);
             position[a] = point->position[a] + bin->corner[a];
             near &= (position[a] + support[a] >= (float)brick->first[a]) &
                     (position[a] - support[a] <= (float)brick->last[a]);

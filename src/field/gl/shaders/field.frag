@@ -24,18 +24,14 @@ layout(location = 1) out highp uvec4 row1;
 layout(location = 2) out highp uvec4 row2;
 layout(location = 3) out highp uvec4 row3;
 
-/* As on the CPU: supports are widened so that rounding loses no sample that counts. */
-const float SLACK_OF_REACH = 1.0 / 1048576.0, SLACK_OF_SAMPLE = 1.0 / 1024.0;
-
 vec4 value0, value1, value2, value3;
 
 /* first: of the fragment's samples, from the brick's. */
 bool is_near(vec4 point, vec3 first)
 {
-    float reach = point.w + point.w * SLACK_OF_REACH;
-    vec3 support = reach * extent + vec3(SLACK_OF_SAMPLE);
-    return all(greaterThanEqual(point.xyz + support, first)) &&
-           all(lessThanEqual(point.xyz - support, first + vec3(3.0, 3.0, 0.0)));
+    vec3 support = vec3(field_support(point.w, extent.x), field_support(point.w, extent.y),
+                        field_support(point.w, extent.z));
+    return field_is_near(point.xyz, support, first, first + vec3(3.0, 3.0, 0.0));
 }
 
 float join_term(float value, float q2, float reach)

@@ -6,9 +6,6 @@
 layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
 layout(constant_id = 1) const bool SHEARED = false;
 
-/* As on the CPU: supports are widened so that rounding loses no sample that counts. */
-const float SLACK_OF_REACH = 1.0 / 1048576.0, SLACK_OF_SAMPLE = 1.0 / 1024.0;
-
 shared uint sums[SUBGROUPS_MAX];
 shared uint bin_end[GROUP];      /* points in the bins of this batch, up to and with each */
 shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
@@ -58,11 +55,9 @@ vec4 find_point(bin_box box, uint first, uint k, uvec3 base)
 
 bool is_near(vec4 point)
 {
-    float reach = point.w + point.w * SLACK_OF_REACH;
-    vec3 support =
-        reach * vec3(args.extent_x, args.extent_y, args.extent_z) + vec3(SLACK_OF_SAMPLE);
-    return all(greaterThanEqual(point.xyz + support, vec3(0.0))) &&
-           all(lessThanEqual(point.xyz - support, vec3(float(BRICK - 1u))));
+    vec3 support = vec3(field_support(point.w, args.extent_x), field_support(point.w, args.extent_y),
+                        field_support(point.w, args.extent_z));
+    return field_is_near(point.xyz, support, vec3(0.0), vec3(float(BRICK - 1u)));
 }
 
 /* The squared distance of d, in samples, in units of the reach; unit is 1 / reach. */

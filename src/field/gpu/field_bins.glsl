@@ -1,0 +1,26 @@
+/* The bins that a box of samples looks into. */
+const uint BRICK = 8u;
+
+/* Of a level: count along each axis, from first on. */
+struct bin_box {
+    uvec3 first;
+    uvec3 count;
+    uvec3 bins;
+    uint first_bin;
+    uint edge_log2;
+};
+
+/* low, high: the level's eight words (field_internal.h). Supports are whole samples here, rounded up: a bin
+ * too many adds points that reach nothing. */
+bin_box bins_of_level(uvec4 low, uvec4 high, uvec3 first, uvec3 last)
+{
+    bin_box box;
+    box.first_bin = low.x;
+    box.edge_log2 = low.y;
+    box.bins = uvec3(low.z, low.w, high.x);
+    uvec3 support = high.yzw;
+    uvec3 last_bin = min((last + support) >> box.edge_log2, box.bins - 1u);
+    box.first = min((first - min(first, support)) >> box.edge_log2, last_bin);
+    box.count = last_bin - box.first + 1u;
+    return box;
+}
