@@ -1,6 +1,6 @@
-/* The surface program: checks, resolving, the order of the stages, and who owns what. The work
- * itself is that of the engine's part (surface_parts.c): count, then emit, with the outputs allocated exactly in
- * between. */
+/* The surface program: checks, resolving, the order of the stages, and who owns what. The work itself
+ * is that of the engine's part (surface_parts.c): count, then emit, with the outputs allocated exactly
+ * in between. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
