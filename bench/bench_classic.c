@@ -24,7 +24,7 @@ tml_status bench_classic_surface(tml_context *tml, tml_buffer volume, const uint
     (void)iso;
     (void)room;
     (void)count;
-    return tml_error(tml, TML_UNSUPPORTED, "this build has no OpenGL ES");
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "this build has no OpenGL ES");
 }
 
 #endif

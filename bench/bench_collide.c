@@ -42,7 +42,7 @@ static tml_status check_case(const collide_case *job)
     tml_collide_result results[2];
     for (int i = 0; i < 2; i++) {
         tml_collide_desc desc = job->desc;
-        desc.method = i ? TML_COLLIDE_BREADTH_FIRST : TML_COLLIDE_DEPTH_FIRST;
+        desc.method = i ? TML_COLLIDE_METHOD_BREADTH_FIRST : TML_COLLIDE_METHOD_DEPTH_FIRST;
         tml_status status = tml_collide(job->tml, &desc, &results[i]);
         if (status != TML_OK) {
             if (i)
@@ -56,8 +56,9 @@ static tml_status check_case(const collide_case *job)
                                          (size_t)results[0].count * sizeof *results[0].pairs) == 0);
     tml_collide_free(job->tml, &results[0]);
     tml_collide_free(job->tml, &results[1]);
-    return is_same ? TML_OK
-                   : tml_error(job->tml, TML_INTERNAL, "the two descents find different pairs");
+    return is_same
+               ? TML_OK
+               : tml_error(job->tml, TML_ERROR_INTERNAL, "the two descents find different pairs");
 }
 
 static void time_case(collide_case *job, const char *name, uint32_t poses, uint32_t repeats,
@@ -69,7 +70,7 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, uint3
     if (*status != TML_OK)
         return;
     if (!bench_run(&timed, 1, repeats)) {
-        *status = tml_is_cancelled(job->tml) ? TML_CANCELLED : TML_INTERNAL;
+        *status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
         return;
     }
     rows[(*count)++] =
@@ -99,7 +100,7 @@ tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,
     *count = 0;
     uint32_t across = (uint32_t)sqrt((double)triangles / 5), around = across * 5 / 2;
     if (!bench_torus(0.3, around, across, &mesh))
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %llu triangles",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu triangles",
                          (unsigned long long)triangles);
     static float poses[12 * BENCH_COLLIDE_POSES];
     float one[BENCH_SCENES][12];

@@ -19,7 +19,7 @@ typedef struct bench_collide_row {
     bench_time time;
 } bench_collide_row;
 
-/* Builds, refits and asks; on any engine, in its own way (TML_COLLIDE_AUTO), after that of both descents
+/* Builds, refits and asks; on any engine, in its own way (TML_COLLIDE_METHOD_AUTO), after that of both descents
  * was seen to give the same pairs. triangles: about so many for each torus. rows: BENCH_COLLIDE_ROWS of
  * them, *count are filled. */
 tml_status bench_collide(tml_context *tml, uint64_t triangles, uint32_t repeats,

@@ -103,10 +103,10 @@ static void bench(tml_context *tml, const char *name, uint64_t side, double part
     printf("%5llu^3 %-6s %-10s reach %4.1f samples: plan %6.3f s, slabs %6.3f s, %6.2f M points/s, "
            "%7.1f M samples/s, %7.1f M updates/s, peak %ld MiB\n",
            (unsigned long long)side, name,
-           kind                        ? "distance"
-           : kernel == TML_WENDLAND_C2 ? "wendland"
-           : kernel == TML_POLY6       ? "poly6"
-                                       : "metaball",
+           kind                              ? "distance"
+           : kernel == TML_FIELD_WENDLAND_C2 ? "wendland"
+           : kernel == TML_FIELD_POLY6       ? "poly6"
+                                             : "metaball",
            desc.radius + (kind ? desc.margin : 0.0), best_plan, best_slabs,
            1e-6 * POINTS / best_slabs, 1e-6 * pow((double)side, 3.0) / best_slabs,
            1e-6 * updates / best_slabs, usage.ru_maxrss / 1024);
@@ -134,11 +134,11 @@ int main(int argc, char **argv)
     bench_spacing(tml);
     for (int kernel = 0; kernel < 3; kernel++)
         bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_KERNEL_SUM, (tml_field_kernel)kernel);
-    bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_DISTANCE, TML_WENDLAND_C2);
-    bench(tml, "fluid", 256, 0.5, 2.0, TML_FIELD_KERNEL_SUM, TML_WENDLAND_C2);
-    bench(tml, "fluid", 1024, 0.25, 2.0, TML_FIELD_KERNEL_SUM, TML_WENDLAND_C2);
-    bench(tml, "fluid", 1024, 0.5, 2.0, TML_FIELD_KERNEL_SUM, TML_WENDLAND_C2);
-    bench(tml, "dense", 1024, 1.0, 1.0, TML_FIELD_KERNEL_SUM, TML_POLY6);
+    bench(tml, "dense", 256, 1.0, 2.0, TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2);
+    bench(tml, "fluid", 256, 0.5, 2.0, TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);
+    bench(tml, "fluid", 1024, 0.25, 2.0, TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);
+    bench(tml, "fluid", 1024, 0.5, 2.0, TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);
+    bench(tml, "dense", 1024, 1.0, 1.0, TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6);
     tml_close(tml);
     return 0;
 }

@@ -98,9 +98,9 @@ static tml_status check(const filter_job *job)
 {
     uint32_t *out = tml_alloc(job->tml, job->room * sizeof *out);
     uint64_t total = 0, at = 0;
-    tml_status status = out ? tml_read(job->tml, job->out, out) : TML_OUT_OF_MEMORY;
+    tml_status status = out ? tml_buffer_read(job->tml, job->out, out) : TML_ERROR_OUT_OF_MEMORY;
     if (!status)
-        status = tml_read_count(job->tml, job->total, &total);
+        status = tml_buffer_read_count(job->tml, job->total, &total);
     bool passed = total == job->kept;
     for (uint64_t i = 0; !status && passed && i < positions(job); i++) {
         uint64_t p = position(job, i);
@@ -109,8 +109,9 @@ static tml_status check(const filter_job *job)
     }
     tml_free(job->tml, out, job->room * sizeof *out);
     if (!status && !passed)
-        status = tml_error(job->tml, TML_INTERNAL, "%s of %llu records differs from a plain loop's",
-                           job->way->name, (unsigned long long)job->count);
+        status = tml_error(job->tml, TML_ERROR_INTERNAL,
+                           "%s of %llu records differs from a plain loop's", job->way->name,
+                           (unsigned long long)job->count);
     return status;
 }
 
@@ -156,12 +157,12 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     bench_job timed = {.name = job->way->name, .run = run_job, .user = job, .device = job->tml};
     *seconds = 0;
     tml_status status = enqueue(job);
-    if (status == TML_UNSUPPORTED)
+    if (status == TML_ERROR_UNSUPPORTED)
         return TML_OK;
     if (!status)
         status = check(job);
     if (!status && !bench_run(&timed, 1, repeats))
-        status = tml_is_cancelled(job->tml) ? TML_CANCELLED : TML_INTERNAL;
+        status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     if (!status)
         *seconds = timed.time.median_s;
     return status;
@@ -203,7 +204,7 @@ tml_status bench_filter_add(bench_filter *filter, tml_context *tml, bool exact, 
     uint64_t most = filter->counts[filter->count_count - 1];
     uint32_t *data = tml_alloc(tml, most * sizeof *data);
     if (!data)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %llu records",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu records",
                          (unsigned long long)most);
     bench_stream_fill(tml, most, data);
     filter_job job = {.tml = tml, .limit = bench_stream_threshold(percent), .data = data};
@@ -219,7 +220,7 @@ tml_status bench_filter_add(bench_filter *filter, tml_context *tml, bool exact, 
         tml_log(tml, TML_LOG_WARNING, "filter: this device has no way to filter u32: %s",
                 tml_last_error(tml));
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     for (size_t w = 0; w < WAYS && !status; w++)
         if (rows[w].ns[0] > 0 && filter->row_count < BENCH_FILTER_ROWS) {
             bench_filter_row *row = &filter->rows[filter->row_count++];

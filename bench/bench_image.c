@@ -44,7 +44,8 @@ static tml_status fill(bench_image *image)
     image->size = words * sizeof(uint32_t);
     image->data = tml_alloc(image->tml, image->size);
     if (!image->data)
-        return tml_error(image->tml, TML_OUT_OF_MEMORY, "the picture needs %zu bytes", image->size);
+        return tml_error(image->tml, TML_ERROR_OUT_OF_MEMORY, "the picture needs %zu bytes",
+                         image->size);
     uint32_t *hashes = image->data;
     bench_stream_fill(image->tml, count, hashes);
     for (uint64_t i = 0; i < count; i++) {
@@ -94,7 +95,7 @@ static bool makes_mips(bench_image_kind kind)
 static bool is_cpu(const tml_context *tml)
 {
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     return device.engine == TML_ENGINE_CPU;
 }
 
@@ -130,7 +131,7 @@ tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, be
     tml_status status = fill(out);
     out->sums = calloc(BENCH_IMAGE_SHARES, sizeof *out->sums);
     if (!status && !out->sums)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a plain loop's sums");
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a plain loop's sums");
     out->bytes = in;
     if (maps_tones(desc->kind))
         out->bytes += elements_of(out);
@@ -162,7 +163,7 @@ static tml_status enqueue(bench_image *image, uint32_t set)
                                                                 .stats = image->stats});
     if (image->desc.kind == BENCH_IMAGE_READ)
         return tml_reduce(
-            tml, &(tml_reduce_desc){.fold = TML_SUM, .in = image->sets[set].in, .out = out});
+            tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = image->sets[set].in, .out = out});
     bool is_kaiser = image->desc.kind == BENCH_IMAGE_KAISER;
     tml_mip_filter filter = is_kaiser ? TML_MIP_KAISER : TML_MIP_AREA;
     if (makes_mips(image->desc.kind))
@@ -297,7 +298,7 @@ tml_status bench_image_check(bench_image *image)
         is_right = !status && measure_is_right(image, &stats) && plain_is_right(image, &stats);
     } else if (!status) {
         void *out = NULL;
-        status = tml_map(image->tml, image->sets[0].out, &out);
+        status = tml_buffer_map(image->tml, image->sets[0].out, &out);
         uint32_t width = image->desc.width, height = image->desc.height;
         uint64_t last, sum = 0;
         tml_mip_level(width, height, tml_mip_levels(width, height) - 1, NULL, NULL, &last);
@@ -316,11 +317,12 @@ tml_status bench_image_check(bench_image *image)
             is_right = sum == *(const uint64_t *)out;
         }
         if (!status)
-            tml_unmap(image->tml, image->sets[0].out);
+            tml_buffer_unmap(image->tml, image->sets[0].out);
     }
     if (!status && !is_right)
-        status = tml_error(image->tml, TML_INTERNAL, "%s: the result differs from a plain loop's",
-                           bench_image_name(image->desc.kind));
+        status =
+            tml_error(image->tml, TML_ERROR_INTERNAL, "%s: the result differs from a plain loop's",
+                      bench_image_name(image->desc.kind));
     return status;
 }
 

@@ -32,7 +32,7 @@ static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 
 static tml_status wrong(const bench_op *op, const char *what)
 {
-    return tml_error(op->tml, TML_INTERNAL, "%s: %s differs from a plain loop's",
+    return tml_error(op->tml, TML_ERROR_INTERNAL, "%s: %s differs from a plain loop's",
                      bench_kind_name(op->desc.kind), what);
 }
 
@@ -101,8 +101,8 @@ static bool derive_counts(bench_op *op)
 
 static tml_status enqueue_copy(bench_op *op, const bench_set *set)
 {
-    return tml_map_stream(
-        op->tml, &(tml_map_desc){.kernel = TML_USE(same_bits), .in = {set->in}, .out = set->out});
+    return tml_map(op->tml,
+                   &(tml_map_desc){.kernel = TML_USE(same_bits), .in = {set->in}, .out = set->out});
 }
 
 static tml_status enqueue_compact(bench_op *op, const bench_set *set)
@@ -147,7 +147,8 @@ static tml_status enqueue_segments(bench_op *op, const bench_set *set)
 
 static tml_status enqueue_reduce(bench_op *op, const bench_set *set)
 {
-    return tml_reduce(op->tml, &(tml_reduce_desc){.fold = TML_SUM, .in = set->in, .out = set->out});
+    return tml_reduce(op->tml,
+                      &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = set->in, .out = set->out});
 }
 
 static tml_status enqueue_expand(bench_op *op, const bench_set *set)
@@ -345,7 +346,7 @@ static uint64_t bytes_of(const bench_op *op)
 static bool is_cpu(const tml_context *tml)
 {
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     return device.engine == TML_ENGINE_CPU;
 }
 
@@ -387,7 +388,8 @@ static tml_status create_stream(bench_op *op)
 {
     const kind_entry *kind = &kinds[op->desc.kind];
     if (kind->derive && !kind->derive(op))
-        return tml_error(op->tml, TML_OUT_OF_MEMORY, "%s: no memory for its input", kind->name);
+        return tml_error(op->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for its input",
+                         kind->name);
     tml_status status = room(op, TML_U64, 1, &op->total);
     uint64_t fewest = is_cpu(op->tml) ? 1 : uncached_bytes / (bytes_of(op) + 1) + 1;
     while (!status && op->set_count < fewest && op->set_count < BENCH_SETS)
@@ -403,19 +405,19 @@ static tml_status check_stream(bench_op *op)
     uint64_t total = 0;
     tml_status status = kind->enqueue(op, set);
     if (!status && kind->has_total)
-        status = tml_read_count(op->tml, op->total, &total);
+        status = tml_buffer_read_count(op->tml, op->total, &total);
     if (!status)
-        status = tml_map(op->tml, set->out, &out);
-    if (!status && !tml_is_none(set->out2))
-        status = tml_map(op->tml, set->out2, &out2);
+        status = tml_buffer_map(op->tml, set->out, &out);
+    if (!status && !tml_buffer_is_none(set->out2))
+        status = tml_buffer_map(op->tml, set->out2, &out2);
     if (status)
         return status;
     if (op->desc.kind != BENCH_EXPAND)
         op->result_count = 0;
     bool is_right = kind->is_right(op, out, out2);
-    tml_unmap(op->tml, set->out);
+    tml_buffer_unmap(op->tml, set->out);
     if (out2)
-        tml_unmap(op->tml, set->out2);
+        tml_buffer_unmap(op->tml, set->out2);
     op->bytes = bytes_of(op);
     is_right &= !kind->has_total || total == op->result_count;
     return is_right ? TML_OK : wrong(op, "the result");
@@ -500,7 +502,7 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     uint64_t counts[2];
     tml_status status = tml_surface_enqueue(op->tml, &desc);
     if (!status)
-        status = tml_read(op->tml, op->total, counts);
+        status = tml_buffer_read(op->tml, op->total, counts);
     if (!status && (counts[0] != result->vertex_count || counts[1] != result->triangle_count))
         status = wrong(op, "the size of the enqueued surface");
     return status;
@@ -520,12 +522,12 @@ static tml_status check_classic(bench_op *op)
     op->bytes = op->desc.count * tml_type_size(op->desc.type) + 12 * op->vertex_count;
     tml_surface_free(op->tml, &result);
     if (op->vertex_count > floats_count)
-        return tml_error(op->tml, TML_UNSUPPORTED, "more vertices than floats can count");
+        return tml_error(op->tml, TML_ERROR_UNSUPPORTED, "more vertices than floats can count");
     status = room(op, TML_U32, 1, &op->total);
     if (!status)
         status = enqueue_classic(op, op->total);
     if (!status)
-        status = tml_read(op->tml, op->total, &vertices);
+        status = tml_buffer_read(op->tml, op->total, &vertices);
     if (!status && vertices != op->vertex_count)
         status = wrong(op, "the number of vertices of the classic soup");
     return status;

@@ -43,7 +43,7 @@ static bench_time summarize(double *seconds, uint32_t runs)
 static tml_engine_kind engine_of(tml_context *tml)
 {
     tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     return info.engine;
 }
 

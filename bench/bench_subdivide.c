@@ -90,13 +90,14 @@ static tml_status check(const subdivide_case *job, const char *name, bool is_reg
     size_t size = (size_t)(12 * (vertices + triangles) + vertices);
     float *points = tml_alloc(job->tml, size);
     if (!points)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes on the host",
-                         name, size);
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for %zu bytes on the host", name, size);
     uint32_t *indices = (uint32_t *)(points + 3 * vertices);
     tml_status status =
-        tml_read_range(job->tml, job->result.buffers.positions, 0, vertices, points);
+        tml_buffer_read_range(job->tml, job->result.buffers.positions, 0, vertices, points);
     if (status == TML_OK)
-        status = tml_read_range(job->tml, job->result.buffers.indices, 0, triangles, indices);
+        status =
+            tml_buffer_read_range(job->tml, job->result.buffers.indices, 0, triangles, indices);
     bool is_right =
         triangles == 2 * vertices &&
         is_used(indices, triangles, (uint8_t *)(indices + 3 * triangles), vertices, is_regular);
@@ -105,7 +106,7 @@ static tml_status check(const subdivide_case *job, const char *name, bool is_reg
     tml_free(job->tml, points, size);
     if (status != TML_OK || is_right)
         return status;
-    return tml_error(job->tml, TML_INTERNAL, "%s: what comes out is no torus", name);
+    return tml_error(job->tml, TML_ERROR_INTERNAL, "%s: what comes out is no torus", name);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
@@ -115,7 +116,7 @@ static tml_status upload(tml_context *tml, uint32_t around, uint32_t across,
 {
     bench_mesh mesh;
     if (!bench_torus(thickness, around, across, &mesh))
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a torus");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a torus");
     tml_status status = tml_buffer_create(tml,
                                           &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
                                                              .count = mesh.vertex_count,
@@ -144,7 +145,7 @@ static tml_status time_case(bench_job timed, uint32_t repeats, const char *key,
 {
     const subdivide_case *job = timed.user;
     if (!bench_run(&timed, 1, repeats))
-        return tml_is_cancelled(job->tml) ? TML_CANCELLED : TML_INTERNAL;
+        return tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     rows[(*count)++] = (bench_subdivide_row){.name = timed.name,
                                              .key = key,
                                              .triangles = job->result.triangle_count,

@@ -48,7 +48,7 @@ tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc
     uint64_t width = columns * (side[0] + GAP) - GAP;
     uint64_t height = (side[2] + columns - 1) / columns * (side[1] + GAP) - GAP;
     if (width > MOST_PIXELS || height > MOST_PIXELS)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "a picture of the cells would be %llu x %llu pixels, at most %d along a "
                          "side; choose a smaller volume",
                          (unsigned long long)width, (unsigned long long)height, MOST_PIXELS);
@@ -56,7 +56,7 @@ tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc
     uint8_t *cells = tml_alloc(tml, count), *rgba = tml_alloc(tml, size);
     tml_status status = TML_OK;
     if (!cells || !rgba)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a picture of the cells");
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of the cells");
     if (status == TML_OK)
         status = tml_surface_cells(tml, desc, cells);
     *triangles = 0;

@@ -62,7 +62,7 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
                    const void *data, tml_type out_type, void *out);
 
 /* Prints the context's last error as "trommel: command: message" and returns the exit code that
- * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_CANCELLED). */
+ * belongs to status (CLI_OK for TML_OK, CLI_CANCELLED for TML_ERROR_CANCELLED). */
 int cli_fail(const char *command, tml_context *tml, tml_status status);
 /* The message that cli_fail would print. */
 const char *cli_last_error(const tml_context *tml);

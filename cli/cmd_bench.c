@@ -113,13 +113,13 @@ typedef struct copy_job {
 static tml_status create_copy(tml_context *tml, uint64_t bytes, copy_job *out, bench_job *job)
 {
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     *out = (copy_job){.is_host = device.engine == TML_ENGINE_CPU};
     if (out->is_host) {
         *job = (bench_job){.name = "memcpy", .run = bench_copy_run, .user = &out->host};
         if (bench_copy_create(tml, bytes, &out->host))
             return TML_OK;
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for two blocks of %llu bytes",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for two blocks of %llu bytes",
                          (unsigned long long)bytes / 2);
     }
     *job = (bench_job){.name = "copy", .run = bench_op_run, .user = &out->device, .device = tml};
@@ -149,7 +149,7 @@ static tml_status time_beside_copy(tml_context *tml, const bench_args *args, ben
     if (peer && copy.is_host)
         jobs[count++] = *peer;
     if (!status && !bench_run(jobs, count, (uint32_t)args->repeats))
-        status = tml_is_cancelled(tml) ? TML_CANCELLED : TML_INTERNAL;
+        status = tml_is_cancelled(tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
     row->bytes = bytes;
     row->time = jobs[0].time;
     row->copy_time = jobs[1].time;
@@ -203,7 +203,7 @@ static tml_status measure_image(tml_context *tml, const bench_args *args,
     if (!status)
         report->rows[report->row_count++] = row;
     bench_image_destroy(&image);
-    if (status != TML_UNSUPPORTED)
+    if (status != TML_ERROR_UNSUPPORTED)
         return status;
     cli_error("bench", "%s is left out: %s", row.name, cli_last_error(tml));
     return TML_OK;
@@ -283,12 +283,12 @@ static tml_status measure_classic(tml_context *tml, const bench_args *args, cons
 {
     tml_device_info device;
     bench_desc desc = *ours;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     if (device.engine != TML_ENGINE_GL || desc.type != TML_F32)
         return TML_OK;
     desc.is_classic = true;
     tml_status status = measure(tml, args, &desc, "surface, classic soup", 0, report);
-    return status == TML_UNSUPPORTED ? TML_OK : status;
+    return status == TML_ERROR_UNSUPPORTED ? TML_OK : status;
 }
 
 static tml_status measure_surface(tml_context *tml, const bench_args *args,
@@ -512,7 +512,7 @@ static int run_collide(const bench_args *args)
                         bench_collide(tml, args->triangles, (uint32_t)args->repeats, rows, &count));
     if (code == CLI_OK) {
         tml_device_info device;
-        tml_context_device(tml, &device);
+        tml_context_describe(tml, &device);
         if (args->common.json)
             print_collide_json(rows, count, args->triangles, &device);
         else
@@ -592,7 +592,7 @@ static int run_subdivide(const bench_args *args)
     if (!tml)
         return CLI_FAILED;
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     uint32_t usual = device.engine == TML_ENGINE_CPU ? 5 : 6;
     uint32_t levels = args->levels ? (uint32_t)args->levels : usual;
     int code = cli_fail(
@@ -624,9 +624,10 @@ static tml_status run_surface(tml_context *tml, const bench_args *args, bench_re
         volume.size = args->size * args->size * args->size * tml_type_size(volume.type);
         volume.data = tml_alloc(tml, volume.size);
         if (!volume.data)
-            return tml_error(tml, TML_OUT_OF_MEMORY, "the volume needs %zu bytes", volume.size);
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "the volume needs %zu bytes",
+                             volume.size);
         if (!bench_field_fill(tml, args->field, volume.type, args->size, volume.data))
-            status = tml_error(tml, TML_UNSUPPORTED,
+            status = tml_error(tml, TML_ERROR_UNSUPPORTED,
                                "--type %s is not for fields (expected u8, i8, u16, i16, f32, f64)",
                                tml_type_name(volume.type));
     }
@@ -674,7 +675,7 @@ static tml_status run_streams(tml_context *tml, const bench_args *args, bench_ki
         return status;
     bool is_known = is_measured(first, array.type);
     if (!is_known) {
-        status = tml_error(tml, TML_UNSUPPORTED, "%s measures no %s elements", report->op,
+        status = tml_error(tml, TML_ERROR_UNSUPPORTED, "%s measures no %s elements", report->op,
                            tml_type_name(array.type));
     } else if (!args->input) {
         array.size = array.count * tml_type_size(array.type);
@@ -682,13 +683,14 @@ static tml_status run_streams(tml_context *tml, const bench_args *args, bench_ki
         if (array.data)
             fill_array(tml, &array);
         else
-            status = tml_error(tml, TML_OUT_OF_MEMORY, "the array needs %zu bytes", array.size);
+            status =
+                tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "the array needs %zu bytes", array.size);
     }
     snprintf(report->input, sizeof report->input, "%s%s%llu %s", args->input ? args->input : "",
              args->input ? ", " : "", (unsigned long long)array.count, tml_type_name(array.type));
     for (bench_kind kind = first; !status && kind <= last; kind++) {
         status = measure_stream(tml, args, kind, &array, report);
-        if (status == TML_UNSUPPORTED && first < last) {
+        if (status == TML_ERROR_UNSUPPORTED && first < last) {
             cli_error("bench", "%s is left out: %s", bench_kind_name(kind), cli_last_error(tml));
             status = TML_OK;
         }
@@ -811,7 +813,7 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
         code = cli_error("bench", "%s cannot be read", args->peers);
     if (code == CLI_OK) {
         tml_device_info device;
-        tml_context_device(tml, &device);
+        tml_context_describe(tml, &device);
         if (args->common.json)
             print_json(&report, &device, tml_concurrency(tml));
         else

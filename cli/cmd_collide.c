@@ -37,7 +37,7 @@ static const char *parse_classes(const char *text, void *member)
     *set = (class_set){0};
     while (*text) {
         size_t length = strcspn(text, ",");
-        uint32_t kind = TML_COLLIDE_CROSSING;
+        uint32_t kind = TML_COLLIDE_CLASS_CROSSING;
         while (kind < TML_COLLIDE_CLASS_COUNT &&
                (strlen(tml_collide_class_name((tml_collide_class)kind)) != length ||
                 strncmp(text, tml_collide_class_name((tml_collide_class)kind), length) != 0))
@@ -352,7 +352,8 @@ static int build_trees(run *r)
         status = tml_tree_create(r->tml, &b, &r->tree_b);
     }
     report_add_stage(&r->times, "trees", cli_now() - start);
-    if (status == TML_INVALID_ARGUMENT) /* the mesh's fault: which mesh, the library cannot know */
+    if (status ==
+        TML_ERROR_INVALID_ARGUMENT) /* the mesh's fault: which mesh, the library cannot know */
         return cli_error("collide", "%s: %s", path, cli_last_error(r->tml));
     return fail(r, status);
 }
@@ -365,9 +366,9 @@ static int find_pairs(run *r)
                              .b = r->tree_b,
                              .poses = r->poses,
                              .pose_count = r->pose_count,
-                             .want = a->count   ? TML_COLLIDE_COUNT
-                                     : a->first ? TML_COLLIDE_FIRST
-                                                : TML_COLLIDE_ALL,
+                             .want = a->count   ? TML_COLLIDE_WANT_COUNT
+                                     : a->first ? TML_COLLIDE_WANT_FIRST
+                                                : TML_COLLIDE_WANT_ALL,
                              .classes = a->classes.bits,
                              .segments = a->segments || a->png};
     tml_status status = tml_collide(r->tml, &desc, &r->hits);
@@ -770,7 +771,7 @@ static void print_pairs(const run *r)
     text_label("pairs");
     printf("%s", text_count(text, r->hits.count));
     const char *mark = ": ";
-    for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
+    for (int kind = TML_COLLIDE_CLASS_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++) {
         if (!r->hits.class_counts[kind])
             continue;
         printf("%s%s %s", mark, text_count(text, r->hits.class_counts[kind]),
@@ -849,7 +850,7 @@ static void print_json(const run *r)
         json_count(&j, "pair_count", r->hits.count);
         json_count(&j, "poses_in_contact", poses_in_contact(r));
         json_open(&j, "classes", '{');
-        for (int kind = TML_COLLIDE_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
+        for (int kind = TML_COLLIDE_CLASS_CROSSING; kind < TML_COLLIDE_CLASS_COUNT; kind++)
             json_count(&j, tml_collide_class_name((tml_collide_class)kind),
                        r->hits.class_counts[kind]);
         json_close(&j, '{');

@@ -39,7 +39,7 @@ enum { TESTS_MAX = 64 };
  * one shows what decided. Returns how many. */
 static uint32_t list_tests(uint32_t i, tml_gl_test tests[TESTS_MAX])
 {
-    static const tml_gl_path forced[] = {TML_GL_PACKED, TML_GL_PATH_AUTO};
+    static const tml_gl_path forced[] = {TML_GL_PATH_PACKED, TML_GL_PATH_AUTO};
     char number[16];
     snprintf(number, sizeof number, "%u", i);
     uint32_t count = 0;

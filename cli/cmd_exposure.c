@@ -297,7 +297,7 @@ static int measure(run *r, measured *f)
                                    .stats = r->stats};
     for (uint32_t c = 0; c < a->weights.count; c++)
         desc.weights[c] = (float)a->weights.values[c];
-    if (!tml_is_none(r->mask)) {
+    if (!tml_buffer_is_none(r->mask)) {
         desc.mask_width = r->mask_width;
         desc.mask_height = r->mask_height;
     }
@@ -439,7 +439,7 @@ static int end_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
     char path[PATH_SIZE];
-    int code = fail(r, tml_read(r->tml, r->state, f->state));
+    int code = fail(r, tml_buffer_read(r->tml, r->state, f->state));
     if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
     if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))
@@ -686,13 +686,13 @@ static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
         if (code == CLI_OK)
             code = read_stats(r, &m);
         if (code == CLI_OK)
-            code = fail(r, tml_read(r->tml, r->stats, shared.words));
+            code = fail(r, tml_buffer_read(r->tml, r->stats, shared.words));
         m.seconds[1] = cli_now() - start - m.seconds[0];
     }
     if (code == CLI_OK)
         code = share_frame(r, &shared, all);
     for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
-        code = fail(r, tml_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
+        code = fail(r, tml_buffer_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
         if (code == CLI_OK)
             code = expose(r, first + i == 0);
         if (code == CLI_OK && i == mine)

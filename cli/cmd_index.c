@@ -73,8 +73,8 @@ static tml_status index_slab(run *r, uint64_t first, uint64_t count)
     if (status == TML_OK)
         status = tml_surface_index(r->tml, &desc, &found);
     if (status == TML_OK)
-        status = tml_read(r->tml, found,
-                          r->bricks.ranges + 2 * tml_bricks_count(layer) * (first / BRICK_LAYERS));
+        status = tml_buffer_read(
+            r->tml, found, r->bricks.ranges + 2 * tml_bricks_count(layer) * (first / BRICK_LAYERS));
     tml_buffer_destroy(r->tml, desc.volume);
     tml_buffer_destroy(r->tml, found);
     return status;

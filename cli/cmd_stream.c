@@ -67,7 +67,7 @@ static tml_status widen(tml_context *tml, loaded *in)
     if (status != TML_OK)
         return status;
     tml_map_desc map = {.kernel = kernel, .in = {in->buffer}, .out = wide};
-    status = tml_map_stream(tml, &map);
+    status = tml_map(tml, &map);
     if (status != TML_OK) {
         tml_buffer_destroy(tml, wide);
         return status;
@@ -81,13 +81,13 @@ static tml_status widen(tml_context *tml, loaded *in)
 static tml_status save(tml_context *tml, const char *path, tml_buffer buffer, uint64_t count)
 {
     tml_array array = {.count = count};
-    tml_buffer_info(tml, buffer, &array.type, NULL);
+    tml_buffer_describe(tml, buffer, &array.type, NULL);
     array.size = count * tml_type_size(array.type);
-    tml_status status = tml_map(tml, buffer, &array.data);
+    tml_status status = tml_buffer_map(tml, buffer, &array.data);
     if (status != TML_OK)
         return status;
     status = tml_array_save(tml, path, &array);
-    tml_unmap(tml, buffer);
+    tml_buffer_unmap(tml, buffer);
     return status;
 }
 
@@ -168,7 +168,7 @@ static tml_status parts_load(const parts *p, uint64_t k, bool is_wide, loaded *o
     if (status == TML_OK && is_wide)
         status = widen(p->tml, out);
     if (status == TML_OK && !tml_progress(p->tml, p->command, (double)k / (double)p->rounds))
-        status = tml_error(p->tml, TML_CANCELLED, "cancelled");
+        status = tml_error(p->tml, TML_ERROR_CANCELLED, "cancelled");
     return status;
 }
 
@@ -177,11 +177,11 @@ static tml_status parts_save(const parts *p, tml_array_stream *to, tml_buffer fr
                              uint64_t count)
 {
     void *data;
-    tml_status status = tml_map(p->tml, from, &data);
+    tml_status status = tml_buffer_map(p->tml, from, &data);
     if (status != TML_OK)
         return status;
     status = tml_array_stream_write(to, at, count, data);
-    tml_unmap(p->tml, from);
+    tml_buffer_unmap(p->tml, from);
     return status;
 }
 
@@ -239,7 +239,7 @@ static tml_status compact_or_paint(tml_context *tml, const compact_args *args,
         size_t size = (size_t)width * height * 4;
         uint8_t *rgba = tml_alloc(tml, size);
         if (!rgba)
-            return tml_error(tml, TML_OUT_OF_MEMORY, "the picture needs %zu bytes", size);
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "the picture needs %zu bytes", size);
         tml_status status = tml_gl_pyramid_picture(tml, desc, rgba);
         if (status == TML_OK)
             status = tml_png_save(tml, args->debug_pyramid, rgba, width, height);
@@ -267,7 +267,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
                            : stream_between(in->array.type, lower, upper, &desc.keep.params, &none);
     *kept = 0;
     if ((none || in->array.count == 0) && args->debug_pyramid)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "--debug-pyramid: no element can be kept, so there is no pyramid");
     if (none || in->array.count == 0)
         return TML_OK;
@@ -282,7 +282,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
     desc.count = count;
     status = compact_or_paint(tml, args, &desc, in->array.count);
     if (status == TML_OK)
-        status = tml_read_count(tml, count, kept);
+        status = tml_buffer_read_count(tml, count, kept);
     tml_buffer_destroy(tml, count);
     return status;
 }
@@ -326,11 +326,11 @@ static tml_status compact_piece(const parts *p, const compact_args *args, uint64
         status = compact(p->tml, args, &in, out, &count);
     uint64_t *numbers = NULL;
     if (status == TML_OK && to && args->indices)
-        status = tml_map(p->tml, out, (void **)&numbers);
+        status = tml_buffer_map(p->tml, out, (void **)&numbers);
     for (uint64_t i = 0; numbers && i < count; i++)
         numbers[i] += at;
     if (numbers)
-        tml_unmap(p->tml, out);
+        tml_buffer_unmap(p->tml, out);
     if (status == TML_OK && to)
         status = parts_save(p, to, out, base + *kept, count);
     *kept += count;
@@ -523,10 +523,10 @@ static tml_status scan_piece(const parts *p, const scan_args *args, uint64_t k,
     if (status == TML_OK)
         status = tml_buffer_create(p->tml, &desc, &total);
     if (status == TML_OK)
-        status =
-            tml_reduce(p->tml, &(tml_reduce_desc){.fold = TML_SUM, .in = in.buffer, .out = total});
+        status = tml_reduce(
+            p->tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in.buffer, .out = total});
     if (status == TML_OK)
-        status = tml_read(p->tml, total, &added);
+        status = tml_buffer_read(p->tml, total, &added);
     desc = (tml_buffer_desc){.type = type, .count = in.array.count, .label = "output"};
     if (status == TML_OK && to)
         status = tml_buffer_create(p->tml, &desc, &out);
@@ -535,10 +535,10 @@ static tml_status scan_piece(const parts *p, const scan_args *args, uint64_t k,
             p->tml, &(tml_scan_desc){.in = in.buffer, .inclusive = args->inclusive, .out = out});
     void *data = NULL;
     if (status == TML_OK && to)
-        status = tml_map(p->tml, out, &data);
+        status = tml_buffer_map(p->tml, out, &data);
     if (data) {
         add_to_all(type, data, in.array.count, *sum);
-        tml_unmap(p->tml, out);
+        tml_buffer_unmap(p->tml, out);
     }
     if (status == TML_OK && to)
         status = parts_save(p, to, out, at, in.array.count);
@@ -555,7 +555,7 @@ static tml_status scan_ranks(const parts *p, running_sum *sum)
     uint64_t size = ranks_count() * sizeof *sum;
     running_sum *all = tml_alloc(p->tml, size), before = {0};
     if (!all)
-        return tml_error(p->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+        return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
     tml_status status = ranks_gather(p->tml, &sum->whole, 1, &all->whole);
     for (uint32_t r = 0; r < ranks_mine() && status == TML_OK; r++)
         sum_add(sum_type(p->all.array.type), &before, all[r]);
@@ -653,7 +653,7 @@ const cli_command cmd_scan = {
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-enum { FOLD_COUNT = TML_MEAN + 1 };
+enum { FOLD_COUNT = TML_FOLD_MEAN + 1 };
 
 typedef struct reduce_args {
     cli_common common;
@@ -661,8 +661,8 @@ typedef struct reduce_args {
 } reduce_args;
 
 static const char *const fold_names[FOLD_COUNT] = {
-    [TML_SUM] = "sum",       [TML_MIN] = "min",       [TML_MAX] = "max",
-    [TML_ARGMIN] = "argmin", [TML_ARGMAX] = "argmax", [TML_MEAN] = "mean",
+    [TML_FOLD_SUM] = "sum",       [TML_FOLD_MIN] = "min",       [TML_FOLD_MAX] = "max",
+    [TML_FOLD_ARGMIN] = "argmin", [TML_FOLD_ARGMAX] = "argmax", [TML_FOLD_MEAN] = "mean",
 };
 
 #define FOLD_OPTION(fold, name, text)                                                              \
@@ -671,12 +671,12 @@ static const char *const fold_names[FOLD_COUNT] = {
     }
 static const opt reduce_options[] = {
     {OPT_SECTION, .help = "What to compute (default: all)"},
-    FOLD_OPTION(TML_SUM, "sum", "the sum: exact for integers, in double for floats"),
-    FOLD_OPTION(TML_MEAN, "mean", "the mean"),
-    FOLD_OPTION(TML_MIN, "min", "the least element; NaN is ignored"),
-    FOLD_OPTION(TML_MAX, "max", "the greatest element; NaN is ignored"),
-    FOLD_OPTION(TML_ARGMIN, "argmin", "the position of the first least element"),
-    FOLD_OPTION(TML_ARGMAX, "argmax", "the position of the first greatest element"),
+    FOLD_OPTION(TML_FOLD_SUM, "sum", "the sum: exact for integers, in double for floats"),
+    FOLD_OPTION(TML_FOLD_MEAN, "mean", "the mean"),
+    FOLD_OPTION(TML_FOLD_MIN, "min", "the least element; NaN is ignored"),
+    FOLD_OPTION(TML_FOLD_MAX, "max", "the greatest element; NaN is ignored"),
+    FOLD_OPTION(TML_FOLD_ARGMIN, "argmin", "the position of the first least element"),
+    FOLD_OPTION(TML_FOLD_ARGMAX, "argmax", "the position of the first greatest element"),
     {0},
 };
 
@@ -690,12 +690,12 @@ static bool wants(const reduce_args *args, int fold)
 static tml_type fold_type(tml_fold fold, tml_type type)
 {
     switch (fold) {
-    case TML_SUM:
+    case TML_FOLD_SUM:
         return tml_type_is_float(type) ? TML_F64 : sum_type(type);
-    case TML_MEAN:
+    case TML_FOLD_MEAN:
         return TML_F64;
-    case TML_ARGMIN:
-    case TML_ARGMAX:
+    case TML_FOLD_ARGMIN:
+    case TML_FOLD_ARGMAX:
         return TML_U64;
     default:
         return type;
@@ -758,14 +758,14 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, fold_va
 {
     tml_type type = TML_TYPE_NONE;
     tml_buffer out;
-    tml_buffer_info(tml, in, &type, NULL);
+    tml_buffer_describe(tml, in, &type, NULL);
     tml_buffer_desc desc = {.type = fold_type(fold, type), .count = 1, .label = "result"};
     tml_status status = tml_buffer_create(tml, &desc, &out);
     if (status != TML_OK)
         return status;
     status = tml_reduce(tml, &(tml_reduce_desc){.fold = fold, .in = in, .out = out});
     if (status == TML_OK)
-        status = tml_read(tml, out, out_value);
+        status = tml_buffer_read(tml, out, out_value);
     tml_buffer_destroy(tml, out);
     return status;
 }
@@ -827,26 +827,28 @@ static void join(tml_type type, partial *to, const partial *more)
         *to = *more;
         return;
     }
-    if (is_less(type, b[TML_MIN], a[TML_MIN])) {
-        a[TML_MIN] = b[TML_MIN];
-        a[TML_ARGMIN] = b[TML_ARGMIN];
+    if (is_less(type, b[TML_FOLD_MIN], a[TML_FOLD_MIN])) {
+        a[TML_FOLD_MIN] = b[TML_FOLD_MIN];
+        a[TML_FOLD_ARGMIN] = b[TML_FOLD_ARGMIN];
     }
-    if (is_greater(type, b[TML_MAX], a[TML_MAX])) {
-        a[TML_MAX] = b[TML_MAX];
-        a[TML_ARGMAX] = b[TML_ARGMAX];
+    if (is_greater(type, b[TML_FOLD_MAX], a[TML_FOLD_MAX])) {
+        a[TML_FOLD_MAX] = b[TML_FOLD_MAX];
+        a[TML_FOLD_ARGMAX] = b[TML_FOLD_ARGMAX];
     }
     if (tml_type_is_float(type))
-        a[TML_SUM].f64 += b[TML_SUM].f64;
+        a[TML_FOLD_SUM].f64 += b[TML_FOLD_SUM].f64;
     else
-        a[TML_SUM].u64 += b[TML_SUM].u64;
+        a[TML_FOLD_SUM].u64 += b[TML_FOLD_SUM].u64;
     double n = (double)to->count, m = (double)more->count;
     if (tml_type_is_float(type))
-        a[TML_MEAN].f64 = a[TML_SUM].f64 / (n + m);
+        a[TML_FOLD_MEAN].f64 = a[TML_FOLD_SUM].f64 / (n + m);
     else if (tml_type_size(type) == sizeof(uint64_t)) /* whose sum may be one modulo 2^64 */
-        a[TML_MEAN].f64 = a[TML_MEAN].f64 * (n / (n + m)) + b[TML_MEAN].f64 * (m / (n + m));
+        a[TML_FOLD_MEAN].f64 =
+            a[TML_FOLD_MEAN].f64 * (n / (n + m)) + b[TML_FOLD_MEAN].f64 * (m / (n + m));
     else
-        a[TML_MEAN].f64 =
-            (tml_type_is_signed(type) ? (double)a[TML_SUM].i64 : (double)a[TML_SUM].u64) / (n + m);
+        a[TML_FOLD_MEAN].f64 =
+            (tml_type_is_signed(type) ? (double)a[TML_FOLD_SUM].i64 : (double)a[TML_FOLD_SUM].u64) /
+            (n + m);
     to->count += more->count;
 }
 
@@ -859,7 +861,7 @@ static tml_status reduce_piece(const parts *p, uint64_t k, partial *out)
     *out = (partial){.count = in.array.count};
     for (int f = 0; f < FOLD_COUNT && in.array.count && status == TML_OK; f++)
         status = reduce(p->tml, (tml_fold)f, in.buffer, &out->values[f]);
-    for (int f = TML_ARGMIN; f <= TML_ARGMAX; f++)
+    for (int f = TML_FOLD_ARGMIN; f <= TML_FOLD_ARGMAX; f++)
         if (out->values[f].u64 != UINT64_MAX) /* all NaN: nowhere */
             out->values[f].u64 += at;
     unload(p->tml, &in);
@@ -880,7 +882,8 @@ static int reduce_parts(const parts *p, const reduce_args *args)
     uint64_t size = ranks_count() * sizeof mine;
     partial *all = status == TML_OK ? tml_alloc(p->tml, size) : NULL;
     if (status == TML_OK && !all)
-        status = tml_error(p->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+        status =
+            tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
     if (status == TML_OK)
         status = ranks_gather(p->tml, (const uint64_t *)(const void *)&mine, NUMBERS,
                               (uint64_t *)(void *)all);

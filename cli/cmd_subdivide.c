@@ -261,7 +261,8 @@ static int make_angle_creases(run *r)
     float *sharpness = tml_alloc(r->tml, count * sizeof *sharpness);
     tml_status status = TML_OK;
     if ((!ends || !sharpness) && count > 0)
-        status = tml_error(r->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " creases", count);
+        status =
+            tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " creases", count);
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         ends[2 * i] = sides[i].low;
         ends[2 * i + 1] = sides[i].high;
@@ -355,7 +356,7 @@ static int prepare(run *r)
     tml_status status = tml_subdivider_create(r->tml, &desc, &r->subdivider);
     report_add_stage(&r->times, "topology", cli_now() - start);
     if (status == TML_OK)
-        tml_subdivider_info_of(r->subdivider, &r->info);
+        tml_subdivider_describe(r->subdivider, &r->info);
     return fail(r, status);
 }
 
@@ -456,7 +457,7 @@ static int subdivide_adaptively(run *r)
 static tml_status map_if_any(tml_context *tml, tml_buffer buffer, const void **out)
 {
     void *memory = NULL;
-    tml_status status = tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, &memory);
+    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, &memory);
     *out = memory;
     return status;
 }
@@ -500,8 +501,8 @@ static void unmap_result(run *r)
                                    b->attributes[0], b->channel_values[0], b->channel_indices[0],
                                    b->origins};
     for (int i = 0; i < 7; i++)
-        if (!tml_is_none(buffers[i]))
-            tml_unmap(r->tml, buffers[i]);
+        if (!tml_buffer_is_none(buffers[i]))
+            tml_buffer_unmap(r->tml, buffers[i]);
 }
 
 static int subdivide(run *r)

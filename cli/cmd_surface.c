@@ -494,7 +494,7 @@ static tml_status map_if_any(tml_context *tml, bool is_wanted, tml_buffer buffer
 {
     static float nothing[3]; /* an array without elements is one nevertheless */
     *out = NULL;
-    tml_status status = tml_is_none(buffer) ? TML_OK : tml_map(tml, buffer, out);
+    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, out);
     if (is_wanted && !*out)
         *out = nothing;
     return status;
@@ -535,8 +535,8 @@ static void unmap_mesh(run *r)
     const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
                                   r->result.vertex_values, r->result.indices};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        if (!tml_is_none(buffers[i]))
-            tml_unmap(r->tml, buffers[i]);
+        if (!tml_buffer_is_none(buffers[i]))
+            tml_buffer_unmap(r->tml, buffers[i]);
 }
 
 static int save_mesh(run *r)
@@ -577,7 +577,7 @@ static int save_cells(run *r)
     report_add_output(&r->summary.report, r->args->debug_cells);
     bool is_whole = !desc.caps && !desc.drop_degenerate && !desc.largest_component;
     if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
-        status = tml_error(r->tml, TML_INTERNAL,
+        status = tml_error(r->tml, TML_ERROR_INTERNAL,
                            "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
                            r->result.triangle_count);
     return fail(r, status);

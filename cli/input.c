@@ -93,11 +93,12 @@ int input_refuse(const char *command, tml_context *tml, const char *path, bool t
     tml_status status = tml_volume_load(tml, path, NULL, &volume);
     struct stat file;
     bool is_empty = stat(path, &file) == 0 && file.st_size == 0;
-    if (status == TML_FILE_FORMAT && !is_empty && !(takes_all && path_ends_with(path, meshes)))
+    if (status == TML_ERROR_FILE_FORMAT && !is_empty &&
+        !(takes_all && path_ends_with(path, meshes)))
         status = tml_points_load(tml, path, &points);
     tml_volume_free(tml, &volume);
     tml_points_free(tml, &points);
-    if (is_empty || (status != TML_FILE_FORMAT && status != TML_OK))
+    if (is_empty || (status != TML_ERROR_FILE_FORMAT && status != TML_OK))
         return cli_fail(command, tml, status);
     return cli_error(command,
                      "%s: is of no format known here: volumes are NRRD, NIfTI, MetaImage, MRC and "
@@ -145,11 +146,11 @@ int input_load(const char *command, tml_context *tml, const char *path,
         return cli_fail(command, tml, tml_volume_load(tml, path, &desc, &out->volume));
     out->is_points = true;
     const char *format = tml_points_format(tml, path);
-    tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_FILE_FORMAT;
+    tml_status status = format ? tml_points_load(tml, path, &out->points) : TML_ERROR_FILE_FORMAT;
     /* Any text passes for XYZ until it is read. */
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
-    return status == TML_FILE_FORMAT && is_any ? input_refuse(command, tml, path, takes_all)
-                                               : cli_fail(command, tml, status);
+    return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(command, tml, path, takes_all)
+                                                     : cli_fail(command, tml, status);
 }
 
 int input_check_like(const char *command, const char *option, const char *path,

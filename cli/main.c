@@ -101,7 +101,7 @@ int(cli_fail)(const char *command, tml_context *tml, tml_status status)
 {
     if (status == TML_OK)
         return CLI_OK;
-    if (status == TML_CANCELLED) {
+    if (status == TML_ERROR_CANCELLED) {
         cli_error(command, "cancelled");
         return CLI_CANCELLED;
     }
@@ -229,7 +229,7 @@ static tml_status lend(tml_context *tml, bool in_place, tml_type type, uint64_t 
 static tml_engine_kind engine_of(const tml_context *tml)
 {
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     return device.engine;
 }
 
@@ -259,10 +259,9 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
             status = tml_buffer_create(tml, &(tml_buffer_desc){.type = out_type, .count = piece},
                                        &result);
         if (status == TML_OK)
-            status =
-                tml_map_stream(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result});
+            status = tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result});
         if (status == TML_OK)
-            status = tml_read(tml, result, (char *)out + first * tml_type_size(out_type));
+            status = tml_buffer_read(tml, result, (char *)out + first * tml_type_size(out_type));
         tml_buffer_destroy(tml, in);
         tml_buffer_destroy(tml, result);
     }

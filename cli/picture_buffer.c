@@ -37,14 +37,15 @@ tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *o
     tml_type type;
     uint64_t room;
     memset(out, 0, sizeof *out);
-    if (!tml_buffer_info(tml, image->buffer, &type, &room))
-        return tml_error(tml, TML_INVALID_HANDLE, "the picture's buffer is gone");
+    if (!tml_buffer_describe(tml, image->buffer, &type, &room))
+        return tml_error(tml, TML_ERROR_INVALID_HANDLE, "the picture's buffer is gone");
     uint64_t count = (uint64_t)image->width * image->height * image->channels;
     size_t size = (size_t)(count * tml_type_size(type));
     void *data = tml_alloc(tml, size);
     if (!data)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a picture of %zu bytes", size);
-    tml_status status = tml_read_range(tml, image->buffer, image->first, count, data);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of %zu bytes",
+                         size);
+    tml_status status = tml_buffer_read_range(tml, image->buffer, image->first, count, data);
     if (status != TML_OK) {
         tml_free(tml, data, size);
         return status;

@@ -29,7 +29,7 @@ tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *des
     size_t size = (size_t)4 * desc->width * desc->height;
     uint8_t *rgba = tml_alloc(tml, size);
     if (!rgba)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "picture: no memory for %u x %u pixels",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "picture: no memory for %u x %u pixels",
                          desc->width, desc->height);
     tml_status status = render_mesh(tml, mesh, desc, rgba);
     if (status == TML_OK)

@@ -372,7 +372,7 @@ tml_status plot_histogram(tml_context *tml, const char *path, const tml_histogra
     size_t size = (size_t)WIDTH * HEIGHT * PIXEL;
     plot p = {.to = {tml_alloc(tml, size)}, .h = h};
     if (!p.to.rgba)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a plot of %zu bytes", size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a plot of %zu bytes", size);
     for (size_t i = 0; i < size; i++)
         p.to.rgba[i] = i % PIXEL < 3 ? paper.c[i % PIXEL] : 255;
     draw(&p, desc);

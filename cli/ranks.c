@@ -10,7 +10,7 @@ tml_status ranks_sum(tml_context *tml, uint64_t *numbers, uint64_t count)
         return TML_OK;
     uint64_t *before = tml_alloc(tml, 2 * count * sizeof *before), *all = before + count;
     if (!before)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %llu sums",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu sums",
                          (unsigned long long)count);
     tml_status status = team->scan(team->user, tml, count, numbers, before, all);
     if (status == TML_OK)

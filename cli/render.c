@@ -685,18 +685,18 @@ static tml_status render_scene(scene *s)
     /* With no vertex there are no views: the keys stay empty and the background shows. */
     if (fit_views(s)) {
         if (!tml_progress(s->tml, "shadows", 0))
-            return TML_CANCELLED;
+            return TML_ERROR_CANCELLED;
         draw_view(s, &s->light, &s->shadow);
         if (!tml_progress(s->tml, "triangles", 0.15))
-            return TML_CANCELLED;
+            return TML_ERROR_CANCELLED;
         draw_view(s, &s->camera, &s->target);
         if (s->glow.keys)
             draw_lit(s);
         if (!render_rows(s, find_pixels, "pixels", 0.3, 0.35) || !render_visibility(s, 0.35, 0.75))
-            return TML_CANCELLED;
+            return TML_ERROR_CANCELLED;
     }
     if (!render_rows(s, color_pixels, "colours", 0.75, 1) || !tml_progress(s->tml, "colours", 1))
-        return TML_CANCELLED;
+        return TML_ERROR_CANCELLED;
     return TML_OK;
 }
 
@@ -705,11 +705,11 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
 {
     if (desc->width < 1 || desc->height < 1 || desc->width > RENDER_MAX_SIDE ||
         desc->height > RENDER_MAX_SIDE)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "picture: size is %ux%u, needs sides from 1 to %d", desc->width,
                          desc->height, RENDER_MAX_SIDE);
     if (mesh->triangle_count > RASTER_MAX_TRIANGLES)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "picture: the mesh has %llu triangles, at most %u can be drawn; "
                          "draw a region of it",
                          (unsigned long long)mesh->triangle_count, RASTER_MAX_TRIANGLES);
@@ -746,7 +746,7 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
         total += parts[i].size;
         *parts[i].memory = tml_alloc(tml, parts[i].size);
         if (!*parts[i].memory && parts[i].size)
-            status = TML_OUT_OF_MEMORY;
+            status = TML_ERROR_OUT_OF_MEMORY;
         else if (parts[i].zeroed && parts[i].size)
             memset(*parts[i].memory, 0, parts[i].size);
     }

@@ -89,15 +89,15 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
         tml_status read = tml_volume_stream_read(s->streams[source], first, count, out);
         if (read == TML_OK && source == TML_SURFACE_VOLUME && s->bricks &&
             !tml_bricks_hold(s->bricks, out, first, count, 1))
-            read = tml_error(s->reader, TML_INVALID_ARGUMENT, INDEX_OF_ANOTHER, s->options->index,
-                             s->options->path);
+            read = tml_error(s->reader, TML_ERROR_INVALID_ARGUMENT, INDEX_OF_ANOTHER,
+                             s->options->index, s->options->path);
         return read;
     }
     /* A mask's samples become bytes that are 0 or not, a layer at a time. */
     uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
     void *samples = tml_alloc(s->reader, layer * sample_size);
     if (!samples)
-        return tml_error(s->reader, TML_OUT_OF_MEMORY, "no memory for a layer of the mask");
+        return tml_error(s->reader, TML_ERROR_OUT_OF_MEMORY, "no memory for a layer of the mask");
     tml_status status = TML_OK;
     for (uint64_t z = 0; z < count && status == TML_OK; z++) {
         status = tml_volume_stream_read(s->streams[source], first + z, 1, samples);
@@ -131,7 +131,8 @@ static tml_status scale_values(slabs *s, const float *values, uint64_t count)
         s->values = tml_alloc(s->tml, s->values_size);
         if (!s->values) {
             s->values_size = 0;
-            return tml_error(s->tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " values", count);
+            return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " values",
+                             count);
         }
     }
     for (uint64_t i = 0; i < count; i++)
@@ -165,7 +166,7 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
     slabs *s = user;
     uint64_t needed = 16 * mesh->vertex_count + mesh->triangle_count;
     if (s->options->memory && needed > s->options->memory)
-        return tml_error(s->tml, TML_OUT_OF_MEMORY,
+        return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
                          "--largest and --drop-degenerate need %" PRIu64
                          " bytes for a mesh of %" PRIu64 " vertices; give more --memory",
                          needed, mesh->vertex_count);
@@ -273,7 +274,7 @@ static bool map_all(slabs *s)
 static int explain(tml_context *tml, const slabs *s, tml_status status)
 {
     const char *why = s->reader ? cli_last_error(s->reader) : "";
-    if (status == TML_OK || status == TML_CANCELLED || !*why ||
+    if (status == TML_OK || status == TML_ERROR_CANCELLED || !*why ||
         !strstr(cli_last_error(tml), "could not be read"))
         return cli_fail("surface", tml, status);
     return cli_error("surface", "%s: %s", cli_last_error(tml), why);
@@ -301,7 +302,7 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
     uint64_t size = 3 * ranks_count() * sizeof *mine, most[3] = {0}, cells = 0;
     uint64_t *all = tml_alloc(tml, size);
     if (!all)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
     tml_status status = ranks_gather(tml, mine, 3, all);
     for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++) {
         for (int i = 0; i < 3; i++)
@@ -312,7 +313,7 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
     size = most[0] * PART_NUMBERS * sizeof *all;
     uint64_t *counts = status == TML_OK ? tml_alloc(tml, size + 1) : NULL;
     if (status == TML_OK && !counts)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
     if (status != TML_OK)
         return status;
     memset(counts, 0, size);
@@ -343,12 +344,12 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
-    tml_surface_stream_desc desc = {.surface = *surface,
-                                    .read = read_layers,
-                                    .write = write_piece,
-                                    .user = s,
-                                    .memory = options->memory,
-                                    .slab_layers = options->layers};
+    tml_surface_slabs_desc desc = {.surface = *surface,
+                                   .read = read_layers,
+                                   .write = write_piece,
+                                   .user = s,
+                                   .memory = options->memory,
+                                   .slab_layers = options->layers};
     desc.surface.largest_component = desc.surface.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
     desc.surface.indices64 = surface->indices64 || input_sample_count(&s->info[0]) > UINT32_MAX / 3;
@@ -361,7 +362,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     const tml_team *team = ranks_team();
     desc.layer_first = share.first;
     desc.layer_count = share.count;
-    if (code == CLI_OK && tml_is_none(desc.surface.volume) && !surface->field) {
+    if (code == CLI_OK && tml_buffer_is_none(desc.surface.volume) && !surface->field) {
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;
@@ -384,12 +385,12 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     if (code == CLI_OK) {
         tml_status status = TML_OK;
         if (!team || share.count)
-            status = tml_surface_stream(tml, &desc, result);
+            status = tml_surface_slabs(tml, &desc, result);
         if (team && status == TML_OK)
             status = join_results(tml, result);
         bool is_empty = status == TML_OK && result->triangle_count == 0 && !options->may_be_empty;
         if (is_empty) /* no file of nothing */
-            (void)!tml_mesh_stream_finish(s->out, TML_CANCELLED);
+            (void)!tml_mesh_stream_finish(s->out, TML_ERROR_CANCELLED);
         else
             status = tml_mesh_stream_finish(s->out, status);
         code = explain(tml, s, status);

@@ -47,7 +47,7 @@ typedef struct slabs_options {
     bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
 } slabs_options;
 
-/* From the volume's layers to a mesh file. surface: as for tml_surface_stream. Of several processes (ranks.h), each
+/* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of several processes (ranks.h), each
  * takes some layers, and the result is that of all. Prints what is wrong and returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);

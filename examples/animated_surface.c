@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         .draw = mesh[3]};
 
     /* Once in advance, so that recording makes no pipelines and needs no memory. */
-    MUST(tml_map_stream(tml, &map));
+    MUST(tml_map(tml, &map));
     MUST(tml_surface_enqueue(tml, &surface));
     MUST(tml_sync(tml));
 
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
         MUST(vkBeginCommandBuffer(r.commands, &begin));
         map.params.f[0] = turn;
         MUST(tml_vulkan_record(tml, r.commands));
-        MUST(tml_map_stream(tml, &map));
+        MUST(tml_map(tml, &map));
         MUST(tml_surface_enqueue(tml, &surface));
         MUST(tml_vulkan_record_end(tml));
         const view seen = {0.6f + 0.25f * turn, (float)r.size.width / (float)r.size.height};

@@ -81,18 +81,18 @@ static tml_status run(tml_context *tml, const char *path, float state[TML_EXPOSU
     tml_status status = viewer_create(tml, &v);
     for (int frame = 0; frame < FRAMES && status == TML_OK; frame++) {
         render(frame);
-        status = tml_write(tml, v.in.buffer, 0, 3 * PIXELS, rendered);
+        status = tml_buffer_write(tml, v.in.buffer, 0, 3 * PIXELS, rendered);
         if (status == TML_OK)
             status = view(tml, &v, 1.0f / 30.0f, frame == 0);
         if (status == TML_OK && (frame % 10 == 9 || frame == STEPS_OUT)) {
-            status = tml_read(tml, v.state, state);
+            status = tml_buffer_read(tml, v.state, state);
             printf("frame %2d: measured 2^%.2f cd/m2, exposed for 2^%.2f, EV100 %.2f\n", frame,
                    (double)state[TML_EXPOSURE_TARGET], (double)state[TML_EXPOSURE_AVERAGE],
                    (double)state[TML_EXPOSURE_EV100]);
         }
     }
     if (status == TML_OK && path)
-        status = tml_read(tml, v.out.buffer, shown);
+        status = tml_buffer_read(tml, v.out.buffer, shown);
     if (status == TML_OK && path)
         status = tml_picture_save(tml, path,
                                   &(tml_picture){.data = shown,

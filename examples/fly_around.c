@@ -82,8 +82,8 @@ static void write_frame(tml_context *tml, const char *directory, uint32_t frame,
     const float *m = camera->matrix;
     void *points, *triangles;
     memset(picture, 0, sizeof picture);
-    check(tml, tml_map(tml, mesh->buffers.positions, &points));
-    check(tml, tml_map(tml, mesh->buffers.indices, &triangles));
+    check(tml, tml_buffer_map(tml, mesh->buffers.positions, &points));
+    check(tml, tml_buffer_map(tml, mesh->buffers.indices, &triangles));
     for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         double x[3], y[3];
         bool is_before = true;
@@ -100,8 +100,8 @@ static void write_frame(tml_context *tml, const char *directory, uint32_t frame,
         for (uint32_t k = 0; is_before && is_front && k < 3; k++)
             draw_line(picture, x[k], y[k], x[(k + 1) % 3], y[(k + 1) % 3]);
     }
-    tml_unmap(tml, mesh->buffers.positions);
-    tml_unmap(tml, mesh->buffers.indices);
+    tml_buffer_unmap(tml, mesh->buffers.positions);
+    tml_buffer_unmap(tml, mesh->buffers.indices);
 
     char path[1024];
     snprintf(path, sizeof path, "%s/frame_%02u.pgm", directory, frame);

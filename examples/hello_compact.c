@@ -1,5 +1,5 @@
 /* The first program: keeps the positive numbers of an array, in order.
- * Shows: tml_open, tml_buffer_create, TML_KERNEL, tml_compact, tml_read_count, tml_read_range. */
+ * Shows: tml_open, tml_buffer_create, TML_KERNEL, tml_compact, tml_buffer_read_count, tml_buffer_read_range. */
 #include <stdio.h>
 #include <trommel/trommel.h>
 
@@ -24,7 +24,8 @@ int main(void)
         tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
                                              .payloads = {{.in = in, .out = out}},
                                              .count = kept_count}) ||
-        tml_read_count(tml, kept_count, &count) || tml_read_range(tml, out, 0, count, kept)) {
+        tml_buffer_read_count(tml, kept_count, &count) ||
+        tml_buffer_read_range(tml, out, 0, count, kept)) {
         fprintf(stderr, "%s\n", tml_last_error(tml));
         return 1;
     }

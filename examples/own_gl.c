@@ -1,4 +1,4 @@
-/* Trommel inside an OpenGL ES program of your own. Shows tml_gl_desc.lend_current, tml_map_stream,
+/* Trommel inside an OpenGL ES program of your own. Shows tml_gl_desc.lend_current, tml_map,
  * tml_compact and tml_gl_texture.
  *
  * Each frame moves particles, keeps those inside a ring, in order, and draws them from the texture that
@@ -125,10 +125,10 @@ int main(void)
     glViewport(0, 0, SIDE, SIDE);
 
     for (int i = 0; i < FRAMES; i++) {
-        MUST(tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(spiral),
-                                                 .params.f = {0.1f * (float)i, PARTICLES},
-                                                 .out = particles,
-                                                 .length.count = PARTICLES}));
+        MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(spiral),
+                                          .params.f = {0.1f * (float)i, PARTICLES},
+                                          .out = particles,
+                                          .length.count = PARTICLES}));
         MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_in_ring),
                                                   .payloads = {{particles, kept}},
                                                   .count = kept_count}));
@@ -145,7 +145,7 @@ int main(void)
     static unsigned char pixels[SIDE][SIDE][4];
     uint64_t count = 0;
     glReadPixels(0, 0, SIDE, SIDE, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    MUST(tml_read_count(tml, kept_count, &count));
+    MUST(tml_buffer_read_count(tml, kept_count, &count));
     int lit = 0, astray = 0;
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++)

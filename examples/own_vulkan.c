@@ -104,7 +104,7 @@ int main(void)
     MUST(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &kept_count));
     const tml_compact_desc compact = {.keep.flags = alive, .indices = kept, .count = kept_count};
     const tml_vulkan_indirect_desc indirect = {
-        .kind = TML_VULKAN_INSTANCES, .count = kept_count, .group = 6, .out = draw};
+        .kind = TML_VULKAN_INDIRECT_INSTANCES, .count = kept_count, .group = 6, .out = draw};
 
     /* Once in advance, so that recording makes no pipelines and needs no memory. */
     MUST(tml_compact(tml, &compact));

@@ -54,11 +54,11 @@ static tml_status simulate(tml_context *tml, const tml_vec4 *positions, const tm
         return status;
     for (int frame = 0; frame < FRAMES; frame++) {
         const tml_length alive = {.device = count};
-        if ((status = tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(move),
-                                                          .params = params,
-                                                          .in = {position, velocity},
-                                                          .length = alive,
-                                                          .out = position})) ||
+        if ((status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(move),
+                                                   .params = params,
+                                                   .in = {position, velocity},
+                                                   .length = alive,
+                                                   .out = position})) ||
             (status = tml_compact(
                  tml, &(tml_compact_desc){
                           .keep = {.kernel = TML_USE(is_alive), .params = params},
@@ -67,10 +67,10 @@ static tml_status simulate(tml_context *tml, const tml_vec4 *positions, const tm
                           .count = count})))
             return status;
     }
-    if ((status = tml_read_count(tml, count, &out->count)) ||
-        (status = tml_read_range(tml, position, 0, out->count, out->positions)))
+    if ((status = tml_buffer_read_count(tml, count, &out->count)) ||
+        (status = tml_buffer_read_range(tml, position, 0, out->count, out->positions)))
         return status;
-    return tml_read_range(tml, id, 0, out->count, out->ids);
+    return tml_buffer_read_range(tml, id, 0, out->count, out->ids);
 }
 
 static float random_float(uint32_t *seed) /* -1 ... 1, in steps of 2^-15 */
@@ -98,7 +98,7 @@ static tml_status run(tml_engine_kind engine, result *out)
     if (status)
         return status;
     tml_device_info device;
-    tml_context_device(tml, &device);
+    tml_context_describe(tml, &device);
     status = simulate(tml, positions, velocities, ids, out);
     if (status)
         fprintf(stderr, "%s\n", tml_last_error(tml));
@@ -124,7 +124,7 @@ int main(void)
         return 1;
     for (int i = 0; i < 2; i++) {
         tml_status status = run(gpus[i], &on_gpu);
-        if (status == TML_NO_DEVICE) {
+        if (status == TML_ERROR_NO_DEVICE) {
             printf("no %s device here\n", i == 0 ? "Vulkan" : "OpenGL ES");
             continue;
         }

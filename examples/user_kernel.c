@@ -48,8 +48,9 @@ int main(void)
                                              .payloads = {{.in = points, .out = right}},
                                              .length.device = total,
                                              .count = right_total}) ||
-        tml_read_count(tml, total, &count) || tml_read_count(tml, right_total, &right_count) ||
-        tml_read_range(tml, points, 0, count, first)) {
+        tml_buffer_read_count(tml, total, &count) ||
+        tml_buffer_read_count(tml, right_total, &right_count) ||
+        tml_buffer_read_range(tml, points, 0, count, first)) {
         fprintf(stderr, "%s\n", tml_last_error(tml));
         return 1;
     }

@@ -1,5 +1,5 @@
 /* A surface from a volume, written as a mesh file: a sphere sampled on a grid of 2 mm steps.
- * Shows: tml_surface with spacing, origin and normals; tml_mesh_examine; tml_map; tml_mesh_save. */
+ * Shows: tml_surface with spacing, origin and normals; tml_mesh_examine; tml_buffer_map; tml_mesh_save. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@ static tml_status save(tml_context *tml, const tml_surface_result *surface, cons
 {
     void *positions, *normals, *indices;
     tml_status status;
-    if ((status = tml_map(tml, surface->vertices, &positions)) ||
-        (status = tml_map(tml, surface->vertex_normals, &normals)) ||
-        (status = tml_map(tml, surface->indices, &indices)))
+    if ((status = tml_buffer_map(tml, surface->vertices, &positions)) ||
+        (status = tml_buffer_map(tml, surface->vertex_normals, &normals)) ||
+        (status = tml_buffer_map(tml, surface->indices, &indices)))
         return status;
     status = tml_mesh_save(tml, path,
                            &(tml_mesh){.positions = positions,
@@ -25,9 +25,9 @@ static tml_status save(tml_context *tml, const tml_surface_result *surface, cons
                                        .indices = indices,
                                        .vertex_count = surface->vertex_count,
                                        .triangle_count = surface->triangle_count});
-    tml_unmap(tml, surface->indices);
-    tml_unmap(tml, surface->vertex_normals);
-    tml_unmap(tml, surface->vertices);
+    tml_buffer_unmap(tml, surface->indices);
+    tml_buffer_unmap(tml, surface->vertex_normals);
+    tml_buffer_unmap(tml, surface->vertices);
     return status;
 }
 

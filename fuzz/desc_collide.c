@@ -24,8 +24,8 @@ static tml_tree *take_tree(uint64_t *vertices)
 static void check_pairs(const tml_collide_desc *desc, const tml_collide_result *result)
 {
     tml_tree_info a, b;
-    tml_tree_examine(desc->a, &a);
-    tml_tree_examine(desc->b ? desc->b : desc->a, &b);
+    tml_tree_describe(desc->a, &a);
+    tml_tree_describe(desc->b ? desc->b : desc->a, &b);
     const tml_collide_pair *pairs = result->pairs;
     uint64_t sum = 0;
     for (int i = 0; i < TML_COLLIDE_CLASS_COUNT; i++)
@@ -34,7 +34,7 @@ static void check_pairs(const tml_collide_desc *desc, const tml_collide_result *
     DEMAND(result->first[result->pose_count] == result->count);
     for (uint64_t i = 0; pairs && i < result->count; i++) {
         DEMAND(pairs[i].a < a.triangle_count && pairs[i].b < b.triangle_count);
-        DEMAND(pairs[i].kind > TML_COLLIDE_NONE && pairs[i].kind < TML_COLLIDE_CLASS_COUNT);
+        DEMAND(pairs[i].kind > TML_COLLIDE_CLASS_NONE && pairs[i].kind < TML_COLLIDE_CLASS_COUNT);
         DEMAND(!desc->classes || desc->classes >> pairs[i].kind & 1);
         DEMAND(desc->b || pairs[i].a < pairs[i].b);
         DEMAND(result->first[pairs[i].pose] <= i && i < result->first[pairs[i].pose + 1]);
@@ -43,7 +43,7 @@ static void check_pairs(const tml_collide_desc *desc, const tml_collide_result *
                    (pairs[i - 1].a == pairs[i].a && pairs[i - 1].b < pairs[i].b));
     }
     note_number(result->count);
-    if (desc->want != TML_COLLIDE_FIRST && pairs)
+    if (desc->want != TML_COLLIDE_WANT_FIRST && pairs)
         note(pairs, result->count * sizeof *pairs);
 }
 
@@ -51,13 +51,14 @@ static void check_pairs(const tml_collide_desc *desc, const tml_collide_result *
 static void check_other_method(tml_collide_desc desc, const tml_collide_result *result)
 {
     tml_collide_result again;
-    desc.method = desc.method == TML_COLLIDE_BREADTH_FIRST ? TML_COLLIDE_DEPTH_FIRST
-                                                           : TML_COLLIDE_BREADTH_FIRST;
+    desc.method = desc.method == TML_COLLIDE_METHOD_BREADTH_FIRST
+                      ? TML_COLLIDE_METHOD_DEPTH_FIRST
+                      : TML_COLLIDE_METHOD_BREADTH_FIRST;
     desc.pairs = NULL;
     desc.segments_out = NULL;
     if (CALL(tml_collide, tml, &desc, &again)) {
         DEMAND(again.count == result->count);
-        if (desc.want == TML_COLLIDE_ALL && again.count)
+        if (desc.want == TML_COLLIDE_WANT_ALL && again.count)
             DEMAND(memcmp(again.pairs, result->pairs, again.count * sizeof *again.pairs) == 0);
     }
     tml_collide_free(tml, &again);

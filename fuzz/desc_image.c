@@ -106,7 +106,7 @@ void desc_measure(void)
     desc.scratch = make_scratch(tml_image_measure_scratch_size(tml, &desc));
     size_t size = tml_image_measure_scratch_size(tml, &desc);
     tml_status status = tml_image_measure(tml, &desc);
-    DEMAND(status != TML_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
+    DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
     tml_image_stats stats;
     if (ended_well("tml_image_measure", status)) {
         if (CALL(tml_image_stats_read, tml, desc.stats, &stats))
@@ -155,7 +155,7 @@ static void check_formulas(void)
     uint32_t mask_width = (uint32_t)below(65), mask_height = (uint32_t)below(65);
     tml_status status = tml_meter_weights((tml_meter)mostly(below(4)), width, height, mask_width,
                                           mask_height, mask);
-    DEMAND(status == TML_OK || status == TML_INVALID_ARGUMENT);
+    DEMAND(status == TML_OK || status == TML_ERROR_INVALID_ARGUMENT);
     if (status == TML_OK)
         note(mask, (size_t)mask_width * mask_height);
 }
@@ -174,7 +174,7 @@ void desc_mips(void)
     desc.scratch = make_scratch(tml_image_mips_scratch_size(tml, &desc));
     size_t size = tml_image_mips_scratch_size(tml, &desc), reserved = tml_reserved(tml);
     tml_status status = tml_image_mips(tml, &desc);
-    DEMAND(status != TML_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
+    DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
     DEMAND(status != TML_OK || tml_reserved(tml) <= (size > reserved ? size : reserved));
     (void)ended_well("tml_image_mips", status);
     check_formulas();

@@ -48,7 +48,7 @@ static size_t needed, reserved;
 
 static bool has_run(const char *call, tml_buffer scratch, tml_status status)
 {
-    DEMAND(status != TML_SCRATCH_TOO_SMALL || count_of(scratch) < needed);
+    DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(scratch) < needed);
     DEMAND(status != TML_OK || tml_reserved(tml) <= (needed > reserved ? needed : reserved));
     return ended_well(call, status);
 }
@@ -71,12 +71,12 @@ void desc_reduce(void)
 {
     tml_type type = take_scalar();
     uint64_t count = below(200);
-    tml_reduce_desc desc = {.fold = (tml_fold)mostly(below(TML_MEAN + 1)),
+    tml_reduce_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                             .in = make(type, count, CONTENTS_ANY, 0)};
     desc.length = take_length(count);
     desc.out = make_out(take_bool() ? type : take_scalar(), 1);
     desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
-    if (RUN(tml_reduce, &desc) && (desc.fold == TML_ARGMIN || desc.fold == TML_ARGMAX))
+    if (RUN(tml_reduce, &desc) && (desc.fold == TML_FOLD_ARGMIN || desc.fold == TML_FOLD_ARGMAX))
         DEMAND(number_of(desc.out, 0) < count_of(desc.in) || number_of(desc.out, 0) >= UINT32_MAX);
 }
 
@@ -120,7 +120,7 @@ void desc_compact(void)
                                              : tml_compact_scratch_size(tml, &desc));
     if (is_partition ? !RUN(tml_partition, &desc) : !RUN(tml_compact, &desc))
         return;
-    if (tml_is_none(desc.count))
+    if (tml_buffer_is_none(desc.count))
         return;
     uint64_t kept = number_of(desc.count, 0);
     DEMAND(desc.length.count == 0 || kept <= desc.length.count);
@@ -147,12 +147,13 @@ void desc_expand(void)
         desc.out = make_out(TML_U32, room);
     desc.total = make_out(take_count_type(), 1);
     desc.scratch = make_scratch(tml_expand_scratch_size(tml, &desc));
-    if (!RUN(tml_expand, &desc) || tml_is_none(desc.source) || tml_is_none(desc.total))
+    if (!RUN(tml_expand, &desc) || tml_buffer_is_none(desc.source) ||
+        tml_buffer_is_none(desc.total))
         return;
     uint64_t end = number_of(desc.total, 0), written = count_of(desc.source);
-    if (!tml_is_none(desc.rank) && count_of(desc.rank) < written)
+    if (!tml_buffer_is_none(desc.rank) && count_of(desc.rank) < written)
         written = count_of(desc.rank);
-    if (!tml_is_none(desc.out) && count_of(desc.out) < written)
+    if (!tml_buffer_is_none(desc.out) && count_of(desc.out) < written)
         written = count_of(desc.out);
     for (uint64_t i = 1; i < end && i < written; i++)
         DEMAND(number_of(desc.source, i - 1) <= number_of(desc.source, i) &&
@@ -170,7 +171,7 @@ void desc_unique(void)
     desc.lengths = maybe_out(take_count_type(), count);
     desc.count = make_out(take_count_type(), 1);
     desc.scratch = make_scratch(tml_unique_scratch_size(tml, &desc));
-    if (!RUN(tml_unique, &desc) || tml_is_none(desc.count))
+    if (!RUN(tml_unique, &desc) || tml_buffer_is_none(desc.count))
         return;
     uint64_t runs = number_of(desc.count, 0), sum = 0;
     DEMAND(runs <= count_of(desc.in));
@@ -205,7 +206,7 @@ void desc_segments(void)
         desc.scratch = make_scratch(tml_scan_segments_scratch_size(tml, &desc));
         (void)RUN(tml_scan_segments, &desc);
     } else {
-        tml_reduce_segments_desc desc = {.fold = (tml_fold)mostly(below(TML_MEAN + 1)),
+        tml_reduce_segments_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                                          .in = in,
                                          .offsets = offsets,
                                          .out = make_out(out_type, segments)};
@@ -229,5 +230,5 @@ void desc_map(void)
                                         : which == 1 ? TML_U32
                                                      : TML_U8,
                                         count);
-    (void)CALL(tml_map_stream, tml, &desc);
+    (void)CALL(tml_map, tml, &desc);
 }

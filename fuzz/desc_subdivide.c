@@ -87,11 +87,11 @@ static void check_result(const tml_subdivide_result *result, const tml_subdivide
     }
     note_number(result->vertex_count);
     note_number(result->triangle_count);
-    if (tml_is_none(given->positions))
+    if (tml_buffer_is_none(given->positions))
         note_buffer(result->buffers.positions);
-    if (tml_is_none(given->indices))
+    if (tml_buffer_is_none(given->indices))
         note_buffer(result->buffers.indices);
-    if (tml_is_none(given->normals))
+    if (tml_buffer_is_none(given->normals))
         note_buffer(result->buffers.normals);
 }
 
@@ -155,7 +155,7 @@ void desc_subdivide(void)
         return;
     }
     tml_subdivider_info info;
-    tml_subdivider_info_of(subdivider, &info);
+    tml_subdivider_describe(subdivider, &info);
     note_number(info.edge_count);
     for (int calls = 0; calls < 2; calls++) {
         if (take_bool())

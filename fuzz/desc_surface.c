@@ -117,7 +117,7 @@ static void take_volume(surface_input *in)
     uint64_t bricks = ((in->dims[0] + 63) / 64) * ((in->dims[1] + 3) / 4) * ((in->dims[2] + 3) / 4);
     if (which >= 240) {
         desc->index = make(TML_VEC(TML_F32, 2), bricks, CONTENTS_ANY, 0);
-        in->is_indexed = tml_is_none(desc->index);
+        in->is_indexed = tml_buffer_is_none(desc->index);
     } else if (which >= 192) {
         tml_surface_index_desc index = {.volume = desc->volume, .grid = desc->grid};
         if (CALL(tml_surface_index, tml, &index, &desc->index)) {
@@ -218,12 +218,12 @@ static void check_closed(const surface_input *in, const tml_surface_result *mesh
 {
     tml_type type = TML_F32;
     tml_mesh_stats stats;
-    tml_buffer_info(tml, in->desc.volume, &type, NULL);
-    if (tml_is_none(mesh->indices) || !in->is_indexed ||
+    tml_buffer_describe(tml, in->desc.volume, &type, NULL);
+    if (tml_buffer_is_none(mesh->indices) || !in->is_indexed ||
         !CALL(tml_mesh_examine, tml, mesh->vertices, mesh->indices, false, &stats))
         return;
     note(&stats, sizeof stats);
-    if (in->desc.caps && !tml_type_is_float(type) && tml_is_none(in->desc.mask))
+    if (in->desc.caps && !tml_type_is_float(type) && tml_buffer_is_none(in->desc.mask))
         DEMAND(stats.boundary_edges == 0);
 }
 
@@ -290,11 +290,11 @@ static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
                          .normals = elements_of(mesh->vertex_normals),
                          .values = elements_of(mesh->vertex_values),
                          .indices = elements_of(mesh->indices)};
-    tml_surface_stream_desc desc = {
+    tml_surface_slabs_desc desc = {
         .surface = in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
     tml_surface_result slabs;
     if (!in->is_indexed || in->desc.all_labels || in->desc.largest_component ||
-        in->desc.drop_degenerate || !CALL(tml_surface_stream, tml, &desc, &slabs))
+        in->desc.drop_degenerate || !CALL(tml_surface_slabs, tml, &desc, &slabs))
         return;
     DEMAND(check.vertices == mesh->vertex_count && check.triangles == mesh->triangle_count);
     DEMAND(slabs.vertex_count == check.vertices && slabs.triangle_count == check.triangles);
@@ -350,7 +350,7 @@ static tml_status map_layers(void *user, tml_surface_source which, uint64_t firs
     slab_source *s = user;
     DEMAND(s->sizes[which] > 0 && count > 0 && first < s->layers && count <= s->layers - first);
     *out = s->memory[which] + first * s->layer_samples * s->sizes[which];
-    return first >= s->fails_at ? TML_FILE_ACCESS : TML_OK;
+    return first >= s->fails_at ? TML_ERROR_FILE_ACCESS : TML_OK;
 }
 
 static tml_status read_layers(void *user, tml_surface_source which, uint64_t first, uint64_t count,
@@ -374,7 +374,7 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
         note(piece->values, 4 * piece->vertex_count);
     if (piece->indices)
         note(piece->indices, 3 * piece->triangle_count * (piece->indices64 ? 8 : 4));
-    return seldom() ? TML_FILE_ACCESS : TML_OK;
+    return seldom() ? TML_ERROR_FILE_ACCESS : TML_OK;
 }
 
 static void make_source(const tml_grid *grid)
@@ -393,13 +393,13 @@ static void make_source(const tml_grid *grid)
     }
 }
 
-void desc_surface_stream(void)
+void desc_surface_slabs(void)
 {
     surface_input in;
     static tml_surface_part before[LABELS];
     if (!take_surface(&in))
         return;
-    tml_surface_stream_desc desc = {.surface = in.desc, .write = take_piece};
+    tml_surface_slabs_desc desc = {.surface = in.desc, .write = take_piece};
     if (take() < 240)
         desc.surface.all_labels = desc.surface.largest_component = desc.surface.drop_degenerate =
             false;
@@ -429,7 +429,7 @@ void desc_surface_stream(void)
     before[0].triangle_count = wild();
     desc.before = seldom() ? before : NULL;
     tml_surface_result result;
-    if (CALL(tml_surface_stream, tml, &desc, &result)) {
+    if (CALL(tml_surface_slabs, tml, &desc, &result)) {
         check_parts(&in, &result);
         tml_surface_free(tml, &result);
     }
@@ -461,7 +461,7 @@ void desc_surface_enqueue(void)
     surface->vertices = make_out(TML_VEC(TML_F32, 3), room);
     if (surface->normals != TML_NORMALS_NONE)
         surface->vertex_normals = make_out(TML_VEC(TML_F32, 3), room);
-    if (!tml_is_none(surface->attribute))
+    if (!tml_buffer_is_none(surface->attribute))
         surface->vertex_values = make_out(TML_F32, room);
     surface->indices = make_out(index_type(surface), room);
     desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
@@ -476,9 +476,10 @@ void desc_surface_enqueue(void)
     tml_surface_desc whole = *surface;
     whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
         (tml_buffer){0, 0};
-    if (!tml_is_none(desc.iso))
+    if (!tml_buffer_is_none(desc.iso))
         whole.iso = ((const float *)elements_of(desc.iso))[desc.iso_index];
-    if (tml_is_none(desc.counts) || !isfinite(whole.iso) || !CALL(tml_surface, tml, &whole, &mesh))
+    if (tml_buffer_is_none(desc.counts) || !isfinite(whole.iso) ||
+        !CALL(tml_surface, tml, &whole, &mesh))
         return;
     DEMAND(number_of(desc.counts, 0) == mesh.vertex_count);
     DEMAND(number_of(desc.counts, 1) == mesh.triangle_count);

@@ -82,11 +82,11 @@ static void check_surface(const tml_bricks *bricks, uint64_t samples, uint8_t ho
     DEMAND(tml_buffer_create(tml, &of_volume, &desc.volume) == TML_OK);
     DEMAND(tml_buffer_create(tml, &of_index, &desc.index) == TML_OK);
     uint64_t triangles = 0;
-    tml_surface_stream_desc slabs = {
+    tml_surface_slabs_desc slabs = {
         .surface = desc, .write = take_piece, .user = &triangles, .slab_layers = how >> 4};
     tml_surface_result whole, in_slabs;
     DEMAND(tml_surface(tml, &desc, &whole) == TML_OK);
-    DEMAND(tml_surface_stream(tml, &slabs, &in_slabs) == TML_OK);
+    DEMAND(tml_surface_slabs(tml, &slabs, &in_slabs) == TML_OK);
     DEMAND(triangles == in_slabs.triangle_count);
     tml_surface_free(tml, &whole);
     tml_surface_free(tml, &in_slabs);
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tml_bricks bricks;
     tml_status status = tml_bricks_load(tml, path, &bricks);
     if (status != TML_OK) {
-        DEMAND(status == TML_FILE_FORMAT && !bricks.ranges && tml_last_error(tml)[0]);
+        DEMAND(status == TML_ERROR_FILE_FORMAT && !bricks.ranges && tml_last_error(tml)[0]);
         return 0;
     }
     DEMAND(bricks.count == tml_bricks_count(bricks.dims) && bricks.count <= size / 8);

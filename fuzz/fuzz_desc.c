@@ -165,7 +165,7 @@ void note_buffer(tml_buffer buffer)
 {
     tml_type type;
     uint64_t count;
-    if (tml_buffer_info(tml, buffer, &type, &count))
+    if (tml_buffer_describe(tml, buffer, &type, &count))
         note(elements_of(buffer), count * tml_type_size(type));
 }
 
@@ -179,11 +179,12 @@ static void check_status(const char *call, tml_status status)
     if (is_traced)
         fprintf(stderr, "%s: %s %s (%016" PRIx64 ")\n", call, tml_status_name(status),
                 status ? tml_last_error(tml) : "", noted);
-    DEMAND((unsigned)status < TML_INTERNAL);                      /* the last one */
-    bool is_ours = status == TML_OK || status == TML_FILE_ACCESS; /* what our callbacks return */
+    DEMAND((unsigned)status < TML_ERROR_INTERNAL); /* the last one */
+    bool is_ours =
+        status == TML_OK || status == TML_ERROR_FILE_ACCESS; /* what our callbacks return */
     DEMAND(is_ours || strncmp(tml_last_error(tml), "tml_", 4) == 0);
-    DEMAND(status != TML_OUT_OF_MEMORY || hooks.refused);
-    DEMAND(status != TML_CANCELLED || hooks.cancelled);
+    DEMAND(status != TML_ERROR_OUT_OF_MEMORY || hooks.refused);
+    DEMAND(status != TML_ERROR_CANCELLED || hooks.cancelled);
     is_comparable &= !hooks.refused && !hooks.cancelled;
     note_number(status);
     hooks.refused = hooks.cancelled = false;
@@ -243,7 +244,7 @@ tml_buffer keep(tml_buffer buffer)
 {
     tml_type type;
     uint64_t count;
-    if (pool_count == POOL_SIZE || !tml_buffer_info(tml, buffer, &type, &count)) {
+    if (pool_count == POOL_SIZE || !tml_buffer_describe(tml, buffer, &type, &count)) {
         tml_buffer_destroy(tml, buffer);
         return (tml_buffer){0, 0};
     }
@@ -261,7 +262,7 @@ static tml_buffer create(tml_context *in, const tml_buffer_desc *desc)
     tml_status status = tml_buffer_create(in, desc, &buffer);
     if (in == tml)
         check_status("tml_buffer_create", status);
-    DEMAND(status == TML_OK || tml_is_none(buffer));
+    DEMAND(status == TML_OK || tml_buffer_is_none(buffer));
     return buffer;
 }
 
@@ -325,7 +326,7 @@ tml_buffer make(tml_type type, uint64_t count, contents contents, uint64_t bound
     else
         desc.data = data;
     tml_buffer buffer = create(in, &desc);
-    pooled *entry = in == tml && !tml_is_none(keep(buffer)) ? pooled_of(buffer) : NULL;
+    pooled *entry = in == tml && !tml_buffer_is_none(keep(buffer)) ? pooled_of(buffer) : NULL;
     if (entry && desc.host)
         entry->host = data;
     else
@@ -374,16 +375,16 @@ tml_buffer make_scratch(size_t size)
 uint64_t count_of(tml_buffer buffer)
 {
     uint64_t count = 0;
-    tml_buffer_info(tml, buffer, NULL, &count);
+    tml_buffer_describe(tml, buffer, NULL, &count);
     return count;
 }
 
 const void *elements_of(tml_buffer buffer)
 {
     void *memory = NULL;
-    if (tml_buffer_info(tml, buffer, NULL, NULL)) {
-        DEMAND(tml_map(tml, buffer, &memory) == TML_OK);
-        tml_unmap(tml, buffer);
+    if (tml_buffer_describe(tml, buffer, NULL, NULL)) {
+        DEMAND(tml_buffer_map(tml, buffer, &memory) == TML_OK);
+        tml_buffer_unmap(tml, buffer);
     }
     return memory;
 }
@@ -391,7 +392,7 @@ const void *elements_of(tml_buffer buffer)
 uint64_t number_of(tml_buffer buffer, uint64_t i)
 {
     tml_type type = TML_TYPE_NONE;
-    tml_buffer_info(tml, buffer, &type, NULL);
+    tml_buffer_describe(tml, buffer, &type, NULL);
     DEMAND(i < count_of(buffer) && (type == TML_U32 || type == TML_U64));
     return type == TML_U32 ? ((const uint32_t *)elements_of(buffer))[i]
                            : ((const uint64_t *)elements_of(buffer))[i];
@@ -400,7 +401,8 @@ uint64_t number_of(tml_buffer buffer, uint64_t i)
 /* What may have changed is taken as it is now; the rest must be as it was. */
 static void check_buffers(tml_status status)
 {
-    bool is_untouched = status != TML_OK && status != TML_CANCELLED && status != TML_CAPACITY;
+    bool is_untouched =
+        status != TML_OK && status != TML_ERROR_CANCELLED && status != TML_ERROR_CAPACITY;
     for (uint32_t i = 0; i < pool_count; i++) {
         pooled *entry = &pool[i];
         const void *now = elements_of(entry->buffer);
@@ -428,8 +430,8 @@ void put(tml_buffer buffer, tml_type type, uint64_t count, const void *elements)
 {
     tml_type made;
     uint64_t room;
-    if (tml_buffer_info(tml, buffer, &made, &room) && made == type && room >= count)
-        (void)CALL(tml_write, tml, as_out(buffer), 0, count, elements);
+    if (tml_buffer_describe(tml, buffer, &made, &room) && made == type && room >= count)
+        (void)CALL(tml_buffer_write, tml, as_out(buffer), 0, count, elements);
 }
 
 /* ---- one input --------------------------------------------------------------------------------- */
@@ -443,13 +445,13 @@ void desc_buffers(void)
     uint8_t memory[(40 + 8) * 64] = {0};
     uint64_t first = mostly(below(count + 1)), n = mostly(below(count + 1)), number;
     type = TML_U8;
-    tml_buffer_info(tml, buffer, &type, NULL);
+    tml_buffer_describe(tml, buffer, &type, NULL);
     bool fits = n <= sizeof memory / tml_type_size(type);
-    if (fits && CALL(tml_write, tml, buffer, first, n, memory))
+    if (fits && CALL(tml_buffer_write, tml, buffer, first, n, memory))
         DEMAND(first + n <= count_of(buffer));
-    if (fits && CALL(tml_read_range, tml, buffer, first, n, memory))
+    if (fits && CALL(tml_buffer_read_range, tml, buffer, first, n, memory))
         note(memory, n * tml_type_size(type));
-    if (CALL(tml_read_count, tml, buffer, &number))
+    if (CALL(tml_buffer_read_count, tml, buffer, &number))
         DEMAND(number == number_of(buffer, 0));
     (void)CALL(tml_reserve, tml, mostly(take()));
     (void)CALL(tml_sync, tml);
@@ -459,7 +461,7 @@ void desc_buffers(void)
 
 static void (*const parts[])(void) = {
     desc_scan,     desc_reduce,  desc_compact, desc_expand,         desc_unique,
-    desc_segments, desc_map,     desc_surface, desc_surface_stream, desc_surface_enqueue,
+    desc_segments, desc_map,     desc_surface, desc_surface_slabs, desc_surface_enqueue,
     desc_field,    desc_mesh,    desc_measure, desc_mips,           desc_subdivide,
     desc_collide,  desc_buffers,
 };
@@ -495,7 +497,7 @@ static void run(const uint8_t *data, size_t size, uint32_t threads)
         hooks.fail_in = take() % 64;
     tml_status status = open_context(threads, &tml);
     if (status != TML_OK) {
-        DEMAND(status == TML_OUT_OF_MEMORY && hooks.refused && !tml && hooks.live == 0);
+        DEMAND(status == TML_ERROR_OUT_OF_MEMORY && hooks.refused && !tml && hooks.live == 0);
         return;
     }
     DEMAND(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &other) == TML_OK);

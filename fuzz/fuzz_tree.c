@@ -70,12 +70,12 @@ static void check_same(const tml_tree *tree)
 static void check_collide(tml_collide_desc desc)
 {
     tml_collide_result deep, broad;
-    desc.method = TML_COLLIDE_DEPTH_FIRST;
+    desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
     tml_status status = tml_collide(tml, &desc, &deep);
-    desc.method = TML_COLLIDE_BREADTH_FIRST;
+    desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
     DEMAND(tml_collide(tml, &desc, &broad) == status && deep.count == broad.count);
     DEMAND(status == TML_OK || tml_last_error(tml)[0]);
-    if (status == TML_OK && desc.want == TML_COLLIDE_ALL && deep.count)
+    if (status == TML_OK && desc.want == TML_COLLIDE_WANT_ALL && deep.count)
         DEMAND(memcmp(deep.pairs, broad.pairs, deep.count * sizeof *deep.pairs) == 0);
     tml_collide_distance_result distance;
     if (desc.b) {
@@ -126,18 +126,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tml_status status = tml_tree_load(tml, bytes, size, &tree);
     free(bytes);
     if (status != TML_OK) {
-        DEMAND(status == TML_FILE_FORMAT && !tree && tml_last_error(tml)[0]);
+        DEMAND(status == TML_ERROR_FILE_FORMAT && !tree && tml_last_error(tml)[0]);
         return 0;
     }
     tml_tree_info info;
-    tml_tree_examine(tree, &info);
+    tml_tree_describe(tree, &info);
     DEMAND(info.triangle_count - info.broken_count <= size / RECORD &&
            info.memory < 64 * size + 4096);
     check_same(tree);
     tml_collide_desc desc = {.a = tree,
                              .want = (tml_collide_want)(how >> 2 & 3) % 3,
                              .memory_limit = how & 32 ? 4096 : 0};
-    desc.segments = how & 16 && desc.want != TML_COLLIDE_COUNT;
+    desc.segments = how & 16 && desc.want != TML_COLLIDE_WANT_COUNT;
     check_collide(desc);
     desc.b = other;
     check_collide(desc);

@@ -85,18 +85,18 @@ static tml_collide_class classify(const shape<exact> &a, const shape<exact> &b, 
             fprintf(stderr, "collide_cgal: a triangle without area shares a corner\n");
             exit(1);
         }
-        return TML_COLLIDE_DEGENERATE;
+        return TML_COLLIDE_CLASS_DEGENERATE;
     }
     auto common = CGAL::intersection(a.triangle(), b.triangle());
     if (boost::get<exact::Point_3>(&*common))
-        return shared.size() == 1 ? TML_COLLIDE_NONE : TML_COLLIDE_TOUCHING;
+        return shared.size() == 1 ? TML_COLLIDE_CLASS_NONE : TML_COLLIDE_CLASS_TOUCHING;
     if (const auto *segment = boost::get<exact::Segment_3>(&*common)) {
         if (shared.size() == 2 && (*segment == exact::Segment_3(shared[0], shared[1]) ||
                                    *segment == exact::Segment_3(shared[1], shared[0])))
-            return TML_COLLIDE_NONE;
-        return is_across(a, b) && is_across(b, a) ? TML_COLLIDE_CROSSING : TML_COLLIDE_TOUCHING;
+            return TML_COLLIDE_CLASS_NONE;
+        return is_across(a, b) && is_across(b, a) ? TML_COLLIDE_CLASS_CROSSING : TML_COLLIDE_CLASS_TOUCHING;
     }
-    return TML_COLLIDE_COPLANAR;
+    return TML_COLLIDE_CLASS_COPLANAR;
 }
 
 using box = CGAL::Box_intersection_d::Box_with_handle_d<double, 3, const float *>;
@@ -127,7 +127,7 @@ static std::vector<collide_found> find(const collide_mesh &a, const collide_mesh
             if ((is_one_mesh && i >= k) || !meet(shape<fast>(p.handle()), shape<fast>(q.handle())))
                 return;
             auto kind = classify(shape<exact>(p.handle()), shape<exact>(q.handle()), is_one_mesh);
-            if (kind != TML_COLLIDE_NONE)
+            if (kind != TML_COLLIDE_CLASS_NONE)
                 found.push_back({i, k, uint32_t(kind)});
         });
     return found;

@@ -24,10 +24,10 @@ static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t cou
 static inline void *fetch(tml_context *tml, tml_buffer buffer, uint64_t count)
 {
     tml_type type = TML_U8;
-    tml_buffer_info(tml, buffer, &type, NULL);
+    tml_buffer_describe(tml, buffer, &type, NULL);
     void *out = malloc(count * tml_type_size(type) + 1);
     if (count)
-        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, out));
+        CHECK_OK(tml, tml_buffer_read_range(tml, buffer, 0, count, out));
     return out;
 }
 

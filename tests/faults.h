@@ -171,7 +171,7 @@ static void fault_arm(fault_kind kind, uint64_t at)
 #define FAULT_STREAM(r, call)                                                                      \
     do {                                                                                           \
         FAULT_DO(r, call);                                                                         \
-        if ((r)->status == TML_OK || (r)->status == TML_CANCELLED)                                 \
+        if ((r)->status == TML_OK || (r)->status == TML_ERROR_CANCELLED)                           \
             (r)->output_count = 0;                                                                 \
     } while (0)
 
@@ -192,7 +192,7 @@ static inline void fault_hash(fault_run *r, const void *data, size_t size)
 /* Destroyed when the run ends. */
 static inline tml_buffer fault_keep(fault_run *r, tml_buffer buffer)
 {
-    if (!tml_is_none(buffer) && r->made_count < FAULT_MADE)
+    if (!tml_buffer_is_none(buffer) && r->made_count < FAULT_MADE)
         r->made[r->made_count++] = buffer;
     return buffer;
 }
@@ -204,7 +204,7 @@ static inline tml_buffer fault_buffer(fault_run *r, tml_type type, uint64_t coun
                                   &(tml_buffer_desc){.type = type, .count = count, .data = data},
                                   &buffer));
     if (r->status != TML_OK)
-        FAULT_CHECK(tml_is_none(buffer));
+        FAULT_CHECK(tml_buffer_is_none(buffer));
     return fault_keep(r, buffer);
 }
 
@@ -225,11 +225,11 @@ static inline tml_buffer fault_output_of(fault_run *r, tml_type type, uint64_t c
 static inline void fault_take(fault_run *r, tml_buffer buffer, uint64_t count)
 {
     tml_type type = TML_U8;
-    tml_buffer_info(r->tml, buffer, &type, NULL);
+    tml_buffer_describe(r->tml, buffer, &type, NULL);
     size_t size = (size_t)count * tml_type_size(type);
     void *data = calloc(size + 1, 1);
     if (count)
-        FAULT_DO(r, tml_read_range(r->tml, buffer, 0, count, data));
+        FAULT_DO(r, tml_buffer_read_range(r->tml, buffer, 0, count, data));
     fault_hash(r, data, size);
     free(data);
 }
@@ -241,21 +241,21 @@ static bool fault_fits(fault_kind kind, tml_status status)
 {
     switch (kind) {
     case FAULT_MEMORY:
-        return status == TML_OUT_OF_MEMORY;
+        return status == TML_ERROR_OUT_OF_MEMORY;
     case FAULT_VK_HOST: /* work that was not handed over where no call could say so: the next one does */
-        return status == TML_OUT_OF_MEMORY || status == TML_DEVICE_LOST;
+        return status == TML_ERROR_OUT_OF_MEMORY || status == TML_ERROR_DEVICE_LOST;
     case FAULT_VK_DEVICE:
-        return status == TML_OUT_OF_DEVICE_MEMORY || status == TML_DEVICE_LOST;
+        return status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_DEVICE_LOST;
     case FAULT_VK_LOST:
-        return status == TML_DEVICE_LOST;
+        return status == TML_ERROR_DEVICE_LOST;
     case FAULT_GL: /* a texture, or a shader or framebuffer that the driver refuses */
-        return status == TML_OUT_OF_DEVICE_MEMORY || status == TML_UNSUPPORTED ||
-               status == TML_INTERNAL;
+        return status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_UNSUPPORTED ||
+               status == TML_ERROR_INTERNAL;
     case FAULT_REPORT:
     case FAULT_KERNEL:
-        return status == TML_CANCELLED;
+        return status == TML_ERROR_CANCELLED;
     case FAULT_DISK:
-        return status == TML_FILE_ACCESS;
+        return status == TML_ERROR_FILE_ACCESS;
     default:
         return false;
     }
@@ -292,7 +292,7 @@ static void fault_check_outputs(fault_run *r)
     for (uint32_t i = 0; i < r->output_count; i++) {
         const fault_output *output = &r->outputs[i];
         unsigned char *data = malloc(output->size + 1);
-        tml_status status = tml_read_range(r->tml, output->buffer, 0, output->count, data);
+        tml_status status = tml_buffer_read_range(r->tml, output->buffer, 0, output->count, data);
         if (!CHECK_OK(r->tml, status))
             printf("  in %s\n", faults.label);
         size_t same = 0;
@@ -330,8 +330,8 @@ static void fault_check_status(const fault_run *r, const fault_scenario *scenari
                                tml_status status, uint64_t expected)
 {
     const char *message = r->tml ? tml_last_error(r->tml) : "";
-    bool fits = faults.what &&
-                (fault_fits(faults.kind, status) || (scenario->opens && status == TML_NO_DEVICE));
+    bool fits = faults.what && (fault_fits(faults.kind, status) ||
+                                (scenario->opens && status == TML_ERROR_NO_DEVICE));
     if (status == TML_OK) {
         if (faults.at && r->hash != expected)
             test_fail(__FILE__, __LINE__, "%s: %s failed, nobody said so, and the result is wrong",
@@ -353,11 +353,11 @@ static void fault_check_again(fault_run *r, const fault_scenario *scenario, tml_
     tml_cancel_clear(r->tml);
     fault_play(r, scenario);
     /* Work that was enqueued and could not be handed over or waited for takes the context with it; where
-     * that was the copy of tml_unmap, this is the first call that can say so. */
+     * that was the copy of tml_buffer_unmap, this is the first call that can say so. */
     bool is_submit = faults.kind == FAULT_VK_HOST || faults.kind == FAULT_VK_DEVICE;
-    bool is_gone = (before != TML_OK || is_submit) && r->status == TML_DEVICE_LOST &&
+    bool is_gone = (before != TML_OK || is_submit) && r->status == TML_ERROR_DEVICE_LOST &&
                    strstr(tml_last_error(r->tml), "was lost by an earlier call");
-    tml_status status = fault_vulkan_is_lost() || is_gone ? TML_DEVICE_LOST : TML_OK;
+    tml_status status = fault_vulkan_is_lost() || is_gone ? TML_ERROR_DEVICE_LOST : TML_OK;
     if (r->status != status)
         test_fail(__FILE__, __LINE__, "%s: after %s (%s) the same again is %s, not %s: %s",
                   faults.label, fault_what(), tml_status_name(before), tml_status_name(r->status),

@@ -517,8 +517,8 @@ static inline void model_fold(tml_fold fold, const array *in, uint64_t first, ui
         real += as_double(in->type, x);
         if (is_float && isnan(x.real))
             continue;
-        bool better = fold == TML_MIN || fold == TML_ARGMIN ? is_less(in->type, x, b)
-                                                            : is_less(in->type, b, x);
+        bool better = fold == TML_FOLD_MIN || fold == TML_FOLD_ARGMIN ? is_less(in->type, x, b)
+                                                                      : is_less(in->type, b, x);
         if (none || better)
             best = i;
         none = false;
@@ -526,7 +526,7 @@ static inline void model_fold(tml_fold fold, const array *in, uint64_t first, ui
     uint64_t n = last - first;
     size_t size = tml_type_size(in->type);
     switch (fold) {
-    case TML_SUM:
+    case TML_FOLD_SUM:
         if (!is_float)
             store_integer(out, j, sum);
         else if (sums_are_exact(in, first, last))
@@ -534,18 +534,18 @@ static inline void model_fold(tml_fold fold, const array *in, uint64_t first, ui
         else
             out->is_unknown = true;
         break;
-    case TML_MEAN: /* exact where the sum is and dividing is */
+    case TML_FOLD_MEAN: /* exact where the sum is and dividing is */
         if (n > 0 && (n & (n - 1)) == 0 && sums_are_exact(in, first, last))
             store_real(out, j, real / (double)n);
         else
             out->is_unknown = true;
         break;
-    case TML_MIN:
-    case TML_MAX:
+    case TML_FOLD_MIN:
+    case TML_FOLD_MAX:
         if (n > 0 && none)
             out->is_unknown = true; /* a NaN of any bits */
         else if (none)
-            store_extreme(out, j, fold == TML_MIN);
+            store_extreme(out, j, fold == TML_FOLD_MIN);
         else
             memcpy(out->mirror + j * size, in->mirror + best * size, size);
         break;

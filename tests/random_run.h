@@ -481,9 +481,10 @@ static void check_range(random_run *r, array *a, uint64_t first, uint64_t count)
     size_t size = tml_type_size(a->type);
     wait_for(r, s, (size_t)(a - r->arrays));
     uint8_t *got = malloc(count * size + 1);
-    tml_status status = count == a->count ? tml_read(s->tml, a->buffer, got)
-                                          : tml_read_range(s->tml, a->buffer, first, count, got);
-    expect(r, s, "tml_read", status, TML_OK);
+    tml_status status = count == a->count
+                            ? tml_buffer_read(s->tml, a->buffer, got)
+                            : tml_buffer_read_range(s->tml, a->buffer, first, count, got);
+    expect(r, s, "tml_buffer_read", status, TML_OK);
     if (status == TML_OK && count > 0)
         compare(r, a, first, count, got);
     free(got);
@@ -497,7 +498,7 @@ static void adopt(random_run *r, array *a)
     a->is_unknown = false;
     r->tally->adopted++;
     wait_for(r, s, (size_t)(a - r->arrays));
-    EXPECT_OK(r, s, tml_read(s->tml, a->buffer, a->mirror));
+    EXPECT_OK(r, s, tml_buffer_read(s->tml, a->buffer, a->mirror));
 }
 
 static void adopt_outputs(random_run *r, const operands *o)
@@ -551,7 +552,7 @@ static void create(random_run *r, const call *c, size_t number)
     expect(r, s, "tml_buffer_create", status, TML_OK);
     a->is_live = a->was_live = status == TML_OK;
     if (is_written && a->is_live)
-        EXPECT_OK(r, s, tml_write(s->tml, a->buffer, 0, a->count, a->mirror));
+        EXPECT_OK(r, s, tml_buffer_write(s->tml, a->buffer, 0, a->count, a->mirror));
 }
 
 static void destroy(random_run *r, array *a)
@@ -712,8 +713,8 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                 .length = length,
                                 .out = out[0]};
         if (!size)
-            return tml_map_stream(tml, &d);
-        *size = tml_map_stream_scratch_size(tml, &d);
+            return tml_map(tml, &d);
+        *size = tml_map_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_REDUCE: {
@@ -812,14 +813,15 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
 #ifdef TML_VULKAN
     case CALL_INDIRECT:
         return size ? TML_OK
-                    : tml_vulkan_indirect(tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW,
-                                                                           .count = in[0],
-                                                                           .count_index = c->index,
-                                                                           .group = 3,
-                                                                           .out = out[0]});
+                    : tml_vulkan_indirect(
+                          tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_INDIRECT_DRAW,
+                                                           .count = in[0],
+                                                           .count_index = c->index,
+                                                           .group = 3,
+                                                           .out = out[0]});
 #endif
     default:
-        return TML_UNSUPPORTED;
+        return TML_ERROR_UNSUPPORTED;
     }
 }
 
@@ -851,15 +853,15 @@ static void do_operation(random_run *r, const call *c)
     if (cancel)
         tml_cancel_clear(s->tml);
     r->tally->made++;
-    if (status == TML_UNSUPPORTED) {
+    if (status == TML_ERROR_UNSUPPORTED) {
         r->tally->unsupported++;
-    } else if (status == TML_CANCELLED && cancel) {
+    } else if (status == TML_ERROR_CANCELLED && cancel) {
         r->tally->cancelled++;
         for (int place = AT_OUT; place <= AT_COUNT; place++)
             if (o.at[place])
                 o.at[place]->is_unknown = true;
         adopt_outputs(r, &o);
-    } else if (status == TML_SCRATCH_TOO_SMALL && lacks) {
+    } else if (status == TML_ERROR_SCRATCH_TOO_SMALL && lacks) {
         /* as it should be */
     } else if (status != TML_OK) {
         expect(r, s, call_names[c->kind], status, TML_OK);
@@ -972,9 +974,9 @@ static void do_write(random_run *r, const call *c)
         fill_offsets(a->type, a->count, c->index, c->seed, a->mirror);
     else
         fill(a->type, count, c->style, c->seed, a->mirror + first * tml_type_size(a->type));
-    EXPECT_OK(
-        r, s,
-        tml_write(s->tml, a->buffer, first, count, a->mirror + first * tml_type_size(a->type)));
+    EXPECT_OK(r, s,
+              tml_buffer_write(s->tml, a->buffer, first, count,
+                               a->mirror + first * tml_type_size(a->type)));
 }
 
 static void do_map(random_run *r, const call *c)
@@ -985,8 +987,8 @@ static void do_map(random_run *r, const call *c)
     side *s = &r->sides[a->context];
     wait_for(r, s, c->at[AT_OUT]);
     void *memory = NULL;
-    tml_status status = tml_map(s->tml, a->buffer, &memory);
-    expect(r, s, "tml_map", status, TML_OK);
+    tml_status status = tml_buffer_map(s->tml, a->buffer, &memory);
+    expect(r, s, "tml_buffer_map", status, TML_OK);
     if (status != TML_OK)
         return;
     if (a->count > 0) {
@@ -994,7 +996,7 @@ static void do_map(random_run *r, const call *c)
         fill(a->type, c->count, c->style, c->seed, a->mirror + c->index * tml_type_size(a->type));
         memcpy(memory, a->mirror, a->size);
     }
-    tml_unmap(s->tml, a->buffer);
+    tml_buffer_unmap(s->tml, a->buffer);
 }
 
 static void do_read_count(random_run *r, const call *c)
@@ -1005,9 +1007,10 @@ static void do_read_count(random_run *r, const call *c)
     side *s = &r->sides[a->context];
     uint64_t got = 0, wanted = load(a->type, a->mirror, 0).integer;
     wait_for(r, s, c->at[AT_IN]);
-    EXPECT_OK(r, s, tml_read_count(s->tml, a->buffer, &got));
+    EXPECT_OK(r, s, tml_buffer_read_count(s->tml, a->buffer, &got));
     if (got != wanted)
-        fail(r, "tml_read_count of b%u: %" PRIu64 ", needs %" PRIu64, c->at[AT_IN], got, wanted);
+        fail(r, "tml_buffer_read_count of b%u: %" PRIu64 ", needs %" PRIu64, c->at[AT_IN], got,
+             wanted);
 }
 
 /* A handle that is stale or another context's, as an input, as an output and to be read. */
@@ -1019,14 +1022,14 @@ static void do_stale(random_run *r, const call *c)
         (bad->is_live && bad->context == c->context))
         return;
     uint8_t byte[64];
-    expect(r, s, "tml_read_range of a stale handle",
-           tml_read_range(s->tml, bad->buffer, 0, 1, byte), TML_INVALID_HANDLE);
+    expect(r, s, "tml_buffer_read_range of a stale handle",
+           tml_buffer_read_range(s->tml, bad->buffer, 0, 1, byte), TML_ERROR_INVALID_HANDLE);
     expect(r, s, "tml_scan of a stale handle",
            tml_scan(s->tml, &(tml_scan_desc){.in = bad->buffer, .out = good->buffer}),
-           TML_INVALID_HANDLE);
+           TML_ERROR_INVALID_HANDLE);
     expect(r, s, "tml_unique into a stale handle",
            tml_unique(s->tml, &(tml_unique_desc){.in = good->buffer, .values = bad->buffer}),
-           TML_INVALID_HANDLE);
+           TML_ERROR_INVALID_HANDLE);
     tml_buffer_destroy(s->tml, bad->buffer);
 }
 
@@ -1051,7 +1054,7 @@ static void do_surface(random_run *r, const call *c)
     s->cancel_at = 0;
     tml_cancel_clear(s->tml);
     r->tally->made++;
-    if (cancelled && status == TML_CANCELLED) {
+    if (cancelled && status == TML_ERROR_CANCELLED) {
         r->tally->cancelled++;
         return;
     }
@@ -1066,7 +1069,7 @@ static void do_surface(random_run *r, const call *c)
                                           .flip = d.flip});
     float *positions = malloc(12 * result.vertex_count + 1);
     if (result.vertex_count)
-        EXPECT_OK(r, s, tml_read(s->tml, result.vertices, positions));
+        EXPECT_OK(r, s, tml_buffer_read(s->tml, result.vertices, positions));
     if (result.vertex_count != mesh.vertex_count || result.triangle_count != mesh.triangle_count ||
         memcmp(positions, mesh.positions, 12 * mesh.vertex_count) != 0)
         fail(r,

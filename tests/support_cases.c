@@ -353,7 +353,7 @@ static tml_gl_desc gl_of(uint32_t threads)
 
 static bool set_gl_path(const char *name)
 {
-    gl_path = TML_GL_PACKED;
+    gl_path = TML_GL_PATH_PACKED;
     while (gl_path > TML_GL_PATH_AUTO && strcmp(tml_gl_path_name(gl_path), name) != 0)
         gl_path--;
     return strcmp(tml_gl_path_name(gl_path), name) == 0;
@@ -419,9 +419,9 @@ bool case_call(case_run *c, tml_status status)
 {
     if (status == TML_OK)
         return true;
-    if (status == TML_UNSUPPORTED || status == TML_OUT_OF_MEMORY) {
+    if (status == TML_ERROR_UNSUPPORTED || status == TML_ERROR_OUT_OF_MEMORY) {
         if (c->result != CASE_FAILED) {
-            c->result = status == TML_UNSUPPORTED ? CASE_SKIPPED : CASE_NO_MEMORY;
+            c->result = status == TML_ERROR_UNSUPPORTED ? CASE_SKIPPED : CASE_NO_MEMORY;
             snprintf(c->message, sizeof c->message, "%s", tml_last_error(c->tml));
         }
         return false;
@@ -468,7 +468,7 @@ case_array *case_output(case_run *c, tml_type type, uint64_t count)
 
 bool case_fetch(case_run *c, case_array *array)
 {
-    return array->is_lent || case_call(c, tml_read(c->tml, array->buffer, array->data));
+    return array->is_lent || case_call(c, tml_buffer_read(c->tml, array->buffer, array->data));
 }
 
 static bool is_pattern(const uint8_t *bytes, size_t size)
@@ -556,7 +556,7 @@ static case_result case_execute(case_run *c, tml_context *tml)
     for (const char *p = name; *p; p++)
         c->seed = (c->seed ^ (uint8_t)*p) * 0x100000001b3u;
     tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     c->tml = tml;
     c->engine = info.engine;
     c->result = CASE_PASSED;
@@ -634,7 +634,7 @@ static void print_support(const case_op *const *ops)
 {
     puts("# Operations, engines and methods\n\n"
          "Written by `test_stream support`: a cell is *yes* when the engine runs the operation "
-         "with that\nmethod, *-* when it answers `TML_UNSUPPORTED`. *auto* is what you get "
+         "with that\nmethod, *-* when it answers `TML_ERROR_UNSUPPORTED`. *auto* is what you get "
          "without asking.\n");
     matrix_probe(ops);
     static const char *const methods[] = {"auto",         "look_back",   "reduce_then_scan",

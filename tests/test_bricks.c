@@ -55,7 +55,7 @@ static void expect_refused(tml_context *tml, const uint8_t *bytes, size_t size, 
 {
     tml_bricks bricks;
     write_file("b.tmx", bytes, size);
-    CHECK_STATUS(tml_bricks_load(tml, in_folder("b.tmx"), &bricks), TML_FILE_FORMAT);
+    CHECK_STATUS(tml_bricks_load(tml, in_folder("b.tmx"), &bricks), TML_ERROR_FILE_FORMAT);
     CHECK(!bricks.ranges && bricks.count == 0 && bricks.dims[0] == 0);
     if (!strstr(tml_last_error(tml), words))
         test_fail(__FILE__, __LINE__, "\"%s\" does not tell \"%s\"", tml_last_error(tml), words);
@@ -86,8 +86,8 @@ TEST(an_index_comes_back)
     tml_bricks_free(tml, &loaded);
     CHECK(!loaded.ranges && loaded.count == 0);
     saved.count--;
-    CHECK_STATUS(tml_bricks_save(tml, in_folder("c.tmx"), &saved), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_bricks_load(tml, in_folder("c.tmx"), &loaded), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_bricks_save(tml, in_folder("c.tmx"), &saved), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_bricks_load(tml, in_folder("c.tmx"), &loaded), TML_ERROR_FILE_ACCESS);
     tml_close(tml);
 }
 
@@ -223,8 +223,8 @@ TEST(memory_runs_out)
     tml_context *tml = open_watched(&watch);
     tml_bricks bricks;
     save_index(tml, &bricks);
-    tml_status status = TML_OUT_OF_MEMORY;
-    for (uint64_t n = 1; status == TML_OUT_OF_MEMORY && n < 100; n++) {
+    tml_status status = TML_ERROR_OUT_OF_MEMORY;
+    for (uint64_t n = 1; status == TML_ERROR_OUT_OF_MEMORY && n < 100; n++) {
         size_t live = watch.live;
         watch.fail_at = watch.count + n;
         status = tml_bricks_load(tml, in_folder("a.tmx"), &bricks);

@@ -219,7 +219,7 @@ static pair_list every_pair(const mesh *a, const mesh *b, const float *poses, ui
             for (uint32_t j = b ? 0 : i + 1; j < other->triangle_count; j++) {
                 tml_collide_class kind = b ? collide_exact(p, moved + 9 * j, NULL)
                                            : collide_exact_neighbours(p, moved + 9 * j, NULL);
-                if (kind != TML_COLLIDE_NONE)
+                if (kind != TML_COLLIDE_CLASS_NONE)
                     pair_add(&list, i, j, pose, kind);
             }
         }
@@ -248,8 +248,9 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
 {
     tml_tree *tree_a = tree_of(tml, a), *tree_b = b ? tree_of(tml, b) : NULL;
     /* The last one with so little room that it must go in parts. */
-    static const tml_collide_method methods[] = {TML_COLLIDE_DEPTH_FIRST, TML_COLLIDE_BREADTH_FIRST,
-                                                 TML_COLLIDE_BREADTH_FIRST};
+    static const tml_collide_method methods[] = {TML_COLLIDE_METHOD_DEPTH_FIRST,
+                                                 TML_COLLIDE_METHOD_BREADTH_FIRST,
+                                                 TML_COLLIDE_METHOD_BREADTH_FIRST};
     for (size_t i = 0; i < sizeof methods / sizeof *methods && tree_a; i++) {
         tml_collide_desc desc = {.a = tree_a,
                                  .b = tree_b,
@@ -277,7 +278,7 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
         CHECK(list->count == 0 || result.node_pairs > 0);
         tml_collide_free(tml, &result);
 
-        desc.want = TML_COLLIDE_COUNT;
+        desc.want = TML_COLLIDE_WANT_COUNT;
         if (CHECK_OK(tml, tml_collide(tml, &desc, &result)))
             CHECK_EQ_U64(result.count, list->count);
         CHECK(result.pairs == NULL);
@@ -288,7 +289,7 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
         }
         tml_collide_free(tml, &result);
 
-        desc.want = TML_COLLIDE_FIRST;
+        desc.want = TML_COLLIDE_WANT_FIRST;
         if (CHECK_OK(tml, tml_collide(tml, &desc, &result)))
             for (uint32_t p = 0, at = 0; p < result.pose_count; p++) {
                 uint32_t first = at;
@@ -360,10 +361,10 @@ static void check_counts(const mesh *a, const mesh *b, uint64_t crossing, uint64
     tml_tree *tree_a = tree_of(tml, a), *tree_b = b ? tree_of(tml, b) : NULL;
     tml_collide_result result;
     if (CHECK_OK(tml, tml_collide(tml, &(tml_collide_desc){.a = tree_a, .b = tree_b}, &result))) {
-        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CROSSING], crossing);
-        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_TOUCHING], touching);
-        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_COPLANAR], coplanar);
-        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_DEGENERATE], degenerate);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CLASS_CROSSING], crossing);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CLASS_TOUCHING], touching);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CLASS_COPLANAR], coplanar);
+        CHECK_EQ_U64(result.class_counts[TML_COLLIDE_CLASS_DEGENERATE], degenerate);
         tml_collide_free(tml, &result);
     }
     tml_tree_destroy(tml, tree_a);
@@ -671,7 +672,7 @@ TEST(capacity_classes_and_segments)
                              .segments_out = ends,
                              .capacity = list.count - 1};
     tml_collide_result result;
-    CHECK_STATUS(tml_collide(tml, &desc, &result), TML_CAPACITY);
+    CHECK_STATUS(tml_collide(tml, &desc, &result), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(result.count, list.count);
     CHECK_EQ_U64(room[0].kind, 0);
     desc.capacity = list.count;
@@ -726,7 +727,7 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
     tml_buffer_destroy(tml, moved);
     size_t size = tml_tree_save_size(tree_a);
     unsigned char *bytes = malloc(size);
-    CHECK_STATUS(tml_tree_save(tml, tree_a, bytes, size - 1), TML_CAPACITY);
+    CHECK_STATUS(tml_tree_save(tml, tree_a, bytes, size - 1), TML_ERROR_CAPACITY);
     CHECK_OK(tml, tml_tree_save(tml, tree_a, bytes, size));
     tml_tree *loaded = NULL;
     CHECK_OK(tml, tml_tree_load(tml, bytes, size, &loaded));
@@ -745,12 +746,12 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
      * size, so that a read past it is seen. */
     for (size_t i = 0; i < size; i += i < 64 ? 1 : 211) {
         bytes[i] ^= 0x10;
-        CHECK_STATUS(tml_tree_load(tml, bytes, size, &loaded), TML_FILE_FORMAT);
+        CHECK_STATUS(tml_tree_load(tml, bytes, size, &loaded), TML_ERROR_FILE_FORMAT);
         CHECK(loaded == NULL);
         bytes[i] ^= 0x10;
         unsigned char *less = malloc(i + 1);
         memcpy(less, bytes, i);
-        CHECK_STATUS(tml_tree_load(tml, less, i, &loaded), TML_FILE_FORMAT);
+        CHECK_STATUS(tml_tree_load(tml, less, i, &loaded), TML_ERROR_FILE_FORMAT);
         free(less);
     }
     free(bytes);
@@ -778,31 +779,31 @@ TEST(broken_meshes_are_refused_or_left_out)
             tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3), .count = 3, .host = indices}, &i));
     tml_tree *tree;
     CHECK_STATUS(tml_tree_create(tml, &(tml_tree_desc){.vertices = v, .indices = i}, &tree),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(tree == NULL);
     CHECK(strstr(tml_last_error(tml), "vertex 3, corner 2 of triangle 1") != NULL);
     vertices[9] = 0;
     CHECK_STATUS(tml_tree_create(tml, &(tml_tree_desc){.vertices = v, .indices = i}, &tree),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "corner 2 of triangle 2 is vertex 4") != NULL);
     vertices[9] = INFINITY;
     tml_tree_info info;
     if (CHECK_OK(tml, tml_tree_create(
                           tml, &(tml_tree_desc){.vertices = v, .indices = i, .skip_broken = true},
                           &tree))) {
-        tml_tree_examine(tree, &info);
+        tml_tree_describe(tree, &info);
         CHECK_EQ_U64(info.triangle_count, 3);
         CHECK_EQ_U64(info.broken_count, 2);
         float pose[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, NAN};
         tml_collide_desc desc = {.a = tree, .b = tree, .poses = pose, .pose_count = 1};
         tml_collide_result result;
-        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_ERROR_INVALID_ARGUMENT);
         pose[11] = 0x1p101f;
-        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_ERROR_INVALID_ARGUMENT);
         desc.b = NULL;
-        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_ERROR_INVALID_ARGUMENT);
         desc = (tml_collide_desc){.a = NULL};
-        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_collide(tml, &desc, &result), TML_ERROR_INVALID_ARGUMENT);
         tml_tree_destroy(tml, tree);
     }
     tml_buffer_destroy(tml, v);
@@ -868,7 +869,8 @@ static tml_status use_all(tml_context *tml, tml_buffer vertices, tml_collide_met
 TEST(memory_runs_out)
 {
     mesh m = soup(40, 0.5f, 0);
-    for (int method = TML_COLLIDE_DEPTH_FIRST; method <= TML_COLLIDE_BREADTH_FIRST; method++) {
+    for (int method = TML_COLLIDE_METHOD_DEPTH_FIRST; method <= TML_COLLIDE_METHOD_BREADTH_FIRST;
+         method++) {
         memory_watch watch;
         tml_context *tml = open_watched(&watch);
         tml_buffer vertices;
@@ -883,7 +885,7 @@ TEST(memory_runs_out)
         for (uint64_t n = 1; n <= needed; n++) {
             watch.fail_at = watch.count + n;
             tml_status status = use_all(tml, vertices, (tml_collide_method)method);
-            CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+            CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
             CHECK(watch.live <= live);
         }
         watch.fail_at = 0;
@@ -949,7 +951,8 @@ static void crowd_free(crowd *c)
 TEST(cancelled_anywhere)
 {
     crowd m = crowd_make();
-    for (int method = TML_COLLIDE_DEPTH_FIRST; method <= TML_COLLIDE_BREADTH_FIRST; method++) {
+    for (int method = TML_COLLIDE_METHOD_DEPTH_FIRST; method <= TML_COLLIDE_METHOD_BREADTH_FIRST;
+         method++) {
         canceller c = {.cancel_at = 0};
         tml_open_desc open = {.engine = TML_ENGINE_CPU,
                               .parallel = {cancelling_loop, 2, &c},
@@ -968,14 +971,14 @@ TEST(cancelled_anywhere)
         tml_collide_result whole, result;
         c.count = 0;
         CHECK_OK(c.tml, tml_collide(c.tml, &desc, &whole));
-        CHECK(method == TML_COLLIDE_DEPTH_FIRST || whole.parts > 3);
+        CHECK(method == TML_COLLIDE_METHOD_DEPTH_FIRST || whole.parts > 3);
         uint64_t events = c.count, cancelled = 0;
         for (uint64_t n = 1; n <= events; n++) {
             c.count = 0;
             c.cancel_at = n;
             tml_status status = tml_collide(c.tml, &desc, &result);
-            cancelled += status == TML_CANCELLED;
-            CHECK(status == TML_OK || status == TML_CANCELLED);
+            cancelled += status == TML_ERROR_CANCELLED;
+            CHECK(status == TML_OK || status == TML_ERROR_CANCELLED);
             CHECK_EQ_U64(result.count, status == TML_OK ? whole.count : 0);
             tml_collide_free(c.tml, &result);
             tml_cancel_clear(c.tml);
@@ -1002,13 +1005,13 @@ TEST(memory_runs_out_in_a_new_context)
                                  .b = b,
                                  .poses = m.poses,
                                  .pose_count = 3,
-                                 .method = TML_COLLIDE_BREADTH_FIRST,
+                                 .method = TML_COLLIDE_METHOD_BREADTH_FIRST,
                                  .memory_limit = 1};
         tml_collide_result result;
         watch.fail_at = watch.count + n;
         tml_status status = tml_collide(tml, &desc, &result);
         is_over = watch.count < watch.fail_at;
-        CHECK(status == TML_OUT_OF_MEMORY || status == TML_OK);
+        CHECK(status == TML_ERROR_OUT_OF_MEMORY || status == TML_OK);
         CHECK(!is_over || status == TML_OK);
         tml_collide_free(tml, &result);
         tml_tree_destroy(tml, a);
@@ -1128,7 +1131,7 @@ TEST(few_triangles_on_vulkan)
                                  .b = cases[i].b ? tree_b : NULL,
                                  .poses = cases[i].poses,
                                  .pose_count = cases[i].pose_count,
-                                 .method = TML_COLLIDE_BREADTH_FIRST,
+                                 .method = TML_COLLIDE_METHOD_BREADTH_FIRST,
                                  .memory_limit = cases[i].memory_limit};
         tml_collide_result result;
         if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {

@@ -142,7 +142,7 @@ static void check_pair(const float a[9], const float b[9], uint64_t *met, double
     double extent = extent_of(a, b), bound = 0x1p-46 * extent;
     bool is_right = collide_triangle_distance(a, b, INFINITY, &found) &&
                     collide_triangle_distance(b, a, INFINITY, &swapped);
-    bool is_met = collide_exact(a, b, NULL) != TML_COLLIDE_NONE;
+    bool is_met = collide_exact(a, b, NULL) != TML_COLLIDE_CLASS_NONE;
     *met += is_met;
     is_right &= is_met == (found.distance == 0) && is_met == (swapped.distance == 0);
     if (is_met) {

@@ -138,18 +138,18 @@ static tml_collide_class reference_class(const grid_pair *pair)
     bool has_area = !is_null(n) && !is_null(m);
     parting found = part(pair, has_area);
     if (found.is_apart)
-        return TML_COLLIDE_NONE;
+        return TML_COLLIDE_CLASS_NONE;
     if (!has_area)
-        return TML_COLLIDE_DEGENERATE;
+        return TML_COLLIDE_CLASS_DEGENERATE;
     if (found.is_interiors_apart)
-        return TML_COLLIDE_TOUCHING;
-    return is_null(cross(n, m)) ? TML_COLLIDE_COPLANAR : TML_COLLIDE_CROSSING;
+        return TML_COLLIDE_CLASS_TOUCHING;
+    return is_null(cross(n, m)) ? TML_COLLIDE_CLASS_COPLANAR : TML_COLLIDE_CLASS_CROSSING;
 }
 
 static bool is_in_triangle(point p, const point triangle[3])
 {
     grid_pair pair = {{p, p, p}, {triangle[0], triangle[1], triangle[2]}};
-    return reference_class(&pair) != TML_COLLIDE_NONE;
+    return reference_class(&pair) != TML_COLLIDE_CLASS_NONE;
 }
 
 /* A point with a common denominator, positive. */
@@ -334,10 +334,10 @@ TEST(segments_on_grids)
         to_floats(pair.b, ONE, b);
         tml_collide_class kind = collide_exact(a, b, segment);
         hull ends = reference_ends(&pair);
-        if (kind == TML_COLLIDE_NONE || kind == TML_COLLIDE_COPLANAR) {
+        if (kind == TML_COLLIDE_CLASS_NONE || kind == TML_COLLIDE_CLASS_COPLANAR) {
             for (int i = 0; i < 6; i++)
                 CHECK(isnan(segment[i]));
-            CHECK(kind == TML_COLLIDE_COPLANAR || ends.count == 0);
+            CHECK(kind == TML_COLLIDE_CLASS_COPLANAR || ends.count == 0);
             continue;
         }
         bool is_right = ends.count > 0;
@@ -388,11 +388,11 @@ TEST(neighbours_on_grids)
             is_first |= compare_ratios(ends.least, shared[i]) == 0;
             is_last |= compare_ratios(ends.greatest, shared[i]) == 0;
         }
-        bool is_only = shared_count > 0 && shared_count < 3 && kind != TML_COLLIDE_COPLANAR &&
+        bool is_only = shared_count > 0 && shared_count < 3 && kind != TML_COLLIDE_CLASS_COPLANAR &&
                        is_first && is_last;
         counts[is_only][shared_count]++;
-        check_class(collide_exact_neighbours(a, b, NULL), is_only ? TML_COLLIDE_NONE : kind, a, b,
-                    "neighbours");
+        check_class(collide_exact_neighbours(a, b, NULL), is_only ? TML_COLLIDE_CLASS_NONE : kind,
+                    a, b, "neighbours");
     }
     for (int i = 0; i < 4; i++) {
         CHECK(counts[0][i] > 200);
@@ -512,11 +512,11 @@ typedef struct known_case {
     tml_collide_class kind, neighbours;
 } known_case;
 
-#define NONE       TML_COLLIDE_NONE
-#define CROSSING   TML_COLLIDE_CROSSING
-#define TOUCHING   TML_COLLIDE_TOUCHING
-#define COPLANAR   TML_COLLIDE_COPLANAR
-#define DEGENERATE TML_COLLIDE_DEGENERATE
+#define NONE       TML_COLLIDE_CLASS_NONE
+#define CROSSING   TML_COLLIDE_CLASS_CROSSING
+#define TOUCHING   TML_COLLIDE_CLASS_TOUCHING
+#define COPLANAR   TML_COLLIDE_CLASS_COPLANAR
+#define DEGENERATE TML_COLLIDE_CLASS_DEGENERATE
 
 /* clang-format off */
 static const known_case known_cases[] = {

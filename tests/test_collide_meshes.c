@@ -60,7 +60,7 @@ static void try_pair(finding *all, const collide_mesh *a, const slab *s, const c
     const float *x = a->corners + 9 * (size_t)i, *y = b->corners + 9 * (size_t)k;
     tml_collide_class kind =
         is_one_mesh ? collide_exact_neighbours(x, y, NULL) : collide_exact(x, y, NULL);
-    if (kind == TML_COLLIDE_NONE)
+    if (kind == TML_COLLIDE_CLASS_NONE)
         return;
     if (all->count == all->capacity) {
         all->capacity = 2 * all->capacity + 1000;
@@ -106,7 +106,7 @@ static tml_tree *tree_of(tml_context *tml, const collide_mesh *mesh)
     if (CHECK_OK(tml, tml_buffer_create(tml, &desc, &corners))) {
         (void)test_status(__FILE__, __LINE__, "tml_tree_create", tml,
                           tml_tree_create(tml, &(tml_tree_desc){.vertices = corners}, &tree),
-                          is_beyond ? TML_INVALID_ARGUMENT : TML_OK);
+                          is_beyond ? TML_ERROR_INVALID_ARGUMENT : TML_OK);
         tml_buffer_destroy(tml, corners);
     }
     return tree;

@@ -67,7 +67,7 @@ TEST(open_takes_a_null_or_zeroed_desc)
     CHECK_STR(tml_last_error(a), "");
     CHECK(tml_concurrency(a) >= 1);
     tml_device_info info;
-    tml_context_device(b, &info);
+    tml_context_describe(b, &info);
     CHECK(info.engine != TML_ENGINE_AUTO && info.name[0]);
     tml_close(a);
     tml_close(b);
@@ -95,14 +95,14 @@ TEST(open_names_the_devices_that_there_are)
     char message[768] = "";
     tml_context *tml = (tml_context *)&message;
     tml_open_desc desc = {.device = "no such device", .log = keep_message, .log_user = message};
-    CHECK_STATUS(tml_open(&desc, &tml), TML_NO_DEVICE);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_NO_DEVICE);
     CHECK(tml == NULL);
     CHECK(strstr(message, "tml_open") && strstr(message, "no such device"));
     tml_device_info info;
     CHECK(tml_devices(&info, 1) >= 1);
     CHECK(strstr(message, info.name));
     desc.log = NULL;
-    CHECK_STATUS(tml_open(&desc, &tml), TML_NO_DEVICE);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_NO_DEVICE);
 }
 
 TEST(open_finds_a_device_by_number_and_by_part_of_its_name)
@@ -117,7 +117,7 @@ TEST(open_finds_a_device_by_number_and_by_part_of_its_name)
         tml_context *tml = NULL;
         CHECK_OK(NULL, tml_open(&(tml_open_desc){.device = number}, &tml));
         tml_device_info info;
-        tml_context_device(tml, &info);
+        tml_context_describe(tml, &info);
         CHECK_STR(info.name, infos[d].name);
         tml_close(tml);
         CHECK_OK(NULL,
@@ -126,7 +126,7 @@ TEST(open_finds_a_device_by_number_and_by_part_of_its_name)
         tml_close(tml);
     }
     tml_context *tml = NULL;
-    CHECK_STATUS(tml_open(&(tml_open_desc){.device = "4000000"}, &tml), TML_NO_DEVICE);
+    CHECK_STATUS(tml_open(&(tml_open_desc){.device = "4000000"}, &tml), TML_ERROR_NO_DEVICE);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -134,9 +134,9 @@ TEST(open_finds_a_device_by_number_and_by_part_of_its_name)
 TEST(every_status_has_a_name_and_a_sentence)
 {
 #define KNOWN(code, sentence)                                                                      \
-    CHECK_STR(tml_status_name(TML_##code), #code);                                                 \
-    CHECK_STR(tml_status_text(TML_##code), sentence);
-    TML_STATUS_LIST(KNOWN)
+    CHECK_STR(tml_status_name(TML_ERROR_##code), #code);                                           \
+    CHECK_STR(tml_status_text(TML_ERROR_##code), sentence);
+    TML_ERROR_LIST(KNOWN)
 #undef KNOWN
     CHECK(tml_status_name((tml_status)999)[0] && tml_status_text((tml_status)-1)[0]);
 }
@@ -187,26 +187,28 @@ TEST(handles_that_are_stale_zeroed_or_foreign_are_refused)
     float x = 0;
     tml_buffer buffer = buffer_of(tml, TML_F32, 10, NULL),
                foreign = buffer_of(other, TML_F32, 10, NULL);
-    CHECK(!tml_is_none(buffer) && tml_is_none(none));
-    CHECK(FAILS(tml, tml_read_range(tml, none, 0, 1, &x), TML_INVALID_HANDLE,
-                "tml_read_range|no buffer"));
-    CHECK(FAILS(tml, tml_read_range(tml, foreign, 0, 1, &x), TML_INVALID_HANDLE, "foreign"));
-    CHECK(!tml_buffer_info(tml, foreign, NULL, NULL));
+    CHECK(!tml_buffer_is_none(buffer) && tml_buffer_is_none(none));
+    CHECK(FAILS(tml, tml_buffer_read_range(tml, none, 0, 1, &x), TML_ERROR_INVALID_HANDLE,
+                "tml_buffer_read_range|no buffer"));
+    CHECK(FAILS(tml, tml_buffer_read_range(tml, foreign, 0, 1, &x), TML_ERROR_INVALID_HANDLE,
+                "foreign"));
+    CHECK(!tml_buffer_describe(tml, foreign, NULL, NULL));
     tml_buffer_destroy(tml, foreign); /* ignored: it is not ours */
-    CHECK(tml_buffer_info(other, foreign, NULL, NULL));
+    CHECK(tml_buffer_describe(other, foreign, NULL, NULL));
 
     tml_buffer_destroy(tml, buffer);
     tml_buffer_destroy(tml, buffer);
-    CHECK(FAILS(tml, tml_write(tml, buffer, 0, 1, &x), TML_INVALID_HANDLE, "stale"));
+    CHECK(FAILS(tml, tml_buffer_write(tml, buffer, 0, 1, &x), TML_ERROR_INVALID_HANDLE, "stale"));
     tml_buffer again = buffer_of(tml, TML_F32, 10, NULL);
-    CHECK(!tml_buffer_info(tml, buffer, NULL, NULL)); /* even if the slot is the same */
-    CHECK(tml_buffer_info(tml, again, NULL, NULL));
+    CHECK(!tml_buffer_describe(tml, buffer, NULL, NULL)); /* even if the slot is the same */
+    CHECK(tml_buffer_describe(tml, again, NULL, NULL));
     tml_buffer wild = {0x7fffffff, 1};
-    CHECK(!tml_buffer_info(tml, wild, NULL, NULL));
+    CHECK(!tml_buffer_describe(tml, wild, NULL, NULL));
     void *memory;
-    CHECK(FAILS(tml, tml_map(tml, wild, &memory), TML_INVALID_HANDLE, "tml_map"));
+    CHECK(
+        FAILS(tml, tml_buffer_map(tml, wild, &memory), TML_ERROR_INVALID_HANDLE, "tml_buffer_map"));
     CHECK(memory == NULL);
-    tml_unmap(tml, wild);
+    tml_buffer_unmap(tml, wild);
     tml_close(other);
     tml_close(tml);
 }
@@ -217,17 +219,18 @@ TEST(buffers_refuse_what_cannot_be)
     tml_buffer out = {7, 7};
     double aligned[2] = {0};
     tml_buffer_desc desc = {.type = 77, .count = 4};
-    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_INVALID_ARGUMENT,
+    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_ERROR_INVALID_ARGUMENT,
                 "tml_buffer_create|desc.type|0x4d|TML_F32"));
-    CHECK(tml_is_none(out));
+    CHECK(tml_buffer_is_none(out));
     desc = (tml_buffer_desc){.type = TML_F64, .count = UINT64_MAX / 4};
-    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_INVALID_ARGUMENT, "desc.count"));
-    desc = (tml_buffer_desc){.type = TML_F64, .count = (uint64_t)1 << 58, .label = "huge"};
-    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_OUT_OF_MEMORY, "huge"));
-    desc = (tml_buffer_desc){.type = TML_F64, .count = 1, .host = (char *)aligned + 3};
     CHECK(
-        FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_INVALID_ARGUMENT, "desc.host|aligned"));
-    CHECK(tml_is_none(out));
+        FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_ERROR_INVALID_ARGUMENT, "desc.count"));
+    desc = (tml_buffer_desc){.type = TML_F64, .count = (uint64_t)1 << 58, .label = "huge"};
+    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_ERROR_OUT_OF_MEMORY, "huge"));
+    desc = (tml_buffer_desc){.type = TML_F64, .count = 1, .host = (char *)aligned + 3};
+    CHECK(FAILS(tml, tml_buffer_create(tml, &desc, &out), TML_ERROR_INVALID_ARGUMENT,
+                "desc.host|aligned"));
+    CHECK(tml_buffer_is_none(out));
     tml_close(tml);
 }
 
@@ -245,7 +248,7 @@ TEST(many_buffers_live_side_by_side)
     uint64_t wrong = 0;
     for (uint32_t i = 0; i < MANY; i++) {
         uint64_t value = 0;
-        CHECK_OK(tml, tml_read_count(tml, buffers[i], &value));
+        CHECK_OK(tml, tml_buffer_read_count(tml, buffers[i], &value));
         wrong += value != i;
     }
     CHECK_EQ_U64(wrong, 0);
@@ -260,22 +263,25 @@ TEST(reads_and_writes_stay_inside)
     tml_buffer buffer = buffer_of(tml, TML_U16, 5, data), empty = buffer_of(tml, TML_F32, 0, NULL);
     tml_type type;
     uint64_t count;
-    CHECK(tml_buffer_info(tml, buffer, &type, &count) && type == TML_U16 && count == 5);
-    CHECK_OK(tml, tml_read(tml, buffer, out));
+    CHECK(tml_buffer_describe(tml, buffer, &type, &count) && type == TML_U16 && count == 5);
+    CHECK_OK(tml, tml_buffer_read(tml, buffer, out));
     CHECK(memcmp(out, data, sizeof data) == 0);
-    CHECK_OK(tml, tml_write(tml, buffer, 3, 2, data));
-    CHECK_OK(tml, tml_read_range(tml, buffer, 2, 3, out));
+    CHECK_OK(tml, tml_buffer_write(tml, buffer, 3, 2, data));
+    CHECK_OK(tml, tml_buffer_read_range(tml, buffer, 2, 3, out));
     CHECK(out[0] == 3 && out[1] == 1 && out[2] == 2);
-    CHECK_OK(tml, tml_read_range(tml, buffer, 5, 0, out));
-    CHECK_OK(tml, tml_read(tml, empty, NULL));
-    CHECK_OK(tml, tml_write(tml, empty, 0, 0, NULL));
-    CHECK(FAILS(tml, tml_read_range(tml, buffer, 4, 2, out), TML_INVALID_ARGUMENT,
-                "tml_read_range|[4, +2)|5"));
-    CHECK(FAILS(tml, tml_write(tml, buffer, 6, 0, data), TML_INVALID_ARGUMENT, "tml_write"));
-    CHECK(FAILS(tml, tml_write(tml, buffer, UINT64_MAX, 2, data), TML_INVALID_ARGUMENT, "outside"));
-    CHECK(FAILS(tml, tml_read_count(tml, buffer, &count), TML_INVALID_ARGUMENT, "u16|u32, u64"));
-    CHECK(FAILS(tml, tml_read_count(tml, buffer_of(tml, TML_U64, 0, NULL), &count),
-                TML_INVALID_ARGUMENT, "tml_read_count|0 elements"));
+    CHECK_OK(tml, tml_buffer_read_range(tml, buffer, 5, 0, out));
+    CHECK_OK(tml, tml_buffer_read(tml, empty, NULL));
+    CHECK_OK(tml, tml_buffer_write(tml, empty, 0, 0, NULL));
+    CHECK(FAILS(tml, tml_buffer_read_range(tml, buffer, 4, 2, out), TML_ERROR_INVALID_ARGUMENT,
+                "tml_buffer_read_range|[4, +2)|5"));
+    CHECK(FAILS(tml, tml_buffer_write(tml, buffer, 6, 0, data), TML_ERROR_INVALID_ARGUMENT,
+                "tml_buffer_write"));
+    CHECK(FAILS(tml, tml_buffer_write(tml, buffer, UINT64_MAX, 2, data), TML_ERROR_INVALID_ARGUMENT,
+                "outside"));
+    CHECK(FAILS(tml, tml_buffer_read_count(tml, buffer, &count), TML_ERROR_INVALID_ARGUMENT,
+                "u16|u32, u64"));
+    CHECK(FAILS(tml, tml_buffer_read_count(tml, buffer_of(tml, TML_U64, 0, NULL), &count),
+                TML_ERROR_INVALID_ARGUMENT, "tml_buffer_read_count|0 elements"));
     CHECK_OK(tml, tml_sync(tml));
     tml_close(tml);
 }
@@ -290,12 +296,11 @@ TEST(lent_memory_is_used_in_place_and_left_alone)
     tml_buffer_desc desc = {.type = TML_F32, .count = 99, .host = memory + 1};
     CHECK_OK(tml, tml_buffer_create(tml, &desc, &buffer));
     void *mapped;
-    CHECK_OK(tml, tml_map(tml, buffer, &mapped));
+    CHECK_OK(tml, tml_buffer_map(tml, buffer, &mapped));
     CHECK(mapped == memory + 1);
-    tml_unmap(tml, buffer);
-    CHECK_OK(tml,
-             tml_map_stream(
-                 tml, &(tml_map_desc){.kernel = TML_USE(twice), .in = {buffer}, .out = buffer}));
+    tml_buffer_unmap(tml, buffer);
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                   .kernel = TML_USE(twice), .in = {buffer}, .out = buffer}));
     tml_buffer_destroy(tml, buffer);
     CHECK(memory[0] == 0.0f && memory[1] == 2.0f && memory[99] == 198.0f);
     tml_close(tml);
@@ -340,11 +345,11 @@ TEST(open_refuses_half_an_allocator_and_no_place_for_the_context)
 {
     tml_context *tml = NULL;
     tml_open_desc desc = {.allocator.alloc = meter_alloc};
-    CHECK_STATUS(tml_open(NULL, NULL), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_open(&desc, &tml), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_open(NULL, NULL), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_INVALID_ARGUMENT);
     CHECK(tml == NULL);
     desc.allocator = (tml_allocator){.free = meter_free};
-    CHECK_STATUS(tml_open(&desc, &tml), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_INVALID_ARGUMENT);
 }
 
 TEST(an_own_allocator_gets_everything_back)
@@ -441,19 +446,19 @@ static void use_streams(tml_context *tml)
                out = buffer_of(tml, TML_U32, COUNT, NULL);
     tml_buffer total = buffer_of(tml, TML_U32, 1, NULL);
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in, .out = out, .total = total}));
-    CHECK_OK(tml, tml_read(tml, out, sums));
+    CHECK_OK(tml, tml_buffer_read(tml, out, sums));
     uint64_t wrong = 0, count = 0;
     for (uint32_t i = 0; i < COUNT; i++)
         wrong += sums[i] != i;
     CHECK_EQ_U64(wrong, 0);
-    CHECK_OK(tml, tml_read_count(tml, total, &count));
+    CHECK_OK(tml, tml_buffer_read_count(tml, total, &count));
     CHECK_EQ_U64(count, COUNT);
 
     CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_odd_index),
                                                        .payloads = {{out, in}},
                                                        .count = total}));
-    CHECK_OK(tml, tml_read(tml, in, sums));
-    CHECK_OK(tml, tml_read_count(tml, total, &count));
+    CHECK_OK(tml, tml_buffer_read(tml, in, sums));
+    CHECK_OK(tml, tml_buffer_read_count(tml, total, &count));
     CHECK_EQ_U64(count, COUNT / 2);
     for (uint32_t i = 0; i < COUNT / 2; i++)
         wrong += sums[i] != 2 * i + 1;
@@ -463,9 +468,9 @@ static void use_streams(tml_context *tml)
                source = buffer_of(tml, TML_U32, COUNT, NULL);
     CHECK_OK(tml, tml_expand(
                       tml, &(tml_expand_desc){.counts = counts, .source = source, .total = total}));
-    CHECK_OK(tml, tml_read_count(tml, total, &count));
+    CHECK_OK(tml, tml_buffer_read_count(tml, total, &count));
     CHECK_EQ_U64(count, 490000); /* the sum of the first 700 odd numbers */
-    CHECK_OK(tml, tml_read(tml, source, sums));
+    CHECK_OK(tml, tml_buffer_read(tml, source, sums));
     for (uint32_t i = 0; i < COUNT; i++)
         wrong += (uint64_t)sums[i] * sums[i] > i || (sums[i] + 1ull) * (sums[i] + 1ull) <= i;
     CHECK_EQ_U64(wrong, 0);
@@ -514,13 +519,13 @@ TEST(the_log_hook_hears_what_last_error_says)
     tml_context *tml = NULL;
     tml_open_desc desc = {.engine = TML_ENGINE_CPU, .log = keep_message, .log_user = message};
     CHECK_OK(NULL, tml_open(&desc, &tml));
-    CHECK_STATUS(tml_read(tml, none, NULL), TML_INVALID_HANDLE);
+    CHECK_STATUS(tml_buffer_read(tml, none, NULL), TML_ERROR_INVALID_HANDLE);
     CHECK(message[0] && strcmp(message, tml_last_error(tml)) == 0);
     tml_log(tml, TML_LOG_ERROR, "%d %s", 42, "things");
     CHECK_STR(message, "42 things");
-    CHECK_STATUS(tml_error(tml, TML_FILE_FORMAT, "again: %s", tml_last_error(tml)),
-                 TML_FILE_FORMAT);
-    CHECK(strncmp(tml_last_error(tml), "again: tml_read", 15) == 0);
+    CHECK_STATUS(tml_error(tml, TML_ERROR_FILE_FORMAT, "again: %s", tml_last_error(tml)),
+                 TML_ERROR_FILE_FORMAT);
+    CHECK(strncmp(tml_last_error(tml), "again: tml_buffer_read", 15) == 0);
     tml_close(tml);
 }
 
@@ -534,10 +539,10 @@ TEST(a_cancelled_context_refuses_work_until_cleared)
     CHECK(!tml_is_cancelled(tml));
     tml_cancel(tml);
     CHECK(tml_is_cancelled(tml));
-    CHECK(FAILS(tml, tml_map_stream(tml, &desc), TML_CANCELLED, "tml_map_stream|cancel"));
-    CHECK(FAILS(tml, tml_map_stream(tml, &desc), TML_CANCELLED, "tml_cancel_clear"));
+    CHECK(FAILS(tml, tml_map(tml, &desc), TML_ERROR_CANCELLED, "tml_map|cancel"));
+    CHECK(FAILS(tml, tml_map(tml, &desc), TML_ERROR_CANCELLED, "tml_cancel_clear"));
     tml_cancel_clear(tml);
-    CHECK_OK(tml, tml_map_stream(tml, &desc));
+    CHECK_OK(tml, tml_map(tml, &desc));
     tml_close(tml);
 }
 
@@ -555,18 +560,17 @@ TEST(another_thread_can_cancel)
     tml_buffer in = buffer_of(tml, TML_F32, COUNT, NULL),
                out = buffer_of(tml, TML_F32, COUNT, NULL);
     void *memory;
-    CHECK_OK(tml, tml_map(tml, in, &memory));
+    CHECK_OK(tml, tml_buffer_map(tml, in, &memory));
     memset(memory, 0, COUNT * sizeof(float));
-    tml_unmap(tml, in);
+    tml_buffer_unmap(tml, in);
     pthread_t thread;
     pthread_create(&thread, NULL, cancel_soon, tml);
-    CHECK_STATUS(
-        tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(slow), .in = {in}, .out = out}),
-        TML_CANCELLED);
+    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(slow), .in = {in}, .out = out}),
+                 TML_ERROR_CANCELLED);
     pthread_join(thread, NULL);
     tml_cancel_clear(tml);
     tml_map_desc brief = {.kernel = TML_USE(twice), .in = {in}, .out = out, .length = {.count = 9}};
-    CHECK_OK(tml, tml_map_stream(tml, &brief)); /* the context and its buffers are well */
+    CHECK_OK(tml, tml_map(tml, &brief)); /* the context and its buffers are well */
     tml_close(tml);
 }
 
@@ -602,84 +606,91 @@ TEST(refusals_name_call_field_values_and_remedy)
     tml_buffer one32 = buffer_of(tml, TML_U32, 1, NULL), h10 = buffer_of(tml, TML_F16, 10, NULL);
 
     tml_map_desc map = {.in = {f10}, .out = f10};
-    CHECK(
-        FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "tml_map_stream|kernel|NULL"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "tml_map|kernel|NULL"));
     map.kernel = TML_USE(twice);
     map.out = f5;
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "out|5 elements|needs 10"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "out|5 elements|needs 10"));
     map.out = u10;
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "out|u32|needs f32"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "out|u32|needs f32"));
     map = (tml_map_desc){.kernel = TML_USE(twice), .in = {u10}, .out = f10};
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "in[0]|u32|twice|f32"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[0]|u32|twice|f32"));
     map.in[0] = f10;
     map.in[1] = f5;
     map.out = d10;
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "in[1]|takes only 1"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[1]|takes only 1"));
     map = (tml_map_desc){.kernel = TML_USE(twice), .in = {f10}, .out = f10, .length.count = 11};
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "in[0]|10|11"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[0]|10|11"));
     map.length = (tml_length){.device = f5};
-    CHECK(
-        FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "length.device|f32|u32, u64"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "length.device|f32|u32, u64"));
     map.length = (tml_length){.device = one64, .device_index = 1};
-    CHECK(FAILS(tml, tml_map_stream(tml, &map), TML_INVALID_ARGUMENT, "length.device|1|2"));
+    CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "length.device|1|2"));
 
     tml_reduce_desc reduce = {.in = u10, .out = f10};
-    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_INVALID_ARGUMENT, "tml_reduce|out|f32|u64"));
+    CHECK(
+        FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "tml_reduce|out|f32|u64"));
     reduce = (tml_reduce_desc){.fold = (tml_fold)77, .in = u10, .out = one64};
-    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_INVALID_ARGUMENT, "fold|77"));
+    CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "fold|77"));
 
     tml_scan_desc scan = {.in = b10, .out = f10};
-    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_INVALID_ARGUMENT, "tml_scan|out|f32|u32"));
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "tml_scan|out|f32|u32"));
     scan = (tml_scan_desc){.in = h10, .out = f10};
-    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_INVALID_ARGUMENT, "in|f16"));
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "in|f16"));
     scan = (tml_scan_desc){.in = u10, .out = u10, .method = (tml_method)66};
-    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_INVALID_ARGUMENT, "method|66"));
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "method|66"));
     scan.method = TML_METHOD_BITONIC;
-    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_UNSUPPORTED, "tml_scan|cpu|method"));
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_UNSUPPORTED, "tml_scan|cpu|method"));
     scan = (tml_scan_desc){.in = u10, .out = u10, .total = u10};
-    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_INVALID_ARGUMENT, "total|overlaps"));
+    CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "total|overlaps"));
 
     tml_compact_desc compact = {.payloads = {{f10, d10}}, .keep.flags = b10};
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "payloads[0]|f64|f32"));
+    CHECK(
+        FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "payloads[0]|f64|f32"));
     compact = (tml_compact_desc){.payloads = {{f10, f5}}, .keep = {.flags = b10, .mask = one32}};
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "keep|exactly one"));
+    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "keep|exactly one"));
     compact.keep = (tml_keep){.mask = none};
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "keep|exactly one"));
+    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "keep|exactly one"));
     compact.keep = (tml_keep){.kernel = TML_USE(twice)};
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "keep.kernel|bool"));
+    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "keep.kernel|bool"));
     compact = (tml_compact_desc){.payloads = {{f10, f10}}, .keep.flags = b10};
-    CHECK(FAILS(tml, tml_partition(tml, &compact), TML_INVALID_ARGUMENT, "tml_partition|overlaps"));
+    CHECK(FAILS(tml, tml_partition(tml, &compact), TML_ERROR_INVALID_ARGUMENT,
+                "tml_partition|overlaps"));
     compact.method = TML_METHOD_HISTOPYRAMID;
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "overlaps"));
+    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "overlaps"));
     compact = (tml_compact_desc){
         .keep.kernel = TML_USE(is_odd_index), .length.count = (uint64_t)1 << 33, .count = one32};
-    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_INVALID_ARGUMENT, "count|u32|8589934592|u64"));
+    CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT,
+                "count|u32|8589934592|u64"));
 
     tml_expand_desc expand = {.counts = u10, .count_kernel = TML_USE(own_count), .in = {u10}};
-    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_INVALID_ARGUMENT, "tml_expand|counts|both"));
+    CHECK(
+        FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT, "tml_expand|counts|both"));
     expand = (tml_expand_desc){.counts = f10};
-    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_INVALID_ARGUMENT, "counts|f32|u8, u16, u32"));
+    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT,
+                "counts|f32|u8, u16, u32"));
     expand = (tml_expand_desc){.counts = u10, .out = f10};
-    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_INVALID_ARGUMENT, "out|emit_kernel"));
+    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT, "out|emit_kernel"));
     expand = (tml_expand_desc){.counts = u10, .source = u10};
-    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_INVALID_ARGUMENT, "source|overlaps|counts"));
+    CHECK(
+        FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT, "source|overlaps|counts"));
     expand = (tml_expand_desc){.counts = u10, .method = TML_METHOD_BITONIC};
-    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_UNSUPPORTED, "tml_expand|cpu|method"));
+    CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_UNSUPPORTED, "tml_expand|cpu|method"));
 
     tml_unique_desc unique = {.in = f10, .values = d10};
-    CHECK(FAILS(tml, tml_unique(tml, &unique), TML_INVALID_ARGUMENT, "tml_unique|values|f64|f32"));
+    CHECK(FAILS(tml, tml_unique(tml, &unique), TML_ERROR_INVALID_ARGUMENT,
+                "tml_unique|values|f64|f32"));
     unique = (tml_unique_desc){.in = f10, .starts = u10, .lengths = u10};
-    CHECK(FAILS(tml, tml_unique(tml, &unique), TML_INVALID_ARGUMENT, "lengths|overlaps|starts"));
+    CHECK(FAILS(tml, tml_unique(tml, &unique), TML_ERROR_INVALID_ARGUMENT,
+                "lengths|overlaps|starts"));
 
     tml_reduce_segments_desc folds = {.in = f10, .offsets = f10, .out = d10};
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT,
+    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT,
                 "tml_reduce_segments|offsets|f32|u32, u64"));
     folds.offsets = buffer_of(tml, TML_U32, 12, NULL);
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT, "out|10|11"));
+    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "out|10|11"));
     folds.offsets = buffer_of(tml, TML_U32, 0, NULL);
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_INVALID_ARGUMENT, "offsets|0|1"));
+    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "offsets|0|1"));
     tml_scan_segments_desc scans = {.in = f10, .offsets = u10, .out = d10};
-    CHECK(FAILS(tml, tml_scan_segments(tml, &scans), TML_INVALID_ARGUMENT,
+    CHECK(FAILS(tml, tml_scan_segments(tml, &scans), TML_ERROR_INVALID_ARGUMENT,
                 "tml_scan_segments|out|f64|f32"));
     tml_close(tml);
 }
@@ -691,8 +702,8 @@ TEST(a_refused_call_changes_nothing)
     uint32_t now[4];
     tml_buffer in = buffer_of(tml, TML_U32, 4, seven), out = buffer_of(tml, TML_U32, 4, seven);
     tml_scan_desc desc = {.in = in, .out = out, .total = buffer_of(tml, TML_U64, 1, NULL)};
-    CHECK_STATUS(tml_scan(tml, &desc), TML_INVALID_ARGUMENT);
-    CHECK_OK(tml, tml_read(tml, out, now));
+    CHECK_STATUS(tml_scan(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_buffer_read(tml, out, now));
     CHECK(memcmp(now, seven, sizeof seven) == 0);
     tml_close(tml);
 }
@@ -820,7 +831,7 @@ TEST(scratch_of_the_callers_is_used_when_it_is_large_enough)
         CHECK_OK(tml, tml_buffer_create(tml, &desc, &scratch));
         CHECK_OK(tml, run_call(tml, &calls, op, scratch));
         CHECK_EQ_U64(tml_reserved(tml), 0);
-        CHECK(FAILS(tml, run_call(tml, &calls, op, small), TML_SCRATCH_TOO_SMALL,
+        CHECK(FAILS(tml, run_call(tml, &calls, op, small), TML_ERROR_SCRATCH_TOO_SMALL,
                     "scratch is 1 bytes|scratch_size"));
         tml_close(tml);
         free(memory);
@@ -831,7 +842,8 @@ TEST(an_arena_that_cannot_grow_leaves_the_context_well)
 {
     tml_context *tml = open_plain();
     CHECK_OK(tml, tml_reserve(tml, 0));
-    CHECK(FAILS(tml, tml_reserve(tml, SIZE_MAX / 4), TML_OUT_OF_MEMORY, "tml_reserve|scratch"));
+    CHECK(
+        FAILS(tml, tml_reserve(tml, SIZE_MAX / 4), TML_ERROR_OUT_OF_MEMORY, "tml_reserve|scratch"));
     use_streams(tml);
     CHECK(tml_reserved(tml) > 0);
     tml_close(tml);

@@ -96,7 +96,7 @@ typedef struct operation {
     {                                                                                              \
         return tml_##name(tml, &desc->member);                                                     \
     }
-RUN(map_stream, map)
+RUN(map, map)
 RUN(reduce, reduce)
 RUN(scan, scan)
 RUN(compact, compact)
@@ -117,7 +117,7 @@ RUN(scan_segments, scan_segments)
 
 static operation operations[] = {
     {"map",
-     run_map_stream,
+     run_map,
      {{0}},
      {IN(map.in[0], "in", U32, ELEMENTS, "out"),
       IN(map.length.device, "length.device", U32, 1, NULL), OUT(map.out, "out", U32, ELEMENTS)}},
@@ -191,7 +191,7 @@ static operation operations[] = {
       OUT(unique.scratch, "scratch", U8, SCRATCH)}},
     {"reduce_segments",
      run_reduce_segments,
-     {.reduce_segments.fold = TML_MAX},
+     {.reduce_segments.fold = TML_FOLD_MAX},
      {IN(reduce_segments.in, "in", U32, ELEMENTS, NULL),
       IN(reduce_segments.offsets, "offsets", U32, ELEMENTS, NULL),
       OUT(reduce_segments.out, "out", U32, ELEMENTS),
@@ -232,7 +232,7 @@ static void check_pair(tml_context *tml, const operation *op, const any_desc *ba
         tml_status status = op->run(tml, &desc);
         bool allowed = may_share && shift == 0;
         const char *text = tml_last_error(tml);
-        if (allowed ? status != TML_OK : status != TML_INVALID_ARGUMENT)
+        if (allowed ? status != TML_OK : status != TML_ERROR_INVALID_ARGUMENT)
             test_fail(__FILE__, __LINE__, "%s: %s is %s + %d: %s %s", op->name, out->name,
                       other->name, shift, tml_status_name(status), text);
         else if (!allowed && (!strstr(text, "overlaps") || !strstr(text, out->name) ||
@@ -265,10 +265,10 @@ static void check_overlaps(tml_context *tml, const tml_device_info *info)
             }
             CHECK_OK(tml, tml_buffer_create(tml, &desc, buffer_in(&base, f)));
             if (!f->is_written && f->type == TML_U32)
-                CHECK_OK(tml, tml_write(tml, *buffer_in(&base, f), 0, f->count, rising));
+                CHECK_OK(tml, tml_buffer_write(tml, *buffer_in(&base, f), 0, f->count, rising));
         }
         tml_status status = op->run(tml, &base);
-        if (status == TML_UNSUPPORTED)
+        if (status == TML_ERROR_UNSUPPORTED)
             continue;
         if (status != TML_OK)
             test_fail(__FILE__, __LINE__, "%s: %s", op->name, tml_last_error(tml));
@@ -295,20 +295,20 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_buffer_create, (NULL, &buffer_desc, &out), "tml")                                        \
     X(tml_buffer_create, (tml, NULL, &out), "desc")                                                \
     X(tml_buffer_create, (tml, &buffer_desc, NULL), "out")                                         \
-    X(tml_read, (NULL, buffer, words), "tml")                                                      \
-    X(tml_read, (tml, buffer, NULL), "out")                                                        \
-    X(tml_read_range, (NULL, buffer, 0, 1, words), "tml")                                          \
-    X(tml_read_range, (tml, buffer, 0, 1, NULL), "out")                                            \
-    X(tml_read_count, (NULL, buffer, &count), "tml")                                               \
-    X(tml_read_count, (tml, buffer, NULL), "out")                                                  \
-    X(tml_write, (NULL, buffer, 0, 1, words), "tml")                                               \
-    X(tml_write, (tml, buffer, 0, 1, NULL), "in")                                                  \
-    X(tml_map, (NULL, buffer, &memory), "tml")                                                     \
-    X(tml_map, (tml, buffer, NULL), "out")                                                         \
+    X(tml_buffer_read, (NULL, buffer, words), "tml")                                               \
+    X(tml_buffer_read, (tml, buffer, NULL), "out")                                                 \
+    X(tml_buffer_read_range, (NULL, buffer, 0, 1, words), "tml")                                   \
+    X(tml_buffer_read_range, (tml, buffer, 0, 1, NULL), "out")                                     \
+    X(tml_buffer_read_count, (NULL, buffer, &count), "tml")                                        \
+    X(tml_buffer_read_count, (tml, buffer, NULL), "out")                                           \
+    X(tml_buffer_write, (NULL, buffer, 0, 1, words), "tml")                                        \
+    X(tml_buffer_write, (tml, buffer, 0, 1, NULL), "in")                                           \
+    X(tml_buffer_map, (NULL, buffer, &memory), "tml")                                              \
+    X(tml_buffer_map, (tml, buffer, NULL), "out")                                                  \
     X(tml_sync, (NULL), "tml")                                                                     \
-    X(tml_map_stream, (NULL, &map), "tml")                                                         \
-    X(tml_map_stream, (tml, NULL), "desc")                                                         \
-    X(tml_map_stream, (tml, &map), "kernel")                                                       \
+    X(tml_map, (NULL, &map), "tml")                                                                \
+    X(tml_map, (tml, NULL), "desc")                                                                \
+    X(tml_map, (tml, &map), "desc.kernel")                                                              \
     X(tml_reduce, (NULL, &reduce), "tml")                                                          \
     X(tml_reduce, (tml, NULL), "desc")                                                             \
     X(tml_scan, (NULL, &scan), "tml")                                                              \
@@ -333,9 +333,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface, (NULL, &surface, &mesh), "tml")                                                 \
     X(tml_surface, (tml, NULL, &mesh), "desc")                                                     \
     X(tml_surface, (tml, &surface, NULL), "out")                                                   \
-    X(tml_surface_stream, (NULL, &slabs, &mesh), "tml")                                            \
-    X(tml_surface_stream, (tml, NULL, &mesh), "desc")                                              \
-    X(tml_surface_stream, (tml, &slabs, NULL), "out")                                              \
+    X(tml_surface_slabs, (NULL, &slabs, &mesh), "tml")                                             \
+    X(tml_surface_slabs, (tml, NULL, &mesh), "desc")                                               \
+    X(tml_surface_slabs, (tml, &slabs, NULL), "out")                                               \
     X(tml_surface_index, (NULL, &bricks, &out), "tml")                                             \
     X(tml_surface_index, (tml, NULL, &out), "desc")                                                \
     X(tml_surface_index, (tml, &bricks, NULL), "out")                                              \
@@ -429,7 +429,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
 
 /* Sizes, which are 0. */
 #define REFUSED_SIZES(X)                                                                           \
-    X(tml_map_stream_scratch_size, &map)                                                           \
+    X(tml_map_scratch_size, &map)                                                                  \
     X(tml_reduce_scratch_size, &reduce)                                                            \
     X(tml_scan_scratch_size, &scan)                                                                \
     X(tml_compact_scratch_size, &compact)                                                          \
@@ -473,7 +473,7 @@ TEST(null_is_refused_by_every_call)
     const tml_field_desc points = {.radius = 1};
     tml_field_desc field_resolved;
     const tml_surface_desc surface = {.iso = 1};
-    const tml_surface_stream_desc slabs = {.before = NULL};
+    const tml_surface_slabs_desc slabs = {.before = NULL};
     const tml_surface_index_desc bricks = {.volume = none};
     const tml_surface_enqueue_desc enqueued = {.surface = {.iso = 1}};
     tml_surface_result mesh;
@@ -505,7 +505,7 @@ TEST(null_is_refused_by_every_call)
     char expected[64];
 
 #define IS_REFUSED(function, arguments, null)                                                      \
-    CHECK_STATUS(function arguments, TML_INVALID_ARGUMENT);                                        \
+    CHECK_STATUS(function arguments, TML_ERROR_INVALID_ARGUMENT);                                  \
     snprintf(expected, sizeof expected, "%s: %s is NULL", #function, null);                        \
     CHECK(strstr(tml_last_error(is_outside(#function, null) ? NULL : tml), expected));
     REFUSED_CALLS(IS_REFUSED)
@@ -540,19 +540,20 @@ TEST(null_is_refused_by_every_call)
     tml_free(NULL, words, 4);
     tml_parallel_for(tml, 4, NULL, NULL);
     tml_buffer_destroy(NULL, buffer);
-    tml_unmap(NULL, buffer);
-    tml_context_device(NULL, &(tml_device_info){0});
-    tml_context_device(tml, NULL);
+    tml_buffer_unmap(NULL, buffer);
+    tml_context_describe(NULL, &(tml_device_info){0});
+    tml_context_describe(tml, NULL);
     _Atomic uint32_t sum = 0;
     tml_parallel_for(NULL, 4, count_task,
                      &sum); /* on this thread, as ever where there are no others */
     CHECK_EQ_U64(sum, 10);
-    CHECK_STATUS(tml_error(NULL, TML_CAPACITY, "of %s", "nobody"), TML_CAPACITY);
+    CHECK_STATUS(tml_error(NULL, TML_ERROR_CAPACITY, "of %s", "nobody"), TML_ERROR_CAPACITY);
     CHECK_STR(tml_last_error(NULL), "of nobody");
     CHECK(!tml_progress(NULL, "stage", 0) && !tml_is_cancelled(NULL));
     CHECK(tml_alloc(NULL, 4) == NULL && tml_alloc_array(NULL, 4, 4) == NULL);
     CHECK(tml_concurrency(NULL) == 0 && tml_reserved(NULL) == 0 && tml_devices(NULL, 9) >= 1);
-    CHECK(!tml_buffer_info(NULL, buffer, NULL, NULL) && tml_buffer_info(tml, buffer, NULL, NULL));
+    CHECK(!tml_buffer_describe(NULL, buffer, NULL, NULL) &&
+          tml_buffer_describe(tml, buffer, NULL, NULL));
     CHECK_EQ_U64(tml_type_from_name(NULL), TML_TYPE_NONE);
     tml_surface_free(NULL, &mesh);
     tml_surface_free(tml, NULL);
@@ -562,19 +563,19 @@ TEST(null_is_refused_by_every_call)
     tml_subdivide_free(tml, NULL);
     tml_tree_destroy(tml, NULL);
     tml_tree_destroy(NULL, tree);
-    tml_tree_examine(NULL, &(tml_tree_info){0});
-    tml_tree_examine(tree, NULL);
+    tml_tree_describe(NULL, &(tml_tree_info){0});
+    tml_tree_describe(tree, NULL);
     CHECK_EQ_U64(tml_tree_save_size(NULL), 0);
     tml_subdivider_destroy(NULL);
-    tml_subdivider_info_of(NULL, &(tml_subdivider_info){0});
-    tml_subdivider_info_of(subdivider, NULL);
-    CHECK_STATUS(tml_meter_weights(TML_METER_SPOT, 4, 4, 2, 2, NULL), TML_INVALID_ARGUMENT);
+    tml_subdivider_describe(NULL, &(tml_subdivider_info){0});
+    tml_subdivider_describe(subdivider, NULL);
+    CHECK_STATUS(tml_meter_weights(TML_METER_SPOT, 4, 4, 2, 2, NULL), TML_ERROR_INVALID_ARGUMENT);
     CHECK(isnan(tml_image_percentile(NULL, 50)));
     tml_mip_level(4, 4, 1, NULL, NULL, NULL);
 
     tml_subdivider_destroy(subdivider);
     tml_tree_destroy(tml, tree);
-    CHECK_OK(tml, tml_read(tml, buffer, words)); /* nobody is left inside */
+    CHECK_OK(tml, tml_buffer_read(tml, buffer, words)); /* nobody is left inside */
     CHECK_EQ_U64(words[3], 4);
     tml_close(tml);
 }
@@ -588,12 +589,12 @@ static void check_header(const char *header)
 #undef NAME
             "tml_close",
         "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
-        "tml_buffer_destroy", "tml_unmap", "tml_context_device", "tml_error", "tml_progress",
-        "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency", "tml_reserved",
-        "tml_devices", "tml_buffer_info", "tml_type_from_name", "tml_last_error",
-        "tml_surface_free", "tml_collide_free", "tml_subdivide_free", "tml_tree_destroy",
-        "tml_tree_examine", "tml_tree_save_size", "tml_subdivider_destroy",
-        "tml_subdivider_info_of", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
+        "tml_buffer_destroy", "tml_buffer_unmap", "tml_context_describe", "tml_error",
+        "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
+        "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
+        "tml_last_error", "tml_surface_free", "tml_collide_free", "tml_subdivide_free",
+        "tml_tree_destroy", "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
+        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
         "tml_gl_end", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_gl_pyramid_picture_size", "tml_luminance_name", "tml_meter_name",
@@ -687,7 +688,7 @@ TEST(a_second_thread_is_told_whom_it_meets)
                   .in = buffer_of(tml, TML_U32, COUNT, ones),
                   .out = buffer_of(tml, TML_U32, COUNT, NULL)};
     tml_buffer kept = buffer_of(tml, TML_U32, 1, ones);
-    CHECK_STATUS(tml_read(tml, none, sums), TML_INVALID_HANDLE);
+    CHECK_STATUS(tml_buffer_read(tml, none, sums), TML_ERROR_INVALID_HANDLE);
 
     g.is_closed = true;
     pthread_t thread;
@@ -695,10 +696,10 @@ TEST(a_second_thread_is_told_whom_it_meets)
     while (sem_wait(&g.arrived) != 0)
         ;
     CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = c.in, .out = c.out}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "tml_reduce: another thread is in tml_scan"));
-    CHECK_STATUS(tml_read(tml, kept, sums), TML_INVALID_ARGUMENT);
-    CHECK(strstr(tml_last_error(tml), "tml_read: another thread is in tml_scan"));
+    CHECK_STATUS(tml_buffer_read(tml, kept, sums), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "tml_buffer_read: another thread is in tml_scan"));
     tml_buffer_destroy(tml, kept);
     CHECK(strstr(tml_last_error(tml), "tml_buffer_destroy: another thread"));
     tml_close(tml); /* while a thread is in it: refused */
@@ -711,9 +712,9 @@ TEST(a_second_thread_is_told_whom_it_meets)
     sem_post(&g.go);
     pthread_join(thread, NULL);
     CHECK_OK(tml, c.status);
-    CHECK_OK(tml, tml_read(tml, c.out, sums)); /* now it is this thread's turn */
+    CHECK_OK(tml, tml_buffer_read(tml, c.out, sums)); /* now it is this thread's turn */
     CHECK_EQ_U64(sums[COUNT - 1], COUNT - 1);
-    CHECK(tml_buffer_info(tml, kept, NULL, NULL));
+    CHECK(tml_buffer_describe(tml, kept, NULL, NULL));
     tml_close(tml);
     sem_destroy(&g.go);
     sem_destroy(&g.arrived);
@@ -726,11 +727,11 @@ static int use_after_fork(tml_context *tml, tml_buffer in, tml_buffer out)
 {
     uint32_t words[4];
     _Atomic uint32_t sum = 0;
-    if (tml_scan(tml, &(tml_scan_desc){.in = in, .out = out}) != TML_INVALID_ARGUMENT)
+    if (tml_scan(tml, &(tml_scan_desc){.in = in, .out = out}) != TML_ERROR_INVALID_ARGUMENT)
         return 1;
     if (!strstr(tml_last_error(tml), "tml_scan: this process was forked"))
         return 2;
-    if (tml_read(tml, in, words) != TML_INVALID_ARGUMENT)
+    if (tml_buffer_read(tml, in, words) != TML_ERROR_INVALID_ARGUMENT)
         return 3;
     tml_buffer_destroy(tml, in);
     tml_parallel_for(tml, 4, count_task, &sum);
@@ -762,7 +763,7 @@ static void check_fork(tml_context *tml, const tml_device_info *info)
     CHECK_EQ_U64(WEXITSTATUS(status), 0);
     if (CHECK_OK(tml,
                  tml_scan(tml, &(tml_scan_desc){.in = in, .out = out}))) /* the parent's still */
-        CHECK_OK(tml, tml_read(tml, out, words));
+        CHECK_OK(tml, tml_buffer_read(tml, out, words));
     CHECK_EQ_U64(words[3], 3);
 }
 
@@ -787,9 +788,10 @@ static void call_back(caller_back *c)
     if (!c->tml)
         return;
     c->calls++;
-    c->refused += tml_read_range(c->tml, c->buffer, 0, 1, &word) == TML_INVALID_ARGUMENT;
+    c->refused +=
+        tml_buffer_read_range(c->tml, c->buffer, 0, 1, &word) == TML_ERROR_INVALID_ARGUMENT;
     snprintf(c->message, sizeof c->message, "%s", tml_last_error(c->tml));
-    c->refused -= !tml_buffer_info(c->tml, c->buffer, NULL, NULL); /* may look */
+    c->refused -= !tml_buffer_describe(c->tml, c->buffer, NULL, NULL); /* may look */
 }
 
 static void log_back(void *user, tml_log_level level, const char *message)
@@ -834,15 +836,15 @@ TEST(hooks_that_call_back_are_refused)
     log.buffer = memory.buffer = buffer_of(tml, TML_U32, 1, &word);
     log.tml = memory.tml = tml;
 
-    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = none}), TML_INVALID_HANDLE);
+    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = none}), TML_ERROR_INVALID_HANDLE);
     CHECK(log.calls == 1 && log.refused == 1);
-    CHECK(strstr(log.message, "tml_read_range: called by a hook of tml_scan"));
-    CHECK(strstr(tml_last_error(tml), "tml_scan: in is no buffer")); /* the outer call's still */
+    CHECK(strstr(log.message, "tml_buffer_read_range: called by a hook of tml_scan"));
+    CHECK(strstr(tml_last_error(tml), "tml_scan: desc.in is no buffer")); /* the outer call's still */
 
     CHECK_OK(tml, tml_reserve(tml, 12345));
     CHECK(memory.calls == 1 && memory.refused == 1);
-    CHECK(strstr(memory.message, "tml_read_range: called by a hook of tml_reserve"));
-    CHECK_OK(tml, tml_read(tml, memory.buffer, &word));
+    CHECK(strstr(memory.message, "tml_buffer_read_range: called by a hook of tml_reserve"));
+    CHECK_OK(tml, tml_buffer_read(tml, memory.buffer, &word));
     CHECK_EQ_U64(word, 7);
     log.tml = memory.tml = NULL;
     tml_close(tml);
@@ -864,7 +866,7 @@ TEST(progress_hooks_that_call_back_are_refused)
     back.tml = tml;
     CHECK_OK(tml, extract(tml, back.buffer));
     CHECK(back.calls > 0 && back.refused == back.calls);
-    CHECK(strstr(back.message, "tml_read_range: called by a hook of tml_surface"));
+    CHECK(strstr(back.message, "tml_buffer_read_range: called by a hook of tml_surface"));
     tml_close(tml);
 }
 
@@ -922,7 +924,7 @@ static void check_cancelling(tml_context *ignored, const tml_device_info *info)
     for (uint32_t at = 1; at <= reports; at++) {
         w.calls = 0;
         w.refuse_at = at;
-        CHECK_STATUS(extract(tml, volume), TML_CANCELLED);
+        CHECK_STATUS(extract(tml, volume), TML_ERROR_CANCELLED);
         CHECK(tml_last_error(tml)[0] != '\0');
         CHECK(!tml_is_cancelled(tml));
         w.refuse_at = 0;
@@ -932,7 +934,8 @@ static void check_cancelling(tml_context *ignored, const tml_device_info *info)
 
     tml_cancel(tml); /* from outside: until it is cleared */
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}), TML_CANCELLED);
+        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}),
+                     TML_ERROR_CANCELLED);
         CHECK(strstr(tml_last_error(tml), "tml_cancel_clear") && tml_is_cancelled(tml));
     }
     tml_cancel_clear(tml);
@@ -1018,7 +1021,7 @@ static const char *open_fakes(tml_status gpu, tml_status gl, tml_open_desc desc,
     CHECK((status == TML_OK) == (tml != NULL));
     if (status != TML_OK)
         return tml_status_name(status);
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     tml_close(tml);
     return info.engine == TML_ENGINE_CPU ? "CPU" : info.name;
 }
@@ -1028,28 +1031,28 @@ TEST(auto_takes_the_first_device_that_opens_and_can_do_all)
     static char log[4096];
     const tml_open_desc any = {.threads = 1};
     CHECK_STR(open_fakes(TML_OK, TML_OK, any, log), "fake GPU");
-    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, any, log), "fake ES 2");
+    CHECK_STR(open_fakes(TML_ERROR_NO_DEVICE, TML_OK, any, log), "fake ES 2");
     CHECK(strstr(log, "fake GPU fails so") && strstr(log, "goes on to fake ES 2"));
-    CHECK_STR(open_fakes(TML_OUT_OF_DEVICE_MEMORY, TML_DEVICE_LOST, any, log), "CPU");
+    CHECK_STR(open_fakes(TML_ERROR_OUT_OF_DEVICE_MEMORY, TML_ERROR_DEVICE_LOST, any, log), "CPU");
     CHECK(strstr(log, "fake ES 2 fails so"));
-    CHECK_STR(open_fakes(TML_UNSUPPORTED, TML_NO_DEVICE, any, log), "CPU");
+    CHECK_STR(open_fakes(TML_ERROR_UNSUPPORTED, TML_ERROR_NO_DEVICE, any, log), "CPU");
 
     /* Not where another device would do no better. */
-    CHECK_STR(open_fakes(TML_OUT_OF_MEMORY, TML_OK, any, log), "OUT_OF_MEMORY");
+    CHECK_STR(open_fakes(TML_ERROR_OUT_OF_MEMORY, TML_OK, any, log), "OUT_OF_MEMORY");
     CHECK_STR(tml_last_error(NULL), "tml_open: fake GPU fails so");
     CHECK_EQ_U64(fake_opened[1], 0);
-    CHECK_STR(open_fakes(TML_INVALID_ARGUMENT, TML_OK, any, log), "INVALID_ARGUMENT");
+    CHECK_STR(open_fakes(TML_ERROR_INVALID_ARGUMENT, TML_OK, any, log), "INVALID_ARGUMENT");
 
     /* Nor where this one was asked for. */
     tml_open_desc asked = {.engine = TML_ENGINE_VULKAN};
-    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, asked, log), "NO_DEVICE");
+    CHECK_STR(open_fakes(TML_ERROR_NO_DEVICE, TML_OK, asked, log), "NO_DEVICE");
     asked = (tml_open_desc){.device = "fake GPU"};
-    CHECK_STR(open_fakes(TML_DEVICE_LOST, TML_OK, asked, log), "DEVICE_LOST");
+    CHECK_STR(open_fakes(TML_ERROR_DEVICE_LOST, TML_OK, asked, log), "DEVICE_LOST");
     CHECK_STR(tml_last_error(NULL), "tml_open: fake GPU fails so");
 
     /* One that does less than the CPU stands behind it, unless it was asked for. */
     fake_yields_now = true;
-    CHECK_STR(open_fakes(TML_NO_DEVICE, TML_OK, any, log), "CPU");
+    CHECK_STR(open_fakes(TML_ERROR_NO_DEVICE, TML_OK, any, log), "CPU");
     CHECK(strstr(log, "passes fake ES 2 over") && fake_opened[1] == 1);
     asked = (tml_open_desc){.engine = TML_ENGINE_GL};
     CHECK_STR(open_fakes(TML_OK, TML_OK, asked, log), "fake ES 2");
@@ -1063,7 +1066,7 @@ static void *open_badly(void *out)
     tml_context *tml;
     CHECK_STR(tml_last_error(NULL), ""); /* nothing failed on this thread yet */
     CHECK_STATUS(tml_open(&(tml_open_desc){.engine = (tml_engine_kind)42}, &tml),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     snprintf(out, 768, "%s", tml_last_error(NULL));
     return NULL;
 }
@@ -1073,9 +1076,9 @@ TEST(a_failed_open_says_why_without_a_hook)
     tml_context *tml = NULL;
     char message[768];
     const tml_allocator half = {.alloc = alloc_back};
-    CHECK_STATUS(tml_open(&(tml_open_desc){.allocator = half}, &tml), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_open(&(tml_open_desc){.allocator = half}, &tml), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(NULL), "desc.allocator"));
-    CHECK_STATUS(tml_open(&(tml_open_desc){.device = "no such device"}, &tml), TML_NO_DEVICE);
+    CHECK_STATUS(tml_open(&(tml_open_desc){.device = "no such device"}, &tml), TML_ERROR_NO_DEVICE);
     CHECK(strstr(tml_last_error(NULL), "no such device"));
     pthread_t thread;
     pthread_create(&thread, NULL, open_badly, message);
@@ -1084,10 +1087,10 @@ TEST(a_failed_open_says_why_without_a_hook)
     CHECK(strstr(tml_last_error(NULL), "no such device")); /* this thread's still */
 
     tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = TML_MAX_THREADS + 1};
-    CHECK_STATUS(tml_open(&desc, &tml), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(NULL), "desc.threads is 1025, needs at most 1024"));
     desc = (tml_open_desc){.engine = TML_ENGINE_CPU, .scratch_size = SIZE_MAX / 4};
-    CHECK_STATUS(tml_open(&desc, &tml), TML_OUT_OF_MEMORY);
+    CHECK_STATUS(tml_open(&desc, &tml), TML_ERROR_OUT_OF_MEMORY);
     CHECK(strstr(tml_last_error(NULL), "scratch"));
     CHECK(tml == NULL);
     desc.scratch_size = 0;
@@ -1107,19 +1110,20 @@ TEST(messages_name_labels)
                  tml, &(tml_buffer_desc){.type = TML_U8, .count = 4, .label = "alive particles"},
                  &flags));
     uint8_t bytes[8];
-    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = flags, .out = flags}), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = flags, .out = flags}),
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "out \"alive particles\" has elements of u8"));
     CHECK_STATUS(
         tml_compact(tml, &(tml_compact_desc){.keep.flags = flags, .payloads = {{plain, flags}}}),
-        TML_INVALID_ARGUMENT);
+        TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml),
-                 "payloads[0].out \"alive particles\" overlaps keep.flags \"alive"));
-    CHECK_STATUS(tml_read_range(tml, flags, 3, 2, bytes), TML_INVALID_ARGUMENT);
+                 "desc.payloads[0].out \"alive particles\" overlaps desc.keep.flags \"alive"));
+    CHECK_STATUS(tml_buffer_read_range(tml, flags, 3, 2, bytes), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "outside buffer \"alive particles\"'s 4"));
-    CHECK_STATUS(tml_read_range(tml, plain, 3, 2, bytes), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_buffer_read_range(tml, plain, 3, 2, bytes), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "outside buffer's 4"));
     const tml_buffer_desc huge = {.type = TML_U8, .count = (uint64_t)1 << 60};
-    CHECK_STATUS(tml_buffer_create(tml, &huge, &flags), TML_OUT_OF_MEMORY);
+    CHECK_STATUS(tml_buffer_create(tml, &huge, &flags), TML_ERROR_OUT_OF_MEMORY);
     CHECK(!strchr(tml_last_error(tml), '('));
     tml_close(tml);
 }
@@ -1130,14 +1134,14 @@ static void check_lending(tml_context *tml, const tml_device_info *info)
     const float other[4] = {9, 9, 9, 9};
     tml_buffer buffer = none;
     tml_buffer_desc desc = {.type = TML_F32, .count = 4, .host = mine, .data = other};
-    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.host and desc.data"));
-    CHECK(tml_is_none(buffer) && mine[0] == 1.0f);
+    CHECK(tml_buffer_is_none(buffer) && mine[0] == 1.0f);
     if (info->engine != TML_ENGINE_CPU)
         return;
     /* What other engines would take is not left out in silence. Its contents are not looked at. */
     desc = (tml_buffer_desc){.type = TML_F32, .count = 4, .gl = (const struct tml_gl_memory *)mine};
-    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_buffer_create(tml, &desc, &buffer), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "desc.gl"));
 }
 

@@ -85,19 +85,19 @@ static void run_buffers(fault_run *r)
         tml_buffer_destroy(r->tml, many[69]);
     }
     FAULT_DO(r, tml_reserve(r->tml, 10000));
-    FAULT_DO(r, tml_write(r->tml, a, 10, 100, here));
+    FAULT_DO(r, tml_buffer_write(r->tml, a, 10, 100, here));
     FAULT_DO(r, tml_reserve(r->tml, 300000));
-    FAULT_DO(r, tml_read_range(r->tml, a, 5, 100, back));
+    FAULT_DO(r, tml_buffer_read_range(r->tml, a, 5, 100, back));
     fault_hash(r, back, sizeof back);
     uint64_t count = 0;
     tml_buffer one = fault_buffer(r, TML_U64, 1, &(uint64_t){77});
-    FAULT_DO(r, tml_read_count(r->tml, one, &count));
+    FAULT_DO(r, tml_buffer_read_count(r->tml, one, &count));
     fault_hash(r, &count, sizeof count);
     void *mapped = NULL;
-    FAULT_DO(r, tml_map(r->tml, a, &mapped));
+    FAULT_DO(r, tml_buffer_map(r->tml, a, &mapped));
     if (r->status == TML_OK) {
         fault_hash(r, mapped, 5000 * sizeof(uint32_t));
-        tml_unmap(r->tml, a);
+        tml_buffer_unmap(r->tml, a);
     }
     FAULT_DO(r, tml_buffer_create(r->tml,
                                   &(tml_buffer_desc){.type = TML_U32, .count = 100, .host = here},
@@ -114,9 +114,8 @@ static void run_map(fault_run *r)
     for (int i = 0; i < 2; i++) {
         uint64_t n = length_of(r, i);
         tml_buffer in = numbers_of(r, n, 5), out = fault_output_of(r, TML_U32, n);
-        FAULT_STREAM(
-            r, tml_map_stream(r->tml,
-                              &(tml_map_desc){.kernel = TML_USE(changed), .in = {in}, .out = out}));
+        FAULT_STREAM(r, tml_map(r->tml, &(tml_map_desc){
+                                            .kernel = TML_USE(changed), .in = {in}, .out = out}));
         fault_take(r, out, n);
     }
 }
@@ -129,11 +128,11 @@ static void run_reduce(fault_run *r)
                    sum = fault_output_of(r, TML_U64, 1);
         FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in, .out = sum}));
         tml_buffer place = fault_output_of(r, TML_U32, 1);
-        FAULT_STREAM(
-            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_ARGMAX, .in = in, .out = place}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
+                                               .fold = TML_FOLD_ARGMAX, .in = in, .out = place}));
         tml_buffer mean = fault_output_of(r, TML_F32, 1);
-        FAULT_STREAM(
-            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_MEAN, .in = floats, .out = mean}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
+                                               .fold = TML_FOLD_MEAN, .in = floats, .out = mean}));
         fault_take(r, sum, 1);
         fault_take(r, place, 1);
         fault_take(r, mean, 1);
@@ -299,10 +298,11 @@ static void run_segments(fault_run *r)
             r, tml_reduce_segments(
                    r->tml, &(tml_reduce_segments_desc){.in = in, .offsets = offsets, .out = sums}));
         tml_buffer places = fault_output_of(r, TML_U32, segments);
-        FAULT_STREAM(r, tml_reduce_segments(r->tml, &(tml_reduce_segments_desc){.fold = TML_ARGMIN,
-                                                                                .in = in,
-                                                                                .offsets = offsets,
-                                                                                .out = places}));
+        FAULT_STREAM(
+            r, tml_reduce_segments(r->tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_ARGMIN,
+                                                                       .in = in,
+                                                                       .offsets = offsets,
+                                                                       .out = places}));
         tml_buffer out = fault_output_of(r, TML_U32, n);
         FAULT_STREAM(r, tml_scan_segments(r->tml, &(tml_scan_segments_desc){
                                                       .in = in, .offsets = offsets, .out = out}));
@@ -319,11 +319,10 @@ static void run_float_streams(fault_run *r)
         uint64_t n = length_of(r, i);
         tml_buffer in = floats_of(r, n), out = fault_output_of(r, TML_F32, n);
         FAULT_STREAM(
-            r, tml_map_stream(r->tml,
-                              &(tml_map_desc){.kernel = TML_USE(halved), .in = {in}, .out = out}));
+            r, tml_map(r->tml, &(tml_map_desc){.kernel = TML_USE(halved), .in = {in}, .out = out}));
         tml_buffer largest = fault_output_of(r, TML_F32, 1);
-        FAULT_STREAM(
-            r, tml_reduce(r->tml, &(tml_reduce_desc){.fold = TML_MAX, .in = in, .out = largest}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
+                                               .fold = TML_FOLD_MAX, .in = in, .out = largest}));
         tml_buffer kept = fault_output_of(r, TML_F32, n), count = fault_output_of(r, TML_U32, 1);
         FAULT_STREAM(r, tml_compact(r->tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_high),
                                                                 .payloads[0] = {in, kept},
@@ -376,13 +375,13 @@ static void take_surface(fault_run *r, tml_surface_result *mesh)
         FAULT_CHECK(mesh->triangle_count > 0);
     for (uint32_t i = 0; i < mesh->part_count && r->status == TML_OK; i++)
         fault_hash(r, &mesh->parts[i], sizeof mesh->parts[i]);
-    if (!tml_is_none(mesh->vertices))
+    if (!tml_buffer_is_none(mesh->vertices))
         fault_take(r, mesh->vertices, mesh->vertex_count);
-    if (!tml_is_none(mesh->vertex_normals))
+    if (!tml_buffer_is_none(mesh->vertex_normals))
         fault_take(r, mesh->vertex_normals, mesh->vertex_count);
-    if (!tml_is_none(mesh->vertex_values))
+    if (!tml_buffer_is_none(mesh->vertex_values))
         fault_take(r, mesh->vertex_values, mesh->vertex_count);
-    if (!tml_is_none(mesh->indices))
+    if (!tml_buffer_is_none(mesh->indices))
         fault_take(r, mesh->indices, mesh->triangle_count);
 }
 
@@ -435,7 +434,7 @@ static void run_surface_isovalues(fault_run *r)
                                   &(tml_surface_index_desc){.volume = desc.volume, .grid = grid},
                                   &desc.index));
     if (r->status != TML_OK)
-        FAULT_CHECK(tml_is_none(desc.index));
+        FAULT_CHECK(tml_buffer_is_none(desc.index));
     fault_keep(r, desc.index);
     surface_of(r, &desc);
 }
@@ -470,7 +469,7 @@ static void run_surface_into(fault_run *r)
         return;
     memset(&mesh, 0, sizeof mesh);
     r->status = tml_surface(r->tml, &desc, &mesh);
-    if (r->status == TML_CAPACITY) {
+    if (r->status == TML_ERROR_CAPACITY) {
         FAULT_CHECK(mesh.triangle_count > 10);
         r->status = TML_OK;
     } else {
@@ -561,7 +560,7 @@ static void run_surface_enqueue(fault_run *r)
     desc.draw = fault_buffer(r, TML_U32, 5, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
-    FAULT_DO(r, tml_read(r->tml, desc.counts, counts));
+    FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
     fault_take(r, desc.draw, 5);
     fault_take(r, desc.surface.vertices, counts[0]);
@@ -604,13 +603,13 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return TML_OK;
 }
 
-static void run_surface_stream(fault_run *r)
+static void run_surface_slabs(fault_run *r)
 {
     static slabs s;
     s.run = r;
     fill_volume(s.samples);
     for (int i = 0; i < 2; i++) {
-        tml_surface_stream_desc desc = {
+        tml_surface_slabs_desc desc = {
             .surface = {.grid = grid, .normals = i ? TML_NORMALS_SOBEL : TML_NORMALS_NONE},
             .type = TML_F32,
             .write = write_piece,
@@ -623,7 +622,7 @@ static void run_surface_stream(fault_run *r)
         else
             desc.read = read_layers;
         tml_surface_result mesh = {0};
-        FAULT_DO(r, tml_surface_stream(r->tml, &desc, &mesh));
+        FAULT_DO(r, tml_surface_slabs(r->tml, &desc, &mesh));
         fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);
         tml_surface_free(r->tml, &mesh);
     }
@@ -720,12 +719,12 @@ static void collide_by(fault_run *r, tml_tree *a, tml_tree *b, const tml_collide
     desc.b = b;
     desc.poses = b ? poses : NULL;
     desc.pose_count = b ? 2 : 0;
-    desc.segments = desc.want == TML_COLLIDE_ALL;
+    desc.segments = desc.want == TML_COLLIDE_WANT_ALL;
     FAULT_DO(r, tml_collide(r->tml, &desc, &result));
     fault_hash(r, &result.count, sizeof result.count);
     if (r->status != TML_OK)
         FAULT_CHECK(!result.pairs && !result.segments && !result.first);
-    else if (desc.want != TML_COLLIDE_FIRST) /* which pair is first depends on the trees */
+    else if (desc.want != TML_COLLIDE_WANT_FIRST) /* which pair is first depends on the trees */
         FAULT_CHECK(result.count > 0 || !b);
     if (result.pairs && r->status == TML_OK)
         fault_hash(r, result.pairs, result.count * sizeof *result.pairs);
@@ -740,9 +739,9 @@ static void collide_all(fault_run *r, tml_collide_method method, size_t memory_l
     tml_collide_desc desc = {.method = method, .memory_limit = memory_limit};
     collide_by(r, a, b, &desc);
     collide_by(r, a, NULL, &desc);
-    desc.want = TML_COLLIDE_COUNT;
+    desc.want = TML_COLLIDE_WANT_COUNT;
     collide_by(r, a, b, &desc);
-    desc.want = TML_COLLIDE_FIRST;
+    desc.want = TML_COLLIDE_WANT_FIRST;
     collide_by(r, a, b, &desc);
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);
@@ -750,12 +749,12 @@ static void collide_all(fault_run *r, tml_collide_method method, size_t memory_l
 
 static void run_collide_depth(fault_run *r)
 {
-    collide_all(r, TML_COLLIDE_DEPTH_FIRST, 0);
+    collide_all(r, TML_COLLIDE_METHOD_DEPTH_FIRST, 0);
 }
 
 static void run_collide_breadth(fault_run *r)
 {
-    collide_all(r, TML_COLLIDE_BREADTH_FIRST, 0);
+    collide_all(r, TML_COLLIDE_METHOD_BREADTH_FIRST, 0);
 }
 
 /* The stream of pairs does not fit, and is followed in parts. */
@@ -763,7 +762,7 @@ static void run_collide_parts(fault_run *r)
 {
     tml_tree *a = tree_of(r, false), *b = tree_of(r, true);
     collide_by(r, a, b,
-               &(tml_collide_desc){.method = TML_COLLIDE_BREADTH_FIRST, .memory_limit = 1});
+               &(tml_collide_desc){.method = TML_COLLIDE_METHOD_BREADTH_FIRST, .memory_limit = 1});
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);
 }
@@ -846,11 +845,11 @@ static void take_subdivided(fault_run *r, tml_subdivide_result *out)
     FAULT_CHECK(out->triangle_count >= SHEET_TRIANGLES);
     fault_take(r, out->buffers.positions, out->vertex_count);
     fault_take(r, out->buffers.indices, out->triangle_count);
-    if (!tml_is_none(out->buffers.normals))
+    if (!tml_buffer_is_none(out->buffers.normals))
         fault_take(r, out->buffers.normals, out->vertex_count);
-    if (!tml_is_none(out->buffers.attributes[0]))
+    if (!tml_buffer_is_none(out->buffers.attributes[0]))
         fault_take(r, out->buffers.attributes[0], out->vertex_count);
-    if (!tml_is_none(out->buffers.channel_values[0]))
+    if (!tml_buffer_is_none(out->buffers.channel_values[0]))
         fault_take(r, out->buffers.channel_values[0], out->channel_counts[0]);
 }
 
@@ -977,9 +976,10 @@ static void run_vulkan(fault_run *r)
     FAULT_DO(r, tml_vulkan_time_begin(r->tml));
     FAULT_DO(r, tml_scan(r->tml, &scan));
     FAULT_DO(r, tml_vulkan_flush(r->tml));
-    FAULT_DO(r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW,
-                                                                        .count = total,
-                                                                        .out = arguments}));
+    FAULT_DO(
+        r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_INDIRECT_DRAW,
+                                                                   .count = total,
+                                                                   .out = arguments}));
     FAULT_DO(r, tml_vulkan_time_end(r->tml, &seconds));
     FAULT_DO(r, tml_vulkan_check(r->tml));
     FAULT_DO(r, tml_vulkan_cache(r->tml, NULL, &size));
@@ -1027,9 +1027,10 @@ static void run_recording(fault_run *r)
     if (r->status == TML_OK) {
         FAULT_DO(r, tml_scan(r->tml, &scan));
         FAULT_DO(r, tml_compact(r->tml, &compact));
-        FAULT_DO(r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW,
-                                                                            .count = count,
-                                                                            .out = arguments}));
+        FAULT_DO(r, tml_vulkan_indirect(
+                        r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_INDIRECT_DRAW,
+                                                            .count = count,
+                                                            .out = arguments}));
         tml_status status = tml_vulkan_record_end(r->tml); /* whatever failed in between */
         FAULT_DO(r, status);
     }
@@ -1109,7 +1110,7 @@ static const fault_scenario scenarios[] = {
     {"surface_on_host", run_surface_on_host, ON_CPU | ON_VULKAN, false},
     {"surface_of_field", run_surface_of_field, ON_ALL, false},
     {"surface_enqueue", run_surface_enqueue, ON_ALL, false},
-    {"surface_stream", run_surface_stream, ON_CPU | ON_VULKAN, false},
+    {"surface_slabs", run_surface_slabs, ON_CPU | ON_VULKAN, false},
     {"surface_cells", run_surface_cells, ON_ALL, false},
     {"mesh", run_mesh, ON_ALL, false},
     {"field", run_field, ON_ALL, false},
@@ -1168,11 +1169,12 @@ int main(int argc, char **argv)
             config->open.vulkan = strcmp(config->name, "passes") == 0 ? &passes : &plain;
 #endif
 #ifdef TML_GL
-        static const tml_gl_desc integer = {.path = TML_GL_INTEGER},
-                                 rows = {.path = TML_GL_INTEGER,
+        static const tml_gl_desc integer = {.path = TML_GL_PATH_INTEGER},
+                                 rows = {.path = TML_GL_PATH_INTEGER,
                                          .exact_counts = true,
                                          .row_log2 = 5},
-                                 floats = {.path = TML_GL_FLOAT}, packed = {.path = TML_GL_PACKED};
+                                 floats = {.path = TML_GL_PATH_FLOAT},
+                                 packed = {.path = TML_GL_PATH_PACKED};
         if (config->open.engine == TML_ENGINE_GL)
             config->open.gl = strcmp(config->name, "rows") == 0     ? &rows
                               : strcmp(config->name, "float") == 0  ? &floats

@@ -91,9 +91,9 @@ static double reference_weight(tml_field_kernel kernel, double q)
     double t = 1.0 - q;
     if (q >= 1.0)
         return 0.0;
-    if (kernel == TML_WENDLAND_C2)
+    if (kernel == TML_FIELD_WENDLAND_C2)
         return t * t * t * t * (4.0 * q + 1.0);
-    if (kernel == TML_POLY6)
+    if (kernel == TML_FIELD_POLY6)
         return pow(1.0 - q * q, 3.0);
     return q < 1.0 / 3.0 ? 1.0 - 3.0 * q * q : 1.5 * t * t;
 }
@@ -112,7 +112,7 @@ static double reference_sample(const tml_field_desc *desc, const point_cloud *cl
     *bound = distance ? ulp * desc->margin : 0.0;
     for (uint64_t i = 0; i < cloud->count; i++) {
         const float *p = cloud->points + 3 * i;
-        double radius = tml_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
+        double radius = tml_buffer_is_none(desc->radii) ? desc->radius : (double)cloud->radii[i];
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]) || !(radius > 0.0))
             continue;
         double d[3];
@@ -210,11 +210,11 @@ static void samples_on_devices(const tml_field_desc *known, const point_cloud *c
             continue;
         tml_field_desc desc = *known;
         desc.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
-        if (!tml_is_none(desc.radii))
+        if (!tml_buffer_is_none(desc.radii))
             desc.radii = buffer_of(tml, TML_F32, cloud->count, cloud->radii);
         tml_buffer out = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
         CHECK_OK(tml, tml_field(tml, &desc, out));
-        CHECK_OK(tml, tml_read(tml, out, samples));
+        CHECK_OK(tml, tml_buffer_read(tml, out, samples));
         check_against_reference(&desc, cloud, samples, name);
         tml_buffer_destroy(tml, desc.points);
         tml_buffer_destroy(tml, desc.radii);
@@ -246,14 +246,14 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     tml_buffer out = buffer_of(tml, TML_F32, count, NULL),
                out2 = buffer_of(tml2, TML_F32, count, NULL);
     CHECK_OK(tml, tml_field(tml, &desc, out));
-    CHECK_OK(tml, tml_read(tml, out, samples));
+    CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     tml_field_desc resolved;
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
     check_against_reference(&resolved, &cloud, samples, test->name);
     samples_on_devices(&resolved, &cloud, test->name);
 
     CHECK_OK(tml2, tml_field(tml2, &desc2, out2));
-    CHECK_OK(tml2, tml_read(tml2, out2, again));
+    CHECK_OK(tml2, tml_buffer_read(tml2, out2, again));
     CHECK(memcmp(samples, again, size) == 0);
 
     field_plan *plan = NULL;
@@ -282,25 +282,25 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
 TEST(wendland_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_WENDLAND_C2);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_WENDLAND_C2);
 }
 
 TEST(poly6_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_POLY6);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_POLY6);
 }
 
 TEST(metaball_sums_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_METABALL);
+        samples_of_case(&cases[i], TML_FIELD_KERNEL_SUM, TML_FIELD_METABALL);
 }
 
 TEST(distances_agree_with_the_reference)
 {
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++)
-        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_WENDLAND_C2);
+        samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2);
 }
 
 /* Known by hand: the kernels' centre and half way, and a sphere's distance along an axis. */
@@ -316,7 +316,7 @@ static void check_known_values(tml_context *tml)
     for (int kernel = 0; kernel < 3; kernel++) {
         desc.kernel = (tml_field_kernel)kernel;
         CHECK_OK(tml, tml_field(tml, &desc, out));
-        CHECK_OK(tml, tml_read(tml, out, samples));
+        CHECK_OK(tml, tml_buffer_read(tml, out, samples));
         CHECK_NEAR((double)samples[0], 1.0, 0.0);
         CHECK_NEAR((double)samples[1], (double)half_way[kernel], 0x1p-22);
         CHECK_NEAR((double)samples[2], 0.0, 0.0);
@@ -325,7 +325,7 @@ static void check_known_values(tml_context *tml)
     desc.kind = TML_FIELD_DISTANCE;
     desc.margin = 0.5;
     CHECK_OK(tml, tml_field(tml, &desc, out));
-    CHECK_OK(tml, tml_read(tml, out, samples));
+    CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     const double distances[4] = {2.0, 1.0, 0.0, -0.5};
     for (int i = 0; i < 4; i++)
         CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
@@ -482,7 +482,7 @@ static void check_closed(tml_context *tml, const tml_field_desc *desc)
     tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
     void *memory;
     CHECK_OK(tml, tml_field(tml, desc, out));
-    CHECK_OK(tml, tml_map(tml, out, &memory));
+    CHECK_OK(tml, tml_buffer_map(tml, out, &memory));
     const float *samples = memory;
     double iso = desc->kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0;
     for (uint64_t s = 0; s < count; s++) {
@@ -495,7 +495,7 @@ static void check_closed(tml_context *tml, const tml_field_desc *desc)
             break;
     }
     CHECK(inside > 0);
-    tml_unmap(tml, out);
+    tml_buffer_unmap(tml, out);
     tml_buffer_destroy(tml, out);
 }
 
@@ -567,13 +567,13 @@ TEST(outliers_neither_crash_nor_allocate_absurdly)
     CHECK_OK(tml, resolve_points(tml, points, 101, &desc));
     check_closed(tml, &desc);
     desc = (tml_field_desc){.grid = {.spacing = {0.5, 0.5, 0.5}}};
-    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "101 points") != NULL);
     CHECK(strstr(tml_last_error(tml), "e+20") != NULL);
     points[300] = -3e38f;
     points[301] = 3e38f;
     desc = (tml_field_desc){.grid = {.dims = {0}}};
-    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(resolve_points(tml, points, 101, &desc), TML_ERROR_INVALID_ARGUMENT);
     /* A grid given around the others is fine. */
     desc = (tml_field_desc){.grid = {.dims = {50, 20, 20}, .origin = {-2, -10, -10}}};
     CHECK_OK(tml, resolve_points(tml, points, 101, &desc));
@@ -604,7 +604,7 @@ TEST(large_grids_of_few_points_have_small_plans)
 static void check_refused(tml_context *tml, const tml_field_desc *desc, const char *word)
 {
     tml_field_desc resolved = {.radius = -7.0};
-    CHECK_STATUS(tml_field_resolve(tml, desc, &resolved, NULL), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_field_resolve(tml, desc, &resolved, NULL), TML_ERROR_INVALID_ARGUMENT);
     if (!strstr(tml_last_error(tml), word))
         test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", word, tml_last_error(tml));
     CHECK_NEAR(resolved.radius, -7.0, 0.0);
@@ -648,9 +648,9 @@ TEST(bad_descs_are_refused)
     desc.points = (tml_buffer){99, 1};
     tml_buffer small = buffer_of(tml, TML_F32, 511, NULL),
                ints = buffer_of(tml, TML_U32, 512, NULL);
-    CHECK_STATUS(tml_field(tml, &desc, small), TML_INVALID_HANDLE);
-    CHECK_STATUS(tml_field(tml, &good, small), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_field(tml, &good, ints), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_field(tml, &desc, small), TML_ERROR_INVALID_HANDLE);
+    CHECK_STATUS(tml_field(tml, &good, small), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_field(tml, &good, ints), TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
 
@@ -674,7 +674,7 @@ TEST(fields_can_be_cancelled)
                            .radius = 3,
                            .grid = {.dims = {64, 64, 64}}};
     tml_buffer out = buffer_of(tml, TML_F32, 64 * 64 * 64, NULL);
-    CHECK_STATUS(tml_field(tml, &desc, out), TML_CANCELLED);
+    CHECK_STATUS(tml_field(tml, &desc, out), TML_ERROR_CANCELLED);
     CHECK_NEAR(seen, 0.5, 0.02);
     tml_close(tml);
 }
@@ -716,11 +716,11 @@ TEST(every_failed_allocation_is_reported)
                            .grid = {.dims = {8, 8, 8}}};
     tml_buffer out = buffer_of(tml, TML_F32, 512, NULL);
     int64_t live = limit.live;
-    tml_status status = TML_OUT_OF_MEMORY;
-    for (int n = 0; status == TML_OUT_OF_MEMORY && n < 100; n++) {
+    tml_status status = TML_ERROR_OUT_OF_MEMORY;
+    for (int n = 0; status == TML_ERROR_OUT_OF_MEMORY && n < 100; n++) {
         limit.left = n;
         status = tml_field(tml, &desc, out);
-        CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+        CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
         CHECK_EQ_I64(limit.live, live);
     }
     CHECK_OK(tml, status);

@@ -132,17 +132,16 @@ static void read_words(tml_context *tml)
     tml_buffer v = buffer_of(tml, TML_U16, EDGES, vertices);
     tml_buffer square = buffer_of(tml, TML_F32, EDGES, NULL);
     tml_buffer six = buffer_of(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
-    CHECK_OK(tml,
-             tml_map_stream(tml, &(tml_map_desc){
-                                     .kernel = TML_USE(edge_square), .in = {e, p}, .out = square}));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                   .kernel = TML_USE(edge_square), .in = {e, p}, .out = square}));
     const tml_params params = {.u = {0, 0, 0, 5}};
     /* The length is v's, since the points are no stream; the edges are read as words. */
-    CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(all_six),
-                                                      .params = params,
-                                                      .in = {p, v, t, e},
-                                                      .out = six}));
-    CHECK_OK(tml, tml_read_range(tml, square, 0, EDGES, squares));
-    CHECK_OK(tml, tml_read_range(tml, six, 0, EDGES, got));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(all_six),
+                                               .params = params,
+                                               .in = {p, v, t, e},
+                                               .out = six}));
+    CHECK_OK(tml, tml_buffer_read_range(tml, square, 0, EDGES, squares));
+    CHECK_OK(tml, tml_buffer_read_range(tml, six, 0, EDGES, got));
     for (uint32_t i = 0; i < EDGES; i++) {
         float sum = 0; /* all exact */
         for (int c = 0; c < 3; c++) {
@@ -190,7 +189,7 @@ static void walk_and_look(tml_context *tml)
     tml_buffer leaves = buffer_of(tml, TML_U32, NODES, NULL),
                leaf_count = buffer_of(tml, TML_U32, 1, NULL);
     tml_buffer hash = buffer_of(tml, TML_U32, NODES, NULL);
-    CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
+    CHECK_OK(tml, tml_buffer_write(tml, level[0], 0, 1, &root));
 
     uint32_t first = 0, size = 1; /* of the level, by the tree itself */
     for (int l = 0; size > 0; l++) {
@@ -201,10 +200,10 @@ static void walk_and_look(tml_context *tml)
                                                            .payloads = {{from, leaves}},
                                                            .length = n,
                                                            .count = leaf_count}));
-        CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
-                                                          .in = {from, words},
-                                                          .length = n,
-                                                          .out = hash}));
+        CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
+                                                   .in = {from, words},
+                                                   .length = n,
+                                                   .out = hash}));
         CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
                                                          .emit_kernel = TML_USE(child_of),
                                                          .in = {from, words},
@@ -212,9 +211,9 @@ static void walk_and_look(tml_context *tml)
                                                          .out = to,
                                                          .total = length[~l & 1]}));
         uint64_t leaf_total = 0, next_size = 0, children = 0, leaves_here = 0;
-        CHECK_OK(tml, tml_read_count(tml, leaf_count, &leaf_total));
-        CHECK_OK(tml, tml_read_range(tml, leaves, 0, leaf_total, seen));
-        CHECK_OK(tml, tml_read_range(tml, hash, 0, size, hashes));
+        CHECK_OK(tml, tml_buffer_read_count(tml, leaf_count, &leaf_total));
+        CHECK_OK(tml, tml_buffer_read_range(tml, leaves, 0, leaf_total, seen));
+        CHECK_OK(tml, tml_buffer_read_range(tml, hash, 0, size, hashes));
         for (uint32_t i = 0; i < size; i++) {
             uint32_t n_at = first + i;
             children += tree[2 * n_at + 1];
@@ -225,11 +224,11 @@ static void walk_and_look(tml_context *tml)
             CHECK_EQ_U64(hashes[i], walks_hash(tree, n_at));
         }
         CHECK_EQ_U64(leaf_total, leaves_here);
-        CHECK_OK(tml, tml_read_count(tml, length[~l & 1], &next_size));
+        CHECK_OK(tml, tml_buffer_read_count(tml, length[~l & 1], &next_size));
         CHECK_EQ_U64(next_size, children);
         first += size;
         size = (uint32_t)children;
-        CHECK_OK(tml, tml_read_range(tml, to, 0, size, seen));
+        CHECK_OK(tml, tml_buffer_read_range(tml, to, 0, size, seen));
         for (uint32_t i = 0; i < size; i++)
             CHECK_EQ_U64(seen[i], first + i);
     }
@@ -254,16 +253,16 @@ static void walk_blindly(tml_context *tml)
     for (int l = 0; l < LEVELS; l++)
         sum[l] = buffer_of(tml, TML_U64, 1, NULL);
     for (int time = 0; time < 2; time++) {
-        CHECK_OK(tml, tml_write(tml, level[0], 0, 1, &root));
-        CHECK_OK(tml, tml_write(tml, length[0], 0, 1, &one));
+        CHECK_OK(tml, tml_buffer_write(tml, level[0], 0, 1, &root));
+        CHECK_OK(tml, tml_buffer_write(tml, length[0], 0, 1, &one));
         uint64_t allocations_before = allocations;
         for (int l = 0; l < LEVELS; l++) {
             tml_buffer from = level[l & 1], to = level[~l & 1];
             tml_length n = {.device = length[l & 1]};
-            CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
-                                                              .in = {from, words},
-                                                              .length = n,
-                                                              .out = hash}));
+            CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
+                                                       .in = {from, words},
+                                                       .length = n,
+                                                       .out = hash}));
             CHECK_OK(tml,
                      tml_reduce(tml, &(tml_reduce_desc){.in = hash, .length = n, .out = sum[l]}));
             CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
@@ -277,13 +276,13 @@ static void walk_blindly(tml_context *tml)
             CHECK_EQ_U64(allocations, allocations_before);
         uint64_t got = 0, expected = 0, left = 1;
         for (int l = 0; l < LEVELS; l++) {
-            CHECK_OK(tml, tml_read(tml, sum[l], &sums[l]));
+            CHECK_OK(tml, tml_buffer_read(tml, sum[l], &sums[l]));
             got += sums[l];
         }
         for (uint32_t n = 0; n < NODES; n++)
             expected += walks_hash(tree, n);
         CHECK_EQ_U64(got, expected);
-        CHECK_OK(tml, tml_read_count(tml, length[LEVELS & 1], &left));
+        CHECK_OK(tml, tml_buffer_read_count(tml, length[LEVELS & 1], &left));
         CHECK_EQ_U64(left, 0);
         CHECK_EQ_U64(sums[LEVELS - 1], 0);
     }
@@ -295,17 +294,17 @@ static void refuse(tml_context *tml)
     tml_buffer halves = buffer_of(tml, TML_VEC(TML_F16, 3), 8, NULL);
     tml_buffer out = buffer_of(tml, TML_F32, 8, NULL);
     tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
-    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
-    CHECK_STR(tml_last_error(tml), "tml_map_stream: in[1] is f16x3, needs what parameter 1 of "
+    CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml), "tml_map: in[1] is f16x3, needs what parameter 1 of "
                                    "edge_square takes: elements of a multiple of 4 bytes");
     /* In place is for elements alone. */
     tml_buffer numbers = buffer_of(tml, TML_U32, 8, NULL);
     desc = (tml_map_desc){.kernel = TML_USE(hash_of), .in = {numbers, numbers}, .out = numbers};
-    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_leaf),
                                                                .in = {numbers, numbers}},
                                                       .payloads = {{numbers, numbers}}}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
 }
 
 static void on_every_device(void (*test)(tml_context *tml))
@@ -332,9 +331,9 @@ TEST(words_at_odd_addresses_are_refused)
     tml_map_desc desc = {.kernel = TML_USE(edge_square),
                          .in = {buffer_of(tml, TML_VEC(TML_U32, 2), 8, NULL), odd},
                          .out = buffer_of(tml, TML_F32, 8, NULL)};
-    CHECK_STATUS(tml_map_stream(tml, &desc), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml),
-              "tml_map_stream: in[1] begins at an address that is no multiple of 4, needs one for "
+              "tml_map: in[1] begins at an address that is no multiple of 4, needs one for "
               "parameter 1 of edge_square, which takes words");
     tml_close(tml);
 }

@@ -56,7 +56,7 @@ static tml_status work_run(tml_context *tml, const work *w)
                                                              .indices = w->source,
                                                              .count = w->count});
     if (status == TML_OK)
-        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM,
+        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM,
                                                     .in = w->kept,
                                                     .length = {.device = w->count},
                                                     .out = w->total});
@@ -74,9 +74,9 @@ static bool work_is_right(tml_context *tml, const work *w)
             sum += x;
         }
     }
-    return CHECK_OK(tml, tml_read_count(tml, w->count, &count)) && CHECK_EQ_U64(count, n) &&
-           CHECK_OK(tml, tml_read(tml, w->total, &total)) && CHECK_EQ_U64(total, sum) &&
-           CHECK_OK(tml, tml_read_range(tml, w->kept, 0, n, kept)) &&
+    return CHECK_OK(tml, tml_buffer_read_count(tml, w->count, &count)) && CHECK_EQ_U64(count, n) &&
+           CHECK_OK(tml, tml_buffer_read(tml, w->total, &total)) && CHECK_EQ_U64(total, sum) &&
+           CHECK_OK(tml, tml_buffer_read_range(tml, w->kept, 0, n, kept)) &&
            CHECK(memcmp(kept, expected, n * sizeof *kept) == 0);
 }
 
@@ -308,12 +308,12 @@ TEST(a_buffers_texture_stays_through_growth)
         read_own(&count, 1, &n);
         CHECK(n > COUNT / 3 && n < COUNT);
         read_own(&kept, n, seen);
-        CHECK_OK(tml, tml_read_range(tml, w.kept, 0, n, expected));
+        CHECK_OK(tml, tml_buffer_read_range(tml, w.kept, 0, n, expected));
         CHECK(memcmp(seen, expected, n * sizeof *seen) == 0);
         /* The next call shows in it, and no other buffer's. */
         const uint32_t mark = 0xabcdef01;
-        CHECK_OK(tml, tml_write(tml, w.kept, 3, 1, &mark));
-        CHECK_OK(tml, tml_write(tml, more[0], 4, 1, &mark));
+        CHECK_OK(tml, tml_buffer_write(tml, w.kept, 3, 1, &mark));
+        CHECK_OK(tml, tml_buffer_write(tml, more[0], 4, 1, &mark));
         read_own(&kept, n, seen);
         CHECK_EQ_U64(seen[3], mark);
         CHECK_EQ_U64(seen[4], expected[4]);
@@ -372,18 +372,18 @@ TEST(lent_textures_have_rows_of_any_width)
     CHECK_STATUS(
         tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U64, .count = N, .gl = &places[1]},
                           &wrong),
-        TML_INVALID_ARGUMENT);
-    CHECK_OK(tml, tml_map_stream(
-                      tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = out}));
+        TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml,
+             tml_map(tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = out}));
     uint32_t results[N];
-    CHECK_OK(tml, tml_read(tml, out, results));
+    CHECK_OK(tml, tml_buffer_read(tml, out, results));
     for (uint32_t i = 0; i < N; i++)
         if (!CHECK_EQ_U64(results[i], i * i + 1))
             break;
     CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_odd)},
                                                        .payloads = {{in, out}},
                                                        .count = count}));
-    CHECK_OK(tml, tml_read(tml, out, results));
+    CHECK_OK(tml, tml_buffer_read(tml, out, results));
     for (uint32_t i = 0; i < N / 2; i++)
         if (!CHECK_EQ_U64(results[i], (2 * i + 1) * (2 * i + 1)))
             break;
@@ -450,8 +450,8 @@ TEST(the_first_call_after_preparing_does_not_wait)
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
         const uint32_t marks[] = {77, 78};
-        CHECK_OK(tml, tml_write(tml, w.count, 0, 1, &marks[0]));
-        CHECK_OK(tml, tml_write(tml, w.kept, 0, 1, &marks[1]));
+        CHECK_OK(tml, tml_buffer_write(tml, w.count, 0, 1, &marks[0]));
+        CHECK_OK(tml, tml_buffer_write(tml, w.kept, 0, 1, &marks[1]));
         uint32_t left = 1, passes = 0;
         for (; left > 0 && passes < 10000; passes++)
             if (!CHECK_OK(tml, tml_gl_prepare_begin(tml)) || !CHECK_OK(tml, work_run(tml, &w)) ||
@@ -460,8 +460,8 @@ TEST(the_first_call_after_preparing_does_not_wait)
         CHECK_EQ_U64(left, 0);
         CHECK(passes > 3); /* one program each */
         uint32_t seen[2] = {0, 0};
-        CHECK_OK(tml, tml_read_range(tml, w.count, 0, 1, &seen[0]));
-        CHECK_OK(tml, tml_read_range(tml, w.kept, 0, 1, &seen[1]));
+        CHECK_OK(tml, tml_buffer_read_range(tml, w.count, 0, 1, &seen[0]));
+        CHECK_OK(tml, tml_buffer_read_range(tml, w.kept, 0, 1, &seen[1]));
         CHECK_EQ_U64(seen[0], marks[0]);
         CHECK_EQ_U64(seen[1], marks[1]);
         driver.waits = driver.allocations = 0;
@@ -485,9 +485,9 @@ TEST(the_first_call_after_preparing_does_not_wait)
         driver.ask = NULL;
         work_is_right(tml, &w);
 
-        CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_INVALID_ARGUMENT);
+        CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_ERROR_INVALID_ARGUMENT);
         CHECK_OK(tml, tml_gl_prepare_begin(tml));
-        CHECK_EQ_I64(tml_gl_prepare_begin(tml), TML_INVALID_ARGUMENT);
+        CHECK_EQ_I64(tml_gl_prepare_begin(tml), TML_ERROR_INVALID_ARGUMENT);
         CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
         /* A kernel that does not compile fails the call when its turn has come. */
         tml_buffer floats;
@@ -496,11 +496,11 @@ TEST(the_first_call_after_preparing_does_not_wait)
         tml_status status = TML_OK;
         for (passes = 0; status == TML_OK && passes < 10000; passes++) {
             CHECK_OK(tml, tml_gl_prepare_begin(tml));
-            status = tml_map_stream(
+            status = tml_map(
                 tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {floats}, .out = floats});
             CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
         }
-        CHECK_EQ_I64(status, TML_UNSUPPORTED);
+        CHECK_EQ_I64(status, TML_ERROR_UNSUPPORTED);
         tml_close(tml);
     }
     CHECK_EQ_I64(driver.live, 0);
@@ -590,7 +590,7 @@ TEST(no_count_is_waited_for)
         CHECK_EQ_U64(driver.waits, 0);
         CHECK_EQ_U64(driver.allocations, 0);
         uint32_t made[2] = {0, 0};
-        CHECK_OK(tml, tml_read(tml, counts, made));
+        CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK(made[0] > 500 && made[0] < ROOM);
         CHECK_EQ_U64(made[1], 2 * made[0] - 4); /* a closed surface of genus 0 */
         tml_close(tml);
@@ -673,7 +673,7 @@ TEST(images_neither_wait_nor_allocate_the_second_time)
         CHECK_EQ_U64(driver.waits, 0);
         CHECK_EQ_U64(driver.allocations, 0);
         float state[TML_EXPOSURE_WORDS];
-        CHECK_OK(tml, tml_read(tml, f.expose.state, state));
+        CHECK_OK(tml, tml_buffer_read(tml, f.expose.state, state));
         CHECK(state[TML_EXPOSURE_SCALE] > 0);
         CHECK(driver.waits > 0);
         tml_close(tml);
@@ -724,8 +724,8 @@ TEST(pictures_in_lent_textures)
         CHECK_OK(tml, tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = image,
                                                                        .out = target,
                                                                        .tone = TML_TONE_REINHARD}));
-        CHECK_OK(tml, tml_read(tml, counted, stats[lent]));
-        CHECK_OK(tml, tml_read(tml, out, pixels[lent]));
+        CHECK_OK(tml, tml_buffer_read(tml, counted, stats[lent]));
+        CHECK_OK(tml, tml_buffer_read(tml, out, pixels[lent]));
     }
     CHECK_EQ_U64(stats[0][TML_STATS_PIXELS], N);
     CHECK(memcmp(stats[0], stats[1], sizeof stats[0]) == 0);
@@ -769,7 +769,7 @@ TEST(points_on_the_host_are_not_read_back)
             if (frame > 1)
                 CHECK_EQ_U64(driver.waits, 0);
         }
-        CHECK_OK(tml, tml_read(tml, out, samples[0]));
+        CHECK_OK(tml, tml_buffer_read(tml, out, samples[0]));
         CHECK_OK(tml,
                  tml_buffer_create(
                      tml,
@@ -779,7 +779,7 @@ TEST(points_on_the_host_are_not_read_back)
         driver.waits = 0;
         CHECK_OK(tml, tml_field(tml, &field, out));
         CHECK(driver.waits > 0);
-        CHECK_OK(tml, tml_read(tml, out, samples[1]));
+        CHECK_OK(tml, tml_buffer_read(tml, out, samples[1]));
         CHECK(memcmp(samples[0], samples[1], sizeof samples[0]) == 0);
 
         /* The device has nothing there for anything else. */
@@ -790,14 +790,14 @@ TEST(points_on_the_host_are_not_read_back)
                                         &field.points));
         tml_surface_desc surface = {.volume = field.points, .grid.dims = {DIM, DIM, DIM}};
         tml_surface_result mesh;
-        CHECK_STATUS(tml_surface(tml, &surface, &mesh), TML_UNSUPPORTED);
+        CHECK_STATUS(tml_surface(tml, &surface, &mesh), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(tml), "desc.volume lies on the host") != NULL);
         CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = field.points, .out = out}),
-                     TML_UNSUPPORTED);
+                     TML_ERROR_UNSUPPORTED);
         float changed = -1;
-        CHECK_OK(tml, tml_write(tml, field.points, 3, 1, &changed));
+        CHECK_OK(tml, tml_buffer_write(tml, field.points, 3, 1, &changed));
         CHECK(samples[0][3] == -1);
-        CHECK_OK(tml, tml_read_range(tml, field.points, 3, 1, &changed));
+        CHECK_OK(tml, tml_buffer_read_range(tml, field.points, 3, 1, &changed));
         tml_close(tml);
         CHECK_EQ_I64(driver.live, 0);
     }
@@ -827,7 +827,7 @@ TEST(missing_functions_are_named)
         driver.missing = names[i];
         CHECK_STATUS(
             tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc, .log = keep_log}, &tml),
-            TML_NO_DEVICE);
+            TML_ERROR_NO_DEVICE);
         CHECK(strstr(logged, names[i]) != NULL);
     }
     driver.missing = NULL;
@@ -857,9 +857,9 @@ TEST(textures_that_find_no_memory)
         done = driver.textures < fail;
         /* Temporaries are tried again when what is idle was let go; the probe takes another path or
          * says what it misses. */
-        if (status != TML_OK && status != TML_UNSUPPORTED)
-            CHECK_STATUS(status, TML_OUT_OF_DEVICE_MEMORY);
-        if (tml && status == TML_OUT_OF_DEVICE_MEMORY) {
+        if (status != TML_OK && status != TML_ERROR_UNSUPPORTED)
+            CHECK_STATUS(status, TML_ERROR_OUT_OF_DEVICE_MEMORY);
+        if (tml && status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
             CHECK(strlen(tml_last_error(tml)) > 0);
             driver.fail_at = 0;
             if (CHECK_OK(tml, work_create(tml, &w)) && CHECK_OK(tml, work_run(tml, &w)))
@@ -883,9 +883,8 @@ TEST(kernels_that_are_no_glsl_say_so)
     CHECK_OK(tml, tml_buffer_create(
                       tml, &(tml_buffer_desc){.type = TML_F32, .count = 3, .data = numbers}, &in));
     CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 3}, &out));
-    CHECK_STATUS(
-        tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {in}, .out = out}),
-        TML_UNSUPPORTED);
+    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {in}, .out = out}),
+                 TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "no_glsl") != NULL);
     tml_close(tml);
 }
@@ -898,10 +897,10 @@ TEST(a_lost_context_is_said_to_be)
     work w;
     CHECK_OK(tml, work_create(tml, &w));
     tml_gl_lost(tml);
-    CHECK_STATUS(work_run(tml, &w), TML_DEVICE_LOST);
-    CHECK_STATUS(tml_sync(tml), TML_DEVICE_LOST);
+    CHECK_STATUS(work_run(tml, &w), TML_ERROR_DEVICE_LOST);
+    CHECK_STATUS(tml_sync(tml), TML_ERROR_DEVICE_LOST);
     uint64_t count;
-    CHECK_STATUS(tml_read_count(tml, w.count, &count), TML_DEVICE_LOST);
+    CHECK_STATUS(tml_buffer_read_count(tml, w.count, &count), TML_ERROR_DEVICE_LOST);
     tml_close(tml);
 }
 
@@ -929,13 +928,13 @@ static void check_loss(GLenum reset, bool is_lost, int call)
     tml_status status = TML_OK;
     switch (call) {
     case 0:
-        status = tml_read(tml, w.kept, numbers);
+        status = tml_buffer_read(tml, w.kept, numbers);
         break;
     case 1:
-        status = tml_read_count(tml, w.count, &count);
+        status = tml_buffer_read_count(tml, w.count, &count);
         break;
     case 2:
-        status = tml_map(tml, w.kept, &memory);
+        status = tml_buffer_map(tml, w.kept, &memory);
         break;
     case 3:
         status = tml_sync(tml);
@@ -944,7 +943,7 @@ static void check_loss(GLenum reset, bool is_lost, int call)
         status = work_run(tml, &w);
         break;
     case 5: /* so is the word that a byte is written to */
-        status = tml_write(tml, bytes, 1, 1, "a");
+        status = tml_buffer_write(tml, bytes, 1, 1, "a");
         break;
     case 6:
         status = tml_gl_time_begin(tml);
@@ -952,10 +951,10 @@ static void check_loss(GLenum reset, bool is_lost, int call)
             status = tml_gl_time_end(tml, &seconds);
         break;
     }
-    if (!CHECK_STATUS(status, TML_DEVICE_LOST))
+    if (!CHECK_STATUS(status, TML_ERROR_DEVICE_LOST))
         printf("    call %d, reset 0x%x\n", call, (unsigned)reset);
     CHECK(strstr(tml_last_error(tml), "was lost") != NULL);
-    CHECK_STATUS(work_run(tml, &w), TML_DEVICE_LOST);
+    CHECK_STATUS(work_run(tml, &w), TML_ERROR_DEVICE_LOST);
     tml_close(tml);
 }
 
@@ -985,13 +984,13 @@ TEST(errors_of_a_reading_are_told_and_the_callers_are_not)
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) &&
         CHECK_OK(tml, work_create(tml, &w)) && CHECK_OK(tml, work_run(tml, &w))) {
         gl.Enable(0xffff);
-        CHECK_OK(tml, tml_read(tml, w.kept, numbers));
+        CHECK_OK(tml, tml_buffer_read(tml, w.kept, numbers));
         work_is_right(tml, &w);
         /* Raised by draws of the library's, as far as one can tell: found at the reading. */
         driver.read_error = GL_OUT_OF_MEMORY;
-        CHECK_STATUS(tml_read(tml, w.kept, numbers), TML_OUT_OF_DEVICE_MEMORY);
+        CHECK_STATUS(tml_buffer_read(tml, w.kept, numbers), TML_ERROR_OUT_OF_DEVICE_MEMORY);
         CHECK(strstr(tml_last_error(tml), "GL_OUT_OF_MEMORY") != NULL);
-        CHECK_OK(tml, tml_read(tml, w.kept, numbers)); /* told once */
+        CHECK_OK(tml, tml_buffer_read(tml, w.kept, numbers)); /* told once */
         work_is_right(tml, &w);
         tml_close(tml);
     }
@@ -1049,7 +1048,7 @@ TEST(the_devices_clock)
     work w;
     double seconds = -1;
     CHECK_OK(tml, work_create(tml, &w));
-    CHECK_STATUS(tml_gl_time_end(tml, &seconds), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_gl_time_end(tml, &seconds), TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_gl_time_begin(tml));
     CHECK_OK(tml, work_run(tml, &w));
     CHECK_OK(tml, tml_gl_time_end(tml, &seconds));

@@ -52,8 +52,8 @@ static void compare(tml_context *tml, gl_classic_form form, uint32_t count, uint
                             .out = buffer_of(tml, TML_U32, room, out),
                             .count = buffer_of(tml, TML_U32, 1, NULL)};
     CHECK_OK(tml, gl_classic_compact(tml, &desc));
-    CHECK_OK(tml, tml_read(tml, desc.count, &counted));
-    CHECK_OK(tml, tml_read(tml, desc.out, out));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.count, &counted));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
     CHECK_EQ_U64(counted, kept);
     for (uint32_t i = 0; i < room; i++)
         if (!CHECK_EQ_U64(out[i], i < kept ? expected[i] : 0xa5a5a5a5u))
@@ -101,7 +101,7 @@ TEST(floats_are_refused_where_they_cannot_count)
                             .in = buffer_of(tml, TML_F32, (1 << 24) + 1, NULL),
                             .out = buffer_of(tml, TML_F32, 16, NULL),
                             .count = buffer_of(tml, TML_U32, 1, NULL)};
-    CHECK_STATUS(gl_classic_compact(tml, &desc), TML_UNSUPPORTED);
+    CHECK_STATUS(gl_classic_compact(tml, &desc), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "16777216"));
     tml_close(tml);
 }
@@ -167,9 +167,9 @@ static void compare_soups(tml_context *tml, const uint64_t dims[3])
     if (!a || !b)
         abort();
     CHECK_OK(tml, gl_classic_surface(tml, &classic));
-    CHECK_OK(tml, tml_read(tml, classic.count, &vertices));
-    CHECK_OK(tml, tml_read(tml, classic.out, a));
-    CHECK_OK(tml, tml_read(tml, ours.vertices, b));
+    CHECK_OK(tml, tml_buffer_read(tml, classic.count, &vertices));
+    CHECK_OK(tml, tml_buffer_read(tml, classic.out, a));
+    CHECK_OK(tml, tml_buffer_read(tml, ours.vertices, b));
     CHECK(ours.triangle_count > 0);
     CHECK_EQ_U64(vertices, ours.vertex_count);
     qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);

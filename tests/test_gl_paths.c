@@ -23,8 +23,8 @@ TML_KERNEL(float, of_pair, (uvec2 v), { return F(v.x) - F(v.y); })
 TML_KERNEL(uint, needs_bits, (uint x), { return x >> 1 & 3u; })
 #include <trommel/kernel_end.h>
 
-static const tml_gl_path paths[] = {TML_GL_INTEGER, TML_GL_FLOAT, TML_GL_FLOAT_PACKED,
-                                    TML_GL_PACKED};
+static const tml_gl_path paths[] = {TML_GL_PATH_INTEGER, TML_GL_PATH_FLOAT,
+                                    TML_GL_PATH_FLOAT_PACKED, TML_GL_PATH_PACKED};
 enum { PATHS = sizeof paths / sizeof *paths };
 
 /* ---- both engines ---------------------------------------------------------------------------- */
@@ -49,12 +49,12 @@ static bool has_es3(void)
 static bool begin(pair *p, tml_gl_path path)
 {
     *p = (pair){NULL, NULL, path};
-    bool may_fail = path != TML_GL_PACKED && !has_es3();
+    bool may_fail = path != TML_GL_PATH_PACKED && !has_es3();
     tml_status status =
         tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
                                   .gl = &(tml_gl_desc){.path = path, .row_log2 = 5}},
                  &p->gl);
-    if (status == TML_NO_DEVICE || (may_fail && status == TML_UNSUPPORTED)) {
+    if (status == TML_ERROR_NO_DEVICE || (may_fail && status == TML_ERROR_UNSUPPORTED)) {
         snprintf(test_skip_reason, sizeof test_skip_reason, "no device, or no path %s",
                  tml_gl_path_name(path));
         return false;
@@ -109,13 +109,13 @@ static bool check_equal(const pair *p, const char *what, twins t)
 {
     tml_type type = TML_TYPE_NONE;
     uint64_t count = 0;
-    tml_buffer_info(p->cpu, t.cpu, &type, &count);
+    tml_buffer_describe(p->cpu, t.cpu, &type, &count);
     size_t size = (size_t)count * tml_type_size(type);
     uint8_t *a = malloc(size + 1), *b = malloc(size + 1);
     if (!a || !b)
         abort();
-    bool same =
-        CHECK_OK(p->gl, tml_read(p->gl, t.gl, a)) && CHECK_OK(p->cpu, tml_read(p->cpu, t.cpu, b));
+    bool same = CHECK_OK(p->gl, tml_buffer_read(p->gl, t.gl, a)) &&
+                CHECK_OK(p->cpu, tml_buffer_read(p->cpu, t.cpu, b));
     for (size_t i = 0; same && i < size; i++)
         if (a[i] != b[i])
             same = test_fail(__FILE__, __LINE__, "%s: byte %zu of %zu is 0x%02x, not 0x%02x", what,
@@ -154,11 +154,11 @@ static void check_transfers(const pair *p)
         bool floats = tml_type_scalar(types[k]) == TML_F32;
         twins t = make(p, types[k], count, floats ? (const void *)reals : words);
         check_equal(p, "a new buffer", t);
-        CHECK_OK(p->gl, tml_write(p->gl, t.gl, 33, 41, &reals[3]));
-        CHECK_OK(p->cpu, tml_write(p->cpu, t.cpu, 33, 41, &reals[3]));
+        CHECK_OK(p->gl, tml_buffer_write(p->gl, t.gl, 33, 41, &reals[3]));
+        CHECK_OK(p->cpu, tml_buffer_write(p->cpu, t.cpu, 33, 41, &reals[3]));
         check_equal(p, "after a write", t);
         uint8_t piece[64 * 16];
-        CHECK_OK(p->gl, tml_read_range(p->gl, t.gl, 35, 30, piece));
+        CHECK_OK(p->gl, tml_buffer_read_range(p->gl, t.gl, 35, 30, piece));
         CHECK(memcmp(piece, (const uint8_t *)&reals[3] + 2 * size, 30 * size) == 0);
         destroy(p, t);
     }
@@ -191,11 +191,11 @@ static void check_map(const pair *p)
             desc.in[0] = maps[m].in[0].gl;
             desc.in[1] = maps[m].in[1].gl;
             desc.out = maps[m].out.gl;
-            CHECK_OK(p->gl, tml_map_stream(p->gl, &desc));
+            CHECK_OK(p->gl, tml_map(p->gl, &desc));
             desc.in[0] = maps[m].in[0].cpu;
             desc.in[1] = maps[m].in[1].cpu;
             desc.out = maps[m].out.cpu;
-            CHECK_OK(p->cpu, tml_map_stream(p->cpu, &desc));
+            CHECK_OK(p->cpu, tml_map(p->cpu, &desc));
             check_equal(p, maps[m].kernel->name, maps[m].out);
         }
         twins all[] = {x, pairs, bytes, shorts, out, flags, vectors, ints};
@@ -210,12 +210,13 @@ static void check_reduce(const pair *p)
     static const struct {
         tml_fold fold;
         tml_type in, out;
-    } folds[] = {
-        {TML_SUM, TML_F32, TML_F32}, {TML_SUM, TML_F32, TML_F64}, {TML_SUM, TML_U8, TML_U64},
-        {TML_SUM, TML_I8, TML_I64},  {TML_SUM, TML_I16, TML_I64}, {TML_SUM, TML_U32, TML_U64},
-        {TML_SUM, TML_I32, TML_I64}, {TML_MIN, TML_F32, TML_F32}, {TML_MAX, TML_F32, TML_F32},
-        {TML_MIN, TML_I8, TML_I8},   {TML_MAX, TML_U16, TML_U16}, {TML_MIN, TML_I32, TML_I32},
-        {TML_MAX, TML_U32, TML_U32}};
+    } folds[] = {{TML_FOLD_SUM, TML_F32, TML_F32}, {TML_FOLD_SUM, TML_F32, TML_F64},
+                 {TML_FOLD_SUM, TML_U8, TML_U64},  {TML_FOLD_SUM, TML_I8, TML_I64},
+                 {TML_FOLD_SUM, TML_I16, TML_I64}, {TML_FOLD_SUM, TML_U32, TML_U64},
+                 {TML_FOLD_SUM, TML_I32, TML_I64}, {TML_FOLD_MIN, TML_F32, TML_F32},
+                 {TML_FOLD_MAX, TML_F32, TML_F32}, {TML_FOLD_MIN, TML_I8, TML_I8},
+                 {TML_FOLD_MAX, TML_U16, TML_U16}, {TML_FOLD_MIN, TML_I32, TML_I32},
+                 {TML_FOLD_MAX, TML_U32, TML_U32}};
     for (size_t f = 0; f < sizeof folds / sizeof *folds; f++)
         for (size_t s = 0; s < SIZES; s++) {
             const void *data = folds[f].in == TML_F32 ? (const void *)reals : words;
@@ -244,8 +245,8 @@ static void check_mean(const pair *p)
         twins in = make(p, TML_U8, PIXELS, image), out = make_output(p, TML_F32, 1);
         float mean = 0;
         CHECK_OK(p->gl, tml_reduce(p->gl, &(tml_reduce_desc){
-                                              .fold = TML_MEAN, .in = in.gl, .out = out.gl}));
-        CHECK_OK(p->gl, tml_read(p->gl, out.gl, &mean));
+                                              .fold = TML_FOLD_MEAN, .in = in.gl, .out = out.gl}));
+        CHECK_OK(p->gl, tml_buffer_read(p->gl, out.gl, &mean));
         CHECK_NEAR(mean, 201.0 / PIXELS, 201.0 / PIXELS * 0x1p-21);
         destroy(p, in);
         destroy(p, out);
@@ -342,9 +343,9 @@ static void check_compact_in_place(const pair *p)
     check_equal(p, "count", count);
     uint64_t kept = 0;
     static float a[1000], b[1000];
-    CHECK_OK(p->gl, tml_read_count(p->gl, count.gl, &kept));
-    CHECK_OK(p->gl, tml_read(p->gl, x.gl, a));
-    CHECK_OK(p->cpu, tml_read(p->cpu, x.cpu, b));
+    CHECK_OK(p->gl, tml_buffer_read_count(p->gl, count.gl, &kept));
+    CHECK_OK(p->gl, tml_buffer_read(p->gl, x.gl, a));
+    CHECK_OK(p->cpu, tml_buffer_read(p->cpu, x.cpu, b));
     CHECK(kept > 0 && kept < 1000 && memcmp(a, b, kept * sizeof *a) == 0);
     destroy(p, x);
     destroy(p, count);
@@ -462,7 +463,7 @@ static void run_surface(const pair *p, const surface_case *c)
         positions[e] = calloc(results[e].vertex_count + 1, 3 * sizeof(float));
         if (!positions[e])
             abort();
-        CHECK_OK(tml, tml_read(tml, results[e].vertices, positions[e]));
+        CHECK_OK(tml, tml_buffer_read(tml, results[e].vertices, positions[e]));
     }
     if (ok && CHECK_EQ_U64(results[0].vertex_count, results[1].vertex_count)) {
         CHECK_EQ_U64(results[0].triangle_count, results[1].triangle_count);
@@ -505,8 +506,8 @@ static void check_surface(const pair *p)
         tml_surface(p->gl,
                     &(tml_surface_desc){.volume = in.gl, .grid = {.dims = {2, 2, 2}}, .iso = 100},
                     &result),
-        p->path == TML_GL_INTEGER ? TML_OK : TML_UNSUPPORTED);
-    if (p->path == TML_GL_INTEGER)
+        p->path == TML_GL_PATH_INTEGER ? TML_OK : TML_ERROR_UNSUPPORTED);
+    if (p->path == TML_GL_PATH_INTEGER)
         tml_surface_free(p->gl, &result);
     else
         CHECK(strstr(tml_last_error(p->gl), "soup") != NULL);
@@ -518,7 +519,7 @@ static void check_refusal(const pair *p, tml_status status, const char *call, co
 {
     char path[32];
     snprintf(path, sizeof path, "path %s", tml_gl_path_name(p->path));
-    CHECK_STATUS(status, TML_UNSUPPORTED);
+    CHECK_STATUS(status, TML_ERROR_UNSUPPORTED);
     const char *const wanted[] = {call, path, what, "use the integer path or the CPU engine"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(tml_last_error(p->gl), wanted[i]))
@@ -568,21 +569,21 @@ static void check_refusals(const pair *p)
     twins source = make_output(p, TML_U32, 8), large = make(p, TML_U32, 3, many);
     twins exact = make(p, TML_U32, 3, few), total = make_output(p, TML_U32, 1);
     tml_expand_desc expand = {.counts = large.gl, .source = source.gl, .total = total.gl};
-    CHECK_STATUS(tml_expand(p->gl, &expand), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_expand(p->gl, &expand), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(p->gl), "16777216") != NULL);
     check_equal(p, "source", source);
     check_equal(p, "total", total);
     uint64_t outputs = 0;
     expand.counts = exact.gl;
     CHECK_OK(p->gl, tml_expand(p->gl, &expand));
-    CHECK_OK(p->gl, tml_read_count(p->gl, total.gl, &outputs));
+    CHECK_OK(p->gl, tml_buffer_read_count(p->gl, total.gl, &outputs));
     CHECK_EQ_U64(outputs, 0xffffff);
 
     twins u32 = make(p, TML_U32, 3, many), u16 = make(p, TML_U16, 3, many);
     twins out = make_output(p, TML_U32, 3);
     tml_map_desc map = {.kernel = TML_USE(needs_bits), .in = {u16.gl}, .out = out.gl};
-    if (p->path == TML_GL_PACKED) { /* GLSL ES 1.00, which has no bits */
-        CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
+    if (p->path == TML_GL_PATH_PACKED) { /* GLSL ES 1.00, which has no bits */
+        CHECK_STATUS(tml_map(p->gl, &map), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
     }
     /* Whole arrays and vectors of integers are the integer path's. */
@@ -591,28 +592,29 @@ static void check_refusals(const pair *p)
              tml_buffer_create(p->gl, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 2), .count = 3},
                                &pairs));
     twins floats = make_output(p, TML_F32, 3);
-    CHECK_STATUS(tml_map_stream(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
-                                                       .in = {u16.gl, floats.gl},
-                                                       .out = floats.gl}),
-                 TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_map_stream(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
-                                                       .in = {u16.gl, u32.gl},
-                                                       .out = floats.gl}),
-                 TML_UNSUPPORTED);
+    CHECK_STATUS(tml_map(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
+                                                .in = {u16.gl, floats.gl},
+                                                .out = floats.gl}),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_map(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
+                                                .in = {u16.gl, u32.gl},
+                                                .out = floats.gl}),
+                 TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(p->gl), "a tml_words parameter") != NULL);
     CHECK_STATUS(
-        tml_map_stream(
-            p->gl, &(tml_map_desc){.kernel = TML_USE(of_pair), .in = {pairs}, .out = floats.gl}),
-        TML_UNSUPPORTED);
+        tml_map(p->gl,
+                &(tml_map_desc){.kernel = TML_USE(of_pair), .in = {pairs}, .out = floats.gl}),
+        TML_ERROR_UNSUPPORTED);
     tml_buffer_destroy(p->gl, pairs);
     map.in[0] = u32.gl;
-    CHECK_STATUS(tml_map_stream(p->gl, &map), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_scan(p->gl, &(tml_scan_desc){.in = u32.gl, .out = out.gl}), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_map(p->gl, &map), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_scan(p->gl, &(tml_scan_desc){.in = u32.gl, .out = out.gl}),
+                 TML_ERROR_UNSUPPORTED);
     check_equal(p, "out", out);
     tml_buffer huge;
     CHECK_STATUS(tml_buffer_create(
                      p->gl, &(tml_buffer_desc){.type = TML_U32, .count = (1 << 24) + 1}, &huge),
-                 TML_OUT_OF_DEVICE_MEMORY);
+                 TML_ERROR_OUT_OF_DEVICE_MEMORY);
     twins all[] = {source, large, exact, total, u32, u16, out, floats};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         destroy(p, all[i]);
@@ -626,7 +628,7 @@ static void check_collide(const pair *p)
                                          {1, 1, 1, 5, 1, 1, 1, 5, 1, 1, 1, 5}};
     twins indices = make(p, TML_VEC(TML_U32, 3), 4, faces);
     tml_collide_result results[2] = {{.count = 0}, {.count = 0}};
-    bool is_float = p->path != TML_GL_INTEGER;
+    bool is_float = p->path != TML_GL_PATH_INTEGER;
     for (int e = 0; e < 2; e++) {
         tml_context *tml = e ? p->cpu : p->gl;
         tml_tree *trees[2] = {NULL, NULL};
@@ -647,8 +649,8 @@ static void check_collide(const pair *p)
         CHECK_OK(tml, tml_collide(tml, &desc, &results[e]));
         if (!e && is_float) {
             tml_collide_result unused;
-            desc.method = TML_COLLIDE_BREADTH_FIRST;
-            CHECK_STATUS(tml_collide(tml, &desc, &unused), TML_UNSUPPORTED);
+            desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
+            CHECK_STATUS(tml_collide(tml, &desc, &unused), TML_ERROR_UNSUPPORTED);
             const char *message = tml_last_error(tml);
             if (!strstr(message, "tml_collide: ") || !strstr(message, tml_gl_path_name(p->path)) ||
                 !strstr(message, "the integer path or the CPU engine"))
@@ -671,7 +673,7 @@ static void check_subdivide_is_refused(const pair *p)
 {
     tml_subdivider *subdivider;
     CHECK_STATUS(tml_subdivider_create(p->gl, &(tml_subdivider_desc){0}, &subdivider),
-                 TML_UNSUPPORTED);
+                 TML_ERROR_UNSUPPORTED);
     CHECK(subdivider == NULL);
     const char *message = tml_last_error(p->gl);
     if (!strstr(message, "tml_subdivider_create: ") ||
@@ -806,7 +808,7 @@ static tml_status open_worse(tml_gl_path path, tml_context **tml)
 {
     void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return TML_NO_DEVICE;
+        return TML_ERROR_NO_DEVICE;
     void *get = dlsym(library, "eglGetProcAddress");
     memcpy(&real_address, &get, sizeof get);
     message[0] = '\0';
@@ -852,13 +854,13 @@ TEST(path_follows_what_the_device_does)
 {
     if (!begin_worse())
         SKIP("no device with OpenGL ES 3.0 to make worse");
-    CHECK_EQ_U64(path_taken(), TML_GL_INTEGER);
+    CHECK_EQ_U64(path_taken(), TML_GL_PATH_INTEGER);
     worse.no_integer_targets = true;
-    CHECK_EQ_U64(path_taken(), TML_GL_FLOAT);
+    CHECK_EQ_U64(path_taken(), TML_GL_PATH_FLOAT);
     worse.no_float_reads = true;
-    CHECK_EQ_U64(path_taken(), TML_GL_FLOAT_PACKED);
+    CHECK_EQ_U64(path_taken(), TML_GL_PATH_FLOAT_PACKED);
     worse.no_float_targets = true;
-    CHECK_EQ_U64(path_taken(), TML_GL_PACKED);
+    CHECK_EQ_U64(path_taken(), TML_GL_PATH_PACKED);
     worse.wrong_bytes = true;
     CHECK_EQ_U64(path_taken(), TML_GL_PATH_AUTO);
 }
@@ -869,15 +871,15 @@ TEST(forced_paths_are_refused_with_the_reason)
         SKIP("no device with OpenGL ES 3.0 to make worse");
     tml_context *tml;
     worse.no_float_targets = true;
-    CHECK_STATUS(open_worse(TML_GL_FLOAT, &tml), TML_UNSUPPORTED);
+    CHECK_STATUS(open_worse(TML_GL_PATH_FLOAT, &tml), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(message, "float targets (GL_FRAMEBUFFER_UNSUPPORTED)") != NULL);
     begin_worse();
     worse.no_rounding = true;
-    CHECK_STATUS(open_worse(TML_GL_PACKED, &tml), TML_UNSUPPORTED);
+    CHECK_STATUS(open_worse(TML_GL_PATH_PACKED, &tml), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(message, "256 values") != NULL);
     begin_worse();
     worse.no_integer_targets = true;
-    CHECK_STATUS(open_worse(TML_GL_INTEGER, &tml), TML_UNSUPPORTED);
+    CHECK_STATUS(open_worse(TML_GL_PATH_INTEGER, &tml), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(message, "R32UI") != NULL);
     CHECK(strstr(message, "GL_FRAMEBUFFER_UNSUPPORTED") != NULL);
 }
@@ -890,15 +892,15 @@ TEST(mediump_devices_are_refused)
         SKIP("no device with OpenGL ES 3.0 to make worse");
     tml_context *tml = NULL;
     worse.mediump = true;
-    tml_status status = open_worse(TML_GL_PACKED, &tml);
+    tml_status status = open_worse(TML_GL_PATH_PACKED, &tml);
     if (status == TML_OK) {
         tml_close(tml);
         SKIP("this driver computes with 32 bits whatever shaders say");
     }
-    CHECK_STATUS(status, TML_UNSUPPORTED);
+    CHECK_STATUS(status, TML_ERROR_UNSUPPORTED);
     /* The first test that fails; that of bytes came before it. */
     CHECK(strstr(message, "whole numbers are exact to 2^24 (10 bits seen") != NULL);
-    if (!CHECK_STATUS(open_worse(TML_GL_INTEGER, &tml), TML_OK))
+    if (!CHECK_STATUS(open_worse(TML_GL_PATH_INTEGER, &tml), TML_OK))
         return;
     CHECK(has_passed(tml, "R32UI: 256 words drawn and read back"));
     tml_close(tml);
@@ -910,7 +912,7 @@ TEST(devices_without_highp_are_told_so)
         SKIP("no device with OpenGL ES 3.0 to make worse");
     tml_context *tml;
     worse.no_integer_targets = worse.no_highp = true;
-    CHECK_STATUS(open_worse(TML_GL_PATH_AUTO, &tml), TML_UNSUPPORTED);
+    CHECK_STATUS(open_worse(TML_GL_PATH_AUTO, &tml), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(message, "highp floats in fragment shaders (0 bits promised, needs 23)") != NULL);
 }
 
@@ -1010,7 +1012,7 @@ static void run_as_guest(const own_context *own, tml_gl_path path)
     tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &lent}, &p.gl);
     guest_state opened = look(&own->gl);
     CHECK(memcmp(&before, &opened, sizeof before) == 0);
-    if (status == TML_UNSUPPORTED && path != TML_GL_PACKED)
+    if (status == TML_ERROR_UNSUPPORTED && path != TML_GL_PATH_PACKED)
         return;
     if (!CHECK_STATUS(status, TML_OK) ||
         !CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &p.cpu)))
@@ -1031,8 +1033,8 @@ static void check_guest(int major)
     if (!own_open(&own, major))
         SKIP("EGL makes no context of OpenGL ES %d", major);
     set_own_state(&own.gl);
-    run_as_guest(&own, TML_GL_PACKED);
-    run_as_guest(&own, TML_GL_FLOAT);
+    run_as_guest(&own, TML_GL_PATH_PACKED);
+    run_as_guest(&own, TML_GL_PATH_FLOAT);
     own_close(&own);
 }
 
@@ -1061,21 +1063,21 @@ static void run_on(tml_gl_path path, void (*check)(const pair *))
 #define ON_PATHS(check)                                                                            \
     TEST(check##_on_integer)                                                                       \
     {                                                                                              \
-        run_on(TML_GL_INTEGER, check_##check);                                                     \
+        run_on(TML_GL_PATH_INTEGER, check_##check);                                                \
     }                                                                                              \
     ON_FLOAT_PATHS(check)
 #define ON_FLOAT_PATHS(check)                                                                      \
     TEST(check##_on_float)                                                                         \
     {                                                                                              \
-        run_on(TML_GL_FLOAT, check_##check);                                                       \
+        run_on(TML_GL_PATH_FLOAT, check_##check);                                                  \
     }                                                                                              \
     TEST(check##_on_float_packed)                                                                  \
     {                                                                                              \
-        run_on(TML_GL_FLOAT_PACKED, check_##check);                                                \
+        run_on(TML_GL_PATH_FLOAT_PACKED, check_##check);                                           \
     }                                                                                              \
     TEST(check##_on_packed)                                                                        \
     {                                                                                              \
-        run_on(TML_GL_PACKED, check_##check);                                                      \
+        run_on(TML_GL_PATH_PACKED, check_##check);                                                 \
     }
 
 ON_PATHS(transfers)

@@ -35,7 +35,7 @@ static uint8_t *paint(tml_context *tml, uint32_t count, uint32_t kept, uint32_t 
                                           .length.count = count,
                                           .count = total},
                       rgba));
-    CHECK_OK(tml, tml_read(tml, total, &counted));
+    CHECK_OK(tml, tml_buffer_read(tml, total, &counted));
     CHECK_EQ_U64(counted, kept);
     tml_buffer_destroy(tml, total);
     return rgba;
@@ -95,7 +95,7 @@ TEST(other_engines_have_no_picture)
     if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml)))
         return;
     CHECK_STATUS(tml_gl_pyramid_picture(tml, &(tml_compact_desc){.length.count = 1}, rgba),
-                 TML_UNSUPPORTED);
+                 TML_ERROR_UNSUPPORTED);
     tml_close(tml);
 }
 

@@ -24,7 +24,7 @@ static void *read_all(tml_context *tml, tml_buffer buffer, size_t size)
     void *out = malloc(size + 1);
     if (!out)
         abort();
-    CHECK_OK(tml, tml_read(tml, buffer, out));
+    CHECK_OK(tml, tml_buffer_read(tml, buffer, out));
     return out;
 }
 
@@ -76,8 +76,8 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
     uint64_t counts[2] = {0, 0};
     uint32_t draw[5] = {0};
-    CHECK_OK(tml, tml_read(tml, enqueue.counts, counts));
-    CHECK_OK(tml, tml_read(tml, enqueue.draw, draw));
+    CHECK_OK(tml, tml_buffer_read(tml, enqueue.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, enqueue.draw, draw));
     CHECK_EQ_U64(counts[0], whole->vertices);
     CHECK_EQ_U64(counts[1], whole->triangles);
     CHECK_EQ_U64(draw[0], 3 * triangles);
@@ -165,7 +165,7 @@ TEST(fields_of_crowded_points)
                                .grid.dims = {SIDE, SIDE, SIDE}};
         tml_buffer out = buffer_of(tml, TML_F32, SAMPLES, NULL);
         CHECK_OK(tml, tml_field(tml, &desc, out));
-        CHECK_OK(tml, tml_read(tml, out, e ? samples : expected));
+        CHECK_OK(tml, tml_buffer_read(tml, out, e ? samples : expected));
         tml_buffer_destroy(tml, desc.points);
         tml_buffer_destroy(tml, out);
         tml_close(tml);

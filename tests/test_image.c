@@ -50,7 +50,7 @@ static tml_context *context(uint32_t number)
 static bool is_slow(const tml_context *tml)
 {
     tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     return info.is_software;
 }
 static bool is_whole; /* --all: with what takes minutes */
@@ -86,10 +86,10 @@ static bool measure(tml_context *tml, const picture *of, tml_image_measure_desc 
         desc.mask = buffer_of(tml, TML_U8, (uint64_t)desc.mask_width * desc.mask_height, mask);
     tml_status status = tml_image_measure(tml, &desc);
     bool done = status == TML_OK;
-    if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
+    if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
         CHECK_OK(tml, tml_image_stats_read(tml, desc.stats, stats));
         if (words)
-            CHECK_OK(tml, tml_read(tml, desc.stats, words));
+            CHECK_OK(tml, tml_buffer_read(tml, desc.stats, words));
     }
     tml_buffer_destroy(tml, desc.image.buffer);
     tml_buffer_destroy(tml, desc.stats);
@@ -512,7 +512,7 @@ TEST(meters_are_heavier_in_the_middle)
     uint8_t one;
     CHECK_EQ_I64(tml_meter_weights(TML_METER_SPOT, 100, 100, 1, 1, &one), TML_OK);
     CHECK(one > 0);
-    CHECK_EQ_I64(tml_meter_weights(TML_METER_SPOT, 0, 1, 1, 1, &one), TML_INVALID_ARGUMENT);
+    CHECK_EQ_I64(tml_meter_weights(TML_METER_SPOT, 0, 1, 1, 1, &one), TML_ERROR_INVALID_ARGUMENT);
 }
 
 /* ---- types, regions, strides ----------------------------------------------------------------- */
@@ -836,7 +836,7 @@ static bool metered_open(tml_context *tml, const float *data, uint32_t count, me
         tml, &(tml_image_measure_desc){
                  .image = {.buffer = out->image, .width = count, .height = 1, .channels = 1},
                  .stats = out->stats});
-    return status != TML_UNSUPPORTED && CHECK_OK(tml, status);
+    return status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status);
 }
 static void metered_close(metered *m)
 {
@@ -849,7 +849,7 @@ static void expose(const metered *m, tml_image_expose_desc desc, float out[TML_E
     desc.stats = m->stats;
     desc.state = m->state;
     CHECK_OK(m->tml, tml_image_expose(m->tml, &desc));
-    CHECK_OK(m->tml, tml_read(m->tml, m->state, out));
+    CHECK_OK(m->tml, tml_buffer_read(m->tml, m->state, out));
 }
 #define NEAR(a, b, bound) CHECK(fabs((double)(a) - (double)(b)) <= (bound))
 
@@ -907,7 +907,7 @@ TEST(adaptation_does_not_depend_on_the_frame_rate)
             can = metered_open(tml, up ? &bright : &one, 1, &to) && can;
             for (double seconds = 1.0; can && seconds < 3.0; seconds += 1.0) {
                 expose(&from, (tml_image_expose_desc){.reset = true}, e);
-                CHECK_OK(tml, tml_write(tml, to.state, 0, TML_EXPOSURE_WORDS, e));
+                CHECK_OK(tml, tml_buffer_write(tml, to.state, 0, TML_EXPOSURE_WORDS, e));
                 for (int frame = 0; frame < frames; frame++)
                     expose(&to,
                            (tml_image_expose_desc){.seconds = (float)(seconds / frames),
@@ -937,14 +937,14 @@ TEST(darkness_leaves_the_exposure_where_it_was)
         can = metered_open(tml, dark, 1, &black) && can;
         if (can) {
             expose(&m, (tml_image_expose_desc){.reset = true}, e);
-            CHECK_OK(tml, tml_write(tml, black.state, 0, TML_EXPOSURE_WORDS, e));
+            CHECK_OK(tml, tml_buffer_write(tml, black.state, 0, TML_EXPOSURE_WORDS, e));
             expose(&black, (tml_image_expose_desc){.seconds = 1.0f}, e);
             NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
             expose(&black, (tml_image_expose_desc){.reset = true, .bias = 1.0f}, e);
             NEAR(e[TML_EXPOSURE_SCALE], 2.0, 1e-5);
             for (int i = 0; i < TML_EXPOSURE_WORDS; i++)
                 e[i] = NAN; /* a state that was never set */
-            CHECK_OK(tml, tml_write(tml, m.state, 0, TML_EXPOSURE_WORDS, e));
+            CHECK_OK(tml, tml_buffer_write(tml, m.state, 0, TML_EXPOSURE_WORDS, e));
             expose(&m, (tml_image_expose_desc){.seconds = 1.0f}, e);
             NEAR(e[TML_EXPOSURE_AVERAGE], 0.0, 1e-6);
         }
@@ -1053,8 +1053,8 @@ TEST(tone_curves_are_those_of_their_papers)
         desc.out = desc.in;
         desc.out.buffer = buffer_of(tml, TML_F32, 4 * COUNT, NULL);
         tml_status status = tml_image_tonemap(tml, &desc);
-        if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
-            CHECK_OK(tml, tml_read(tml, desc.out.buffer, out));
+        if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
+            CHECK_OK(tml, tml_buffer_read(tml, desc.out.buffer, out));
             for (int i = 0; i < COUNT; i++) {
                 double in[3], expected[3];
                 for (int c = 0; c < 3; c++)
@@ -1088,10 +1088,10 @@ TEST(tone_mapping_writes_every_type_and_in_place)
         desc.out.srgb = true;
         desc.out.buffer = buffer_of(tml, TML_U8, 6, NULL);
         tml_status status = tml_image_tonemap(tml, &desc);
-        if (status == TML_UNSUPPORTED)
+        if (status == TML_ERROR_UNSUPPORTED)
             continue;
         CHECK_OK(tml, status);
-        CHECK_OK(tml, tml_read(tml, desc.out.buffer, bytes));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out.buffer, bytes));
         const uint8_t expected[6] = {188, 0, 255, 0, 0, 255};
         for (int i = 0; i < 6; i++)
             CHECK_EQ_U64(bytes[i], expected[i]);
@@ -1099,13 +1099,13 @@ TEST(tone_mapping_writes_every_type_and_in_place)
         desc.out.srgb = false;
         desc.out.buffer = buffer_of(tml, TML_F16, 6, NULL);
         CHECK_OK(tml, tml_image_tonemap(tml, &desc));
-        CHECK_OK(tml, tml_read(tml, desc.out.buffer, shorts));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out.buffer, shorts));
         CHECK_EQ_U64(shorts[0], 0x3800);
         CHECK_EQ_U64(shorts[2], 0x3c00);
         tml_buffer_destroy(tml, desc.out.buffer);
         desc.out.buffer = desc.in.buffer;
         CHECK_OK(tml, tml_image_tonemap(tml, &desc));
-        CHECK_OK(tml, tml_read(tml, desc.in.buffer, floats));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.in.buffer, floats));
         CHECK(floats[0] == 0.5f && floats[1] == 0.0f && floats[2] == 1.0f && floats[5] == 1.0f);
         tml_buffer_destroy(tml, desc.in.buffer);
     }
@@ -1143,7 +1143,7 @@ TEST(tone_mapping_is_equal_on_every_thread_and_level)
             for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
                 cpu_simd_force((cpu_level)level);
                 CHECK_OK(tml, tml_image_tonemap(tml, &desc));
-                CHECK_OK(tml, tml_read(tml, desc.out.buffer, level ? out : expected));
+                CHECK_OK(tml, tml_buffer_read(tml, desc.out.buffer, level ? out : expected));
                 if (level && !CHECK(memcmp(out, expected, size) == 0))
                     printf("    %s, %u to %u channels, level %d\n", tml_tone_name(desc.tone),
                            channels, kinds[kind].channels, level);
@@ -1189,9 +1189,9 @@ static bool make_mips(tml_context *tml, uint32_t width, uint32_t height, uint32_
         .filter = filter,
         .out = buffer_of(tml, TML_F32, texels * channels, NULL)};
     tml_status status = tml_image_mips(tml, &desc);
-    bool done = status != TML_UNSUPPORTED && CHECK_OK(tml, status);
+    bool done = status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status);
     if (done)
-        CHECK_OK(tml, tml_read(tml, desc.out, out));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
     tml_buffer_destroy(tml, desc.in.buffer);
     tml_buffer_destroy(tml, desc.out);
     return done;
@@ -1393,12 +1393,12 @@ static void check_chain(tml_context *tml, tml_mip_filter filter, uint32_t number
                                 .filter = filter,
                                 .out = buffer_of(tml, type, texels * channels, NULL)};
     tml_status status = tml_image_mips(tml, &desc);
-    if (status != TML_UNSUPPORTED && CHECK_OK(tml, status)) {
+    if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
         /* Half a step and the floats' error; for halves and floats, their rounding. */
         double allowed = type == TML_F32 ? 1e-5 : type == TML_F16 ? 0x1p-11 + 1e-5 : 0.5;
         allowed += type == TML_U8 ? 0.005 : type == TML_U16 ? 0.15 : 0.0;
         double worst = 0.0;
-        CHECK_OK(tml, tml_read(tml, desc.out, out));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
         for (uint32_t level = 1; level < count; level++) {
             uint32_t w, h, old_w, old_h;
             uint64_t begin;
@@ -1566,7 +1566,7 @@ TEST(mips_are_equal_on_every_thread_and_level)
             for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
                 cpu_simd_force((cpu_level)level);
                 CHECK_OK(tml, tml_image_mips(tml, &desc));
-                CHECK_OK(tml, tml_read(tml, desc.out, level ? out : expected));
+                CHECK_OK(tml, tml_buffer_read(tml, desc.out, level ? out : expected));
                 if (level && !CHECK(memcmp(out, expected, size) == 0))
                     printf("    filter %d, %u channels of %s, level %d\n", filter, channels,
                            tml_type_name(kinds[kind].type), level);
@@ -1591,10 +1591,10 @@ TEST(mips_of_codes_average_light)
                                            .srgb = true},
                                     .out = buffer_of(tml, TML_U8, 4, NULL)};
         tml_status status = tml_image_mips(tml, &desc);
-        if (status == TML_UNSUPPORTED)
+        if (status == TML_ERROR_UNSUPPORTED)
             continue;
         CHECK_OK(tml, status);
-        CHECK_OK(tml, tml_read(tml, desc.out, out));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
         CHECK_EQ_U64(out[0], 188); /* half the light, not half the code */
         CHECK_EQ_U64(out[3], 25);  /* alpha is not coded */
         tml_buffer_destroy(tml, desc.in.buffer);
@@ -1658,37 +1658,37 @@ TEST(nonsense_is_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tml_status status = tml_image_measure(tml, &cases[i].desc);
-        CHECK_EQ_I64(status, TML_INVALID_ARGUMENT);
+        CHECK_EQ_I64(status, TML_ERROR_INVALID_ARGUMENT);
         if (!CHECK(strstr(tml_last_error(tml), cases[i].field) != NULL))
             printf("    case %zu: %s\n", i, tml_last_error(tml));
     }
     CHECK_EQ_I64(tml_image_measure(tml, &(tml_image_measure_desc){.image = good,
                                                                   .method = TML_MEASURE_BLOCKS,
                                                                   .stats = stats}),
-                 TML_UNSUPPORTED);
+                 TML_ERROR_UNSUPPORTED);
     tml_buffer state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL);
     CHECK_EQ_I64(tml_image_expose(tml, &(tml_image_expose_desc){.stats = stats,
                                                                 .state = state,
                                                                 .clip_low = 60.0f,
                                                                 .clip_high = 40.0f}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(
         tml_image_expose(
             tml, &(tml_image_expose_desc){.stats = stats, .state = state, .seconds = -1.0f}),
-        TML_INVALID_ARGUMENT);
+        TML_ERROR_INVALID_ARGUMENT);
     tml_image shifted = {.buffer = image, .width = 4, .height = 2, .channels = 3, .first = 3};
     tml_image whole = {.buffer = image, .width = 4, .height = 2, .channels = 3};
     CHECK_EQ_I64(tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = whole, .out = shifted}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .levels = 4, .out = state}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_I64(tml_image_mips(tml, &(tml_image_mips_desc){.in = good, .out = state}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     tml_buffer scratch = buffer_of(tml, TML_U8, 8, NULL);
     CHECK_EQ_I64(
         tml_image_measure(
             tml, &(tml_image_measure_desc){.image = good, .stats = stats, .scratch = scratch}),
-        TML_SCRATCH_TOO_SMALL);
+        TML_ERROR_SCRATCH_TOO_SMALL);
 }
 
 int main(int argc, char **argv)

@@ -248,7 +248,7 @@ static tml_context *open_gl(uint32_t row_log2, bool exact_counts)
 {
     tml_context *tml;
     const tml_gl_desc desc = {
-        .path = TML_GL_INTEGER, .row_log2 = row_log2, .exact_counts = exact_counts};
+        .path = TML_GL_PATH_INTEGER, .row_log2 = row_log2, .exact_counts = exact_counts};
     return tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml) == TML_OK ? tml
                                                                                             : NULL;
 }
@@ -274,7 +274,7 @@ static tml_context *open_engine(int engine)
 static bool is_slow(const tml_context *tml)
 {
     tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     return info.engine == TML_ENGINE_VULKAN && info.is_software;
 }
 
@@ -304,7 +304,7 @@ static void measure_picture(tml_context *tml, const char *engine, const picture 
     const picture part = part_of(p);
     measure(&part, data, mask, &expected);
     if (!CHECK_OK(tml, tml_image_measure(tml, &desc)) ||
-        !CHECK_OK(tml, tml_read(tml, stats, words)) || !check_measured(p, words, &expected))
+        !CHECK_OK(tml, tml_buffer_read(tml, stats, words)) || !check_measured(p, words, &expected))
         test_fail(__FILE__, __LINE__, "of %s on %s", p->name, engine);
     tml_buffer_destroy(tml, in);
     tml_buffer_destroy(tml, stats);
@@ -438,14 +438,14 @@ TEST(exposures_are_those_of_the_cpu)
             CHECK_OK(tml, tml_image_measure(
                               tml, &(tml_image_measure_desc){.image = image_of(&pictures[0], in),
                                                              .stats = stats}));
-            CHECK_OK(tml, tml_read(tml, stats, words));
+            CHECK_OK(tml, tml_buffer_read(tml, stats, words));
         }
         for (size_t f = 0; f < FRAMES; f++) {
             tml_image_expose_desc desc = frames[f];
             desc.stats = stats;
             desc.state = state;
             CHECK_OK(tml, tml_image_expose(tml, &desc));
-            CHECK_OK(tml, tml_read(tml, state, engine ? got : expected[f]));
+            CHECK_OK(tml, tml_buffer_read(tml, state, engine ? got : expected[f]));
             for (int w = 0; engine && w < TML_EXPOSURE_WORDS; w++) {
                 float unit = w == TML_EXPOSURE_SCALE ? expected[f][w] : 1;
                 if (!CHECK_NEAR(got[w], expected[f][w], 0x1p-13 * unit))
@@ -498,7 +498,7 @@ static void tonemap_picture(tml_context *tml, const char *engine, const picture 
                                                                    .state = exposure,
                                                                    .scale = 0.25f,
                                                                    .tone = tone}));
-    CHECK_OK(tml, tml_read(tml, target, out));
+    CHECK_OK(tml, tml_buffer_read(tml, target, out));
     bool good = true;
     double bound = tone == TML_TONE_AGX ? 0x1p-14 : 0x1p-16;
     for (uint32_t y = 0; y < to->height; y++)
@@ -651,7 +651,7 @@ static void mips_of(tml_context *tml, const char *engine, const picture *p, tml_
     tml_buffer chain = buffer_of(tml, type, scalars, out);
     CHECK_OK(tml, tml_image_mips(tml, &(tml_image_mips_desc){
                                           .in = image_of(p, in), .filter = filter, .out = chain}));
-    CHECK_OK(tml, tml_read(tml, chain, out));
+    CHECK_OK(tml, tml_buffer_read(tml, chain, out));
     bool good = true;
     for (uint32_t level = 1; level < levels; level++) {
         double *next = make_along_x(above, width, height, channels, filter);

@@ -136,17 +136,17 @@ TEST(examine_refuses_bad_meshes)
     tml_buffer v = buffer_of(tml, TML_VEC(TML_F32, 3), 4, tetrahedron);
     tml_buffer i = buffer_of(tml, TML_VEC(TML_U32, 3), 2, indices);
     tml_mesh_stats s = {.components = 77};
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "triangle 1 ") && strstr(tml_last_error(tml), "vertex 4"));
     CHECK_EQ_U64(s.components, 77);
-    CHECK_STATUS(tml_mesh_examine(tml, v, v, false, &s), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_mesh_examine(tml, i, i, false, &s), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_mesh_examine(tml, v, (tml_buffer){0}, false, &s), TML_INVALID_HANDLE);
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, v, v, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, i, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_examine(tml, v, (tml_buffer){0}, false, &s), TML_ERROR_INVALID_HANDLE);
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_ERROR_INVALID_ARGUMENT);
     tml_cancel(tml);
     tml_buffer_destroy(tml, i);
     i = buffer_of(tml, TML_VEC(TML_U32, 3), 1, indices);
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_CANCELLED);
+    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_ERROR_CANCELLED);
     tml_close(tml);
 }
 
@@ -397,7 +397,7 @@ TEST(clean_refuses_bad_meshes)
 #define BAD(change, word)                                                                          \
     do {                                                                                           \
         change;                                                                                    \
-        CHECK_STATUS(tml_mesh_clean(tml, &m->arrays, true, true), TML_INVALID_ARGUMENT);           \
+        CHECK_STATUS(tml_mesh_clean(tml, &m->arrays, true, true), TML_ERROR_INVALID_ARGUMENT);     \
         CHECK(strstr(tml_last_error(tml), "tml_mesh_clean: mesh." word) != NULL);                  \
         memcpy(parts, m->parts, sizeof parts);                                                     \
         m->arrays = good;                                                                          \
@@ -424,7 +424,7 @@ TEST(filter_can_be_cancelled)
     tml_context *tml = open_cpu(2);
     sample_mesh *m = make_sample(40, 2, false);
     tml_cancel(tml);
-    CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_CANCELLED);
+    CHECK_STATUS(mesh_filter(tml, &m->arrays, true, true), TML_ERROR_CANCELLED);
     free_sample(m);
     tml_close(tml);
 }

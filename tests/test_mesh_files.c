@@ -663,20 +663,22 @@ TEST(wrong_meshes_are_refused)
     strip s = make_strip(3, 0);
     const char *path = test_path(folder(), "wrong.ply");
     tml_mesh wrong = s.mesh;
-    CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), "wrong.fbx"), &wrong), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), "wrong.fbx"), &wrong),
+                 TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), ".vtp"));
-    CHECK_STATUS(tml_mesh_save(tml, "ply", &wrong), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_mesh_save(tml, "ply", &wrong), TML_ERROR_UNSUPPORTED);
     wrong.vertex_count = 4; /* the strip uses 5 */
-    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "indices reach 4"));
     wrong = s.mesh;
     wrong.indices = NULL;
-    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "needs 9"));
     wrong.positions = NULL;
-    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, path, &wrong), TML_ERROR_INVALID_ARGUMENT);
     s.positions[4] = NAN;
-    CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), "nan.glb"), &s.mesh), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), "nan.glb"), &s.mesh),
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "NaN"));
     CHECK_EQ_I64(files_in_folder(true), 0);
     free_strip(&s);
@@ -701,7 +703,7 @@ TEST(meshes_too_large_for_a_format_are_refused)
                          .vertex_count = 3 * cases[i].triangles,
                          .triangle_count = cases[i].triangles};
         CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), cases[i].name), &mesh),
-                     TML_UNSUPPORTED);
+                     TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(tml), cases[i].word));
     }
     CHECK_EQ_I64(files_in_folder(true), 0);
@@ -741,7 +743,7 @@ TEST(a_failed_write_leaves_the_old_file)
         setrlimit(RLIMIT_FSIZE, &limit);
         tml_status status = tml_mesh_save(tml, path, &s.mesh);
         setrlimit(RLIMIT_FSIZE, &before);
-        CHECK_STATUS(status, TML_FILE_ACCESS);
+        CHECK_STATUS(status, TML_ERROR_FILE_ACCESS);
         CHECK(strstr(tml_last_error(tml), name));
         check_old(path);
         CHECK_EQ_I64(files_in_folder(true), 1); /* and nothing beside it */
@@ -758,7 +760,7 @@ TEST(a_full_disk_is_named_with_the_bytes_needed)
         SKIP("there is no /dev/full");
     tml_context *tml = open_context();
     strip s = make_strip(1000, 0);
-    CHECK_STATUS(tml_mesh_save(tml, path, &s.mesh), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_mesh_save(tml, path, &s.mesh), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "disk is full"));
     CHECK(strstr(tml_last_error(tml), "50084 bytes"));
     free_strip(&s);
@@ -784,7 +786,7 @@ TEST(cancel)
         snprintf(name, sizeof name, "old%s", formats[f].ending);
         const char *path = test_path(folder(), name);
         write_old(path);
-        CHECK_STATUS(tml_mesh_save(tml, path, &s.mesh), TML_CANCELLED);
+        CHECK_STATUS(tml_mesh_save(tml, path, &s.mesh), TML_ERROR_CANCELLED);
         tml_cancel_clear(tml);
         check_old(path);
         CHECK_EQ_I64(files_in_folder(true), 1);

@@ -552,7 +552,7 @@ TEST(what_was_saved_is_read_back)
         tml_status status = tml_mesh_load(tml, path, NULL, &file);
 #ifndef TML_GLTF
         if (i % 4 == 3) {
-            CHECK_STATUS(status, TML_UNSUPPORTED);
+            CHECK_STATUS(status, TML_ERROR_UNSUPPORTED);
             continue;
         }
 #endif
@@ -604,10 +604,10 @@ TEST(what_was_saved_is_read_back)
                     .uvs = uvs,
                     .uv_indices = uv_indices,
                     .uv_count = 4};
-    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_ERROR_INVALID_ARGUMENT);
     bad.uv_indices = NULL;
     bad.uv_count = 5;
-    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_save(tml, "/tmp/tml-never.obj", &bad), TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
 
@@ -644,86 +644,96 @@ TEST(faults_are_told_with_their_place)
         tml_status status;
         const char *message;
     } cases[] = {
-        {"a", "", TML_FILE_FORMAT, "empty"},
-        {"a", "what is this?", TML_UNSUPPORTED, "none of OBJ, PLY, STL, OFF and glTF"},
-        {"a.obj", "nothing here", TML_FILE_FORMAT, "no vertices"},
-        {"a.obj", "v 0 0 0\nv 1 0\n", TML_FILE_FORMAT, "line 2: has 2 numbers, needs 3"},
-        {"a.obj", "v 0 0 0\nv 1 0 zero\n", TML_FILE_FORMAT, "line 2: \"zero\" is no number"},
-        {"a.obj", "v 0 0 0\nv 1 nan 0\n", TML_FILE_FORMAT, "line 2: coordinate y is nan"},
-        {"a.obj", "v 0 0 1e39\n", TML_FILE_FORMAT, "line 1: coordinate z is 1e+39"},
-        {"a.obj", "v 0 0 0\nf 1 1 2\n", TML_FILE_FORMAT, "line 2: names vertex 2, the file has 1"},
-        {"a.obj", "v 0 0 0\nf 1 1 -2\n", TML_FILE_FORMAT, "line 2: names vertex -2"},
-        {"a.obj", "v 0 0 0\nf 1 0 1\n", TML_FILE_FORMAT, "line 2: names vertex 0"},
-        {"a.obj", "v 0 0 0\nf 1 1\n", TML_FILE_FORMAT, "line 2: a face has 2 corners"},
-        {"a.obj", "v 0 0 0\nf 1 1 1/2/3/4\n", TML_FILE_FORMAT, "line 2: \"1/2/3/4\" is no corner"},
-        {"a.obj", "v 0 0 0\nf 1 1 99999999999\n", TML_FILE_FORMAT, "line 2: names vertex"},
-        {"a.obj", "v 0 0 0\nvt 0 0\nf 1/1 1/1 1/2\n", TML_FILE_FORMAT, "texture coordinate 2"},
-        {"a.obj", "v 0 0 0\nvn 0 0 1\nf 1//1 1//1 1//2\n", TML_FILE_FORMAT, "normal 2"},
-        {"a.obj", "v 0 0 0\nt crease 3/1/0 0 0 0 1\n", TML_FILE_FORMAT, "counts are \"3/1/0\""},
-        {"a.obj", "v 0 0 0\nt crease 2/1/0 0 5 1\n", TML_FILE_FORMAT, "line 2: names vertex 6"},
-        {"a.obj", "v 0 0 0\nt corner 1/1/0 0 -1\n", TML_FILE_FORMAT, "sharpness is -1"},
-        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_FILE_FORMAT,
+        {"a", "", TML_ERROR_FILE_FORMAT, "empty"},
+        {"a", "what is this?", TML_ERROR_UNSUPPORTED, "none of OBJ, PLY, STL, OFF and glTF"},
+        {"a.obj", "nothing here", TML_ERROR_FILE_FORMAT, "no vertices"},
+        {"a.obj", "v 0 0 0\nv 1 0\n", TML_ERROR_FILE_FORMAT, "line 2: has 2 numbers, needs 3"},
+        {"a.obj", "v 0 0 0\nv 1 0 zero\n", TML_ERROR_FILE_FORMAT, "line 2: \"zero\" is no number"},
+        {"a.obj", "v 0 0 0\nv 1 nan 0\n", TML_ERROR_FILE_FORMAT, "line 2: coordinate y is nan"},
+        {"a.obj", "v 0 0 1e39\n", TML_ERROR_FILE_FORMAT, "line 1: coordinate z is 1e+39"},
+        {"a.obj", "v 0 0 0\nf 1 1 2\n", TML_ERROR_FILE_FORMAT,
+         "line 2: names vertex 2, the file has 1"},
+        {"a.obj", "v 0 0 0\nf 1 1 -2\n", TML_ERROR_FILE_FORMAT, "line 2: names vertex -2"},
+        {"a.obj", "v 0 0 0\nf 1 0 1\n", TML_ERROR_FILE_FORMAT, "line 2: names vertex 0"},
+        {"a.obj", "v 0 0 0\nf 1 1\n", TML_ERROR_FILE_FORMAT, "line 2: a face has 2 corners"},
+        {"a.obj", "v 0 0 0\nf 1 1 1/2/3/4\n", TML_ERROR_FILE_FORMAT,
+         "line 2: \"1/2/3/4\" is no corner"},
+        {"a.obj", "v 0 0 0\nf 1 1 99999999999\n", TML_ERROR_FILE_FORMAT, "line 2: names vertex"},
+        {"a.obj", "v 0 0 0\nvt 0 0\nf 1/1 1/1 1/2\n", TML_ERROR_FILE_FORMAT,
+         "texture coordinate 2"},
+        {"a.obj", "v 0 0 0\nvn 0 0 1\nf 1//1 1//1 1//2\n", TML_ERROR_FILE_FORMAT, "normal 2"},
+        {"a.obj", "v 0 0 0\nt crease 3/1/0 0 0 0 1\n", TML_ERROR_FILE_FORMAT,
+         "counts are \"3/1/0\""},
+        {"a.obj", "v 0 0 0\nt crease 2/1/0 0 5 1\n", TML_ERROR_FILE_FORMAT,
+         "line 2: names vertex 6"},
+        {"a.obj", "v 0 0 0\nt corner 1/1/0 0 -1\n", TML_ERROR_FILE_FORMAT, "sharpness is -1"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_ERROR_FILE_FORMAT,
          "face 0: names vertex 3, the file has 3 (counted from 0)"},
-        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", TML_FILE_FORMAT, "face 0: a corner is"},
-        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n2 0 1\n", TML_FILE_FORMAT, "face 0: a face has 2"},
-        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 inf\n3 0 1 2\n", TML_FILE_FORMAT,
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", TML_ERROR_FILE_FORMAT,
+         "face 0: a corner is"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n2 0 1\n", TML_ERROR_FILE_FORMAT,
+         "face 0: a face has 2"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 inf\n3 0 1 2\n", TML_ERROR_FILE_FORMAT,
          "vertex 2: coordinate z is inf"},
-        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n99999999 0 1 2\n", TML_FILE_FORMAT, "row 0 of 1"},
+        {"a", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n99999999 0 1 2\n", TML_ERROR_FILE_FORMAT,
+         "row 0 of 1"},
         {"a", "ply\nformat ascii 1.0\nelement vertex 99999999\nproperty float x\nend_header\n1\n",
-         TML_FILE_FORMAT, "truncated"},
+         TML_ERROR_FILE_FORMAT, "truncated"},
         {"a",
          "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
          "property float z\nend_header\n0 0 0\n",
-         TML_FILE_FORMAT, "it holds points"},
+         TML_ERROR_FILE_FORMAT, "it holds points"},
         {"a", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
-         TML_FILE_FORMAT, "line 6: \"endloop\" stands where vertex should"},
+         TML_ERROR_FILE_FORMAT, "line 6: \"endloop\" stands where vertex should"},
         {"a",
          "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
          "endloop\nendfacet\n",
-         TML_FILE_FORMAT, "endsolid"},
-        {"a", "OFF\n3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_FILE_FORMAT,
+         TML_ERROR_FILE_FORMAT, "endsolid"},
+        {"a", "OFF\n3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_ERROR_FILE_FORMAT,
          "line 6: names vertex 3"},
-        {"a", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_FILE_FORMAT, "ends before its last face"},
-        {"a", "OFF\n900000 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_FILE_FORMAT, "says 900000 vertices"},
-        {"a", "OFF\n1 1 0\n0 0 0\n3 0 0\n", TML_FILE_FORMAT, "line 4: is no face"},
-        {"a", "OFF BINARY\n\1\2\3\4", TML_UNSUPPORTED, "binary OFF"},
-        {"a", "4OFF\n1 0 0\n0 0 0 0\n", TML_UNSUPPORTED, "three dimensions"},
+        {"a", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_ERROR_FILE_FORMAT,
+         "ends before its last face"},
+        {"a", "OFF\n900000 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_ERROR_FILE_FORMAT,
+         "says 900000 vertices"},
+        {"a", "OFF\n1 1 0\n0 0 0\n3 0 0\n", TML_ERROR_FILE_FORMAT, "line 4: is no face"},
+        {"a", "OFF BINARY\n\1\2\3\4", TML_ERROR_UNSUPPORTED, "binary OFF"},
+        {"a", "4OFF\n1 0 0\n0 0 0 0\n", TML_ERROR_UNSUPPORTED, "three dimensions"},
 #ifdef TML_GLTF
-        {"a.gltf", "{\"asset\":{\"version\":\"1.0\"}}", TML_UNSUPPORTED, "no glTF 2"},
-        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}", TML_FILE_FORMAT, "no JSON"},
-        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}]", TML_FILE_FORMAT, "no JSON"},
-        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}}{}", TML_FILE_FORMAT, "no JSON"},
+        {"a.gltf", "{\"asset\":{\"version\":\"1.0\"}}", TML_ERROR_UNSUPPORTED, "no glTF 2"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}", TML_ERROR_FILE_FORMAT, "no JSON"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}]", TML_ERROR_FILE_FORMAT, "no JSON"},
+        {"a.gltf", "{\"asset\":{\"version\":\"2.0\"}}{}", TML_ERROR_FILE_FORMAT, "no JSON"},
         {"a.gltf", GLTF_HEAD "\"nodes\":[{\"children\":[0]}],\"scenes\":[{\"nodes\":[0]}]}",
-         TML_FILE_FORMAT, "node 0 has two parents"},
-        {"a.gltf", GLTF_HEAD "\"scene\":1,\"scenes\":[{\"nodes\":[0]}]}", TML_FILE_FORMAT,
+         TML_ERROR_FILE_FORMAT, "node 0 has two parents"},
+        {"a.gltf", GLTF_HEAD "\"scene\":1,\"scenes\":[{\"nodes\":[0]}]}", TML_ERROR_FILE_FORMAT,
          "names scene 1, the file has 1"},
         {"a.gltf", GLTF_HEAD "\"extensionsRequired\":[\"KHR_draco_mesh_compression\"]}",
-         TML_UNSUPPORTED, "KHR_draco_mesh_compression"},
+         TML_ERROR_UNSUPPORTED, "KHR_draco_mesh_compression"},
         {"a.gltf",
          GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":9}}]}]," GLTF_TAIL,
-         TML_FILE_FORMAT, "names accessor 9"},
+         TML_ERROR_FILE_FORMAT, "names accessor 9"},
         {"a.gltf",
          GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":1}}]}]," GLTF_TAIL,
-         TML_FILE_FORMAT, "another type"},
+         TML_ERROR_FILE_FORMAT, "another type"},
         {"a.gltf",
          GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
                    "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":5,\"type\":"
                    "\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\"buffers\":[{"
                    "\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}",
-         TML_FILE_FORMAT, "accessor 0 of 5 elements reaches past the end"},
+         TML_ERROR_FILE_FORMAT, "accessor 0 of 5 elements reaches past the end"},
         {"a.gltf",
          GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
                    "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":"
                    "9007199254740992,\"type\":\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,"
                    "\"byteLength\":48,\"byteStride\":9007199254740992}],\"buffers\":[{"
                    "\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}",
-         TML_FILE_FORMAT, "reaches past the end"},
+         TML_ERROR_FILE_FORMAT, "reaches past the end"},
         {"a.gltf",
          GLTF_HEAD "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],"
                    "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":1,\"type\":"
                    "\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],\"buffers\":[{"
                    "\"byteLength\":12,\"uri\":\"../../etc/passwd\"}]}",
-         TML_UNSUPPORTED, "within the header's own folder"},
+         TML_ERROR_UNSUPPORTED, "within the header's own folder"},
 #endif
     };
     memory_watch watch;
@@ -744,11 +754,11 @@ TEST(faults_are_told_with_their_place)
     writer w = {0};
     tml_mesh_file file;
     put_stl(&w, 3);
-    CHECK_STATUS(load_bytes(tml, "a.stl", w.data, w.size, NULL, &file), TML_FILE_FORMAT);
+    CHECK_STATUS(load_bytes(tml, "a.stl", w.data, w.size, NULL, &file), TML_ERROR_FILE_FORMAT);
     CHECK(strstr(tml_last_error(tml), "says 3 triangles, which are 234 bytes, and has 184"));
     tml_mesh_load_desc desc = {.weld = (tml_weld)7};
-    CHECK_STATUS(tml_mesh_load(tml, "a.obj", &desc, &file), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_mesh_load(tml, "/tmp/there/is/no.obj", NULL, &file), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_mesh_load(tml, "a.obj", &desc, &file), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_mesh_load(tml, "/tmp/there/is/no.obj", NULL, &file), TML_ERROR_FILE_ACCESS);
     CHECK(tml_mesh_format(tml, "/tmp/there/is/no.obj") == NULL);
     tml_close(tml);
 }
@@ -776,7 +786,8 @@ TEST(files_cut_short_at_every_byte)
             tml_mesh_file file;
             tml_status status =
                 load_bytes(tml, samples[i].name, samples[i].text, size, NULL, &file);
-            CHECK(status == TML_OK || status == TML_FILE_FORMAT || status == TML_UNSUPPORTED);
+            CHECK(status == TML_OK || status == TML_ERROR_FILE_FORMAT ||
+                  status == TML_ERROR_UNSUPPORTED);
             tml_mesh_file_free(tml, &file);
         }
     }
@@ -785,7 +796,7 @@ TEST(files_cut_short_at_every_byte)
         k == 1 ? put_ply(&w, 1, TML_U8, TML_I32) : put_stl(&w, 2);
         for (size_t size = 0; size < w.size; size++) {
             tml_mesh_file file;
-            CHECK(load_bytes(tml, "a.stl", w.data, size, NULL, &file) == TML_FILE_FORMAT);
+            CHECK(load_bytes(tml, "a.stl", w.data, size, NULL, &file) == TML_ERROR_FILE_FORMAT);
             tml_mesh_file_free(tml, &file);
         }
     }
@@ -800,8 +811,8 @@ TEST(memory_that_runs_out_at_every_request)
     size_t before = watch.live;
     tml_mesh_load_desc desc = {.weld = TML_WELD_ALWAYS};
     for (int i = 0; i < SAMPLE_COUNT; i++) {
-        tml_status status = TML_OUT_OF_MEMORY;
-        for (uint64_t request = 1; status == TML_OUT_OF_MEMORY && request < 200; request++) {
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
+        for (uint64_t request = 1; status == TML_ERROR_OUT_OF_MEMORY && request < 200; request++) {
             tml_mesh_file file;
             watch.fail_at = watch.count + request;
             status = load_bytes(tml, samples[i].name, samples[i].text, strlen(samples[i].text),
@@ -819,7 +830,7 @@ TEST(memory_that_runs_out_at_every_request)
     tml_mesh_file file;
     desc.memory_limit = 5000;
     CHECK_STATUS(load_bytes(tml, "a.obj", obj_text, sizeof obj_text - 1, &desc, &file),
-                 TML_OUT_OF_MEMORY);
+                 TML_ERROR_OUT_OF_MEMORY);
     CHECK(strstr(tml_last_error(tml), "desc.memory_limit is 5000"));
     tml_close(tml);
 }
@@ -904,7 +915,7 @@ TEST(collection)
         snprintf(relative, sizeof relative, "malformed/%s", faulty[i]);
         const char *path = test_full_data(relative);
         if (CHECK(path != NULL))
-            CHECK_STATUS(tml_mesh_load(tml, path, NULL, &file), TML_FILE_FORMAT);
+            CHECK_STATUS(tml_mesh_load(tml, path, NULL, &file), TML_ERROR_FILE_FORMAT);
     }
     tml_close(tml);
 }

@@ -132,12 +132,11 @@ static void check_context(tml_context *tml, bool by_kernel)
         for (uint64_t first = 0; first < pattern_count() && !test_failures; first += CHUNK) {
             for (uint32_t i = 0; i < CHUNK; i++)
                 bits[i] = pattern(first + i);
-            CHECK_OK(tml, tml_write(tml, in, 0, CHUNK, bits));
+            CHECK_OK(tml, tml_buffer_write(tml, in, 0, CHUNK, bits));
             if (by_kernel)
-                CHECK_OK(tml,
-                         tml_map_stream(tml, &(tml_map_desc){
-                                                 .kernel = TML_USE(same), .in = {in}, .out = out}));
-            CHECK_OK(tml, tml_read(tml, by_kernel ? out : in, is));
+                CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                               .kernel = TML_USE(same), .in = {in}, .out = out}));
+            CHECK_OK(tml, tml_buffer_read(tml, by_kernel ? out : in, is));
             for (uint32_t i = 0; i < CHUNK; i++)
                 if (!is_right(bits[i], is[i]))
                     test_fail(__FILE__, __LINE__, "0x%08x comes back as 0x%08x", bits[i], is[i]);
@@ -151,7 +150,7 @@ static void check_path(tml_gl_path path, bool by_kernel)
     tml_context *tml;
     tml_status status = tml_open(
         &(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &(tml_gl_desc){.path = path}}, &tml);
-    if (status == TML_NO_DEVICE || status == TML_UNSUPPORTED)
+    if (status == TML_ERROR_NO_DEVICE || status == TML_ERROR_UNSUPPORTED)
         SKIP("no OpenGL ES here, or no path %s", tml_gl_path_name(path));
     if (!CHECK_STATUS(status, TML_OK))
         return;
@@ -162,13 +161,13 @@ static void check_path(tml_gl_path path, bool by_kernel)
 /* Bytes to a float in a shader, and back. */
 TEST(shader_unpacks_and_packs)
 {
-    check_path(TML_GL_PACKED, true);
+    check_path(TML_GL_PATH_PACKED, true);
 }
 
 /* Float textures, packed to be read. */
 TEST(shader_packs)
 {
-    check_path(TML_GL_FLOAT_PACKED, false);
+    check_path(TML_GL_PATH_FLOAT_PACKED, false);
 }
 
 #endif

@@ -75,7 +75,7 @@ static bool has_format(tml_context *tml, const char *name)
     tml_picture picture;
     tml_status status = tml_picture_load(tml, seed(name), 0, &picture);
     tml_picture_free(tml, &picture);
-    return status != TML_UNSUPPORTED || !strstr(tml_last_error(tml), "built without");
+    return status != TML_ERROR_UNSUPPORTED || !strstr(tml_last_error(tml), "built without");
 }
 
 static double sample(const tml_picture *p, uint32_t x, uint32_t y, uint32_t c)
@@ -259,7 +259,7 @@ TEST(malformed_files)
         if (entry->d_name[0] == '.')
             continue;
         tml_status status = tml_picture_load(tml, test_path(root, entry->d_name), 0, &p);
-        if (status != TML_FILE_FORMAT && status != TML_UNSUPPORTED)
+        if (status != TML_ERROR_FILE_FORMAT && status != TML_ERROR_UNSUPPORTED)
             test_fail(__FILE__, __LINE__, "%s: %s", entry->d_name, tml_status_name(status));
         CHECK(!p.data && strstr(tml_last_error(tml), entry->d_name));
         seen++;
@@ -373,39 +373,39 @@ TEST(radiance_errors)
     static const uint8_t width[] = {2, 2, 0, 9}, empty[] = {2, 2, 0, 8, 0, 0, 0, 0};
     static const uint8_t past[] = {2, 2, 0, 8, 128 + 9, 0, 0, 0};
     radiance(&file, "FORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_UNSUPPORTED, "ra_xyze -r");
+    expect_error(tml, &file, TML_ERROR_UNSUPPORTED, "ra_xyze -r");
     radiance(&file, "FORMAT=64-bit\n\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "line 2 is \"FORMAT=64-bit\"");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "line 2 is \"FORMAT=64-bit\"");
     radiance(&file, "EXPOSURE=0\n\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "one number above 0");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "one number above 0");
     radiance(&file, "EXPOSURE=nan\n\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "one number above 0");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "one number above 0");
     radiance(&file, "COLORCORR=1 2\n\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "three numbers above 0");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "three numbers above 0");
     radiance(&file, "FORMAT=32-bit_rle_rgbe\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "before the empty line");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "before the empty line");
     static const char *const resolutions[] = {"-Y 1 -Y 1",   "-Y 1", "Y 1 X 1",  "-Y -1 +X 1",
                                               "-Y 1 +X 1 2", "1 1",  "-Z 1 +X 1"};
     for (size_t i = 0; i < sizeof resolutions / sizeof resolutions[0]; i++) {
         char lines[64];
         snprintf(lines, sizeof lines, "\n%s\n", resolutions[i]);
         radiance(&file, lines, begins, 4);
-        expect_error(tml, &file, TML_FILE_FORMAT, "needs a resolution such as");
+        expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "needs a resolution such as");
     }
     radiance(&file, "\n-Y 0 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "1 x 0 pixels");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "1 x 0 pixels");
     radiance(&file, "\n-Y 1 +X 1\n", begins, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "begins with a repetition");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "begins with a repetition");
     radiance(&file, "\n-Y 1 +X 3\n", long_run, 8);
-    expect_error(tml, &file, TML_FILE_FORMAT, "scan line 1 of 1: a run is longer");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "scan line 1 of 1: a run is longer");
     radiance(&file, "\n-Y 1 +X 8\n", width, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "its own width differs");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "its own width differs");
     radiance(&file, "\n-Y 1 +X 8\n", empty, 8);
-    expect_error(tml, &file, TML_FILE_FORMAT, "or empty");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "or empty");
     radiance(&file, "\n-Y 1 +X 8\n", past, 8);
-    expect_error(tml, &file, TML_FILE_FORMAT, "a run is longer");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "a run is longer");
     radiance(&file, "\n-Y 1 +X 9\n", long_run, 4);
-    expect_error(tml, &file, TML_FILE_FORMAT, "the file ends within it");
+    expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "the file ends within it");
     tml_close(tml);
 }
 
@@ -435,7 +435,7 @@ TEST(pfm_forms)
         add_text(&file, headers[i]);
         if (i != 4)
             add(&file, "0123456789ab", 12);
-        expect_error(tml, &file, TML_FILE_FORMAT, "a: ");
+        expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "a: ");
     }
     tml_close(tml);
 }
@@ -521,7 +521,7 @@ TEST(jpeg_forms)
     if (CHECK_OK(tml, tml_picture_load(tml, seed("grey.jpg"), 0, &p)))
         has_shape(&p, TML_U8, WIDTH, HEIGHT, 1);
     tml_picture_free(tml, &p);
-    CHECK_STATUS(tml_picture_load(tml, seed("cmyk.jpg"), 0, &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_load(tml, seed("cmyk.jpg"), 0, &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "CMYK") != NULL);
     tml_close(tml);
 }
@@ -549,9 +549,9 @@ TEST(openexr_forms)
     if (CHECK_OK(tml, tml_picture_load(tml, seed("uint_piz.exr"), 0, &p)))
         has_shape(&p, TML_F32, WIDTH, HEIGHT, 1);
     tml_picture_free(tml, &p);
-    CHECK_STATUS(tml_picture_load(tml, seed("tiled.exr"), 0, &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_load(tml, seed("tiled.exr"), 0, &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "--scanline") != NULL);
-    CHECK_STATUS(tml_picture_load(tml, seed("dwaa.exr"), 0, &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_load(tml, seed("dwaa.exr"), 0, &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "--compression zip") != NULL);
     tml_close(tml);
 }
@@ -579,7 +579,7 @@ TEST(cut_files)
             memcpy(cut.data, file.data, size);
             cut.size = size;
             tml_status status = load_bytes(tml, &cut, &p);
-            if (status != TML_FILE_FORMAT || p.data || !tml_last_error(tml)[0])
+            if (status != TML_ERROR_FILE_FORMAT || p.data || !tml_last_error(tml)[0])
                 test_fail(__FILE__, __LINE__, "%s: %s from its first %zu bytes", entry->d_name,
                           tml_status_name(status), size);
             tml_picture_free(tml, &p);
@@ -631,7 +631,7 @@ TEST(lying_sizes_allocate_little)
         file.size = 0;
         add_text(&file, texts[i]);
         add(&file, "\x09\x09\x09\x82\x09\x09\x09\x82", 8);
-        expect_error(tml, &file, TML_FILE_FORMAT, "a: ");
+        expect_error(tml, &file, TML_ERROR_FILE_FORMAT, "a: ");
     }
     /* The data window follows "dataWindow\0box2i\0" and a size of 16. */
     for (int side = 0; side < 4 && has_format(tml, "half_piz.exr"); side++)
@@ -661,15 +661,15 @@ TEST(limits_and_failing_memory)
     size_t live = watch.live;
     tml_picture p;
     const char *path = test_data("pictures/image1_128x85.hdr");
-    CHECK_STATUS(tml_picture_load(tml, path, 130559, &p), TML_OUT_OF_MEMORY);
+    CHECK_STATUS(tml_picture_load(tml, path, 130559, &p), TML_ERROR_OUT_OF_MEMORY);
     CHECK(strstr(tml_last_error(tml), "the limit is 130559") != NULL);
     if (CHECK_OK(tml, tml_picture_load(tml, path, 130560, &p)))
         tml_picture_free(tml, &p);
     static const char *const names[] = {"components.hdr", "flat.hdr",   "color.pfm",
                                         "palette.png",    "turned.jpg", "half_piz.exr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        tml_status status = TML_OUT_OF_MEMORY;
-        for (uint64_t n = 1; status == TML_OUT_OF_MEMORY && n < 50; n++) {
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
+        for (uint64_t n = 1; status == TML_ERROR_OUT_OF_MEMORY && n < 50; n++) {
             watch.count = 0;
             watch.fail_at = n;
             status = tml_picture_load(tml, seed(names[i]), 0, &p);
@@ -677,7 +677,7 @@ TEST(limits_and_failing_memory)
             tml_picture_free(tml, &p);
             CHECK_EQ_U64(watch.live, live);
         }
-        CHECK(status == TML_OK || status == TML_UNSUPPORTED);
+        CHECK(status == TML_OK || status == TML_ERROR_UNSUPPORTED);
         watch.fail_at = 0;
     }
     tml_close(tml);
@@ -818,18 +818,18 @@ TEST(refused_pictures)
     float pixel[4] = {1, 2, 3, 4};
     tml_picture p = {
         .data = pixel, .size = 16, .type = TML_F32, .width = 1, .height = 1, .channels = 4};
-    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "no alpha") != NULL);
-    CHECK_STATUS(tml_picture_save(tml, in_folder("c.png"), &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("c.png"), &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "tone-map") != NULL);
-    CHECK_STATUS(tml_picture_save(tml, in_folder("c.jpg"), &p), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_picture_save(tml, in_folder("none/c.png"), &p), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("c.jpg"), &p), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("none/c.png"), &p), TML_ERROR_UNSUPPORTED);
     p.channels = 3;
-    CHECK_STATUS(tml_picture_save(tml, in_folder("none/c.pfm"), &p), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("none/c.pfm"), &p), TML_ERROR_FILE_ACCESS);
     p.width = 2;
-    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_ERROR_INVALID_ARGUMENT);
     p.width = 0;
-    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_ERROR_INVALID_ARGUMENT);
     CHECK(access(in_folder("c.pfm"), F_OK) != 0 && access(in_folder("c.png"), F_OK) != 0);
     CHECK_STR(tml_picture_format(tml, seed("rgb.png")), "PNG");
     CHECK_STR(tml_picture_format(tml, seed("flat.hdr")), "Radiance");

@@ -569,68 +569,73 @@ TEST(damaged_files_are_refused_with_a_reason)
         const char *text, *word;
         tml_status status;
     } cases[] = {
-        {"", "empty", TML_FILE_FORMAT},
-        {"\n# nothing\n", "no points", TML_FILE_FORMAT},
-        {"hello world\n", "needs x, y and z", TML_FILE_FORMAT},
-        {"1 2 3\n1 2\n", "line 2 has 2 columns", TML_FILE_FORMAT},
-        {"1 2 3\n1 two 3\n", "\"two\"", TML_FILE_FORMAT},
-        {"1,5;2,5;3,5\n", "\"1,5\"", TML_FILE_FORMAT},
-        {"3\n1 2 3\n4 5 6\n", "says 3 points, the file has 2", TML_FILE_FORMAT},
-        {"2\nc\nC 1 2 3\n", "says 2 points, the file has 1", TML_FILE_FORMAT},
-        {"\x01\x02\x03", "none of PLY", TML_FILE_FORMAT},
-        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", ".vtu", TML_UNSUPPORTED},
-        {"BgeoV\x05", ".bgeo", TML_UNSUPPORTED},
-        {"\x1f\x8b\x08", "gunzip", TML_UNSUPPORTED},
-        {"glTF\x02", "a mesh", TML_UNSUPPORTED},
-        {PLY, "end_header", TML_FILE_FORMAT},
-        {PLY "end_header\n", "no element vertex", TML_FILE_FORMAT},
-        {"ply\nend_header\n", "no format", TML_FILE_FORMAT},
-        {"ply\nformat ascii 2.0\nend_header\n", "format ascii 2.0", TML_FILE_FORMAT},
-        {PLY "element vertex many\nend_header\n", "element vertex many", TML_FILE_FORMAT},
-        {PLY "property float x\nend_header\n", "property float x", TML_FILE_FORMAT},
-        {PLY "element vertex 1\nproperty half x\nend_header\n", "property half", TML_FILE_FORMAT},
+        {"", "empty", TML_ERROR_FILE_FORMAT},
+        {"\n# nothing\n", "no points", TML_ERROR_FILE_FORMAT},
+        {"hello world\n", "needs x, y and z", TML_ERROR_FILE_FORMAT},
+        {"1 2 3\n1 2\n", "line 2 has 2 columns", TML_ERROR_FILE_FORMAT},
+        {"1 2 3\n1 two 3\n", "\"two\"", TML_ERROR_FILE_FORMAT},
+        {"1,5;2,5;3,5\n", "\"1,5\"", TML_ERROR_FILE_FORMAT},
+        {"3\n1 2 3\n4 5 6\n", "says 3 points, the file has 2", TML_ERROR_FILE_FORMAT},
+        {"2\nc\nC 1 2 3\n", "says 2 points, the file has 1", TML_ERROR_FILE_FORMAT},
+        {"\x01\x02\x03", "none of PLY", TML_ERROR_FILE_FORMAT},
+        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", ".vtu",
+         TML_ERROR_UNSUPPORTED},
+        {"BgeoV\x05", ".bgeo", TML_ERROR_UNSUPPORTED},
+        {"\x1f\x8b\x08", "gunzip", TML_ERROR_UNSUPPORTED},
+        {"glTF\x02", "a mesh", TML_ERROR_UNSUPPORTED},
+        {PLY, "end_header", TML_ERROR_FILE_FORMAT},
+        {PLY "end_header\n", "no element vertex", TML_ERROR_FILE_FORMAT},
+        {"ply\nend_header\n", "no format", TML_ERROR_FILE_FORMAT},
+        {"ply\nformat ascii 2.0\nend_header\n", "format ascii 2.0", TML_ERROR_FILE_FORMAT},
+        {PLY "element vertex many\nend_header\n", "element vertex many", TML_ERROR_FILE_FORMAT},
+        {PLY "property float x\nend_header\n", "property float x", TML_ERROR_FILE_FORMAT},
+        {PLY "element vertex 1\nproperty half x\nend_header\n", "property half",
+         TML_ERROR_FILE_FORMAT},
         {PLY "element vertex 1\nproperty list float int a\nend_header\n", "list float",
-         TML_FILE_FORMAT},
-        {PLY "element vertex 1\nproperty float x\nend_header\n1\n", "no \"y\"", TML_FILE_FORMAT},
+         TML_ERROR_FILE_FORMAT},
+        {PLY "element vertex 1\nproperty float x\nend_header\n1\n", "no \"y\"",
+         TML_ERROR_FILE_FORMAT},
         {PLY "element vertex 18446744073709551615\n" XYZ_PROPERTIES "end_header\n1 2 3\n",
-         "truncated", TML_FILE_FORMAT},
+         "truncated", TML_ERROR_FILE_FORMAT},
         {PLY "element vertex 2\n" XYZ_PROPERTIES "end_header\n1 2 3 4 x 6\n", "row 1 of 2",
-         TML_FILE_FORMAT},
+         TML_ERROR_FILE_FORMAT},
         {PLY "element a 1\nproperty list int int b\nelement vertex 1\n" XYZ_PROPERTIES
              "end_header\n-1 1 2 3\n",
-         "row 0 of 1 of element a", TML_FILE_FORMAT},
+         "row 0 of 1 of element a", TML_ERROR_FILE_FORMAT},
         {PLY "element a 1\nproperty list int int b\nelement vertex 1\n" XYZ_PROPERTIES
              "end_header\n9000000 1 2 3\n",
-         "row 0 of 1 of element a", TML_FILE_FORMAT},
+         "row 0 of 1 of element a", TML_ERROR_FILE_FORMAT},
         {"ply\nformat binary_little_endian 1.0\nelement a 1\nproperty list int int b\nend_header\n"
          "\xff\xff\xff\x7f",
-         "element a", TML_FILE_FORMAT},
-        {PCD, "no DATA", TML_FILE_FORMAT},
-        {PCD "DATA ascii\n", "no FIELDS", TML_FILE_FORMAT},
-        {PCD "FIELDS x y z\nSIZE 4 4\nDATA ascii\n", "SIZE 4 4", TML_FILE_FORMAT},
+         "element a", TML_ERROR_FILE_FORMAT},
+        {PCD, "no DATA", TML_ERROR_FILE_FORMAT},
+        {PCD "DATA ascii\n", "no FIELDS", TML_ERROR_FILE_FORMAT},
+        {PCD "FIELDS x y z\nSIZE 4 4\nDATA ascii\n", "SIZE 4 4", TML_ERROR_FILE_FORMAT},
         {PCD "FIELDS x y z\nSIZE 2 4 4\nTYPE F F F\nDATA ascii\n", "TYPE F and SIZE 2",
-         TML_FILE_FORMAT},
+         TML_ERROR_FILE_FORMAT},
         {PCD_XYZ "WIDTH 2\nHEIGHT 2\nPOINTS 3\nDATA ascii\n", "WIDTH 2 x HEIGHT 2",
-         TML_FILE_FORMAT},
-        {PCD_XYZ "WIDTH 5000000000\nHEIGHT 5000000000\nDATA ascii\n", "POINTS", TML_FILE_FORMAT},
-        {PCD_XYZ "WIDTH 5000000000\nDATA binary\n1234", "truncated", TML_FILE_FORMAT},
-        {PCD_XYZ "WIDTH 1\nDATA ascii\n1 2 three\n", "point 0 of 1", TML_FILE_FORMAT},
-        {PCD_XYZ "WIDTH 1\nDATA zip\n", "DATA zip", TML_FILE_FORMAT},
-        {PCD_XYZ "WIDTH 1\nDATA binary_compressed\n1234", "sizes", TML_FILE_FORMAT},
+         TML_ERROR_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 5000000000\nHEIGHT 5000000000\nDATA ascii\n", "POINTS",
+         TML_ERROR_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 5000000000\nDATA binary\n1234", "truncated", TML_ERROR_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA ascii\n1 2 three\n", "point 0 of 1", TML_ERROR_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA zip\n", "DATA zip", TML_ERROR_FILE_FORMAT},
+        {PCD_XYZ "WIDTH 1\nDATA binary_compressed\n1234", "sizes", TML_ERROR_FILE_FORMAT},
         {PCD "FIELDS x y\nSIZE 4 4\nTYPE F F\nWIDTH 1\nDATA ascii\n1 2\n", "no \"z\"",
-         TML_FILE_FORMAT},
-        {"# vtk DataFile Version 3.0\n", "first three lines", TML_FILE_FORMAT},
-        {"# vtk DataFile Version 3.0\nt\nTEXT\n", "ASCII nor BINARY", TML_FILE_FORMAT},
-        {"# vtk DataFile Version 3.0\nt\nASCII\nPOINTS 0 float\n", "DATASET", TML_FILE_FORMAT},
+         TML_ERROR_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\n", "first three lines", TML_ERROR_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\nt\nTEXT\n", "ASCII nor BINARY", TML_ERROR_FILE_FORMAT},
+        {"# vtk DataFile Version 3.0\nt\nASCII\nPOINTS 0 float\n", "DATASET",
+         TML_ERROR_FILE_FORMAT},
         {"# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\n", "a volume",
-         TML_UNSUPPORTED},
-        {VTK, "no POINTS", TML_FILE_FORMAT},
-        {VTK "POINTS 2 float\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
-        {VTK "POINTS 1 float\n1 2 x\n", "point 0 of 1", TML_FILE_FORMAT},
-        {VTK "POINTS 1 half\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
-        {VTK "POINTS 6148914691236517206 float\n1 2 3\n", "section POINTS", TML_FILE_FORMAT},
-        {VTK "POINTS 1 float\n1 2 3\nWHAT 1\n", "section WHAT", TML_FILE_FORMAT},
-        {"LASF", "header needs 227", TML_FILE_FORMAT},
+         TML_ERROR_UNSUPPORTED},
+        {VTK, "no POINTS", TML_ERROR_FILE_FORMAT},
+        {VTK "POINTS 2 float\n1 2 3\n", "section POINTS", TML_ERROR_FILE_FORMAT},
+        {VTK "POINTS 1 float\n1 2 x\n", "point 0 of 1", TML_ERROR_FILE_FORMAT},
+        {VTK "POINTS 1 half\n1 2 3\n", "section POINTS", TML_ERROR_FILE_FORMAT},
+        {VTK "POINTS 6148914691236517206 float\n1 2 3\n", "section POINTS", TML_ERROR_FILE_FORMAT},
+        {VTK "POINTS 1 float\n1 2 3\nWHAT 1\n", "section WHAT", TML_ERROR_FILE_FORMAT},
+        {"LASF", "header needs 227", TML_ERROR_FILE_FORMAT},
     };
     tml_context *tml = open_context();
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -653,14 +658,14 @@ TEST(damaged_las_is_refused_with_a_reason)
         const char *word;
         tml_status status;
     } cases[] = {
-        {104, 0x83, TML_U8, "las2las", TML_UNSUPPORTED}, /* the compressed bit */
-        {104, 11, TML_U8, "point format is 11", TML_UNSUPPORTED},
-        {24, 2, TML_U8, "version is 2.2", TML_UNSUPPORTED},
-        {94, 100, TML_U16, "header size is 100", TML_FILE_FORMAT},
-        {96, 100, TML_U32, "offset to point data is 100", TML_FILE_FORMAT},
-        {96, 4e9, TML_U32, "offset to point data", TML_FILE_FORMAT},
-        {105, 33, TML_U16, "record length is 33", TML_FILE_FORMAT},
-        {107, 4e9, TML_U32, "truncated", TML_FILE_FORMAT},
+        {104, 0x83, TML_U8, "las2las", TML_ERROR_UNSUPPORTED}, /* the compressed bit */
+        {104, 11, TML_U8, "point format is 11", TML_ERROR_UNSUPPORTED},
+        {24, 2, TML_U8, "version is 2.2", TML_ERROR_UNSUPPORTED},
+        {94, 100, TML_U16, "header size is 100", TML_ERROR_FILE_FORMAT},
+        {96, 100, TML_U32, "offset to point data is 100", TML_ERROR_FILE_FORMAT},
+        {96, 4e9, TML_U32, "offset to point data", TML_ERROR_FILE_FORMAT},
+        {105, 33, TML_U16, "record length is 33", TML_ERROR_FILE_FORMAT},
+        {107, 4e9, TML_U32, "truncated", TML_ERROR_FILE_FORMAT},
     };
     tml_context *tml = open_context();
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -677,7 +682,7 @@ TEST(damaged_las_is_refused_with_a_reason)
     make_las(&file, 5, 2, 3);
     memcpy(file.data + 227 + 54 + 10 + 2, "laszip encoded", 14); /* the second record's user */
     tml_points points;
-    CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_UNSUPPORTED);
+    CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "las2las"));
     free(file.data);
     tml_close(tml);
@@ -775,7 +780,7 @@ TEST(failed_allocations_are_reported_and_leak_nothing)
     make_pcd(&packed, 100, PCD_PACKED, "0.7");
     for (int which = 0; which < 2; which++) {
         const bytes *chosen = which ? &packed : &file;
-        tml_status status = TML_OUT_OF_MEMORY;
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
         int failures = 0;
         for (int64_t nth = 0; nth < 100 && status != TML_OK; nth++) {
             failing_allocator state = {.until_failure = INT64_MAX};
@@ -789,7 +794,7 @@ TEST(failed_allocations_are_reported_and_leak_nothing)
             status = parse(tml, chosen->data, chosen->size, &points);
             failures += status != TML_OK;
             if (status != TML_OK)
-                CHECK_STATUS(status, TML_OUT_OF_MEMORY);
+                CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
             tml_points_free(tml, &points);
             CHECK_EQ_I64(state.alive, alive);
             tml_close(tml);
@@ -816,7 +821,7 @@ TEST(cancel)
     tml_open_desc desc = {.threads = 1, .progress = cancel_in_points};
     if (CHECK_OK(NULL, tml_open(&desc, &tml))) {
         tml_points points;
-        CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_CANCELLED);
+        CHECK_STATUS(parse(tml, file.data, file.size, &points), TML_ERROR_CANCELLED);
         CHECK(!points.positions);
         tml_close(tml);
     }
@@ -960,13 +965,13 @@ TEST(files_that_are_refused)
         const char *name, *word;
         tml_status status;
     } cases[] = {
-        {"points/sph_dam_break_09.bgeo", ".bgeo", TML_UNSUPPORTED},
-        {"points/sph_fluid_250.vtu", ".vtu", TML_UNSUPPORTED},
-        {"malformed/assimp_empty.ply", "empty", TML_FILE_FORMAT},
-        {"malformed/trimesh_ply_empty_header.ply", "no element vertex", TML_FILE_FORMAT},
-        {"malformed/assimp_malformed.obj", "a mesh", TML_UNSUPPORTED},
-        {"malformed/trimesh_stl_empty_bin.stl", "a mesh", TML_UNSUPPORTED},
-        {"malformed/assimp_invalid.off", "a mesh", TML_UNSUPPORTED},
+        {"points/sph_dam_break_09.bgeo", ".bgeo", TML_ERROR_UNSUPPORTED},
+        {"points/sph_fluid_250.vtu", ".vtu", TML_ERROR_UNSUPPORTED},
+        {"malformed/assimp_empty.ply", "empty", TML_ERROR_FILE_FORMAT},
+        {"malformed/trimesh_ply_empty_header.ply", "no element vertex", TML_ERROR_FILE_FORMAT},
+        {"malformed/assimp_malformed.obj", "a mesh", TML_ERROR_UNSUPPORTED},
+        {"malformed/trimesh_stl_empty_bin.stl", "a mesh", TML_ERROR_UNSUPPORTED},
+        {"malformed/assimp_invalid.off", "a mesh", TML_ERROR_UNSUPPORTED},
     };
     if (!test_full_data(cases[0].name))
         SKIP("TML_DATA names no collection");
@@ -983,7 +988,7 @@ TEST(a_missing_file_is_an_access_error)
 {
     tml_context *tml = open_context();
     tml_points points;
-    CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", &points), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_points_load(tml, "/nowhere/cloud.ply", &points), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "/nowhere/cloud.ply"));
     tml_close(tml);
 }

@@ -280,13 +280,13 @@ static uint16_t want_count(generator *g, uint8_t context, uint64_t count)
 static tml_type fold_type(generator *g, tml_fold fold, tml_type in)
 {
     switch (fold) {
-    case TML_MIN:
-    case TML_MAX:
+    case TML_FOLD_MIN:
+    case TML_FOLD_MAX:
         return in;
-    case TML_ARGMIN:
-    case TML_ARGMAX:
+    case TML_FOLD_ARGMIN:
+    case TML_FOLD_ARGMAX:
         return chance(g, 50) ? TML_U32 : TML_U64;
-    case TML_SUM:
+    case TML_FOLD_SUM:
         if (!tml_type_is_float(in))
             return chance(g, 50) ? TML_U64 : TML_I64;
         return chance(g, 70) ? TML_F32 : TML_F64;
@@ -328,7 +328,7 @@ static void make_map(generator *g, call *c)
 
 static void make_reduce(generator *g, call *c)
 {
-    c->fold = (uint8_t)below(g, TML_MEAN + 1);
+    c->fold = (uint8_t)below(g, TML_FOLD_MEAN + 1);
     c->at[AT_IN] = want_any(g, c->context, scalar_types, any_style(g));
     const sketch *in = &g->arrays[c->at[AT_IN]];
     choose_length(g, c, in->count);
@@ -438,7 +438,7 @@ static void make_unique(generator *g, call *c)
 static void make_segments(generator *g, call *c)
 {
     bool is_scan = c->kind == CALL_SCAN_SEGMENTS;
-    c->fold = (uint8_t)below(g, TML_MEAN + 1);
+    c->fold = (uint8_t)below(g, TML_FOLD_MEAN + 1);
     c->options |= chance(g, 50) ? OPTION_INCLUSIVE : 0;
     c->at[AT_IN] = want_any(g, c->context, is_scan ? scan_types : scalar_types, any_style(g));
     const sketch in = g->arrays[c->at[AT_IN]];

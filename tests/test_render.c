@@ -357,16 +357,16 @@ TEST(sizes_out_of_range_are_refused)
     tml_context *tml = open_with(1);
     render_desc desc = blue;
     desc.width = 0;
-    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_ERROR_INVALID_ARGUMENT);
     desc.width = RENDER_MAX_SIDE + 1;
-    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &desc, rgba), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "8192") != NULL);
     desc = blue;
     tml_mesh huge = {.triangle_count = UINT64_C(1) << 32};
-    CHECK_STATUS(render_mesh(tml, &huge, &desc, rgba), TML_UNSUPPORTED);
+    CHECK_STATUS(render_mesh(tml, &huge, &desc, rgba), TML_ERROR_UNSUPPORTED);
     tml_cancel(tml);
     static uint8_t picture[4 * WIDTH * HEIGHT];
-    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &blue, picture), TML_CANCELLED);
+    CHECK_STATUS(render_mesh(tml, &(tml_mesh){0}, &blue, picture), TML_ERROR_CANCELLED);
     tml_close(tml);
 }
 

@@ -72,7 +72,7 @@ static void check_sums(tml_context *tml, tml_type type, const void *data)
     CHECK_OK(tml, tml_reduce_segments(
                       tml, &(tml_reduce_segments_desc){.in = in, .offsets = begins, .out = out}));
     uint32_t got[SEGMENTS], expected;
-    CHECK_OK(tml, tml_read(tml, out, got));
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
     for (int s = 0; s < SEGMENTS; s++) {
         uint32_t count = offsets[s + 1] - offsets[s];
         if (count == 0) {
@@ -81,7 +81,7 @@ static void check_sums(tml_context *tml, tml_type type, const void *data)
         }
         tml_buffer alone = buffer_of(tml, type, count, (const char *)data + offsets[s] * size);
         CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .out = one}));
-        CHECK_OK(tml, tml_read(tml, one, &expected));
+        CHECK_OK(tml, tml_buffer_read(tml, one, &expected));
         CHECK_EQ_U64(got[s], expected);
         tml_buffer_destroy(tml, alone);
     }
@@ -110,7 +110,7 @@ static void check_scans(tml_context *tml, bool inclusive)
     CHECK_OK(tml, tml_scan_segments(
                       tml, &(tml_scan_segments_desc){
                                .in = in, .offsets = begins, .inclusive = inclusive, .out = out}));
-    CHECK_OK(tml, tml_read(tml, out, got));
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
     for (int s = 0; s < SEGMENTS; s++) {
         uint32_t count = offsets[s + 1] - offsets[s], wrong = 0;
         if (count == 0)
@@ -118,7 +118,7 @@ static void check_scans(tml_context *tml, bool inclusive)
         tml_buffer alone = buffer_of(tml, TML_F32, count, values + offsets[s]);
         CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
                                         .in = alone, .inclusive = inclusive, .out = alone}));
-        CHECK_OK(tml, tml_read(tml, alone, expected));
+        CHECK_OK(tml, tml_buffer_read(tml, alone, expected));
         for (uint32_t i = 0; i < count; i++)
             wrong += got[offsets[s] + i] != expected[i];
         CHECK_EQ_U64(wrong, 0);
@@ -195,9 +195,10 @@ static void falls_on(tml_context *tml)
             tml_buffer scans = buffer_of(tml, type, MANY + GUARD, before);
             tml_buffer sums = buffer_of(tml, type, FALLS + GUARD, before);
             CHECK_OK(tml,
-                     tml_reduce_segments(
-                         tml, &(tml_reduce_segments_desc){
-                                  .fold = TML_MAX, .in = in, .offsets = offsets_in, .out = sums}));
+                     tml_reduce_segments(tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_MAX,
+                                                                          .in = in,
+                                                                          .offsets = offsets_in,
+                                                                          .out = sums}));
             CHECK_OK(tml,
                      tml_scan_segments(tml, &(tml_scan_segments_desc){
                                                 .in = in, .offsets = offsets_in, .out = scans}));

@@ -39,7 +39,7 @@ static bool streams_alike(tml_context *tml, const char *path, const tml_volume_l
            CHECK(info.type == volume.type && info.slope == volume.slope && !info.data) &&
            CHECK_STR(info.format, volume.format);
     if (stream && count)
-        CHECK_STATUS(tml_volume_stream_read(stream, 0, 1, read), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_volume_stream_read(stream, 0, 1, read), TML_ERROR_INVALID_ARGUMENT);
     const void *mapped;
     bool is_mapped = stream && tml_volume_stream_map(stream, &mapped) == TML_OK;
     for (uint64_t z = 0; is_mapped && z <= count; z += count) { /* let go, they are still there */
@@ -47,7 +47,7 @@ static bool streams_alike(tml_context *tml, const char *path, const tml_volume_l
         CHECK_OK(tml, tml_volume_stream_bring(stream, count - z, z));
     }
     if (stream)
-        CHECK_STATUS(tml_volume_stream_bring(stream, count, 1), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_volume_stream_bring(stream, count, 1), TML_ERROR_INVALID_ARGUMENT);
     if (is_mapped)
         good = CHECK(memcmp(mapped, volume.data, volume.size) == 0) && good;
     if (!good)
@@ -155,11 +155,11 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
     tml_volume info;
     tml_volume_stream *stream;
     CHECK_STATUS(tml_volume_stream_open(tml, in_folder("pieces.nhdr"), NULL, &info, &stream),
-                 TML_FILE_ACCESS);
+                 TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "slice03.raw") != NULL && !stream);
     write_file("slice03.raw", samples, 7);
     CHECK_STATUS(tml_volume_stream_open(tml, in_folder("pieces.nhdr"), NULL, &info, &stream),
-                 TML_FILE_FORMAT);
+                 TML_ERROR_FILE_FORMAT);
 
     /* Components beside one another, of a slice, of all; frames; big-endian; bytes at the end. */
     static const char *const layouts[] = {
@@ -189,7 +189,7 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
                     "encoding: ascii\n\n1 2 3 4 5 6 7 8\n");
     write_file("text.nrrd", file, (size_t)size);
     CHECK_STATUS(tml_volume_stream_open(tml, in_folder("text.nrrd"), NULL, &info, &stream),
-                 TML_UNSUPPORTED);
+                 TML_ERROR_UNSUPPORTED);
     remove_files();
     tml_close(tml);
 }
@@ -213,7 +213,7 @@ TEST(a_stream_that_breaks_off)
     if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("cut.raw.gz"), &raw, &info, &stream))) {
         CHECK_OK(tml, tml_volume_stream_read(stream, 0, 2, out));
         CHECK(memcmp(out, samples, 4 * LAYER) == 0);
-        CHECK_STATUS(tml_volume_stream_read(stream, 2, SIDE - 2, out), TML_FILE_FORMAT);
+        CHECK_STATUS(tml_volume_stream_read(stream, 2, SIDE - 2, out), TML_ERROR_FILE_FORMAT);
         CHECK(strstr(tml_last_error(tml), "cut.raw.gz") != NULL);
         tml_volume_stream_close(stream);
     }
@@ -235,7 +235,7 @@ TEST(a_mapped_file_that_is_shortened)
     tml_volume_stream *stream;
     const void *mapped;
     if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("long.raw"), &raw, &info, &stream))) {
-        CHECK_STATUS(tml_volume_stream_bring(stream, 0, 1), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_volume_stream_bring(stream, 0, 1), TML_ERROR_INVALID_ARGUMENT);
         CHECK_OK(tml, tml_volume_stream_map(stream, &mapped));
         CHECK_OK(tml, tml_volume_stream_bring(stream, 0, SIDE));
         CHECK(truncate(in_folder("long.raw"), LAYER * SIDE) == 0); /* half of it */
@@ -243,7 +243,7 @@ TEST(a_mapped_file_that_is_shortened)
         CHECK(memcmp(mapped, samples, LAYER * SIDE) == 0);
         tml_status status = tml_volume_stream_bring(stream, SIDE / 2, 1);
         if (status != TML_OK) /* a system that cannot tell */
-            CHECK_STATUS(status, TML_FILE_ACCESS);
+            CHECK_STATUS(status, TML_ERROR_FILE_ACCESS);
         tml_volume_stream_close(stream);
     }
     remove_files();
@@ -411,18 +411,20 @@ TEST(meshes_that_fail_leave_nothing)
     tml_mesh mesh = {.positions = m.positions, .indices = m.narrow, .vertex_count = 100};
     mesh.triangle_count = 10; /* some of which name vertices that never come */
     const tml_mesh_stream_desc desc = {0}, with_normals = {.normals = true};
-    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.xyz"), &desc, &stream), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("no/a.ply"), &desc, &stream), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.xyz"), &desc, &stream),
+                 TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("no/a.ply"), &desc, &stream),
+                 TML_ERROR_FILE_ACCESS);
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream))) {
         CHECK_OK(tml, tml_mesh_stream_add(stream, 0, &mesh));
-        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &with_normals, &stream))) {
-        CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_INVALID_ARGUMENT);
-        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
-        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_CANCELLED), TML_CANCELLED);
+        CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
     CHECK_EQ_U64(file_count(), 0);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"}; /* no piece at all */
     for (int i = 0; i < 5; i++) {
@@ -477,17 +479,17 @@ static bool stream_surface(tml_context *tml, tml_context *reader, const char *fr
     if (!CHECK_OK(reader, tml_volume_stream_open(reader, from, NULL, &info, &pipe.in)))
         return false;
     bool good = CHECK_OK(tml, tml_mesh_stream_open(tml, to, &mesh, &pipe.out));
-    tml_surface_stream_desc desc = {.surface = *surface,
-                                    .type = info.type,
-                                    .read = pipe_read,
-                                    .write = pipe_write,
-                                    .user = &pipe,
-                                    .slab_layers = layers};
+    tml_surface_slabs_desc desc = {.surface = *surface,
+                                   .type = info.type,
+                                   .read = pipe_read,
+                                   .write = pipe_write,
+                                   .user = &pipe,
+                                   .slab_layers = layers};
     tml_surface_result result = {0};
     desc.surface.volume = (tml_buffer){0, 0};
     if (good)
-        good = CHECK_OK(tml,
-                        tml_mesh_stream_finish(pipe.out, tml_surface_stream(tml, &desc, &result)));
+        good =
+            CHECK_OK(tml, tml_mesh_stream_finish(pipe.out, tml_surface_slabs(tml, &desc, &result)));
     tml_surface_free(tml, &result);
     tml_volume_stream_close(pipe.in);
     return good;
@@ -498,8 +500,8 @@ static bool save_whole(tml_context *tml, const char *path, tml_surface_result *r
     void *arrays[3] = {NULL, NULL, NULL};
     const tml_buffer buffers[3] = {result->vertices, result->vertex_normals, result->indices};
     for (int i = 0; i < 3; i++)
-        if (!tml_is_none(buffers[i]))
-            CHECK_OK(tml, tml_map(tml, buffers[i], &arrays[i]));
+        if (!tml_buffer_is_none(buffers[i]))
+            CHECK_OK(tml, tml_buffer_map(tml, buffers[i], &arrays[i]));
     const tml_mesh mesh = {.positions = arrays[0],
                            .normals = arrays[1],
                            .indices = soup ? NULL : arrays[2],
@@ -524,9 +526,9 @@ static void choose_isovalues(const tml_volume *volume, tml_context *tml, double 
     if (CHECK_OK(tml, tml_surface_index(tml, &desc, &found))) {
         uint64_t bricks;
         double low = INFINITY, high = -INFINITY;
-        tml_buffer_info(tml, found, NULL, &bricks);
+        tml_buffer_describe(tml, found, NULL, &bricks);
         for (uint64_t i = 0; i < bricks; i++) {
-            CHECK_OK(tml, tml_read_range(tml, found, i, 1, range));
+            CHECK_OK(tml, tml_buffer_read_range(tml, found, i, 1, range));
             low = fmin(low, isfinite(range[0]) ? (double)range[0] : low);
             high = fmax(high, isfinite(range[1]) ? (double)range[1] : high);
         }
@@ -660,7 +662,7 @@ TEST(a_large_volume_goes_through_little_memory)
     const uint64_t memory = side * side * 24; /* of layers: a few, of the volume: a small part */
     CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
     CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("balls.ply"), &mesh, &pipe.out));
-    const tml_surface_stream_desc desc = {
+    const tml_surface_slabs_desc desc = {
         .surface = {.grid = info.grid, .iso = 100, .normals = TML_NORMALS_CENTRAL},
         .type = TML_U8,
         .read = pipe_read,
@@ -668,7 +670,7 @@ TEST(a_large_volume_goes_through_little_memory)
         .user = &pipe,
         .memory = memory};
     tml_surface_result result = {0};
-    tml_status status = tml_surface_stream(tml, &desc, &result);
+    tml_status status = tml_surface_slabs(tml, &desc, &result);
     CHECK_OK(tml, tml_mesh_stream_finish(pipe.out, status));
     /* Every ball is closed, and all are alike: faces, edges and vertices of each add up to 2. */
     uint64_t balls = 512;

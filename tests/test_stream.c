@@ -530,7 +530,7 @@ static void map_test(case_run *c)
         tml_buffer_desc alias = {.type = type, .count = bound, .host = out->data};
         case_call(c, c->engine == TML_ENGINE_CPU
                          ? tml_buffer_create(c->tml, &alias, &desc.out)
-                         : tml_error(c->tml, TML_UNSUPPORTED, "no memory under two types"));
+                         : tml_error(c->tml, TML_ERROR_UNSUPPORTED, "no memory under two types"));
     }
     if (!row->in[0] && !desc.length.exact)
         desc.length.count = bound;
@@ -540,7 +540,7 @@ static void map_test(case_run *c)
 
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
-        status = tml_map_stream(c->tml, &desc);
+        status = tml_map(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status)) {
         uint8_t *expected = malloc(bound * size + 1);
         if (!expected)
@@ -589,13 +589,13 @@ static tml_fold fold_of(const case_run *c)
 static tml_type fold_type(tml_fold fold, tml_type type, bool narrow)
 {
     switch (fold) {
-    case TML_MIN:
-    case TML_MAX:
+    case TML_FOLD_MIN:
+    case TML_FOLD_MAX:
         return type;
-    case TML_ARGMIN:
-    case TML_ARGMAX:
+    case TML_FOLD_ARGMIN:
+    case TML_FOLD_ARGMAX:
         return narrow ? TML_U32 : TML_U64;
-    case TML_SUM:
+    case TML_FOLD_SUM:
         if (!tml_type_is_float(type))
             return tml_type_is_signed(type) ? TML_I64 : TML_U64;
         return narrow ? TML_F32 : TML_F64;
@@ -651,7 +651,7 @@ static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in
     if (c->result != CASE_PASSED)
         return;
     number got = load(out_type, out->data, at);
-    if (fold == TML_SUM || fold == TML_MEAN) {
+    if (fold == TML_FOLD_SUM || fold == TML_FOLD_MEAN) {
         uint64_t exact = 0;
         long double sum = 0, size = 0;
         for (uint64_t i = first; i < end; i++) {
@@ -660,14 +660,14 @@ static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in
             sum += (long double)as_double(type, x);
             size += fabsl((long double)as_double(type, x));
         }
-        if (fold == TML_SUM && !tml_type_is_float(type)) {
+        if (fold == TML_FOLD_SUM && !tml_type_is_float(type)) {
             if (got.integer != exact)
                 case_fail(c, "sum %" PRIu64 " is %" PRIu64 ", expected %" PRIu64, at, got.integer,
                           exact);
             return;
         }
         uint64_t n = end - first;
-        long double divisor = fold == TML_MEAN ? (long double)n : 1; /* 0 / 0 is NaN */
+        long double divisor = fold == TML_FOLD_MEAN ? (long double)n : 1; /* 0 / 0 is NaN */
         double expected = (double)(sum / divisor);
         double bound = (double)(sum_error(c, type, n, 1, 8) * size / (n ? divisor : 1));
         bound += 2 * rounding_of(out_type, expected);
@@ -676,7 +676,8 @@ static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in
                       n, got.real, expected, bound);
         return;
     }
-    bool is_min = fold == TML_MIN || fold == TML_ARGMIN, any = false, all_nan = first < end;
+    bool is_min = fold == TML_FOLD_MIN || fold == TML_FOLD_ARGMIN, any = false,
+         all_nan = first < end;
     number best = fold_neutral(type, is_min);
     uint64_t best_index = out_type == TML_U32 ? UINT32_MAX : UINT64_MAX;
     for (uint64_t i = first; i < end; i++) {
@@ -690,7 +691,7 @@ static void check_fold(case_run *c, tml_fold fold, tml_type type, const void *in
             any = true;
         }
     }
-    if (fold == TML_ARGMIN || fold == TML_ARGMAX) {
+    if (fold == TML_FOLD_ARGMIN || fold == TML_FOLD_ARGMAX) {
         if (got.integer != best_index)
             case_fail(c, "index %" PRIu64 " is %" PRIu64 ", expected %" PRIu64, at, got.integer,
                       best_index);
@@ -1650,12 +1651,12 @@ static tml_status golden_results(tml_context *tml, const float *f32, const doubl
     if (status == TML_OK)                                                                          \
         status = (call);                                                                           \
     if (status == TML_OK)                                                                          \
-        status = tml_read(tml, out, memory);                                                       \
+        status = tml_buffer_read(tml, out, memory);                                                \
     hashes[number] = hash_of(memory, sizeof(memory))
     double one[1] = {fold};
     GOLDEN_STEP(0, tml_reduce(tml, &(tml_reduce_desc){.in = in32, .out = fold_out}), fold_out, one);
-    GOLDEN_STEP(1, tml_reduce(tml, &(tml_reduce_desc){TML_MEAN, in64, .out = fold_out}), fold_out,
-                one);
+    GOLDEN_STEP(1, tml_reduce(tml, &(tml_reduce_desc){TML_FOLD_MEAN, in64, .out = fold_out}),
+                fold_out, one);
     GOLDEN_STEP(2, tml_scan(tml, &(tml_scan_desc){.in = in32, .inclusive = true, .out = out32}),
                 out32, f32_out);
     GOLDEN_STEP(3, tml_scan(tml, &(tml_scan_desc){.in = in64, .out = out64}), out64, f64_out);
@@ -1763,7 +1764,7 @@ static case_result run_short_of_memory(const case_op *op, const char *method, ui
         result = CASE_FAILED;
     }
     tml_close(tml);
-    if (status != TML_OK && status != TML_OUT_OF_MEMORY) {
+    if (status != TML_OK && status != TML_ERROR_OUT_OF_MEMORY) {
         snprintf(message, size, "allocation %" PRIu64 ": %s", n, tml_status_name(status));
         return CASE_FAILED;
     }

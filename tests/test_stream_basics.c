@@ -35,14 +35,14 @@ static uint64_t random_u64(uint64_t *state) /* splitmix64 */
 static void *memory_of(tml_context *tml, tml_buffer buffer)
 {
     void *memory = NULL;
-    CHECK_OK(tml, tml_map(tml, buffer, &memory)); /* the CPU's map stays valid */
+    CHECK_OK(tml, tml_buffer_map(tml, buffer, &memory)); /* the CPU's map stays valid */
     return memory;
 }
 
 static uint64_t count_in(tml_context *tml, tml_buffer buffer)
 {
     uint64_t count = 0;
-    CHECK_OK(tml, tml_read_count(tml, buffer, &count));
+    CHECK_OK(tml, tml_buffer_read_count(tml, buffer, &count));
     return count;
 }
 
@@ -333,9 +333,9 @@ static void device_lengths(tml_context *tml)
                                                            .length = bound,
                                                            .count = count}));
         CHECK_EQ_U64(count_in(tml, count), kept);
-        CHECK_OK(tml,
-                 tml_reduce(tml, &(tml_reduce_desc){
-                                     .fold = TML_SUM, .in = s.in, .length = bound, .out = sum}));
+        CHECK_OK(tml, tml_reduce(
+                          tml, &(tml_reduce_desc){
+                                   .fold = TML_FOLD_SUM, .in = s.in, .length = bound, .out = sum}));
         CHECK_EQ_U64(count_in(tml, sum), total);
         CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
                                         .in = s.in, .length = bound, .out = out, .total = last}));
@@ -467,15 +467,17 @@ static void reduce_type(tml_context *tml, tml_type type, uint64_t n)
     tml_buffer where = buffer_of(tml, TML_U32, 1, NULL);
     double value;
     double bound = (double)magnitude * (double)n * 0x1p-53;
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM, .in = in, .out = total}));
+    CHECK_OK(tml,
+             tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = total}));
     if (real) {
-        CHECK_OK(tml, tml_read(tml, total, &value));
+        CHECK_OK(tml, tml_buffer_read(tml, total, &value));
         CHECK_NEAR(value, (double)real_sum, bound);
     } else {
         CHECK_EQ_U64(count_in(tml, total), sum);
     }
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_MEAN, .in = in, .out = mean}));
-    CHECK_OK(tml, tml_read(tml, mean, &value));
+    CHECK_OK(tml,
+             tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MEAN, .in = in, .out = mean}));
+    CHECK_OK(tml, tml_buffer_read(tml, mean, &value));
     if (n)
         CHECK_NEAR(value, (double)(real_sum / n), bound / (double)n + fabs(value) * 0x1p-52);
     else
@@ -483,16 +485,17 @@ static void reduce_type(tml_context *tml, tml_type type, uint64_t n)
 
     for (int largest_one = 0; largest_one < 2; largest_one++) {
         uint64_t expected = largest_one ? largest : least;
-        CHECK_OK(tml,
-                 tml_reduce(tml, &(tml_reduce_desc){.fold = largest_one ? TML_ARGMAX : TML_ARGMIN,
-                                                    .in = in,
-                                                    .out = where}));
+        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = largest_one ? TML_FOLD_ARGMAX
+                                                                             : TML_FOLD_ARGMIN,
+                                                         .in = in,
+                                                         .out = where}));
         CHECK_EQ_U64(count_in(tml, where), n ? expected : UINT32_MAX);
         uint8_t found[8];
-        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = largest_one ? TML_MAX : TML_MIN,
-                                                         .in = in,
-                                                         .out = extreme}));
-        CHECK_OK(tml, tml_read(tml, extreme, found));
+        CHECK_OK(tml, tml_reduce(
+                          tml, &(tml_reduce_desc){.fold = largest_one ? TML_FOLD_MAX : TML_FOLD_MIN,
+                                                  .in = in,
+                                                  .out = extreme}));
+        CHECK_OK(tml, tml_buffer_read(tml, extreme, found));
         size_t size = tml_type_size(type);
         if (n)
             CHECK(memcmp(found, memory + expected * size, size) == 0);
@@ -522,8 +525,8 @@ TEST(extremes_skip_nan)
     tml_buffer in = buffer_of(tml, TML_F32, COUNT, NULL), out = buffer_of(tml, TML_F32, 1, NULL);
     tml_buffer at = buffer_of(tml, TML_U64, 1, NULL);
     float *x = memory_of(tml, in), *result = memory_of(tml, out);
-    tml_reduce_desc least = {.fold = TML_MIN, .in = in, .out = out};
-    tml_reduce_desc where = {.fold = TML_ARGMIN, .in = in, .out = at};
+    tml_reduce_desc least = {.fold = TML_FOLD_MIN, .in = in, .out = out};
+    tml_reduce_desc where = {.fold = TML_FOLD_ARGMIN, .in = in, .out = at};
     for (size_t i = 0; i < COUNT; i++)
         x[i] = NAN;
     CHECK_OK(tml, tml_reduce(tml, &least));
@@ -543,10 +546,10 @@ TEST(extremes_skip_nan)
     CHECK_OK(tml, tml_reduce(tml, &where));
     CHECK_EQ_U64(count_in(tml, at), 70001); /* the first of equals */
 
-    tml_reduce_desc sum = {.fold = TML_SUM, .in = in, .out = out};
+    tml_reduce_desc sum = {.fold = TML_FOLD_SUM, .in = in, .out = out};
     CHECK_OK(tml, tml_reduce(tml, &sum));
     CHECK(isnan(*result));
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_MAX,
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
                                                      .in = buffer_of(tml, TML_F32, 0, NULL),
                                                      .out = out}));
     CHECK(isinf(*result) && *result < 0);
@@ -562,8 +565,8 @@ TEST(many_ones_are_not_16777216)
     float *x = memory_of(tml, in), *y = memory_of(tml, sums), sum;
     for (uint64_t i = 0; i < count; i++)
         x[i] = 1;
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM, .in = in, .out = out}));
-    CHECK_OK(tml, tml_read(tml, out, &sum));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = out}));
+    CHECK_OK(tml, tml_buffer_read(tml, out, &sum));
     CHECK_EQ_U64((uint64_t)sum, count);
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in, .inclusive = true, .out = sums}));
     CHECK_EQ_U64((uint64_t)y[count - 1], count);
@@ -655,10 +658,11 @@ static void same_floats(tml_context *tml)
     const tml_buffer inputs[] = {f16, f32, f64};
     double *results[] = {&got->sum_f16, &got->sum_f32, &got->mean_f64};
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = i == 2 ? TML_MEAN : TML_SUM,
-                                                         .in = inputs[i],
-                                                         .out = real}));
-        CHECK_OK(tml, tml_read(tml, real, results[i]));
+        CHECK_OK(tml,
+                 tml_reduce(tml, &(tml_reduce_desc){.fold = i == 2 ? TML_FOLD_MEAN : TML_FOLD_SUM,
+                                                    .in = inputs[i],
+                                                    .out = real}));
+        CHECK_OK(tml, tml_buffer_read(tml, real, results[i]));
     }
     for (size_t m = 0; m < TML_ARRAY_SIZE(methods); m++) {
         tml_buffer out_32 = buffer_of(tml, TML_F32, count, NULL);
@@ -669,8 +673,8 @@ static void same_floats(tml_context *tml)
             tml,
             tml_scan(tml, &(tml_scan_desc){
                               .in = f64, .inclusive = true, .method = methods[m], .out = out_64}));
-        CHECK_OK(tml, tml_read(tml, out_32, got->scan_f32));
-        CHECK_OK(tml, tml_read(tml, out_64, got->scan_f64));
+        CHECK_OK(tml, tml_buffer_read(tml, out_32, got->scan_f32));
+        CHECK_OK(tml, tml_buffer_read(tml, out_64, got->scan_f64));
         if (!expected_floats)
             expected_floats = memcpy(malloc(sizeof *got), got, sizeof *got);
         CHECK(memcmp(got, expected_floats, sizeof *got) == 0);
@@ -702,7 +706,7 @@ TEST(scans_of_positive_floats_never_fall)
     for (size_t i = 1; i < COUNT; i++)
         right = right && y[i] >= y[i - 1];
     CHECK(right);
-    CHECK_OK(tml, tml_read(tml, total, &sum));
+    CHECK_OK(tml, tml_buffer_read(tml, total, &sum));
     CHECK(sum == y[COUNT - 1]);
     tml_close(tml);
 }
@@ -754,21 +758,22 @@ TEST(bad_descs_are_refused)
         {{.keep = keep, .payloads = {{s.in, out}}, .method = (tml_method)77}, "method"},
     };
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {
-        CHECK(tml_compact(tml, &cases[i].desc) == TML_INVALID_ARGUMENT);
+        CHECK(tml_compact(tml, &cases[i].desc) == TML_ERROR_INVALID_ARGUMENT);
         if (!CHECK(strstr(tml_last_error(tml), cases[i].field)))
             printf("  case %zu: %s\n", i, tml_last_error(tml));
     }
     CHECK(tml_compact(tml, &(tml_compact_desc){.keep = keep,
                                                .payloads = {{s.in, out}},
-                                               .scratch = bytes}) == TML_SCRATCH_TOO_SMALL);
+                                               .scratch = bytes}) == TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK(tml_partition(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, s.in}}}) ==
-          TML_INVALID_ARGUMENT);
-    CHECK(tml_scan(tml, &(tml_scan_desc){.in = s.flags, .out = s.flags}) == TML_INVALID_ARGUMENT);
-    CHECK(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_MIN, .in = s.in, .out = s.flags}) ==
-          TML_INVALID_ARGUMENT);
+          TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_scan(tml, &(tml_scan_desc){.in = s.flags, .out = s.flags}) ==
+          TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MIN, .in = s.in, .out = s.flags}) ==
+          TML_ERROR_INVALID_ARGUMENT);
     tml_cancel(tml);
     CHECK(tml_compact(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, out}}}) ==
-          TML_CANCELLED);
+          TML_ERROR_CANCELLED);
     tml_cancel_clear(tml);
     tml_close(tml);
 }
@@ -777,12 +782,12 @@ TEST(five_arrays_are_too_many)
 {
     tml_context *tml = open_cpu(1);
     tml_buffer in = buffer_of(tml, TML_F32, 4, NULL), out = buffer_of(tml, TML_F32, 4, NULL);
-    CHECK_STATUS(tml_map_stream(tml, &(tml_map_desc){.kernel = TML_USE(of_five),
-                                                     .in = {in, in, in, in},
-                                                     .length = {.count = 4},
-                                                     .out = out}),
-                 TML_INVALID_ARGUMENT);
-    CHECK_STR(tml_last_error(tml), "tml_map_stream: kernel (of_five) takes more arrays than 4; "
+    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(of_five),
+                                              .in = {in, in, in, in},
+                                              .length = {.count = 4},
+                                              .out = out}),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STR(tml_last_error(tml), "tml_map: desc.kernel (of_five) takes more arrays than 4; "
                                    "join some in one");
     tml_close(tml);
 }

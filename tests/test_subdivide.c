@@ -58,7 +58,7 @@ TEST(counts_follow_the_formulas)
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
         tml_subdivider_info info;
-        tml_subdivider_info_of(subdivider, &info);
+        tml_subdivider_describe(subdivider, &info);
         uint64_t v = info.vertex_count, e = info.edge_count, f = info.triangle_count;
         for (uint32_t l = 0; l < 5; l++) {
             tml_subdivide_result counts, made;
@@ -220,17 +220,17 @@ static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t
     tml_buffer normals = buffer_of(tml, TML_VEC(TML_F32, 3), count, NULL);
     tml_params params = {
         .u = {(uint32_t)level->vertex_count, 0, topology->flags | SUBDIVIDE_REFINED}};
-    CHECK_OK(tml, tml_map_stream(tml, &(tml_map_desc){.kernel = subdivide_vertex_normal,
-                                                      .params = params,
-                                                      .in = {level->halves, level->vertices,
-                                                             positions, subdivider->turns},
-                                                      .out = kept}));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = subdivide_vertex_normal,
+                                               .params = params,
+                                               .in = {level->halves, level->vertices, positions,
+                                                      subdivider->turns},
+                                               .out = kept}));
     params.u[2] = topology->flags;
-    CHECK_OK(tml, tml_map_stream(
-                      tml, &(tml_map_desc){.kernel = subdivide_child_normal,
-                                           .params = params,
-                                           .in = {kept, level->halves, level->firsts, positions},
-                                           .out = normals}));
+    CHECK_OK(tml,
+             tml_map(tml, &(tml_map_desc){.kernel = subdivide_child_normal,
+                                          .params = params,
+                                          .in = {kept, level->halves, level->firsts, positions},
+                                          .out = normals}));
     CHECK_OK(tml, tml_subdivide_uniform(
                       subdivider, &(tml_subdivide_uniform_desc){.levels = levels, .normals = true},
                       &result));
@@ -263,14 +263,13 @@ TEST(short_cuts_change_no_bit)
             const subdivide_level *level = &topology->levels[l];
             tml_buffer next =
                 buffer_of(tml, TML_VEC(TML_F32, 3), level->vertex_count + level->edge_count, NULL);
-            CHECK_OK(
-                tml,
-                tml_map_stream(
-                    tml, &(tml_map_desc){
-                             .kernel = subdivide_child_kernels[2],
-                             .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
-                             .in = {level->halves, level->vertices, level->firsts, values},
-                             .out = next}));
+            CHECK_OK(tml,
+                     tml_map(tml, &(tml_map_desc){
+                                      .kernel = subdivide_child_kernels[2],
+                                      .params = {.u = {(uint32_t)level->vertex_count, 0,
+                                                       topology->flags}},
+                                      .in = {level->halves, level->vertices, level->firsts, values},
+                                      .out = next}));
             if (l > 0)
                 tml_buffer_destroy(tml, values);
             values = next;
@@ -281,13 +280,13 @@ TEST(short_cuts_change_no_bit)
                       farthest_apart(quick, plain, 3 * count));
         const subdivide_level *level = &topology->levels[LEVELS - 1];
         tml_buffer limits = buffer_of(tml, TML_VEC(TML_F32, 3), count, NULL);
-        CHECK_OK(tml,
-                 tml_map_stream(
-                     tml, &(tml_map_desc){
-                              .kernel = subdivide_limit_kernels[2],
-                              .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
-                              .in = {level->halves, level->vertices, level->firsts, values},
-                              .out = limits}));
+        CHECK_OK(
+            tml,
+            tml_map(tml, &(tml_map_desc){
+                             .kernel = subdivide_limit_kernels[2],
+                             .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
+                             .in = {level->halves, level->vertices, level->firsts, values},
+                             .out = limits}));
         float *plain_limit = fetch(tml, limits, count);
         if (memcmp(quick_limit, plain_limit, 3 * count * sizeof *quick_limit) != 0)
             test_fail(__FILE__, __LINE__, "%s: limit off by %g", mesh.name,
@@ -328,12 +327,12 @@ TEST(small_outputs_are_refused_with_their_counts)
     tml_subdivide_uniform_desc desc = {.levels = 2};
     tml_subdivide_result result;
     desc.buffers.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 65, NULL);
-    CHECK_STATUS(tml_subdivide_uniform(subdivider, &desc, &result), TML_CAPACITY);
+    CHECK_STATUS(tml_subdivide_uniform(subdivider, &desc, &result), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(result.vertex_count, 66);
     CHECK(strstr(tml_last_error(tml), "needs 66") != NULL);
     CHECK_STATUS(
         tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 13}, &result),
-        TML_INVALID_ARGUMENT);
+        TML_ERROR_INVALID_ARGUMENT);
     tml_buffer_destroy(tml, desc.buffers.positions);
     tml_subdivider_destroy(subdivider);
     tml_close(tml);
@@ -383,22 +382,22 @@ TEST(results_own_what_was_made)
         if (is_kept)
             result.buffers.indices = (tml_buffer){0, 0};
         tml_subdivide_free(tml, &result);
-        CHECK(result.owned == 0 && tml_is_none(result.buffers.positions));
+        CHECK(result.owned == 0 && tml_buffer_is_none(result.buffers.positions));
         for (uint32_t i = 0; i < GIVEN; i++) {
             bool stays = given >> i & 1 || (i == 2 && is_kept);
-            CHECK(tml_buffer_info(tml, made[i], NULL, NULL) == stays);
+            CHECK(tml_buffer_describe(tml, made[i], NULL, NULL) == stays);
             tml_buffer_destroy(tml, made[i]);
         }
     }
     tml_subdivide_uniform_desc twice = {.levels = 1, .normals = true};
     tml_subdivide_result result;
     twice.buffers.normals = twice.buffers.channel_values[1] = buffer_of(tml, vec3_type, 32, NULL);
-    CHECK_STATUS(tml_subdivide_uniform(subdivider, &twice, &result), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_subdivide_uniform(subdivider, &twice, &result), TML_ERROR_INVALID_ARGUMENT);
     const char *message = tml_last_error(tml);
     if (!strstr(message, "tml_subdivide_uniform: desc.buffers.channel_values[1] overlaps "
                          "desc.buffers.normals"))
         test_fail(__FILE__, __LINE__, "\"%s\"", message);
-    CHECK(tml_buffer_info(tml, twice.buffers.normals, NULL, NULL));
+    CHECK(tml_buffer_describe(tml, twice.buffers.normals, NULL, NULL));
     tml_subdivider_destroy(subdivider);
     tml_close(tml);
 }
@@ -411,7 +410,7 @@ static void check_adaptive(tml_context *tml, tml_subdivider *subdivider,
                            tml_subdivide_result *out)
 {
     tml_subdivider_info info;
-    tml_subdivider_info_of(subdivider, &info);
+    tml_subdivider_describe(subdivider, &info);
     desc->normals = desc->origins = true;
     if (!CHECK_OK(tml, tml_subdivide_adaptive(subdivider, desc, out)))
         return;
@@ -651,7 +650,7 @@ TEST(budgets_are_kept_and_told)
     }
     tml_subdivide_adaptive_desc small = {.threshold = 1.0f, .budget = 10};
     tml_subdivide_result result;
-    CHECK_STATUS(tml_subdivide_adaptive(subdivider, &small, &result), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_subdivide_adaptive(subdivider, &small, &result), TML_ERROR_INVALID_ARGUMENT);
     tml_subdivider_destroy(subdivider);
     tml_close(tml);
 }
@@ -767,14 +766,14 @@ static void check_bad(uint32_t vertex_count, uint32_t count, const uint32_t *tri
     tml_subdivider *subdivider;
     set_triangles(vertex_count, count, triangles);
     CHECK_STATUS(test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     if (!strstr(tml_last_error(tml), words))
         test_fail(__FILE__, __LINE__, "\"%s\" does not tell \"%s\"", tml_last_error(tml), words);
     if (mended &&
         CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true},
                                            &subdivider))) {
         tml_subdivider_info info;
-        tml_subdivider_info_of(subdivider, &info);
+        tml_subdivider_describe(subdivider, &info);
         CHECK_EQ_U64(info.removed_triangles, mended->removed_triangles);
         CHECK_EQ_U64(info.duplicate_triangles, mended->duplicate_triangles);
         CHECK_EQ_U64(info.flipped_triangles, mended->flipped_triangles);
@@ -875,30 +874,30 @@ TEST(bad_descs_are_refused)
     mesh.crease_count = 1;
     mesh.creases[0] = 0, mesh.creases[1] = 3; /* opposite */
     CHECK_STATUS(test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.crease_edges[0] is 0-3, which is no edge") != NULL);
     mesh.creases[1] = 1;
     mesh.crease_sharpness[0] = -1.0f;
     CHECK_STATUS(test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     mesh.crease_sharpness[0] = 1.0f;
     mesh.positions[7] = NAN;
     CHECK_STATUS(test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "coordinate 1 of position 2") != NULL);
     subdivider = prepare(tml, MESH_OCTAHEDRON, &(tml_subdivider_desc){0});
     tml_subdivide_result result;
     CHECK_STATUS(tml_subdivide_adaptive(subdivider, &(tml_subdivide_adaptive_desc){0}, &result),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(
         tml_subdivide_adaptive(
             subdivider, &(tml_subdivide_adaptive_desc){.criterion = TML_SPLIT_KERNEL}, &result),
-        TML_INVALID_ARGUMENT);
+        TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_subdivide_adaptive(subdivider,
                                         &(tml_subdivide_adaptive_desc){
                                             .criterion = TML_SPLIT_PIXELS, .threshold = 1.0f},
                                         &result),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     tml_subdivider_destroy(subdivider);
     tml_close(tml);
 }
@@ -940,7 +939,7 @@ TEST(memory_runs_out)
     for (uint64_t n = 1; n <= needed; n++) {
         watch.fail_at = watch.count + n;
         tml_status status = use_all(tml);
-        CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+        CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
         CHECK(watch.live <= live);
     }
     watch.fail_at = 0;

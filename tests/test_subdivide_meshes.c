@@ -73,7 +73,7 @@ static void check_uniform(tml_context *tml, const char *name, tml_subdivider *su
                           uint32_t levels, bool is_fixed)
 {
     tml_subdivider_info info;
-    tml_subdivider_info_of(subdivider, &info);
+    tml_subdivider_describe(subdivider, &info);
     tml_subdivide_result result;
     tml_mesh_stats stats;
     if (!CHECK_OK(tml, tml_subdivide_uniform(
@@ -102,7 +102,7 @@ static void check_adaptive(tml_context *tml, const loaded_mesh *mesh, const char
             size = fmaxf(size, high[c] - low[c]);
         }
     tml_subdivider_info info;
-    tml_subdivider_info_of(subdivider, &info);
+    tml_subdivider_describe(subdivider, &info);
     tml_subdivide_result result;
     tml_mesh_stats stats;
     if (!CHECK_OK(tml, tml_subdivide_adaptive(
@@ -123,7 +123,8 @@ static void check_case(tml_context *tml, const mesh_case *expected)
     tml_subdivider *subdivider = NULL;
     if (load(tml, expected->name, &mesh)) {
         if (expected->error) {
-            CHECK_STATUS(tml_subdivider_create(tml, &mesh.desc, &subdivider), TML_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_subdivider_create(tml, &mesh.desc, &subdivider),
+                         TML_ERROR_INVALID_ARGUMENT);
             if (!strstr(tml_last_error(tml), expected->error))
                 test_fail(__FILE__, __LINE__, "%s: %s", expected->name, tml_last_error(tml));
         }

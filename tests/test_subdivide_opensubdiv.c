@@ -13,9 +13,9 @@ static void *fetch_whole(tml_context *tml, tml_buffer buffer)
 {
     tml_type type;
     uint64_t count;
-    tml_buffer_info(tml, buffer, &type, &count);
+    tml_buffer_describe(tml, buffer, &type, &count);
     void *out = malloc(count * tml_type_size(type) + 1);
-    CHECK_OK(tml, tml_read(tml, buffer, out));
+    CHECK_OK(tml, tml_buffer_read(tml, buffer, out));
     return out;
 }
 

@@ -299,7 +299,7 @@ static void place_of(const uint64_t dims[3], uint64_t i, uint64_t at[3], double 
 /* Gives the library the samples as they are now. */
 static void upload(scene *s)
 {
-    CHECK_OK(s->tml, tml_write(s->tml, s->desc.volume, 0, s->count, s->samples));
+    CHECK_OK(s->tml, tml_buffer_write(s->tml, s->desc.volume, 0, s->count, s->samples));
 }
 
 static scene make_scene(tml_context *tml, field_fn field, tml_type type, uint64_t nx, uint64_t ny,
@@ -385,11 +385,11 @@ typedef struct mesh {
 static void *read_buffer(tml_context *tml, tml_buffer buffer, uint64_t count)
 {
     tml_type type;
-    if (!tml_buffer_info(tml, buffer, &type, NULL))
+    if (!tml_buffer_describe(tml, buffer, &type, NULL))
         return NULL;
     void *memory = malloc(count * tml_type_size(type) + 1);
     if (count)
-        CHECK_OK(tml, tml_read_range(tml, buffer, 0, count, memory));
+        CHECK_OK(tml, tml_buffer_read_range(tml, buffer, 0, count, memory));
     return memory;
 }
 
@@ -397,7 +397,7 @@ static uint64_t *read_indices(tml_context *tml, tml_buffer buffer, uint64_t tria
 {
     uint64_t *wide = malloc(3 * triangles * sizeof *wide + 1);
     tml_type type = TML_TYPE_NONE;
-    if (!tml_buffer_info(tml, buffer, &type, NULL)) {
+    if (!tml_buffer_describe(tml, buffer, &type, NULL)) {
         for (uint64_t i = 0; i < 3 * triangles; i++)
             wide[i] = i;
         return wide;
@@ -412,14 +412,14 @@ static uint64_t *read_indices(tml_context *tml, tml_buffer buffer, uint64_t tria
 static bool is_f64(tml_context *tml, tml_buffer buffer)
 {
     tml_type type;
-    return tml_buffer_info(tml, buffer, &type, NULL) && type == TML_F64;
+    return tml_buffer_describe(tml, buffer, &type, NULL) && type == TML_F64;
 }
 
 static bool make_mesh(const scene *s, mesh *out)
 {
     *out = (mesh){0};
     tml_status status = tml_surface(s->tml, &s->desc, &out->result);
-    if (status == TML_UNSUPPORTED && !is_cpu() &&
+    if (status == TML_ERROR_UNSUPPORTED && !is_cpu() &&
         (is_f64(s->tml, s->desc.volume) || is_f64(s->tml, s->desc.attribute))) {
         skipped_surfaces++;
         return false;
@@ -568,7 +568,7 @@ static mc_input reference_input(const scene *s, uint32_t part)
                       .label = d->label_count ? d->labels[part] : 0,
                       .caps = d->caps,
                       .flip = d->flip};
-    tml_buffer_info(s->tml, d->volume, &input.type, NULL);
+    tml_buffer_describe(s->tml, d->volume, &input.type, NULL);
     memcpy(input.position_origin, d->position_origin, sizeof input.position_origin);
     const double *m = d->grid.direction;
     double determinant = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
@@ -670,7 +670,7 @@ static void check_scene(const scene *s)
                   "%s caps=%d: parts do not add up to the result: %" PRIu64 " cells, not %" PRIu64,
                   s->name, s->desc.caps, m.result.active_cells, cells);
     uint64_t room = 0;
-    CHECK(tml_buffer_info(s->tml, m.result.vertices, NULL, &room) && room == vertices);
+    CHECK(tml_buffer_describe(s->tml, m.result.vertices, NULL, &room) && room == vertices);
     check_cells(s, &m);
     free_mesh(s, &m);
 }
@@ -1150,7 +1150,7 @@ TEST(all_labels_finds_them_ascending)
     s.desc.labels = too_large;
     s.desc.label_count = 1;
     tml_surface_result result;
-    CHECK_STATUS(tml_surface(tml, &s.desc, &result), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_surface(tml, &s.desc, &result), TML_ERROR_INVALID_ARGUMENT);
     free_scene(&s);
     close_context(tml);
 }
@@ -1258,7 +1258,7 @@ TEST(soup_is_the_welded_mesh_expanded)
             CHECK_EQ_U64(soup.result.triangle_count, welded.result.triangle_count);
             CHECK_EQ_U64(soup.result.vertex_count, 3 * welded.result.triangle_count);
             CHECK_EQ_U64(soup.result.active_cells, welded.result.active_cells);
-            CHECK(tml_is_none(soup.result.indices));
+            CHECK(tml_buffer_is_none(soup.result.indices));
             for (uint64_t i = 0; i < soup.result.vertex_count; i++) {
                 uint64_t v = welded.indices[i];
                 size_t vector = 3 * sizeof(float);
@@ -1286,9 +1286,9 @@ TEST(wide_indices_are_the_narrow_ones)
     bool has_wide = make_mesh(&s, &wide);
     if (has_narrow && has_wide) {
         tml_type type = TML_TYPE_NONE;
-        CHECK(tml_buffer_info(tml, wide.result.indices, &type, NULL) &&
+        CHECK(tml_buffer_describe(tml, wide.result.indices, &type, NULL) &&
               type == TML_VEC(TML_U64, 3));
-        CHECK(tml_buffer_info(tml, narrow.result.indices, &type, NULL) &&
+        CHECK(tml_buffer_describe(tml, narrow.result.indices, &type, NULL) &&
               type == TML_VEC(TML_U32, 3));
         CHECK(same_mesh(&narrow, &wide));
     }
@@ -1733,7 +1733,7 @@ static guarded make_guarded(tml_context *tml, tml_type type, uint64_t count)
 static void fetch_guarded(tml_context *tml, guarded *g)
 {
     if (!is_cpu() && g->size)
-        CHECK_OK(tml, tml_read(tml, g->buffer, g->block + GUARD));
+        CHECK_OK(tml, tml_buffer_read(tml, g->buffer, g->block + GUARD));
 }
 
 /* Is everything outside the first used bytes as it was? */
@@ -1789,7 +1789,7 @@ TEST(outputs_of_the_caller)
             for (int i = 0; i < 4; i++)
                 fetch_guarded(tml, &g[i]);
             bool fits = room >= 3 || (room == 2 && s.desc.soup);
-            CHECK_STATUS(status, fits ? TML_OK : TML_CAPACITY);
+            CHECK_STATUS(status, fits ? TML_OK : TML_ERROR_CAPACITY);
             size_t index_size = tml_type_size(TML_VEC(option & 2 ? TML_U64 : TML_U32, 3));
             if (fits && status == TML_OK) {
                 CHECK_EQ_U64(r.vertex_count, vertices);
@@ -1804,7 +1804,7 @@ TEST(outputs_of_the_caller)
                 CHECK(memcmp(indices, own.indices, 3 * triangles * sizeof *indices) == 0);
                 free(indices);
                 CHECK(r.parts != NULL);
-            } else if (status == TML_CAPACITY) {
+            } else if (status == TML_ERROR_CAPACITY) {
                 CHECK_EQ_U64(r.vertex_count, vertices);
                 CHECK_EQ_U64(r.triangle_count, triangles);
             }
@@ -1812,7 +1812,7 @@ TEST(outputs_of_the_caller)
                 CHECK(is_untouched(&g[i], g[i].size));
             tml_surface_free(tml, &r);
             for (int i = 0; i < 4; i++) {
-                CHECK(tml_buffer_info(tml, g[i].buffer, NULL, NULL)); /* still the caller's */
+                CHECK(tml_buffer_describe(tml, g[i].buffer, NULL, NULL)); /* still the caller's */
                 free_guarded(tml, &g[i]);
             }
         }
@@ -1853,10 +1853,10 @@ TEST(results_own_what_was_made)
         if (is_kept)
             r.vertices = (tml_buffer){0, 0};
         tml_surface_free(tml, &r);
-        CHECK(r.parts == NULL && r.owned == 0 && tml_is_none(r.indices));
+        CHECK(r.parts == NULL && r.owned == 0 && tml_buffer_is_none(r.indices));
         for (int i = 0; i < 4; i++) {
             bool stays = given >> i & 1 || (i == 0 && is_kept);
-            CHECK(tml_buffer_info(tml, all[i], NULL, NULL) == stays);
+            CHECK(tml_buffer_describe(tml, all[i], NULL, NULL) == stays);
             tml_buffer_destroy(tml, all[i]);
         }
     }
@@ -1872,7 +1872,7 @@ static void check_overlap(const scene *s, const tml_surface_enqueue_desc *enqueu
     tml_surface_result r;
     tml_status status =
         enqueue ? tml_surface_enqueue(tml, enqueue) : tml_surface(tml, &s->desc, &r);
-    CHECK_STATUS(status, TML_INVALID_ARGUMENT);
+    CHECK_STATUS(status, TML_ERROR_INVALID_ARGUMENT);
     const char *message = tml_last_error(tml);
     if (!strstr(message, "overlaps") || !strstr(message, word) || !strstr(message, other) ||
         !strstr(message, enqueue ? "tml_surface_enqueue:" : "tml_surface:"))
@@ -1918,7 +1918,7 @@ TEST(outputs_lie_apart)
     free_scene(&s);
     const tml_field_desc field = {.points = rows[0]};
     scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = rows[0]}};
-    CHECK_OK(tml, tml_write(tml, rows[0], 0, 2, two_points));
+    CHECK_OK(tml, tml_buffer_write(tml, rows[0], 0, 2, two_points));
     check_overlap(&of_points, NULL, "desc.vertices", "desc.field.points");
     for (int i = 0; i < 2; i++)
         tml_buffer_destroy(tml, rows[i]);
@@ -2353,7 +2353,7 @@ TEST(progress_can_cancel_anywhere)
                 CHECK(reports > 0 && reports < 1000);
                 tml_surface_free(tml, &r);
             } else {
-                CHECK_STATUS(status, TML_CANCELLED);
+                CHECK_STATUS(status, TML_ERROR_CANCELLED);
                 CHECK(!tml_is_cancelled(tml) && tml_last_error(tml)[0]);
                 if (status == TML_OK)
                     tml_surface_free(tml, &r);
@@ -2429,7 +2429,7 @@ TEST(memory_may_run_out_anywhere)
     SKIP_UNLESS_CPU("device memory does not come from the allocator");
     for (int option = 0; option < 9; option++) {
         bool is_label = option == 6 || option == 7;
-        tml_status status = TML_OUT_OF_MEMORY;
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
         for (int64_t n = 0; n < 500 && status != TML_OK; n++) {
             failing_memory memory = {.left = INT64_MAX};
             tml_context *tml = NULL;
@@ -2443,7 +2443,7 @@ TEST(memory_may_run_out_anywhere)
             add_attribute(&s);
             memory.left = n;
             status = run_option(tml, &s, option);
-            if (status != TML_OK && !CHECK_STATUS(status, TML_OUT_OF_MEMORY))
+            if (status != TML_OK && !CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY))
                 test_fail(__FILE__, __LINE__, "option %d, request %" PRId64, option, n);
             if (status != TML_OK)
                 CHECK(tml_last_error(tml)[0]);
@@ -2478,90 +2478,90 @@ TEST(bad_arguments_are_refused)
     const tml_surface_desc good = s.desc;
 
     s.desc.volume = (tml_buffer){0};
-    check_refused(&s, TML_INVALID_ARGUMENT, "volume");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "volume");
     s.desc = good;
     s.desc.grid.dims[2] = 7;
-    check_refused(&s, TML_INVALID_ARGUMENT, "volume");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "volume");
     s.desc = good;
     s.desc.grid.dims[0] = 0;
-    check_refused(&s, TML_INVALID_ARGUMENT, "dims");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "dims");
     s.desc = good;
     s.desc.grid.dims[0] = s.desc.grid.dims[1] = UINT64_C(1) << 40;
-    check_refused(&s, TML_UNSUPPORTED, "dims");
+    check_refused(&s, TML_ERROR_UNSUPPORTED, "dims");
     s.desc = good;
     s.desc.grid.spacing[0] = -1;
     s.desc.grid.spacing[1] = s.desc.grid.spacing[2] = 1;
-    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "spacing");
     s.desc = good;
     s.desc.grid.spacing[0] = s.desc.grid.spacing[1] = 1;
     s.desc.grid.spacing[2] = NAN;
-    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "spacing");
     s.desc = good;
     s.desc.grid.spacing[0] = s.desc.grid.spacing[1] = 1; /* and 0 */
-    check_refused(&s, TML_INVALID_ARGUMENT, "spacing");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "spacing");
     s.desc = good;
     s.desc.position_origin[2] = NAN;
-    check_refused(&s, TML_INVALID_ARGUMENT, "position_origin");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "position_origin");
     s.desc = good;
     s.desc.grid.origin[1] = INFINITY;
-    check_refused(&s, TML_INVALID_ARGUMENT, "origin");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "origin");
     s.desc = good;
     s.desc.grid.direction[0] = 1; /* the others 0: no volume is left */
-    check_refused(&s, TML_INVALID_ARGUMENT, "direction");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "direction");
     s.desc = good;
     s.desc.iso = NAN;
-    check_refused(&s, TML_INVALID_ARGUMENT, "iso");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "iso");
     s.desc = good;
     s.desc.isovalues = many;
     s.desc.isovalue_count = 65;
-    check_refused(&s, TML_INVALID_ARGUMENT, "isovalue");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "isovalue");
     s.desc = good;
     s.desc.region.first[1] = 7;
-    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "region");
     s.desc = good;
     s.desc.region.first[0] = 4;
     s.desc.region.count[0] = 5;
-    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "region");
     s.desc = good;
     s.desc.region.first[0] = 4;
     s.desc.region.count[0] = UINT64_MAX;
-    check_refused(&s, TML_INVALID_ARGUMENT, "region");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "region");
     s.desc = good;
     s.desc.labels = &label;
     s.desc.label_count = 1;
-    check_refused(&s, TML_INVALID_ARGUMENT, "label");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "label");
     s.desc = good;
     s.desc.all_labels = true;
-    check_refused(&s, TML_INVALID_ARGUMENT, "label");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "label");
     s.desc = good;
     scene whole = make_scene(tml, field_labels, TML_U8, 8, 7, 6);
     whole.desc.labels = unsorted;
     whole.desc.label_count = 2;
-    check_refused(&whole, TML_INVALID_ARGUMENT, "labels");
+    check_refused(&whole, TML_ERROR_INVALID_ARGUMENT, "labels");
     free_scene(&whole);
     s.desc = good;
     tml_buffer few = buffer_of(tml, TML_U8, 10, NULL);
     s.desc.mask = few;
-    check_refused(&s, TML_INVALID_ARGUMENT, "mask");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mask");
     s.desc = good;
     s.desc.attribute = few;
-    check_refused(&s, TML_INVALID_ARGUMENT, "attribute");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "attribute");
     s.desc = good;
     s.desc.index = few;
-    check_refused(&s, TML_INVALID_ARGUMENT, "index");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "index");
     s.desc = good;
     s.desc.vertices = few;
-    check_refused(&s, TML_INVALID_ARGUMENT, "vertices");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
     s.desc = good;
     s.desc.indices = few;
-    check_refused(&s, TML_INVALID_ARGUMENT, "indices");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices");
     s.desc = good;
     s.desc.normals = (tml_normals)9;
-    check_refused(&s, TML_INVALID_ARGUMENT, "normals");
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "normals");
     s.desc = good;
     tml_buffer_destroy(tml, few);
     s.desc.mask = few; /* stale */
-    check_refused(&s, TML_INVALID_HANDLE, "mask");
+    check_refused(&s, TML_ERROR_INVALID_HANDLE, "mask");
     s.desc = good;
     check_scene(&s);
     free_scene(&s);
@@ -2583,18 +2583,18 @@ TEST(sizes_that_wrap_are_refused)
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         tml_surface_desc desc = s.desc;
         memcpy(desc.grid.dims, dims[i], sizeof desc.grid.dims);
-        CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_UNSUPPORTED);
+        CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(tml), "tml_surface_cells: grid.dims") != NULL);
-        CHECK_STATUS(tml_surface(tml, &desc, &r), TML_UNSUPPORTED);
+        CHECK_STATUS(tml_surface(tml, &desc, &r), TML_ERROR_UNSUPPORTED);
         CHECK_STATUS(
             tml_surface_index(
                 tml, &(tml_surface_index_desc){.volume = desc.volume, .grid = desc.grid}, &index),
-            TML_UNSUPPORTED);
+            TML_ERROR_UNSUPPORTED);
     }
     tml_surface_desc desc = s.desc;
     desc.region.first[1] = 1;
     desc.region.count[1] = UINT64_MAX;
-    CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "tml_surface_cells: region on axis 1") != NULL);
     desc = s.desc;
     CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
@@ -2602,10 +2602,10 @@ TEST(sizes_that_wrap_are_refused)
     enqueue.surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
     enqueue.surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
     enqueue.iso = buffer_of(tml, TML_F32, 4, NULL);
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
     enqueue.iso_index = 4;
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
     tml_buffer_destroy(tml, enqueue.surface.vertices);
     tml_buffer_destroy(tml, enqueue.surface.indices);
     tml_buffer_destroy(tml, enqueue.iso);

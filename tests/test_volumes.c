@@ -334,7 +334,7 @@ TEST(malformed_files_get_an_error)
     for (size_t i = 0; i < 2; i++) {
         char path[256];
         snprintf(path, sizeof path, "malformed/%s", names[i]);
-        CHECK_STATUS(tml_volume_load(tml, test_data(path), NULL, &volume), TML_FILE_FORMAT);
+        CHECK_STATUS(tml_volume_load(tml, test_data(path), NULL, &volume), TML_ERROR_FILE_FORMAT);
         CHECK(strstr(tml_last_error(tml), names[i]) != NULL);
     }
     char all[512] = "";
@@ -345,7 +345,7 @@ TEST(malformed_files_get_an_error)
         if (entry->d_name[0] == '.' || strcmp(entry->d_name, "pynrrd_kv_byteskip.nrrd") == 0)
             continue;
         tml_status status = tml_volume_load(tml, test_path(all, entry->d_name), NULL, &volume);
-        if (status != TML_FILE_FORMAT)
+        if (status != TML_ERROR_FILE_FORMAT)
             test_fail(__FILE__, __LINE__, "%s: %s", entry->d_name, tml_status_name(status));
     }
     if (directory)
@@ -440,24 +440,24 @@ TEST(nrrd_encodings_and_skips)
     }
     expect(tml, "ascii", "a", &file, 0, 0, 1);
     nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: text\n\n1 256 3");
-    expect_error(tml, "256 as uchar", "a", &file, TML_FILE_FORMAT, "number 1 is \"256\"");
+    expect_error(tml, "256 as uchar", "a", &file, TML_ERROR_FILE_FORMAT, "number 1 is \"256\"");
     nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: txt\n\n1 2   ");
-    expect_error(tml, "too few numbers", "a", &file, TML_FILE_FORMAT, "needs 3");
+    expect_error(tml, "too few numbers", "a", &file, TML_ERROR_FILE_FORMAT, "needs 3");
     nrrd_start(&file, "type: schar\ndimension: 1\nsizes: 3\nencoding: hex\n\n");
-    expect_error(tml, "no such type", "a", &file, TML_FILE_FORMAT, "type is \"schar\"");
+    expect_error(tml, "no such type", "a", &file, TML_ERROR_FILE_FORMAT, "type is \"schar\"");
     nrrd_start(&file, "type: char\ndimension: 1\nsizes: 3\nencoding: hex\n\n");
-    expect_error(tml, "char has no sign", "a", &file, TML_FILE_FORMAT, "type");
+    expect_error(tml, "char has no sign", "a", &file, TML_ERROR_FILE_FORMAT, "type");
     nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: hex\n\n");
-    expect_error(tml, "hex", "a", &file, TML_UNSUPPORTED, "unu save");
+    expect_error(tml, "hex", "a", &file, TML_ERROR_UNSUPPORTED, "unu save");
     nrrd_start(&file, "type: uchar\ndimension: 1\nsizes: 3\nencoding: bzip2\n\n");
-    expect_error(tml, "bzip2", "a", &file, TML_UNSUPPORTED, "unu save");
+    expect_error(tml, "bzip2", "a", &file, TML_ERROR_UNSUPPORTED, "unu save");
     nrrd_start(&file, "type: block\nblock size: 7\ndimension: 1\nsizes: 3\nencoding: raw\n\n");
-    expect_error(tml, "block", "a", &file, TML_UNSUPPORTED, "block");
+    expect_error(tml, "block", "a", &file, TML_ERROR_UNSUPPORTED, "block");
     nrrd_start(&file, "type: short\ndimension: 1\nsizes: 3\nencoding: raw\n\n123456");
-    expect_error(tml, "no endian", "a", &file, TML_FILE_FORMAT, "endian");
+    expect_error(tml, "no endian", "a", &file, TML_ERROR_FILE_FORMAT, "endian");
     nrrd_start(&file, "type: ascii\ndimension: 1\nsizes: 3\n\n");
     file.data[7] = '6';
-    expect_error(tml, "version 6", "a", &file, TML_FILE_FORMAT, "NRRD0006");
+    expect_error(tml, "version 6", "a", &file, TML_ERROR_FILE_FORMAT, "NRRD0006");
 
     nrrd_start(&file, "type: uchar\ndimension: 2\nsizes: 5 3\nencoding: raw\nline skip: 2\n"
                       "byte skip: 3\nkey:=value: with colon\nbyte skip:= 99\n\n"
@@ -469,9 +469,9 @@ TEST(nrrd_encodings_and_skips)
     add_samples(&file, TML_U8, 0, 15, false);
     expect(tml, "byte skip -1", "a", &file, 0, 0, 1);
     nrrd_start(&file, "type: uchar\ndimension: 2\nsizes: 5 3\nencoding: gzip\nbyte skip: -1\n\n");
-    expect_error(tml, "byte skip -1 of gzip", "a", &file, TML_FILE_FORMAT, "byte skip");
+    expect_error(tml, "byte skip -1 of gzip", "a", &file, TML_ERROR_FILE_FORMAT, "byte skip");
     nrrd_start(&file, "type: uchar\ndimension: 2\nsizes: 5 3\nencoding: raw\nline skip: 9\n\nx\n");
-    expect_error(tml, "too few lines", "a", &file, TML_FILE_FORMAT, "lines");
+    expect_error(tml, "too few lines", "a", &file, TML_ERROR_FILE_FORMAT, "lines");
     tml_close(tml);
 }
 
@@ -505,22 +505,22 @@ TEST(nrrd_gzip_must_hold_just_what_the_header_says)
     add(&file, "\0\0\0\0\0\0", 6);
     expect(tml, "padded", "a", &file, 0, 0, 1);
     file.size = good - 5;
-    expect_error(tml, "cut in the checksum", "a", &file, TML_FILE_FORMAT, "cut short");
+    expect_error(tml, "cut in the checksum", "a", &file, TML_ERROR_FILE_FORMAT, "cut short");
     file.size = good - 40;
-    expect_error(tml, "cut in the data", "a", &file, TML_FILE_FORMAT, "cut short");
+    expect_error(tml, "cut in the data", "a", &file, TML_ERROR_FILE_FORMAT, "cut short");
     file.size = good;
     file.data[good - 7] ^= 1;
-    expect_error(tml, "wrong checksum", "a", &file, TML_FILE_FORMAT, "damaged");
+    expect_error(tml, "wrong checksum", "a", &file, TML_ERROR_FILE_FORMAT, "damaged");
 
     nrrd_start(&file, fields);
     add_gzip(&file, samples.data, whole - 1);
-    expect_error(tml, "one byte less", "a", &file, TML_FILE_FORMAT,
+    expect_error(tml, "one byte less", "a", &file, TML_ERROR_FILE_FORMAT,
                  "1 bytes before its samples do");
     nrrd_start(&file, fields);
     add_gzip(&file, samples.data, whole + 1);
     expect(tml, "one byte more", "a", &file, 0, 0, 1);
     file.data[file.size - 7] ^= 1;
-    expect_error(tml, "wrong checksum behind more", "a", &file, TML_FILE_FORMAT, "damaged");
+    expect_error(tml, "wrong checksum behind more", "a", &file, TML_ERROR_FILE_FORMAT, "damaged");
 
     nrrd_start(&file, fields); /* members one after another, an empty one among them */
     add_gzip(&file, samples.data, 100);
@@ -564,19 +564,19 @@ TEST(nrrd_data_files_beside_the_header)
          "slice006.bin\nslice004.bin",
          TML_OK},
         {"encoding: raw\nbyte skip: -1\ndata file: LIST 2\nslice010.bin\nslice008.bin\n",
-         TML_FILE_FORMAT},
-        {"encoding: raw\ndata file: slice%03d.bin 10 2 -2\n", TML_FILE_FORMAT},
-        {"encoding: raw\ndata file: slice%03d.bin 10 4 2\n", TML_FILE_FORMAT},
-        {"encoding: raw\ndata file: slice%03d.bin 10 4 0\n", TML_FILE_FORMAT},
-        {"encoding: raw\ndata file: slice%03d.bin 1 4 1\n", TML_FILE_ACCESS},
-        {"encoding: raw\ndata file: slice%n.bin 10 4 -2\n", TML_FILE_ACCESS},
-        {"encoding: raw\ndata file: none.raw\n", TML_FILE_ACCESS},
-        {"encoding: raw\ndata file: ../none.raw\n", TML_UNSUPPORTED},
-        {"encoding: raw\ndata file: a/../../none.raw\n", TML_UNSUPPORTED},
-        {"encoding: raw\ndata file: /etc/passwd\n", TML_UNSUPPORTED},
-        {"encoding: raw\ndata file: LIST\n/etc/passwd\na\nb\nc\n", TML_UNSUPPORTED},
-        {"encoding: raw\ndata file: slice010.bin\n", TML_FILE_FORMAT},
-        {"encoding: raw\ndata file: .\n", TML_FILE_ACCESS},
+         TML_ERROR_FILE_FORMAT},
+        {"encoding: raw\ndata file: slice%03d.bin 10 2 -2\n", TML_ERROR_FILE_FORMAT},
+        {"encoding: raw\ndata file: slice%03d.bin 10 4 2\n", TML_ERROR_FILE_FORMAT},
+        {"encoding: raw\ndata file: slice%03d.bin 10 4 0\n", TML_ERROR_FILE_FORMAT},
+        {"encoding: raw\ndata file: slice%03d.bin 1 4 1\n", TML_ERROR_FILE_ACCESS},
+        {"encoding: raw\ndata file: slice%n.bin 10 4 -2\n", TML_ERROR_FILE_ACCESS},
+        {"encoding: raw\ndata file: none.raw\n", TML_ERROR_FILE_ACCESS},
+        {"encoding: raw\ndata file: ../none.raw\n", TML_ERROR_UNSUPPORTED},
+        {"encoding: raw\ndata file: a/../../none.raw\n", TML_ERROR_UNSUPPORTED},
+        {"encoding: raw\ndata file: /etc/passwd\n", TML_ERROR_UNSUPPORTED},
+        {"encoding: raw\ndata file: LIST\n/etc/passwd\na\nb\nc\n", TML_ERROR_UNSUPPORTED},
+        {"encoding: raw\ndata file: slice010.bin\n", TML_ERROR_FILE_FORMAT},
+        {"encoding: raw\ndata file: .\n", TML_ERROR_FILE_ACCESS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         header.size = 0;
@@ -650,14 +650,14 @@ TEST(nrrd_axes_of_space_and_others)
                   sample_is(&volume, 12 * k + 11, 24 * k + 23));
     tml_volume_free(tml, &volume);
     CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.frame = 2}, &volume),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 5\nsizes: 2 3 2 3 2\n\n");
     add_samples(&file, TML_U8, 0, 72, false);
-    expect_error(tml, "five axes", "a", &file, TML_UNSUPPORTED, "spatial axes");
+    expect_error(tml, "five axes", "a", &file, TML_ERROR_UNSUPPORTED, "spatial axes");
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 5\nsizes: 2 3 2 3 2\n"
                       "kinds: list domain list domain domain\n\n");
     add_samples(&file, TML_U8, 0, 72, false);
-    expect_error(tml, "two places", "a", &file, TML_UNSUPPORTED, "unu permute");
+    expect_error(tml, "two places", "a", &file, TML_ERROR_UNSUPPORTED, "unu permute");
     tml_close(tml);
 }
 
@@ -717,7 +717,7 @@ TEST(nrrd_geometry)
         nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n");
         add_text(&file, bad[i]);
         add_text(&file, "\n12345678");
-        expect_error(tml, bad[i], "a", &file, TML_FILE_FORMAT, "a:");
+        expect_error(tml, bad[i], "a", &file, TML_ERROR_FILE_FORMAT, "a:");
     }
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n"
                       "spacings: nan 1 1\n\n12345678");
@@ -725,7 +725,7 @@ TEST(nrrd_geometry)
     CHECK(near3(volume.grid.spacing, 3, 1, 1));
     tml_volume_free(tml, &volume);
     CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.spacing = {-3, 0, 0}}, &volume),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
 
@@ -831,7 +831,7 @@ TEST(nifti_types_versions_and_orders)
                                 .pixdim = {1, 1}};
                 make_nifti(&file, &c);
                 add_samples(&file, TML_F64, 0, 8, big);
-                expect_error(tml, "type", "a.nii", &file, TML_UNSUPPORTED, "datatype is");
+                expect_error(tml, "type", "a.nii", &file, TML_ERROR_UNSUPPORTED, "datatype is");
             }
         }
     tml_close(tml);
@@ -889,12 +889,12 @@ TEST(nifti_geometry)
     memset(c.srow, 0, sizeof c.srow);
     make_nifti(&file, &c);
     add_samples(&file, TML_U8, 0, 8, false);
-    expect_error(tml, "zero sform", "a.nii", &file, TML_FILE_FORMAT, "step along axis 0");
+    expect_error(tml, "zero sform", "a.nii", &file, TML_ERROR_FILE_FORMAT, "step along axis 0");
     c.sform = 0;
     c.pixdim[2] = NAN;
     make_nifti(&file, &c);
     add_samples(&file, TML_U8, 0, 8, false);
-    expect_error(tml, "NaN pixdim", "a.nii", &file, TML_FILE_FORMAT, "step along axis 1");
+    expect_error(tml, "NaN pixdim", "a.nii", &file, TML_ERROR_FILE_FORMAT, "step along axis 1");
     tml_close(tml);
 }
 
@@ -920,7 +920,7 @@ TEST(nifti_pairs)
         tml_volume_free(tml, &volume);
     }
     tml_volume volume;
-    CHECK_STATUS(tml_volume_load(tml, in_folder("c.hdr"), NULL, &volume), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("c.hdr"), NULL, &volume), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), ".img") != NULL);
     remove_files();
     tml_close(tml);
@@ -983,7 +983,7 @@ TEST(metaimage_fields)
         CHECK(axis_is(&volume, 2, 0, 0, -1) && near3(volume.grid.spacing, 2, 2, 2));
     tml_volume_free(tml, &volume);
     CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.frame = 6}, &volume),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
 
     file.size = 0;
     add_text(&file, "ObjectType = Image\nNDims = 2\nDimSize = 3 2\nBinaryData = False\n"
@@ -1021,7 +1021,7 @@ TEST(metaimage_fields)
         file.size = 0;
         add_text(&file, "ObjectType = Image\n");
         add_text(&file, bad[i].fields);
-        expect_error(tml, bad[i].fields, "a.mha", &file, TML_FILE_FORMAT, bad[i].word);
+        expect_error(tml, bad[i].fields, "a.mha", &file, TML_ERROR_FILE_FORMAT, bad[i].word);
     }
     tml_close(tml);
 }
@@ -1056,15 +1056,16 @@ TEST(metaimage_data_files)
         {"HeaderSize = -1\nElementDataFile = LIST\ns-4.raw\ns-6.raw\ns-8.raw\n", TML_OK},
         {"HeaderSize = -1\nElementDataFile = LIST 2D\ns-4.raw\ns-6.raw\ns-8.raw\n", TML_OK},
         {"HeaderSize = -1\nElementDataFile = LIST 3\nall.raw\n", TML_OK},
-        {"HeaderSize = -1\nElementDataFile = LIST\ns-4.raw\ns-6.raw\n", TML_FILE_FORMAT},
-        {"HeaderSize = -1\nElementDataFile = LIST 9\nall.raw\n", TML_FILE_FORMAT},
-        {"HeaderSize = -2\nElementDataFile = all.raw\n", TML_FILE_FORMAT},
-        {"ElementDataFile = s-%d.raw 4 8 0\n", TML_FILE_FORMAT},
-        {"ElementDataFile = s-%d.raw 4 9000000000 1\n", TML_FILE_FORMAT},
-        {"ElementDataFile = s-%d.raw 5 7 1\n", TML_FILE_ACCESS},
-        {"ElementDataFile = ../all.raw\n", TML_UNSUPPORTED},
-        {"ElementDataFile = /dev/zero\n", TML_UNSUPPORTED},
-        {"CompressedData = True\nHeaderSize = -1\nElementDataFile = all.zraw\n", TML_UNSUPPORTED},
+        {"HeaderSize = -1\nElementDataFile = LIST\ns-4.raw\ns-6.raw\n", TML_ERROR_FILE_FORMAT},
+        {"HeaderSize = -1\nElementDataFile = LIST 9\nall.raw\n", TML_ERROR_FILE_FORMAT},
+        {"HeaderSize = -2\nElementDataFile = all.raw\n", TML_ERROR_FILE_FORMAT},
+        {"ElementDataFile = s-%d.raw 4 8 0\n", TML_ERROR_FILE_FORMAT},
+        {"ElementDataFile = s-%d.raw 4 9000000000 1\n", TML_ERROR_FILE_FORMAT},
+        {"ElementDataFile = s-%d.raw 5 7 1\n", TML_ERROR_FILE_ACCESS},
+        {"ElementDataFile = ../all.raw\n", TML_ERROR_UNSUPPORTED},
+        {"ElementDataFile = /dev/zero\n", TML_ERROR_UNSUPPORTED},
+        {"CompressedData = True\nHeaderSize = -1\nElementDataFile = all.zraw\n",
+         TML_ERROR_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         header.size = 0;
@@ -1148,7 +1149,7 @@ TEST(mrc_modes_orders_and_extended_headers)
         c.mode = unsupported[i];
         make_mrc(&file, &c);
         add_samples(&file, TML_F64, 0, 8, false);
-        expect_error(tml, "mode", "a", &file, TML_UNSUPPORTED, "mode is");
+        expect_error(tml, "mode", "a", &file, TML_ERROR_UNSUPPORTED, "mode is");
     }
     tml_close(tml);
 }
@@ -1205,7 +1206,7 @@ TEST(mrc_axes_origin_cell_and_stacks)
     c.angles[2] = 180;
     make_mrc(&file, &c);
     add_samples(&file, TML_I8, 0, 8, false);
-    expect_error(tml, "flat cell", "a", &file, TML_FILE_FORMAT, "angles");
+    expect_error(tml, "flat cell", "a", &file, TML_ERROR_FILE_FORMAT, "angles");
 
     mrc_case stack = {0, .size = {2, 2, 6}, .sampling = {2, 2, 2}, .axes = {1, 2, 3}, .group = 401};
     make_mrc(&file, &stack);
@@ -1224,7 +1225,7 @@ TEST(mrc_axes_origin_cell_and_stacks)
         put_i32(&file, bad[i].at, bad[i].value, false);
         file.size = 1024;
         add_samples(&file, TML_I8, 0, 8, false);
-        expect_error(tml, "bad word", "a", &file, TML_FILE_FORMAT, "a:");
+        expect_error(tml, "bad word", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
     }
     tml_close(tml);
 }
@@ -1303,18 +1304,18 @@ TEST(npy_volumes)
     static const struct {
         const char *descr, *shape;
         tml_status status;
-    } bad[] = {{"<c8", "(2, 2)", TML_UNSUPPORTED},
-               {"<f16", "(2, 2)", TML_UNSUPPORTED},
-               {"|O", "(2, 2)", TML_UNSUPPORTED},
-               {"<i2", "()", TML_UNSUPPORTED},
-               {"<i2", "(1,1,1,1,2)", TML_UNSUPPORTED},
-               {"<i2", "(0, 2)", TML_FILE_FORMAT},
-               {"<i2", "(-1, 2)", TML_FILE_FORMAT},
-               {"<i2", "(2, 2", TML_FILE_FORMAT},
-               {"<i2", "(4294967296, 4294967296)", TML_FILE_FORMAT},
-               {"<i2", "(4611686018427387904,)", TML_FILE_FORMAT},
-               {"<i2", "(99999999999999999999,)", TML_FILE_FORMAT},
-               {"<i2", "(1000000000000,)", TML_FILE_FORMAT}};
+    } bad[] = {{"<c8", "(2, 2)", TML_ERROR_UNSUPPORTED},
+               {"<f16", "(2, 2)", TML_ERROR_UNSUPPORTED},
+               {"|O", "(2, 2)", TML_ERROR_UNSUPPORTED},
+               {"<i2", "()", TML_ERROR_UNSUPPORTED},
+               {"<i2", "(1,1,1,1,2)", TML_ERROR_UNSUPPORTED},
+               {"<i2", "(0, 2)", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(-1, 2)", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(2, 2", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(4294967296, 4294967296)", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(4611686018427387904,)", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(99999999999999999999,)", TML_ERROR_FILE_FORMAT},
+               {"<i2", "(1000000000000,)", TML_ERROR_FILE_FORMAT}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         make_npy(&file, 1, bad[i].descr, false, bad[i].shape);
         add_samples(&file, TML_I64, 0, 8, false);
@@ -1381,14 +1382,15 @@ TEST(npy_arrays)
     static const char record[] =
         "\x93NUMPY\1\0\x2d\0{'descr': [('a', '<f4')], 'shape': (1,), }    \n";
     CHECK_STATUS(tml_array_load_memory(tml, "a", record, sizeof record - 1, &array),
-                 TML_UNSUPPORTED);
+                 TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "records") != NULL);
     make_npy(&file, 1, "<f4", false, "(24,)");
     add_samples(&file, TML_F32, 0, 23, false);
-    CHECK_STATUS(tml_array_load_memory(tml, "a", file.data, file.size, &array), TML_FILE_FORMAT);
-    CHECK_STATUS(tml_array_load_memory(tml, "a", "nonsense", 8, &array), TML_FILE_FORMAT);
-    CHECK_STATUS(tml_array_load_memory(tml, "a", NULL, 0, &array), TML_FILE_FORMAT);
-    CHECK_STATUS(tml_array_load(tml, in_folder("none.npy"), &array), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_array_load_memory(tml, "a", file.data, file.size, &array),
+                 TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_array_load_memory(tml, "a", "nonsense", 8, &array), TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_array_load_memory(tml, "a", NULL, 0, &array), TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_array_load(tml, in_folder("none.npy"), &array), TML_ERROR_FILE_ACCESS);
 
     /* Round trips of every scalar and vector type. */
     for (size_t i = 0; i < TYPE_COUNT; i++)
@@ -1407,9 +1409,9 @@ TEST(npy_arrays)
     CHECK(stat(in_folder("a.npy"), &info) == 0 && info.st_size == 128 + 7 * 4 * 8);
     CHECK_STATUS(
         tml_array_save(tml, in_folder("a.npy"), &(tml_array){file.data, 16, TML_RECORD(16), 1}),
-        TML_INVALID_ARGUMENT);
+        TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_array_save(tml, in_folder("a.npy"), &(tml_array){file.data, 16, TML_F32, 5}),
-                 TML_INVALID_ARGUMENT);
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_array_save(tml, in_folder("e.npy"), &(tml_array){NULL, 0, TML_F32, 0}));
     if (CHECK_OK(tml, tml_array_load(tml, in_folder("e.npy"), &array)))
         CHECK(array.count == 0 && array.data == NULL);
@@ -1445,7 +1447,7 @@ TEST(raw_files)
                 CHECK(samples_are(&volume, 0, 1));
             tml_volume_free(tml, &volume);
             desc.frame = 1;
-            CHECK_STATUS(load(tml, "a.gz", &packed, &desc, &volume), TML_UNSUPPORTED);
+            CHECK_STATUS(load(tml, "a.gz", &packed, &desc, &volume), TML_ERROR_UNSUPPORTED);
         }
     file.size = 0;
     add_samples(&file, TML_U8, 0, 24, false);
@@ -1453,24 +1455,24 @@ TEST(raw_files)
         tml_volume_load_desc desc;
         tml_status status;
     } bad[] = {
-        {{.dims = {4, 3, 3}, .type = TML_U8}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U16}, TML_FILE_FORMAT},
-        {{.dims = {5, 3, 1}, .type = TML_U8}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = 1}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = 24}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = UINT64_MAX}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U8, .frame = 1}, TML_INVALID_ARGUMENT},
-        {{.dims = {4, 3}, .type = TML_U8}, TML_INVALID_ARGUMENT},
-        {{.dims = {4, 3, 2}}, TML_INVALID_ARGUMENT},
-        {{.type = TML_U8}, TML_INVALID_ARGUMENT},
-        {{.dims = {4, 3, 2}, .type = TML_VEC(TML_U8, 3)}, TML_INVALID_ARGUMENT},
-        {{.dims = {4, 3, 2}, .type = 999999}, TML_INVALID_ARGUMENT},
-        {{.dims = {1u << 31, 1u << 31, 1u << 31}, .type = TML_F64}, TML_FILE_FORMAT},
-        {{.dims = {UINT64_MAX, 1, 1}, .type = TML_U8}, TML_FILE_FORMAT},
-        {{.dims = {1000000, 1000000, 1000000}, .type = TML_U8}, TML_FILE_FORMAT},
-        {{.dims = {4, 3, 2}, .type = TML_U8, .memory_limit = 23}, TML_OUT_OF_MEMORY},
+        {{.dims = {4, 3, 3}, .type = TML_U8}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U16}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {5, 3, 1}, .type = TML_U8}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = 1}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = 24}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U8, .skip = UINT64_MAX}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U8, .frame = 1}, TML_ERROR_INVALID_ARGUMENT},
+        {{.dims = {4, 3}, .type = TML_U8}, TML_ERROR_INVALID_ARGUMENT},
+        {{.dims = {4, 3, 2}}, TML_ERROR_INVALID_ARGUMENT},
+        {{.type = TML_U8}, TML_ERROR_INVALID_ARGUMENT},
+        {{.dims = {4, 3, 2}, .type = TML_VEC(TML_U8, 3)}, TML_ERROR_INVALID_ARGUMENT},
+        {{.dims = {4, 3, 2}, .type = 999999}, TML_ERROR_INVALID_ARGUMENT},
+        {{.dims = {1u << 31, 1u << 31, 1u << 31}, .type = TML_F64}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {UINT64_MAX, 1, 1}, .type = TML_U8}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {1000000, 1000000, 1000000}, .type = TML_U8}, TML_ERROR_FILE_FORMAT},
+        {{.dims = {4, 3, 2}, .type = TML_U8, .memory_limit = 23}, TML_ERROR_OUT_OF_MEMORY},
         {{.dims = {4, 3, 2}, .type = TML_U8, .memory_limit = 24}, TML_OK},
-        {{.dims = {0}}, TML_FILE_FORMAT},
+        {{.dims = {0}}, TML_ERROR_FILE_FORMAT},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tml_status status = load(tml, "a.raw", &file, &bad[i].desc, &volume);
@@ -1486,10 +1488,11 @@ TEST(raw_files)
                                             "a_4x3x2x1_uint8.raw", "a_4x3x_uint8.raw",
                                             "a_4x3x2_uint8.bin",   "a.raw"};
     for (size_t i = 0; i < sizeof not_names / sizeof not_names[0]; i++)
-        expect_error(tml, not_names[i], not_names[i], &file, TML_FILE_FORMAT, "give desc.dims");
+        expect_error(tml, not_names[i], not_names[i], &file, TML_ERROR_FILE_FORMAT,
+                     "give desc.dims");
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n\n12345678");
     tml_volume_load_desc desc = {.dims = {4, 3, 2}, .type = TML_U8};
-    CHECK_STATUS(load(tml, "a", &file, &desc, &volume), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(load(tml, "a", &file, &desc, &volume), TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
 
@@ -1516,7 +1519,7 @@ TEST(gzip_around_any_single_file)
     nrrd_start(&file, "type: uchar\nencoding: gzip\ndimension: 2\nsizes: 6 4\n\nabc");
     packed.size = 0;
     add_gzip(&packed, file.data, file.size);
-    expect_error(tml, "twice", "a.nrrd.gz", &packed, TML_UNSUPPORTED, "gunzip it first");
+    expect_error(tml, "twice", "a.nrrd.gz", &packed, TML_ERROR_UNSUPPORTED, "gunzip it first");
     tml_close(tml);
 }
 
@@ -1537,13 +1540,13 @@ TEST(bytes_behind_the_samples)
     add_gzip(&packed, file.data, file.size); /* another member */
     expect(tml, "gzipped twice", "a.nrrd.gz", &packed, 0, 0, 1);
     packed.data[packed.size - 7] ^= 1;
-    expect_error(tml, "damaged behind", "a.nrrd.gz", &packed, TML_FILE_FORMAT, "damaged");
+    expect_error(tml, "damaged behind", "a.nrrd.gz", &packed, TML_ERROR_FILE_FORMAT, "damaged");
 
     file.size = packed.size = 0;
     add_samples(&file, TML_U8, 0, 25, false);
     add_gzip(&packed, file.data, file.size);
     const tml_volume_load_desc headerless = {.dims = {6, 4, 1}, .type = TML_U8};
-    CHECK_STATUS(load(tml, "a.gz", &packed, &headerless, &volume), TML_FILE_FORMAT);
+    CHECK_STATUS(load(tml, "a.gz", &packed, &headerless, &volume), TML_ERROR_FILE_FORMAT);
     CHECK(strstr(tml_last_error(tml), "go on after the last sample; check desc.dims") != NULL);
     tml_close(tml);
 }
@@ -1561,12 +1564,13 @@ TEST(a_header_in_memory_has_no_files_beside_it)
     static bytes file;
     for (int i = 0; i < 3; i++) {
         nrrd_start(&file, nrrds[i]);
-        expect_error(tml, "NRRD", "a.nhdr", &file, TML_FILE_ACCESS, names[i]);
+        expect_error(tml, "NRRD", "a.nhdr", &file, TML_ERROR_FILE_ACCESS, names[i]);
         CHECK(strstr(tml_last_error(tml), "give that too") != NULL);
     }
     file.size = 0;
     add(&file, meta, sizeof meta - 1);
-    expect_error(tml, "MetaImage", "a.mhd", &file, TML_FILE_ACCESS, "its data lie in \"a.raw\"");
+    expect_error(tml, "MetaImage", "a.mhd", &file, TML_ERROR_FILE_ACCESS,
+                 "its data lie in \"a.raw\"");
     tml_close(tml);
 }
 
@@ -1742,49 +1746,49 @@ TEST(lying_headers_allocate_nothing)
                      "type: double\nendian: little\nencoding: %s\ndimension: 3\nsizes: %s\n\n0123",
                      encodings[k], nrrd_sizes[i]);
             nrrd_start(&file, fields);
-            expect_error(tml, fields, "a", &file, TML_FILE_FORMAT, "a:");
+            expect_error(tml, fields, "a", &file, TML_ERROR_FILE_FORMAT, "a:");
         }
     /* A few compressed bytes that promise more than deflate can make of them. */
     nrrd_start(&file, "type: uchar\nencoding: gzip\ndimension: 3\nsizes: 100000 1000 1\n\n");
     add_gzip(&file, (const uint8_t[64]){0}, 64);
-    expect_error(tml, "deflate ratio", "a", &file, TML_FILE_FORMAT, "cannot make");
+    expect_error(tml, "deflate ratio", "a", &file, TML_ERROR_FILE_FORMAT, "cannot make");
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 1\nsizes: 4\n"
                       "byte skip: 9223372036854775807\n\n");
-    expect_error(tml, "long skip", "a", &file, TML_FILE_FORMAT, "a:");
+    expect_error(tml, "long skip", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
     nrrd_start(&file, "type: uchar\nencoding: ascii\ndimension: 1\nsizes: 1\n"
                       "byte skip: 9223372036854775807\n\n1");
-    expect_error(tml, "long skip", "a", &file, TML_FILE_FORMAT, "a:");
+    expect_error(tml, "long skip", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
 
     for (int version = 1; version <= 2; version++) {
         nifti_case c = {version, .type = 64,
                         .dims = {7, 32767, 32767, 32767, 32767, 32767, 32767, 32767},
                         .pixdim = {1, 1, 1, 1}};
         make_nifti(&file, &c);
-        expect_error(tml, "nifti", "a", &file, TML_FILE_FORMAT, "a:");
+        expect_error(tml, "nifti", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
         c.dims[0] = 3;
         make_nifti(&file, &c);
-        expect_error(tml, "nifti", "a", &file, TML_FILE_FORMAT, "a:");
+        expect_error(tml, "nifti", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
         c.dims[2] = -3;
         make_nifti(&file, &c);
-        expect_error(tml, "nifti", "a", &file, TML_FILE_FORMAT, "dim[2] is -3");
+        expect_error(tml, "nifti", "a", &file, TML_ERROR_FILE_FORMAT, "dim[2] is -3");
         c.dims[0] = 8;
         make_nifti(&file, &c);
-        expect_error(tml, "nifti", "a", &file, TML_FILE_FORMAT, "dim[0] is 8");
+        expect_error(tml, "nifti", "a", &file, TML_ERROR_FILE_FORMAT, "dim[0] is 8");
     }
     nifti_case c = {2, .type = 64, .dims = {3, INT64_MAX, INT64_MAX, 4}, .pixdim = {1, 1, 1, 1}};
     make_nifti(&file, &c);
-    expect_error(tml, "nifti-2", "a", &file, TML_FILE_FORMAT, "address space");
+    expect_error(tml, "nifti-2", "a", &file, TML_ERROR_FILE_FORMAT, "address space");
     nifti_case offset = {1, .type = 2, .dims = {3, 2, 2, 2}, .pixdim = {1, 1, 1, 1}};
     static const double offsets[] = {-1, 100, 352.5, 1e30, INFINITY, NAN, 4e9};
     for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
         make_nifti(&file, &offset);
         put_f32(&file, 108, offsets[i], false);
         add_samples(&file, TML_U8, 0, 8, false);
-        expect_error(tml, "offset", "a", &file, TML_FILE_FORMAT, "a:");
+        expect_error(tml, "offset", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
     }
     mrc_case mrc = {2, .size = {16777216, 16777216, 16777216}, .axes = {1, 2, 3}};
     make_mrc(&file, &mrc);
-    expect_error(tml, "mrc", "a", &file, TML_FILE_FORMAT, "a:");
+    expect_error(tml, "mrc", "a", &file, TML_ERROR_FILE_FORMAT, "a:");
     CHECK(watch.largest <= 2 << 20);
     tml_close(tml);
     CHECK_EQ_U64(watch.live, 0);
@@ -1866,12 +1870,12 @@ TEST(every_allocation_may_fail)
     size_t live = watch.live;
     tml_volume volume;
     for (size_t i = 0; i < 4; i++) {
-        tml_status status = TML_OUT_OF_MEMORY;
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
         for (uint64_t n = 1; status != TML_OK && n < 50; n++) {
             watch.count = 0;
             watch.fail_at = n;
             status = tml_volume_load(tml, test_data(names[i]), NULL, &volume);
-            CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+            CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
             tml_volume_free(tml, &volume);
             CHECK_EQ_U64(watch.live, live);
         }
@@ -1881,7 +1885,7 @@ TEST(every_allocation_may_fail)
     watch.count = 0;
     watch.fail_at = 1;
     static const uint8_t pixel[4] = {1, 2, 3, 4};
-    CHECK_STATUS(tml_png_save(tml, in_folder("a.png"), pixel, 1, 1), TML_OUT_OF_MEMORY);
+    CHECK_STATUS(tml_png_save(tml, in_folder("a.png"), pixel, 1, 1), TML_ERROR_OUT_OF_MEMORY);
     CHECK_EQ_U64(file_count(), 0);
     watch.fail_at = 0;
     tml_close(tml);
@@ -1927,7 +1931,7 @@ TEST(reading_and_writing_report_and_can_be_cancelled)
         tml_status status = i == 0   ? tml_volume_load(tml, engine, NULL, &other)
                             : i == 1 ? tml_volume_load(tml, in_folder("a.nrrd"), NULL, &other)
                                      : tml_volume_save(tml, in_folder("b.nrrd"), &volume);
-        CHECK(status == TML_CANCELLED);
+        CHECK(status == TML_ERROR_CANCELLED);
         CHECK(watch.calls == 2);
         tml_cancel_clear(tml);
     }
@@ -1963,7 +1967,7 @@ TEST(saved_volumes_come_back_bit_for_bit)
                                  .comment = "two words"};
             const char *path = in_folder(endings[k]);
             if (k == 0 && all_types[i] == TML_F16) {
-                CHECK_STATUS(tml_volume_save(tml, path, &before), TML_UNSUPPORTED);
+                CHECK_STATUS(tml_volume_save(tml, path, &before), TML_ERROR_UNSUPPORTED);
                 continue;
             }
             CHECK_OK(tml, tml_volume_save(tml, path, &before));
@@ -1993,12 +1997,13 @@ TEST(saved_volumes_come_back_bit_for_bit)
               memcmp(after.grid.direction, identity, sizeof identity) == 0);
     tml_volume_free(tml, &after);
 
-    CHECK_STATUS(tml_volume_save(tml, in_folder("a.tif"), &plain), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_volume_save(tml, in_folder("a.nrrd.gz"), &plain), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_volume_save(tml, NULL, &plain), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_volume_save(tml, in_folder("no/folder/a.nrrd"), &plain), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_save(tml, in_folder("a.tif"), &plain), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_volume_save(tml, in_folder("a.nrrd.gz"), &plain), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_volume_save(tml, NULL, &plain), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_volume_save(tml, in_folder("no/folder/a.nrrd"), &plain),
+                 TML_ERROR_FILE_ACCESS);
     plain.size = 9;
-    CHECK_STATUS(tml_volume_save(tml, in_folder("a.nrrd"), &plain), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_volume_save(tml, in_folder("a.nrrd"), &plain), TML_ERROR_INVALID_ARGUMENT);
     remove_files();
     tml_close(tml);
 }
@@ -2015,7 +2020,7 @@ TEST(a_failed_write_leaves_the_old_file)
     CHECK_OK(tml, tml_io_create(tml, "test", in_folder("old.raw"), 0, &writer));
     CHECK_EQ_U64(file_count(), 2); /* the old and the new */
     tml_io_print(&writer, "%s", "new");
-    CHECK(tml_io_finish(&writer, TML_CANCELLED) == TML_CANCELLED);
+    CHECK(tml_io_finish(&writer, TML_ERROR_CANCELLED) == TML_ERROR_CANCELLED);
     CHECK_EQ_U64(file_count(), 1);
     struct stat info;
     CHECK(stat(in_folder("old.raw"), &info) == 0 && info.st_size == 3);
@@ -2026,13 +2031,13 @@ TEST(a_failed_write_leaves_the_old_file)
     CHECK(lstat(in_folder("link.raw"), &info) == 0 && S_ISLNK(info.st_mode));
     CHECK(stat(in_folder("old.raw"), &info) == 0 && info.st_size == 8 &&
           (info.st_mode & 0777) == 0640);
-    CHECK_STATUS(tml_volume_save(tml, folder, &volume), TML_UNSUPPORTED);
-    CHECK_STATUS(tml_io_create(tml, "test", folder, 0, &writer), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_save(tml, folder, &volume), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_io_create(tml, "test", folder, 0, &writer), TML_ERROR_FILE_ACCESS);
 
     /* A device is written directly, not replaced. */
     if (access("/dev/full", W_OK) == 0) {
         CHECK(symlink("/dev/full", in_folder("full.raw")) == 0);
-        CHECK_STATUS(tml_volume_save(tml, in_folder("full.raw"), &volume), TML_FILE_ACCESS);
+        CHECK_STATUS(tml_volume_save(tml, in_folder("full.raw"), &volume), TML_ERROR_FILE_ACCESS);
         CHECK(strstr(tml_last_error(tml), "disk is full") &&
               strstr(tml_last_error(tml), "full.raw"));
         CHECK(stat("/dev/full", &info) == 0 && S_ISCHR(info.st_mode));
@@ -2072,18 +2077,20 @@ TEST(unreadable_files_get_an_error)
 {
     tml_context *tml = open_plain();
     tml_volume volume;
-    CHECK_STATUS(tml_volume_load(tml, in_folder("none.nrrd"), NULL, &volume), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("none.nrrd"), NULL, &volume),
+                 TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "none.nrrd") && strstr(tml_last_error(tml), "No such file"));
-    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_FILE_ACCESS);
-    CHECK_STATUS(tml_volume_load(tml, "/dev/zero", NULL, &volume), TML_FILE_ACCESS);
-    CHECK_STATUS(tml_volume_load(tml, NULL, NULL, &volume), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, "/dev/zero", NULL, &volume), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, NULL, NULL, &volume), TML_ERROR_FILE_ACCESS);
     CHECK(mkfifo(in_folder("pipe"), 0600) == 0);
-    CHECK_STATUS(tml_volume_load(tml, in_folder("pipe"), NULL, &volume), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("pipe"), NULL, &volume), TML_ERROR_FILE_ACCESS);
     static char path[5000];
     memset(path, 'a', sizeof path - 1);
-    CHECK_STATUS(tml_volume_load(tml, path, NULL, &volume), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, path, NULL, &volume), TML_ERROR_FILE_ACCESS);
     write_file("empty.nrrd", "", 0);
-    CHECK_STATUS(tml_volume_load(tml, in_folder("empty.nrrd"), NULL, &volume), TML_FILE_FORMAT);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("empty.nrrd"), NULL, &volume),
+                 TML_ERROR_FILE_FORMAT);
     remove_files();
     tml_close(tml);
 }
@@ -2204,10 +2211,12 @@ TEST(png_comes_back)
     spng_ctx_free(png);
     if (file)
         fclose(file);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 0, HEIGHT), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), NULL, 1, 1), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 1u << 31, 1), TML_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("no/b.png"), pixels, 1, 1), TML_FILE_ACCESS);
+    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 0, HEIGHT),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), NULL, 1, 1), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 1u << 31, 1),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_png_save(tml, in_folder("no/b.png"), pixels, 1, 1), TML_ERROR_FILE_ACCESS);
     CHECK_EQ_U64(file_count(), 1);
     remove_files();
     tml_close(tml);

@@ -63,23 +63,23 @@ static tml_status work(tml_context *tml, bool *right)
     if (status == TML_OK)
         status = tml_scan(tml, &(tml_scan_desc){.in = a, .out = b});
     if (status == TML_OK)
-        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_SUM, .in = a, .out = sum});
+        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = a, .out = sum});
     if (status == TML_OK)
         status = tml_vulkan_time_end(tml, &seconds);
     if (status == TML_OK)
         status = tml_vulkan_indirect(
-            tml,
-            &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_DRAW, .count = sum, .out = arguments});
+            tml, &(tml_vulkan_indirect_desc){
+                     .kind = TML_VULKAN_INDIRECT_DRAW, .count = sum, .out = arguments});
     size_t cache_size = 0;
     if (status == TML_OK)
         status = tml_vulkan_cache(tml, NULL, &cache_size);
     if (status == TML_OK)
-        status = tml_read(tml, b, back);
+        status = tml_buffer_read(tml, b, back);
     if (status == TML_OK)
-        status = tml_map(tml, arguments, &mapped);
+        status = tml_buffer_map(tml, arguments, &mapped);
     if (status == TML_OK) {
         memcpy(total, mapped, sizeof total);
-        tml_unmap(tml, arguments);
+        tml_buffer_unmap(tml, arguments);
         uint32_t running = 0;
         *right = true;
         for (uint32_t i = 0; i < COUNT; i++) {
@@ -124,17 +124,17 @@ TEST(staged_copies_equal_mapped_ones)
         tml_buffer buffer;
         CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = size, .data = in},
                                 &buffer) == TML_OK);
-        CHECK(tml_read(tml, buffer, back) == TML_OK);
+        CHECK(tml_buffer_read(tml, buffer, back) == TML_OK);
         CHECK(memcmp(in, back, size) == 0);
         void *mapped;
-        CHECK(tml_map(tml, buffer, &mapped) == TML_OK);
+        CHECK(tml_buffer_map(tml, buffer, &mapped) == TML_OK);
         CHECK(memcmp(in, mapped, size) == 0);
         ((uint8_t *)mapped)[size - 1] ^= 0xff;
-        tml_unmap(tml, buffer);
-        CHECK(tml_read_range(tml, buffer, size - 1, 1, back) == TML_OK);
+        tml_buffer_unmap(tml, buffer);
+        CHECK(tml_buffer_read_range(tml, buffer, size - 1, 1, back) == TML_OK);
         CHECK((back[0] ^ in[size - 1]) == 0xff);
-        CHECK(tml_write(tml, buffer, 3, 5, "hello") == TML_OK);
-        CHECK(tml_read_range(tml, buffer, 2, 7, back) == TML_OK);
+        CHECK(tml_buffer_write(tml, buffer, 3, 5, "hello") == TML_OK);
+        CHECK(tml_buffer_read_range(tml, buffer, 2, 7, back) == TML_OK);
         CHECK(back[0] == in[2] && memcmp(back + 1, "hello", 5) == 0 && back[6] == in[8]);
         free(in);
         free(back);
@@ -192,24 +192,24 @@ TEST(what_is_missing_is_said)
     driver.real_instance = loader();
     const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
     driver.missing = "vkCmdDispatch";
-    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "vkCmdDispatch") != NULL);
     driver.missing = "vkCreateInstance";
-    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "vkCreateInstance") != NULL);
     driver.missing = NULL;
     driver.no_addresses = true;
-    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "lacks bufferDeviceAddress") != NULL);
     driver.no_addresses = false;
     driver.lanes = 128;
-    CHECK(open_with(&desc, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "lacks full subgroups of 128 invocations") != NULL);
     driver.lanes = 0;
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
-          TML_INVALID_ARGUMENT);
+          TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
-    CHECK(open_with(&(tml_vulkan_desc){.pass_items = 65537}, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(open_with(&(tml_vulkan_desc){.pass_items = 65537}, &tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "pass_items is 65537") != NULL);
 }
 
@@ -218,7 +218,7 @@ TEST(a_missing_loader_is_said)
     tml_context *tml;
     if (loader())
         SKIP("there is a Vulkan loader; CTest runs this without");
-    CHECK(open_with(NULL, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(NULL, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "libvulkan.so.1") != NULL);
     CHECK(tml_open(NULL, &tml) == TML_OK); /* on another engine */
     tml_close(tml);
@@ -235,7 +235,7 @@ TEST(a_missing_driver_is_said)
         setenv(names[i], "none", 1);
     }
     tml_context *tml;
-    CHECK(open_with(NULL, &tml) == TML_NO_DEVICE);
+    CHECK(open_with(NULL, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "driver") != NULL);
     for (int i = 0; i < 2; i++) {
         if (saved[i])
@@ -255,7 +255,7 @@ TEST(memory_has_a_limit)
     CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = 1000}, &small) ==
           TML_OK);
     CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = (uint64_t)80 << 20},
-                            &large) == TML_OUT_OF_DEVICE_MEMORY);
+                            &large) == TML_ERROR_OUT_OF_DEVICE_MEMORY);
     CHECK(strstr(tml_last_error(tml), "limit") != NULL);
     CHECK(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = (uint64_t)30 << 20},
                             &large) == TML_OK);
@@ -406,7 +406,7 @@ TEST(a_frame_of_the_callers)
     const tml_compact_desc compact = {
         .keep.flags = flags, .payloads[0] = {in, kept}, .count = count};
     const tml_vulkan_indirect_desc indirect = {
-        .kind = TML_VULKAN_DRAW, .count = count, .group = 3, .out = arguments};
+        .kind = TML_VULKAN_INDIRECT_DRAW, .count = count, .group = 3, .out = arguments};
 
     /* Without scratch it must refuse rather than allocate. */
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -414,10 +414,10 @@ TEST(a_frame_of_the_callers)
     CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
     size_t scratch = tml_scan_scratch_size(tml, &scan);
     if (scratch)
-        CHECK(tml_scan(tml, &scan) == TML_SCRATCH_TOO_SMALL);
-    CHECK(tml_sync(tml) == TML_INVALID_ARGUMENT);
+        CHECK(tml_scan(tml, &scan) == TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK(tml_sync(tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(tml_vulkan_record_end(tml) == TML_OK);
-    CHECK(tml_vulkan_record_end(tml) == TML_INVALID_ARGUMENT);
+    CHECK(tml_vulkan_record_end(tml) == TML_ERROR_INVALID_ARGUMENT);
     INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
     CHECK(tml_scan(tml, &scan) == TML_OK);
     CHECK(tml_compact(tml, &compact) == TML_OK);
@@ -449,7 +449,7 @@ TEST(a_frame_of_the_callers)
         CHECK(h.mapped[3 << 16] == 3 * keep && h.mapped[(3 << 16) + 1] == 1);
     }
     uint64_t number;
-    CHECK(tml_read_count(tml, count, &number) == TML_OK && number == COUNT / 4);
+    CHECK(tml_buffer_read_count(tml, count, &number) == TML_OK && number == COUNT / 4);
     tml_close(tml);
     host_close(&h);
 }
@@ -467,11 +467,11 @@ TEST(a_lent_device_must_fit)
                             .device = h.device,
                             .queue = h.queue,
                             .queue_family = 31};
-    CHECK(open_with(&desc, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "queue_family is 31") != NULL);
     desc.queue_family = 0;
     driver.sizes_vary = true;
-    CHECK(open_with(&desc, &tml) == TML_INVALID_ARGUMENT);
+    CHECK(open_with(&desc, &tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "has_size_control is false") != NULL);
     desc.has_size_control = true;
     CHECK(open_with(&desc, &tml) == TML_OK);
@@ -492,7 +492,7 @@ TEST(progress_that_is_not_made)
     tml_context *tml;
     CHECK(open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml) == TML_OK);
     tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     bool is_llvmpipe = strstr(info.name, "llvmpipe") != NULL;
     tml_buffer buffer = buffer_of(tml, TML_U32, COUNT, NULL);
     tml_status status = tml_scan(
@@ -506,14 +506,14 @@ TEST(progress_that_is_not_made)
     free(saved);
     if (!is_llvmpipe)
         SKIP("only llvmpipe can be had with one thread");
-    CHECK(status == TML_UNSUPPORTED);
+    CHECK(status == TML_ERROR_UNSUPPORTED);
 }
 
 /* Is buffer the running sum of ones, and does reading it go well? */
 static bool are_sums_of_ones(tml_context *tml, tml_buffer buffer)
 {
     uint32_t back[COUNT];
-    bool right = tml_read(tml, buffer, back) == TML_OK;
+    bool right = tml_buffer_read(tml, buffer, back) == TML_OK;
     for (uint32_t i = 0; i < COUNT; i++)
         right = right && back[i] == i;
     return right;
@@ -538,13 +538,13 @@ TEST(a_wait_in_vain_is_a_status)
         CHECK(tml_scan(tml, &scan) == TML_OK);
         void *mapped = NULL;
         tml_status status = way == 0   ? tml_sync(tml)
-                            : way == 1 ? tml_read(tml, buffer, back)
-                                       : tml_map(tml, buffer, &mapped);
-        CHECK(status == TML_STALLED && !mapped);
+                            : way == 1 ? tml_buffer_read(tml, buffer, back)
+                                       : tml_buffer_map(tml, buffer, &mapped);
+        CHECK(status == TML_ERROR_STALLED && !mapped);
         CHECK(strstr(tml_last_error(tml), "scan") != NULL);
         CHECK(tml_sync(tml) == TML_OK);
         CHECK(tml_vulkan_check(tml) == TML_OK);
-        CHECK(way != 0 || tml_write(tml, buffer, 0, COUNT, ones) == TML_OK);
+        CHECK(way != 0 || tml_buffer_write(tml, buffer, 0, COUNT, ones) == TML_OK);
         CHECK(way != 0 || tml_scan(tml, &scan) == TML_OK);
         CHECK(way != 0 || are_sums_of_ones(tml, buffer));
         tml_close(tml);
@@ -573,11 +573,11 @@ TEST(compact_is_right_or_says_no)
         .keep.flags = flags, .payloads[0] = {in, out}, .method = TML_METHOD_LOOK_BACK};
     uint32_t stalls = 0;
     for (int run = 0; run < 20; run++) {
-        CHECK(tml_write(tml, out, 0, COUNT, numbers) == TML_OK);
+        CHECK(tml_buffer_write(tml, out, 0, COUNT, numbers) == TML_OK);
         CHECK(tml_compact(tml, &compact) == TML_OK);
-        tml_status status = tml_read(tml, out, back);
-        CHECK(status == TML_OK || status == TML_STALLED);
-        stalls += status == TML_STALLED;
+        tml_status status = tml_buffer_read(tml, out, back);
+        CHECK(status == TML_OK || status == TML_ERROR_STALLED);
+        stalls += status == TML_ERROR_STALLED;
         for (uint32_t i = 0; i < (COUNT + 2) / 3 && status == TML_OK; i++)
             CHECK(back[i] == 3 * i);
     }
@@ -622,10 +622,10 @@ TEST(a_frame_that_waits_in_vain)
         INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
         CHECK(tml_vulkan_check(tml) == TML_OK);
         host_run(&h);
-        CHECK(tml_vulkan_check(tml) == (frame == 0 ? TML_STALLED : TML_OK));
+        CHECK(tml_vulkan_check(tml) == (frame == 0 ? TML_ERROR_STALLED : TML_OK));
         CHECK(tml_vulkan_check(tml) == TML_OK);
         if (frame == 0)
-            CHECK(tml_write(tml, in, 0, COUNT, ones) == TML_OK);
+            CHECK(tml_buffer_write(tml, in, 0, COUNT, ones) == TML_OK);
         else
             CHECK(are_sums_of_ones(tml, in));
     }
@@ -665,12 +665,12 @@ static bool streams_open(tml_context *tml, streams *s)
     free(offsets);
     free(flags);
     free(counts);
-    return !tml_is_none(s->totals);
+    return !tml_buffer_is_none(s->totals);
 }
 
 /* X(name of the call, its desc) */
 #define RECORDED(X)                                                                                \
-    X(reduce, .fold = TML_SUM, .in = s->in, .out = s->totals)                                      \
+    X(reduce, .fold = TML_FOLD_SUM, .in = s->in, .out = s->totals)                                 \
     X(scan, .in = s->in, .out = s->out[0])                                                         \
     X(scan, .in = s->in, .out = s->out[1], .method = TML_METHOD_LOOK_BACK)                         \
     X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[2]})                          \
@@ -680,7 +680,7 @@ static bool streams_open(tml_context *tml, streams *s)
     X(expand, .counts = s->counts, .source = s->out[5])                                            \
     X(expand, .counts = s->counts, .source = s->out[6], .method = TML_METHOD_LOOK_BACK)            \
     X(unique, .in = s->in, .values = s->out[7])                                                    \
-    X(reduce_segments, .fold = TML_MAX, .in = s->in, .offsets = s->offsets, .out = s->out[8])      \
+    X(reduce_segments, .fold = TML_FOLD_MAX, .in = s->in, .offsets = s->offsets, .out = s->out[8]) \
     X(scan_segments, .in = s->in, .offsets = s->offsets, .out = s->out[9])
 
 enum {
@@ -698,7 +698,7 @@ static tml_status streams_run(tml_context *tml, const streams *s, int number)
         return tml_##call(tml, &(tml_##call##_desc){__VA_ARGS__});
     RECORDED(RUN)
 #undef RUN
-    return TML_INTERNAL;
+    return TML_ERROR_INTERNAL;
 }
 
 static size_t streams_scratch(tml_context *tml, const streams *s, int number)
@@ -717,9 +717,9 @@ static uint64_t streams_hash(tml_context *tml, const streams *s)
 {
     static uint32_t words[LONG];
     uint64_t hash = 0, total = 0;
-    CHECK_OK(tml, tml_read_range(tml, s->totals, 0, 1, &total));
+    CHECK_OK(tml, tml_buffer_read_range(tml, s->totals, 0, 1, &total));
     for (int b = 0; b < OUTPUTS; b++) {
-        CHECK_OK(tml, tml_read(tml, s->out[b], words));
+        CHECK_OK(tml, tml_buffer_read(tml, s->out[b], words));
         for (uint32_t i = 0; i < LONG; i++)
             hash = (hash ^ words[i]) * 0x100000001b3ull;
     }
@@ -729,9 +729,9 @@ static uint64_t streams_hash(tml_context *tml, const streams *s)
 static void streams_clear(tml_context *tml, const streams *s)
 {
     static const uint32_t zeros[LONG];
-    CHECK_OK(tml, tml_write(tml, s->totals, 0, OUTPUTS, zeros));
+    CHECK_OK(tml, tml_buffer_write(tml, s->totals, 0, OUTPUTS, zeros));
     for (int b = 0; b < OUTPUTS; b++)
-        CHECK_OK(tml, tml_write(tml, s->out[b], 0, LONG, zeros));
+        CHECK_OK(tml, tml_buffer_write(tml, s->out[b], 0, LONG, zeros));
 }
 
 static tml_context *guest_of(const host *h)
@@ -805,7 +805,7 @@ TEST(recorded_work_stays_valid)
     CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
     for (int op = 0; op < RECORDED_COUNT; op++)
         CHECK_OK(tml, streams_run(tml, &s, op));
-    CHECK_STATUS(tml_vulkan_forget_recordings(tml), TML_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_vulkan_forget_recordings(tml), TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
 
@@ -823,7 +823,7 @@ TEST(recorded_work_stays_valid)
     }
     host_run(&h);
     for (int c = 0; c < ROUNDS * CANARIES; c++) {
-        CHECK_OK(tml, tml_read(tml, canaries[c], back));
+        CHECK_OK(tml, tml_buffer_read(tml, canaries[c], back));
         CHECK(memcmp(back, canary, sizeof back) == 0);
     }
     CHECK_OK(tml, tml_vulkan_check(tml));
@@ -844,7 +844,7 @@ TEST(kept_scratch_is_bounded)
     CHECK(host_open(&h));
     tml_context *tml = guest_of(&h);
     tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL), out = buffer_of(tml, TML_U64, 1, NULL);
-    const tml_reduce_desc reduce = {.fold = TML_SUM, .in = in, .out = out};
+    const tml_reduce_desc reduce = {.fold = TML_FOLD_SUM, .in = in, .out = out};
     CHECK_OK(tml, tml_reduce(tml, &reduce));
     CHECK_OK(tml, tml_sync(tml));
     int most = 0, before = driver.live;
@@ -889,12 +889,12 @@ TEST(what_cannot_be_recorded_says_so)
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
     CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
 #define REFUSED(call, text)                                                                        \
-    CHECK_STATUS(call, TML_INVALID_ARGUMENT);                                                      \
+    CHECK_STATUS(call, TML_ERROR_INVALID_ARGUMENT);                                                \
     CHECK(strstr(tml_last_error(tml), text) != NULL)
-    REFUSED(tml_read(tml, words, &word), "tml_read cannot be recorded");
-    REFUSED(tml_read_count(tml, words, &number), "tml_read_count cannot be recorded");
-    REFUSED(tml_write(tml, words, 0, 1, &word), "tml_write cannot be recorded");
-    REFUSED(tml_map(tml, words, &mapped), "tml_map cannot be recorded");
+    REFUSED(tml_buffer_read(tml, words, &word), "tml_buffer_read cannot be recorded");
+    REFUSED(tml_buffer_read_count(tml, words, &number), "tml_buffer_read_count cannot be recorded");
+    REFUSED(tml_buffer_write(tml, words, 0, 1, &word), "tml_buffer_write cannot be recorded");
+    REFUSED(tml_buffer_map(tml, words, &mapped), "tml_buffer_map cannot be recorded");
     REFUSED(tml_sync(tml), "tml_sync cannot be recorded");
     REFUSED(
         tml_surface(tml, &(tml_surface_desc){.volume = volume, .grid.dims = {4, 4, 4}}, &surface),
@@ -903,11 +903,11 @@ TEST(what_cannot_be_recorded_says_so)
             "tml_collide cannot be recorded");
     REFUSED(tml_vulkan_record(tml, h.commands), "tml_vulkan_record cannot be recorded");
 #undef REFUSED
-    CHECK_STATUS(tml_reserve(tml, 1 << 20), TML_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_reserve(tml, 1 << 20), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK(strstr(tml_last_error(tml), "tml_reserve: ") != NULL);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
-    CHECK_OK(tml, tml_read_count(tml, words, &number));
+    CHECK_OK(tml, tml_buffer_read_count(tml, words, &number));
     tml_tree_destroy(tml, tree);
     tml_close(tml);
     host_close(&h);

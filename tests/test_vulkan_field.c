@@ -40,7 +40,7 @@ static void slabs_on(tml_context *tml, tml_field_kind kind)
     make_points(tml, dims, 5.0f, &desc);
     tml_buffer out = buffer_of(tml, TML_F32, SAMPLES, NULL);
     CHECK_OK(tml, tml_field(tml, &desc, out));
-    CHECK_OK(tml, tml_read(tml, out, whole));
+    CHECK_OK(tml, tml_buffer_read(tml, out, whole));
 
     field_plan *plan = NULL;
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
@@ -48,7 +48,7 @@ static void slabs_on(tml_context *tml, tml_field_kind kind)
     static const uint64_t slabs[] = {1, 3, FIELD_BRICK, 11, 45};
     for (size_t i = 0; plan && i < TML_ARRAY_SIZE(slabs); i++) {
         memset(parts, 0x7f, sizeof parts);
-        CHECK_OK(tml, tml_write(tml, out, 0, SAMPLES, parts));
+        CHECK_OK(tml, tml_buffer_write(tml, out, 0, SAMPLES, parts));
         /* The last time with a list for one layer of bricks: more than it holds at once. */
         if (i + 1 == TML_ARRAY_SIZE(slabs))
             plan->device.brick_room = field_bricks_along(dims[0]) * field_bricks_along(dims[1]);
@@ -56,7 +56,7 @@ static void slabs_on(tml_context *tml, tml_field_kind kind)
             CHECK_OK(tml, field_slab(tml, plan, z, TML_MIN_OF(slabs[i], dims[2] - z),
                                      (void *)(uintptr_t)(vk_address_of(tml, out) +
                                                          z * slice * sizeof(float))));
-        CHECK_OK(tml, tml_read(tml, out, parts));
+        CHECK_OK(tml, tml_buffer_read(tml, out, parts));
         CHECK(memcmp(whole, parts, sizeof whole) == 0);
     }
     field_plan_destroy(tml, plan);
@@ -78,7 +78,7 @@ static void crowd_on(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_F32, SAMPLES, NULL);
     field_plan *plan = NULL;
     CHECK_OK(tml, tml_field(tml, &desc, out));
-    CHECK_OK(tml, tml_read(tml, out, samples));
+    CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
     cpu_field_slab(plan, 0, 10, expected);

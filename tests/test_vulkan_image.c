@@ -109,10 +109,10 @@ static void frame_read(tml_context *tml, const frame *f, frame_results *out)
 {
     uint64_t last;
     tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT) - 1, NULL, NULL, &last);
-    CHECK_OK(tml, tml_read(tml, f->stats, out->stats));
-    CHECK_OK(tml, tml_read(tml, f->state, out->state));
-    CHECK_OK(tml, tml_read(tml, f->shown, out->shown));
-    CHECK_OK(tml, tml_read_range(tml, f->chain, CHANNELS * last, CHANNELS, out->last));
+    CHECK_OK(tml, tml_buffer_read(tml, f->stats, out->stats));
+    CHECK_OK(tml, tml_buffer_read(tml, f->state, out->state));
+    CHECK_OK(tml, tml_buffer_read(tml, f->shown, out->shown));
+    CHECK_OK(tml, tml_buffer_read_range(tml, f->chain, CHANNELS * last, CHANNELS, out->last));
 }
 
 TEST(a_frame_meters_itself_in_the_callers_commands)
@@ -224,7 +224,7 @@ static void measure_on(tml_context *tml, const layout *l, const void *data, size
         desc.mask_height = 2;
     }
     CHECK_OK(tml, tml_image_measure(tml, &desc));
-    CHECK_OK(tml, tml_read(tml, desc.stats, stats));
+    CHECK_OK(tml, tml_buffer_read(tml, desc.stats, stats));
     tml_buffer_destroy(tml, desc.image.buffer);
     tml_buffer_destroy(tml, desc.stats);
     tml_buffer_destroy(tml, desc.mask);

@@ -161,9 +161,9 @@ static tml_status run_map(tml_context *tml, const map_case *c, uint64_t count, b
                               &desc.length.device);
     }
     if (status == TML_OK)
-        status = tml_map_stream(tml, &desc);
+        status = tml_map(tml, &desc);
     if (status == TML_OK)
-        status = tml_read(tml, desc.out, out);
+        status = tml_buffer_read(tml, desc.out, out);
     for (int i = 0; i < INPUTS; i++)
         tml_buffer_destroy(tml, desc.in[i]);
     tml_buffer_destroy(tml, desc.out);
@@ -182,7 +182,7 @@ static void check_maps(tml_context *cpu, tml_context *tml)
         for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
             bool on_device = n % 2 == 1;
             tml_status status = run_map(tml, c, counts[n], on_device, actual);
-            if (status == TML_UNSUPPORTED && strstr(tml_last_error(tml), "which")) {
+            if (status == TML_ERROR_UNSUPPORTED && strstr(tml_last_error(tml), "which")) {
                 unsupported++; /* types that the device lacks */
                 break;
             }
@@ -235,9 +235,9 @@ static tml_status run_compact(tml_context *tml, const compact_case *c, tml_metho
                                                       .method = method,
                                                       .count = total});
     if (status == TML_OK)
-        status = tml_read_count(tml, total, kept);
+        status = tml_buffer_read_count(tml, total, kept);
     if (status == TML_OK)
-        status = tml_read(tml, to, out);
+        status = tml_buffer_read(tml, to, out);
     tml_buffer_destroy(tml, in);
     tml_buffer_destroy(tml, to);
     tml_buffer_destroy(tml, total);
@@ -255,7 +255,7 @@ static void check_compactions(tml_context *cpu, tml_context *tml)
         const compact_case *c = &compact_cases[i / 3];
         for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
             tml_status status = run_compact(tml, c, methods[i % 3], counts[n], &kept, actual);
-            if (status == TML_UNSUPPORTED)
+            if (status == TML_ERROR_UNSUPPORTED)
                 break;
             if (!CHECK_OK(tml, status) ||
                 !CHECK_OK(cpu, run_compact(cpu, c, TML_METHOD_AUTO, counts[n], &expected_kept,
@@ -281,7 +281,7 @@ static uint32_t check_devices(const tml_vulkan_kernel *kernels)
         return 0;
     for (; (tml = open_vulkan(number, kernels)); number++) {
         tml_device_info info;
-        tml_context_device(tml, &info);
+        tml_context_describe(tml, &info);
         printf("  %s\n", info.name);
         check_maps(cpu, tml);
         check_compactions(cpu, tml);
@@ -360,7 +360,7 @@ TEST(libraries_tell_kernels_apart)
     if (has_shaderc() && CHECK_OK(tml, status))
         CHECK(after[1] < 61 + 5 && memcmp(before, after, sizeof before) != 0);
     else
-        CHECK_EQ_U64(status, TML_UNSUPPORTED);
+        CHECK_EQ_U64(status, TML_ERROR_UNSUPPORTED);
     tml_close(tml);
 }
 
@@ -374,7 +374,7 @@ TEST(what_glsl_refuses_is_said)
     const map_case c = {&wrong, {TML_U32}, false};
     static unsigned char out[MOST + GUARD];
     for (int again = 0; again < 2; again++) {
-        CHECK_STATUS(run_map(tml, &c, MOST, false, out), TML_UNSUPPORTED);
+        CHECK_STATUS(run_map(tml, &c, MOST, false, out), TML_ERROR_UNSUPPORTED);
         if (has_shaderc())
             CHECK(strstr(tml_last_error(tml), "kernel filter:1: error"));
         else

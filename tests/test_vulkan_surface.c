@@ -76,12 +76,12 @@ static tml_status mesh_make(tml_context *tml, const tml_surface_desc *desc, mesh
     for (int i = 0; i < 4 && status == TML_OK; i++) {
         tml_type type;
         uint64_t count;
-        if (tml_is_none(buffers[i]))
+        if (tml_buffer_is_none(buffers[i]))
             continue;
-        CHECK(tml_buffer_info(tml, buffers[i], &type, &count));
+        CHECK(tml_buffer_describe(tml, buffers[i], &type, &count));
         m->sizes[i] = (size_t)count * tml_type_size(type);
         m->arrays[i] = malloc(m->sizes[i] + 1);
-        CHECK_OK(tml, tml_read(tml, buffers[i], m->arrays[i]));
+        CHECK_OK(tml, tml_buffer_read(tml, buffers[i], m->arrays[i]));
     }
     return status;
 }
@@ -160,7 +160,7 @@ static void check_rooms(tml_context *tml, const char *what, const tml_surface_de
         tml_buffer_destroy(tml, with_outputs.vertex_normals);
         tml_buffer_destroy(tml, with_outputs.vertex_values);
         tml_buffer_destroy(tml, with_outputs.indices);
-        if (status == TML_OUT_OF_DEVICE_MEMORY) {
+        if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
             CHECK(strstr(tml_last_error(tml), "bytes") != NULL);
             break;
         }
@@ -370,7 +370,7 @@ static void outputs_before_scratch(tml_context *tml)
     mesh_equals(&expected, &m);
     mesh_free(tml, &m);
     set_room(tml, size / 2);
-    CHECK_STATUS(mesh_make(tml, &desc, &m), TML_OUT_OF_DEVICE_MEMORY);
+    CHECK_STATUS(mesh_make(tml, &desc, &m), TML_ERROR_OUT_OF_DEVICE_MEMORY);
     CHECK(strstr(tml_last_error(tml), "the mesh is") != NULL);
     set_room(tml, AMPLE_ROOM);
     mesh_free(tml, &expected);
@@ -391,21 +391,21 @@ static void host_buffers(tml_context *tml)
     CHECK_OK(tml,
              tml_buffer_create(
                  tml, &(tml_buffer_desc){.type = TML_U32, .count = 1000, .host = memory}, &buffer));
-    CHECK_OK(tml, tml_read(tml, buffer, back));
+    CHECK_OK(tml, tml_buffer_read(tml, buffer, back));
     CHECK(memcmp(memory, back, sizeof memory) == 0);
     const uint32_t seven = 7;
-    CHECK_OK(tml, tml_write(tml, buffer, 3, 1, &seven));
+    CHECK_OK(tml, tml_buffer_write(tml, buffer, 3, 1, &seven));
     CHECK_EQ_U64(memory[3], 7);
     void *mapped = NULL;
-    CHECK_OK(tml, tml_map(tml, buffer, &mapped));
+    CHECK_OK(tml, tml_buffer_map(tml, buffer, &mapped));
     CHECK(mapped == memory);
-    tml_unmap(tml, buffer);
+    tml_buffer_unmap(tml, buffer);
     CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1000}, &out));
-    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = buffer, .out = out}), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = buffer, .out = out}), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     const tml_surface_enqueue_desc enqueue = {
         .surface = {.volume = buffer, .grid = {.dims = {10, 10, 10}}, .vertices = out}};
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     tml_buffer_destroy(tml, buffer);
     tml_buffer_destroy(tml, out);

@@ -51,7 +51,7 @@ static bool enter(bool is_well)
 
 static tml_status others_failed(tml_context *tml)
 {
-    return tml_error(tml, TML_CANCELLED, "another process failed");
+    return tml_error(tml, TML_ERROR_CANCELLED, "another process failed");
 }
 
 /* Wakes those who are far from a call of all. */
@@ -170,7 +170,7 @@ static tml_status file_error(tml_context *tml, int error, const char *what)
     int length = 0, class = MPI_ERR_OTHER;
     MPI_Error_class(error, &class);
     MPI_Error_string(error, text, &length);
-    return tml_error(tml, TML_FILE_ACCESS, "the file that all processes write %s: %s", what,
+    return tml_error(tml, TML_ERROR_FILE_ACCESS, "the file that all processes write %s: %s", what,
                      class == MPI_ERR_NO_SPACE || class == MPI_ERR_QUOTA ? "the disk is full"
                                                                          : text);
 }
@@ -197,7 +197,7 @@ static tml_status write_file(void *user, tml_context *tml, uint64_t offset, cons
     if (!enter(true))
         return others_failed(tml);
     if (size > INT_MAX)
-        return tml_error(tml, TML_INTERNAL, "a write of %" PRIu64 " bytes", size);
+        return tml_error(tml, TML_ERROR_INTERNAL, "a write of %" PRIu64 " bytes", size);
     MPI_Status status;
     int count = 0;
     int error =

@@ -92,21 +92,21 @@ typedef struct tml_tree_info {
     float lower[3], upper[3]; /* of the triangles in it; of none: 0 */
     size_t memory;            /* bytes on the host */
 } tml_tree_info;
-TML_API void tml_tree_examine(const tml_tree *tree, tml_tree_info *out);
+TML_API void tml_tree_describe(const tml_tree *tree, tml_tree_info *out);
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
 /* How two triangles meet. A triangle is closed: its three edges belong to it; its interior is the triangle
  * without them. */
 typedef enum tml_collide_class {
-    TML_COLLIDE_NONE, /* no point in common; never in a result */
-    TML_COLLIDE_CROSSING, /* both have area, lie in different planes, and their interiors have a point in
+    TML_COLLIDE_CLASS_NONE, /* no point in common; never in a result */
+    TML_COLLIDE_CLASS_CROSSING, /* both have area, lie in different planes, and their interiors have a point in
                            * common; so they share a segment, and each has points on both sides of the
                            * other's plane */
-    TML_COLLIDE_TOUCHING, /* both have area and points in common, but their interiors have none: a corner
+    TML_COLLIDE_CLASS_TOUCHING, /* both have area and points in common, but their interiors have none: a corner
                            * or an edge of one lies on the other, or two edges meet */
-    TML_COLLIDE_COPLANAR,   /* both have area, lie in one plane and overlap in an area */
-    TML_COLLIDE_DEGENERATE, /* one or both have no area (three corners on a line), and they meet */
+    TML_COLLIDE_CLASS_COPLANAR, /* both have area, lie in one plane and overlap in an area */
+    TML_COLLIDE_CLASS_DEGENERATE, /* one or both have no area (three corners on a line), and they meet */
     TML_COLLIDE_CLASS_COUNT
 } tml_collide_class;
 TML_API const char *tml_collide_class_name(tml_collide_class kind); /* "crossing"; never NULL */
@@ -126,17 +126,17 @@ typedef struct tml_collide_segment {
 } tml_collide_segment;
 
 typedef enum tml_collide_want {
-    TML_COLLIDE_ALL,   /* every pair */
-    TML_COLLIDE_COUNT, /* how many there are for each pose, and no list */
-    TML_COLLIDE_FIRST, /* at most one pair for each pose, the first that the descent meets: whether they
+    TML_COLLIDE_WANT_ALL,   /* every pair */
+    TML_COLLIDE_WANT_COUNT, /* how many there are for each pose, and no list */
+    TML_COLLIDE_WANT_FIRST, /* at most one pair for each pose, the first that the descent meets: whether they
                         * meet at all. Which one it is depends on the trees, not on the engine */
 } tml_collide_want;
 
 /* How pairs of nodes are followed. Every method gives the same result. */
 typedef enum tml_collide_method {
-    TML_COLLIDE_AUTO, /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
-    TML_COLLIDE_DEPTH_FIRST,   /* on the host: threads that follow single pairs down */
-    TML_COLLIDE_BREADTH_FIRST, /* on the device: a stream of pairs, expanded level by level */
+    TML_COLLIDE_METHOD_AUTO, /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
+    TML_COLLIDE_METHOD_DEPTH_FIRST,   /* on the host: threads that follow single pairs down */
+    TML_COLLIDE_METHOD_BREADTH_FIRST, /* on the device: a stream of pairs, expanded level by level */
 } tml_collide_method;
 
 typedef struct tml_collide_desc {
@@ -157,8 +157,9 @@ typedef struct tml_collide_desc {
     const float *poses;
     uint32_t pose_count;
     tml_collide_want want;
-    uint32_t classes; /* which to report and count: 1u << TML_COLLIDE_CROSSING and so on; 0: all */
-    bool segments;    /* fill result.segments */
+    uint32_t
+        classes; /* which to report and count: 1u << TML_COLLIDE_CLASS_CROSSING and so on; 0: all */
+    bool segments; /* fill result.segments */
     tml_collide_method method;
     /* Room of yours for pairs (host memory; also for segments, where asked for) instead of the result's:
      * when it is too small, nothing is written, the call returns CAPACITY and result.count says how many

@@ -9,7 +9,7 @@
  * read, wait, map or sync wait for results; everything else enqueues work in call order and returns.
  * (The CPU engine finishes each operation before the call returns, which is a valid form of the same
  * promise.) A call may still wait for room: any call when the device is many submissions behind or
- * short of memory, and tml_write for earlier work where its staging memory is in use or the device's
+ * short of memory, and tml_buffer_write for earlier work where its staging memory is in use or the device's
  * memory is the host's own.
  *
  * Every call on a context keeps these rules, here and in the other headers (those of io.h, a library
@@ -21,10 +21,10 @@
  *              there.)
  *   threads    Calls on one context must not overlap in time: one that comes while another thread is
  *              in a call is refused and names that call. Any thread may make the next one. (What a
- *              refused tml_buffer_destroy, tml_unmap or tml_close should have done is not done; a
+ *              refused tml_buffer_destroy, tml_buffer_unmap or tml_close should have done is not done; a
  *              refused tml_parallel_for runs its tasks on the thread that called it.) tml_cancel and
  *              tml_is_cancelled may be called at any time, tml_last_error by the thread that was
- *              refused. Those that only look, tml_buffer_info, tml_context_device, tml_concurrency and
+ *              refused. Those that only look, tml_buffer_describe, tml_context_describe, tml_concurrency and
  *              tml_reserved, and those for libraries built on this one are not checked.
  *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls that
  *              rule before names; any other is refused, and leaves the message of the
@@ -68,9 +68,8 @@ extern "C" {
 
 /* ---- status --------------------------------------------------------------------------------- */
 
-/* Every fallible call returns one of these; 0 is success. X(code, sentence). */
-#define TML_STATUS_LIST(X)                                                                         \
-    X(OK, "success")                                                                               \
+/* Every fallible call returns TML_OK, which is 0, or one of these. X(code, sentence). */
+#define TML_ERROR_LIST(X)                                                                          \
     X(INVALID_ARGUMENT, "an argument is out of its range or contradicts another")                  \
     X(INVALID_HANDLE, "a buffer handle is stale or belongs to another context")                    \
     X(OUT_OF_MEMORY, "the host has not enough memory")                                             \
@@ -87,14 +86,15 @@ extern "C" {
     X(INTERNAL, "a fault in the library; please report it")
 
 typedef enum tml_status {
-#define TML_STATUS_ENUM(code, sentence) TML_##code,
-    TML_STATUS_LIST(TML_STATUS_ENUM)
-#undef TML_STATUS_ENUM
+    TML_OK,
+#define TML_ERROR_ENUM(code, sentence) TML_ERROR_##code,
+    TML_ERROR_LIST(TML_ERROR_ENUM)
+#undef TML_ERROR_ENUM
 } tml_status;
 
-/* The code's name, "INVALID_ARGUMENT"; never NULL. */
+/* The code's name without its prefix, "OK", "INVALID_ARGUMENT"; never NULL. */
 TML_API const char *tml_status_name(tml_status status);
-/* The code's sentence from TML_STATUS_LIST; never NULL. */
+/* The code's sentence from TML_ERROR_LIST, "success"; never NULL. */
 TML_API const char *tml_status_text(tml_status status);
 
 /* ---- element types -------------------------------------------------------------------------- */
@@ -220,10 +220,10 @@ TML_API tml_status tml_error(tml_context *tml, tml_status status, const char *fo
 /* For libraries built on this one: sends a line to the log hook. */
 TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
     TML_FORMAT(3, 4);
-/* For libraries built on this one: reports progress; false means stop and return TML_CANCELLED. */
+/* For libraries built on this one: reports progress; false means stop and return TML_ERROR_CANCELLED. */
 TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
 
-/* Cancelling. A call that is cancelled returns TML_CANCELLED, unless it was as good as done; its outputs
+/* Cancelling. A call that is cancelled returns TML_ERROR_CANCELLED, unless it was as good as done; its outputs
  * are undefined, every buffer is still valid. tml_cancel, which is safe from any thread and from a signal
  * handler, stops the call in progress and refuses every later one that works (buffers are still
  * created, read and written) until tml_cancel_clear. A progress hook that returns false stops the
@@ -260,7 +260,7 @@ typedef struct tml_device_info {
 /* Writes at most capacity entries, best first, and returns how many devices there are. */
 TML_API uint32_t tml_devices(tml_device_info *out, uint32_t capacity);
 /* The device behind a context. */
-TML_API void tml_context_device(const tml_context *tml, tml_device_info *out);
+TML_API void tml_context_describe(const tml_context *tml, tml_device_info *out);
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
@@ -278,8 +278,8 @@ typedef struct tml_buffer_desc {
         host; /* your memory, used in place and never freed, instead of data; aligned to its scalar; must
                         * outlive the buffer. On Vulkan it stays on the host: tml_surface (volume,
                         * mask, attribute) and tml_field (points, radii) read it there, a volume
-                        * slab by slab where it does not fit the device, and tml_read, tml_write and
-                        * tml_map work; other operations answer UNSUPPORTED. Not changed while a call
+                        * slab by slab where it does not fit the device, and tml_buffer_read, tml_buffer_write and
+                        * tml_buffer_map work; other operations answer UNSUPPORTED. Not changed while a call
                         * runs. OpenGL ES: likewise, but for tml_field and for tml_surface of a
                         * field alone */
     const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
@@ -293,29 +293,29 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_create(tml_context *tml, const tml_
 /* Frees the buffer after the work that uses it; a zeroed or stale handle is ignored. */
 TML_API void tml_buffer_destroy(tml_context *tml, tml_buffer buffer);
 /* Type and element count; returns false for a zeroed or stale handle. Both pointers may be NULL. */
-TML_API bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type,
-                             uint64_t *count);
+TML_API bool tml_buffer_describe(const tml_context *tml, tml_buffer buffer, tml_type *type,
+                                 uint64_t *count);
 /* Is this no buffer? */
-static inline bool tml_is_none(tml_buffer buffer)
+static inline bool tml_buffer_is_none(tml_buffer buffer)
 {
     return buffer.slot == 0;
 }
 
 /* Copies the whole buffer to host memory (count * size bytes). Waits. */
-TML_API TML_MUST_CHECK tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out);
+TML_API TML_MUST_CHECK tml_status tml_buffer_read(tml_context *tml, tml_buffer buffer, void *out);
 /* Copies elements [first, first + count). Waits. */
-TML_API TML_MUST_CHECK tml_status tml_read_range(tml_context *tml, tml_buffer buffer,
-                                                 uint64_t first, uint64_t count, void *out);
+TML_API TML_MUST_CHECK tml_status tml_buffer_read_range(tml_context *tml, tml_buffer buffer,
+                                                        uint64_t first, uint64_t count, void *out);
 /* Reads one u32 or u64 element, such as a count. Waits. */
-TML_API TML_MUST_CHECK tml_status tml_read_count(tml_context *tml, tml_buffer buffer,
-                                                 uint64_t *out);
+TML_API TML_MUST_CHECK tml_status tml_buffer_read_count(tml_context *tml, tml_buffer buffer,
+                                                        uint64_t *out);
 /* Copies host memory into elements [first, first + count); in may be reused on return. */
-TML_API TML_MUST_CHECK tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first,
-                                            uint64_t count, const void *in);
-/* The buffer's memory on the host, valid until tml_unmap; on the CPU engine no copy is made. Waits.
+TML_API TML_MUST_CHECK tml_status tml_buffer_write(tml_context *tml, tml_buffer buffer,
+                                                   uint64_t first, uint64_t count, const void *in);
+/* The buffer's memory on the host, valid until tml_buffer_unmap; on the CPU engine no copy is made. Waits.
  * */
-TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out);
-TML_API void tml_unmap(tml_context *tml, tml_buffer buffer);
+TML_API TML_MUST_CHECK tml_status tml_buffer_map(tml_context *tml, tml_buffer buffer, void **out);
+TML_API void tml_buffer_unmap(tml_context *tml, tml_buffer buffer);
 /* Waits for everything enqueued so far. Errors: DEVICE_LOST; CANCELLED; STALLED, which every call that
  * waits may return (trommel/vulkan.h). */
 TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);

@@ -29,10 +29,10 @@ typedef enum tml_field_kind {
 
 /* Each is 1 at the centre and 0 from q = 1 on. */
 typedef enum tml_field_kernel {
-    TML_WENDLAND_C2, /* (1 - q)^4 (4q + 1). Wendland: Piecewise polynomial, positive definite and
+    TML_FIELD_WENDLAND_C2, /* (1 - q)^4 (4q + 1). Wendland: Piecewise polynomial, positive definite and
                       * compactly supported radial functions. 1995 */
-    TML_POLY6,    /* (1 - q^2)^3. Mueller, Charypar, Gross: Particle-Based Fluid Simulation. 2003 */
-    TML_METABALL, /* 1 - 3q^2 | 3/2 (1 - q)^2. Nishimura et al.: Object Modeling by Distribution
+    TML_FIELD_POLY6, /* (1 - q^2)^3. Mueller, Charypar, Gross: Particle-Based Fluid Simulation. 2003 */
+    TML_FIELD_METABALL, /* 1 - 3q^2 | 3/2 (1 - q)^2. Nishimura et al.: Object Modeling by Distribution
                    * Function. 1985 */
 } tml_field_kernel;
 

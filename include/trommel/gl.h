@@ -25,7 +25,7 @@
  *
  * Without a readback: an output's size is the expected count. What an operation makes beyond it is
  * not written, its count buffer tells how much there would have been, and the call waits for nothing.
- * tml_gl_desc.exact_counts turns this round. One more call waits: tml_write to part of a 32-bit word,
+ * tml_gl_desc.exact_counts turns this round. One more call waits: tml_buffer_write to part of a 32-bit word,
  * at either end of a range of 8- or 16-bit elements or odd records, reads that word first, unless the
  * rest of it is past the buffer's end.
  *
@@ -53,8 +53,8 @@
  *
  * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED.
  *
- * The float tier, which is the paths after TML_GL_INTEGER, has no integers on the device:
- *   operations  tml_map_stream; tml_reduce: sum, mean, minimum, maximum of scalars of up to 4 bytes;
+ * The float tier, which is the paths after TML_GL_PATH_INTEGER, has no integers on the device:
+ *   operations  tml_map; tml_reduce: sum, mean, minimum, maximum of scalars of up to 4 bytes;
  *               tml_compact and tml_expand (HISTOPYRAMID); tml_surface of u8, u16 and f32 with soup, without
  *               normals and filters. Everything else is UNSUPPORTED
  *   counts      exact below 2^24, and nothing may count further: no stream has more elements, no buffer
@@ -80,10 +80,10 @@ extern "C" {
  * of texture is made, drawn to and read back, and the values are compared (tml_gl_tests). */
 typedef enum tml_gl_path {
     TML_GL_PATH_AUTO,
-    TML_GL_INTEGER,      /* integer textures: ES 3.0, WebGL 2 */
-    TML_GL_FLOAT,        /* float textures, read back as floats */
-    TML_GL_FLOAT_PACKED, /* float textures, packed into RGBA8 to be read back */
-    TML_GL_PACKED,       /* RGBA8 alone: every value packed and unpacked in between */
+    TML_GL_PATH_INTEGER,      /* integer textures: ES 3.0, WebGL 2 */
+    TML_GL_PATH_FLOAT,        /* float textures, read back as floats */
+    TML_GL_PATH_FLOAT_PACKED, /* float textures, packed into RGBA8 to be read back */
+    TML_GL_PATH_PACKED,       /* RGBA8 alone: every value packed and unpacked in between */
 } tml_gl_path;
 TML_API const char *tml_gl_path_name(tml_gl_path path); /* "integer"; never NULL */
 

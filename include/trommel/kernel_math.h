@@ -107,29 +107,29 @@ static inline float tml_dot4(tml_vec4 a, tml_vec4 b)
 /* The functions that C spells by type: name_f, name_d ... chosen by _Generic, or overloads in
  * C++. */
 #ifdef __cplusplus
-#    define TML_NAME(name, suffix) tml_##name
+#    define TML_K_NAME(name, suffix) tml_##name
 #else
-#    define TML_NAME(name, suffix) tml_##name##_##suffix
+#    define TML_K_NAME(name, suffix) tml_##name##_##suffix
 #endif
 /* U: the type that a negation wraps in: the least integer is its own absolute value, as in GLSL. */
 #define TML_ORDERED(T, U, s, less_0)                                                               \
-    static inline T TML_NAME(abs, s)(T x)                                                          \
+    static inline T TML_K_NAME(abs, s)(T x)                                                        \
     {                                                                                              \
         return less_0 ? (T)((U)0 - (U)x) : x;                                                      \
     }                                                                                              \
-    static inline T TML_NAME(min, s)(T a, T b)                                                     \
+    static inline T TML_K_NAME(min, s)(T a, T b)                                                   \
     {                                                                                              \
         return b < a ? b : a;                                                                      \
     }                                                                                              \
-    static inline T TML_NAME(max, s)(T a, T b)                                                     \
+    static inline T TML_K_NAME(max, s)(T a, T b)                                                   \
     {                                                                                              \
         return a < b ? b : a;                                                                      \
     }                                                                                              \
-    static inline T TML_NAME(clamp, s)(T x, T low, T high)                                         \
+    static inline T TML_K_NAME(clamp, s)(T x, T low, T high)                                       \
     {                                                                                              \
-        return TML_NAME(min, s)(TML_NAME(max, s)(x, low), high);                                   \
+        return TML_K_NAME(min, s)(TML_K_NAME(max, s)(x, low), high);                               \
     }                                                                                              \
-    static inline T TML_NAME(sign, s)(T x)                                                         \
+    static inline T TML_K_NAME(sign, s)(T x)                                                       \
     {                                                                                              \
         return less_0 ? (T)(0 - 1) : x > 0 ? (T)1 : (T)0;                                          \
     }
@@ -142,12 +142,12 @@ TML_ORDERED(uint64_t, uint64_t, m, false)
 #undef TML_ORDERED
 
 #define TML_UNARY(name, T, s, value)                                                               \
-    static inline T TML_NAME(name, s)(T x)                                                         \
+    static inline T TML_K_NAME(name, s)(T x)                                                       \
     {                                                                                              \
         return value;                                                                              \
     }
 #define TML_BINARY(name, T, s, value)                                                              \
-    static inline T TML_NAME(name, s)(T x, T y)                                                    \
+    static inline T TML_K_NAME(name, s)(T x, T y)                                                  \
     {                                                                                              \
         return value;                                                                              \
     }
@@ -182,15 +182,15 @@ TML_BINARY(step, double, d, y < x ? 0.0 : 1.0)
 #undef TML_BINARY
 #undef TML_UNARY
 
-static inline float TML_NAME(mix, f)(float a, float b, float t)
+static inline float TML_K_NAME(mix, f)(float a, float b, float t)
 {
     return a * (1.0f - t) + b * t;
 }
-static inline double TML_NAME(mix, d)(double a, double b, double t)
+static inline double TML_K_NAME(mix, d)(double a, double b, double t)
 {
     return a * (1.0 - t) + b * t;
 }
-#undef TML_NAME
+#undef TML_K_NAME
 
 static inline uint32_t tml_float_bits(float x)
 {
@@ -244,15 +244,15 @@ static inline uint32_t tml_lowest_bit32(uint32_t x)
 
 #ifndef __cplusplus
 /* clang-format off */
-#define TML_BY_REAL(name, x) _Generic((x), float: tml_##name##_f, double: tml_##name##_d)
-#define TML_BY_TYPE(name, x)                                                                       \
+#define TML_K_BY_REAL(name, x) _Generic((x), float: tml_##name##_f, double: tml_##name##_d)
+#define TML_K_BY_TYPE(name, x)                                                                       \
     _Generic((x), float: tml_##name##_f,    double: tml_##name##_d,                                \
                   int32_t: tml_##name##_i,  int64_t: tml_##name##_l,                               \
                   uint32_t: tml_##name##_u, uint64_t: tml_##name##_m)
 /* clang-format on */
 #else
-#    define TML_BY_REAL(name, x) tml_##name
-#    define TML_BY_TYPE(name, x) tml_##name
+#    define TML_K_BY_REAL(name, x) tml_##name
+#    define TML_K_BY_TYPE(name, x) tml_##name
 #endif
 
 #endif

@@ -80,19 +80,19 @@ typedef struct tml_map_desc {
     tml_length length;
     tml_buffer out;
 } tml_map_desc;
-TML_API TML_MUST_CHECK tml_status tml_map_stream(tml_context *tml, const tml_map_desc *desc);
+TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, const tml_map_desc *desc);
 /* What a device length takes of the arena; without one 0. */
-TML_API size_t tml_map_stream_scratch_size(tml_context *tml, const tml_map_desc *desc);
+TML_API size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc);
 
 /* ---- reduce --------------------------------------------------------------------------------- */
 
 typedef enum tml_fold {
-    TML_SUM,
-    TML_MIN,
-    TML_MAX,
-    TML_ARGMIN, /* index of the first smallest element */
-    TML_ARGMAX,
-    TML_MEAN,
+    TML_FOLD_SUM,
+    TML_FOLD_MIN,
+    TML_FOLD_MAX,
+    TML_FOLD_ARGMIN, /* index of the first smallest element */
+    TML_FOLD_ARGMAX,
+    TML_FOLD_MEAN,
 } tml_fold;
 
 /* Folds a stream of scalars to one value.

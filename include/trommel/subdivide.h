@@ -128,7 +128,7 @@ typedef struct tml_subdivider_info {
 TML_API TML_MUST_CHECK tml_status tml_subdivider_create(tml_context *tml,
                                                         const tml_subdivider_desc *desc,
                                                         tml_subdivider **out);
-TML_API void tml_subdivider_info_of(const tml_subdivider *subdivider, tml_subdivider_info *out);
+TML_API void tml_subdivider_describe(const tml_subdivider *subdivider, tml_subdivider_info *out);
 /* Gives the mesh new positions, one a vertex as before; of a mesh that moves. With fix, vertices that
  * were split follow their originals. Enqueues. */
 TML_API TML_MUST_CHECK tml_status tml_subdivider_move(tml_subdivider *subdivider,

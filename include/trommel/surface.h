@@ -147,7 +147,7 @@ TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
 /* ---- volumes larger than memory --------------------------------------------------------------- */
 
-/* What tml_surface_stream asks for. */
+/* What tml_surface_slabs asks for. */
 typedef enum tml_surface_source {
     TML_SURFACE_VOLUME,
     TML_SURFACE_MASK, /* u8 */
@@ -175,7 +175,7 @@ typedef struct tml_surface_piece {
 
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever whole
  * in memory. */
-typedef struct tml_surface_stream_desc {
+typedef struct tml_surface_slabs_desc {
     /* As for tml_surface, without all_labels, largest_component, drop_degenerate and outputs. A field is
      * evaluated slab by slab, from all its points, and nothing is read. Otherwise
      * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
@@ -213,7 +213,7 @@ typedef struct tml_surface_stream_desc {
      * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards. Counts after
      * which 64 bits could not number this share's vertices and triangles are INVALID_ARGUMENT. */
     const tml_surface_part *before;
-} tml_surface_stream_desc;
+} tml_surface_slabs_desc;
 
 /* Extracts in slabs: the same vertices, triangles and numbers as tml_surface, bit for bit, for any
  * slab_layers. out: parts and counts (of this share), no buffers; vertex_first and triangle_first are
@@ -225,9 +225,9 @@ typedef struct tml_surface_stream_desc {
  * UNSUPPORTED. CPU and Vulkan engine; on OpenGL UNSUPPORTED. On Vulkan a slab is uploaded while the next is read, its piece is
  * copied back, and of a slab that has too little of the device's memory the halves come one after the other.
  * Errors: as tml_surface, and what read, map and write return. */
-TML_API TML_MUST_CHECK tml_status tml_surface_stream(tml_context *tml,
-                                                     const tml_surface_stream_desc *desc,
-                                                     tml_surface_result *out);
+TML_API TML_MUST_CHECK tml_status tml_surface_slabs(tml_context *tml,
+                                                    const tml_surface_slabs_desc *desc,
+                                                    tml_surface_result *out);
 
 /* Makes the index buffer (destroy it yourself); 8 bytes for each 1024 samples. */
 TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,

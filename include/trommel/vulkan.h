@@ -158,11 +158,11 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_check(tml_context *tml);
 
 /* What arguments a count becomes. */
 typedef enum tml_vulkan_indirect_kind {
-    TML_VULKAN_DISPATCH,     /* VkDispatchIndirectCommand: ceil(count / group) groups, in x up to
+    TML_VULKAN_INDIRECT_DISPATCH, /* VkDispatchIndirectCommand: ceil(count / group) groups, in x up to
                               * 65535 and then in y; the last row may be in excess */
-    TML_VULKAN_DRAW,         /* VkDrawIndirectCommand: count * group vertices, one instance */
-    TML_VULKAN_DRAW_INDEXED, /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
-    TML_VULKAN_INSTANCES,    /* VkDrawIndirectCommand: group vertices, count instances */
+    TML_VULKAN_INDIRECT_DRAW,     /* VkDrawIndirectCommand: count * group vertices, one instance */
+    TML_VULKAN_INDIRECT_DRAW_INDEXED, /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
+    TML_VULKAN_INDIRECT_INSTANCES, /* VkDrawIndirectCommand: group vertices, count instances */
 } tml_vulkan_indirect_kind;
 
 /* Writes indirect arguments on the device from element count_index of a u32 or u64 count buffer,

@@ -145,12 +145,12 @@ tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree 
             posed += fabs((double)m[c]) * reach[c];
         for (int c = 0; c < 4; c++)
             if (!isfinite(m[c]))
-                return tml_error(tml, TML_INVALID_ARGUMENT,
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                                  "%s: poses: element %d of matrix %u is %g, needs a finite number",
                                  call, 4 * r + c, number, (double)m[c]);
         if (!(posed <= (double)COLLIDE_COORDINATE_MAX))
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: poses: matrix %u takes b to coordinates of up to %g, needs less than "
                 "2^100",
                 call, number, posed);
@@ -184,10 +184,11 @@ tml_status collide_pairs_grow(collide_job *job, uint64_t count)
     uint64_t capacity = TML_MAX_OF(job->pair_count + count, job->pair_capacity * 2);
     tml_collide_pair *pairs = tml_alloc_array(job->tml, capacity, sizeof *pairs);
     if (!pairs)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY,
-                         "tml_collide: no memory for %llu pairs; ask for TML_COLLIDE_COUNT, fewer "
-                         "classes or fewer poses",
-                         (unsigned long long)capacity);
+        return tml_error(
+            job->tml, TML_ERROR_OUT_OF_MEMORY,
+            "tml_collide: no memory for %llu pairs; ask for TML_COLLIDE_WANT_COUNT, fewer "
+            "classes or fewer poses",
+            (unsigned long long)capacity);
     if (job->pair_count)
         memcpy(pairs, job->pairs, (size_t)job->pair_count * sizeof *pairs);
     tml_free(job->tml, job->pairs, (size_t)job->pair_capacity * sizeof *pairs);
@@ -307,8 +308,8 @@ static tml_status make_segments(collide_job *job, tml_collide_segment *out)
         assert(tasks <= UINT32_MAX); /* 2^40 pairs are 16 TiB */
         tml_parallel_for(job->tml, (uint32_t)tasks, segment_task, &work);
     } else {
-        status =
-            tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_collide: no memory to make segments in");
+        status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                           "tml_collide: no memory to make segments in");
     }
     if (!job->is_self)
         tml_free(job->tml, b, (size_t)job->b->triangle_count * sizeof *b);
@@ -323,10 +324,10 @@ static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
     const char *wrong = NULL;
     if (!desc->a)
         wrong = "desc.a is NULL, needs a tree";
-    else if ((unsigned)desc->want > TML_COLLIDE_FIRST)
-        wrong = "desc.want is none of TML_COLLIDE_ALL, _COUNT and _FIRST";
-    else if ((unsigned)desc->method > TML_COLLIDE_BREADTH_FIRST)
-        wrong = "desc.method is none of TML_COLLIDE_AUTO, _DEPTH_FIRST and _BREADTH_FIRST";
+    else if ((unsigned)desc->want > TML_COLLIDE_WANT_FIRST)
+        wrong = "desc.want is none of TML_COLLIDE_WANT_ALL, _COUNT and _FIRST";
+    else if ((unsigned)desc->method > TML_COLLIDE_METHOD_BREADTH_FIRST)
+        wrong = "desc.method is none of TML_COLLIDE_METHOD_AUTO, _DEPTH_FIRST and _BREADTH_FIRST";
     else if (!desc->b && desc->poses)
         wrong = "desc.poses is given without desc.b; a mesh and itself have no pose";
     else if (desc->poses && desc->pose_count == 0)
@@ -334,21 +335,23 @@ static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
     else if (!desc->poses && desc->pose_count > 1)
         wrong = "desc.pose_count is more than 1 though desc.poses is NULL";
     else if (desc->classes >> TML_COLLIDE_CLASS_COUNT || desc->classes & 1)
-        wrong = "desc.classes has bits that are no class; they are 1u << TML_COLLIDE_CROSSING and "
+        wrong = "desc.classes has bits that are no class; they are 1u << "
+                "TML_COLLIDE_CLASS_CROSSING and "
                 "so on";
-    else if (desc->want == TML_COLLIDE_COUNT && (desc->pairs || desc->segments))
-        wrong = "desc.pairs or desc.segments is given though desc.want is TML_COLLIDE_COUNT";
+    else if (desc->want == TML_COLLIDE_WANT_COUNT && (desc->pairs || desc->segments))
+        wrong = "desc.pairs or desc.segments is given though desc.want is TML_COLLIDE_WANT_COUNT";
     else if (desc->pairs && desc->segments && !desc->segments_out)
         wrong = "desc.segments_out is NULL though desc.pairs is given and desc.segments asked for";
     else if (desc->segments_out && !(desc->pairs && desc->segments))
         wrong = "desc.segments_out is given without desc.pairs and desc.segments";
     if (wrong)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "tml_collide: %s", wrong);
-    if (desc->method == TML_COLLIDE_BREADTH_FIRST && tml->engine->tier)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_collide: desc.method is TML_COLLIDE_BREADTH_FIRST, which %s has not; "
-                         "leave it TML_COLLIDE_AUTO, or use the integer path or the CPU engine",
-                         tml->engine->tier(tml));
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_collide: %s", wrong);
+    if (desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST && tml->engine->tier)
+        return tml_error(
+            tml, TML_ERROR_UNSUPPORTED,
+            "tml_collide: desc.method is TML_COLLIDE_METHOD_BREADTH_FIRST, which %s has not; "
+            "leave it TML_COLLIDE_METHOD_AUTO, or use the integer path or the CPU engine",
+            tml->engine->tier(tml));
     return tml_refuse_recording(tml, "tml_collide", NULL);
 }
 
@@ -362,19 +365,19 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
         out->count += job->pose_counts[p];
     }
     out->first[job->pose_count] = out->count;
-    if (desc->want == TML_COLLIDE_COUNT)
+    if (desc->want == TML_COLLIDE_WANT_COUNT)
         return TML_OK;
     if (desc->pairs && out->count > desc->capacity)
         return tml_error(
-            tml, TML_CAPACITY,
-            "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_COUNT tells "
+            tml, TML_ERROR_CAPACITY,
+            "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_WANT_COUNT tells "
             "beforehand",
             (unsigned long long)desc->capacity, (unsigned long long)out->count);
     size_t size = (size_t)out->count * sizeof *job->pairs; /* as those that are there */
     tml_collide_pair *room = tml_alloc(tml, size);
     if (!room && size)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes to sort in",
-                         size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_collide: no memory for %zu bytes to sort in", size);
     sort_pairs(job->pairs, room, out->count);
     tml_status status = TML_OK;
     if (desc->segments && size) {
@@ -382,7 +385,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
         tml_collide_segment *segments =
             desc->pairs ? desc->segments_out : tml_alloc_array(tml, out->count, sizeof *segments);
         if (!segments)
-            status = tml_error(tml, TML_OUT_OF_MEMORY,
+            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                                "tml_collide: no memory for %zu bytes of segments", segments_size);
         else
             status = make_segments(job, segments);
@@ -414,8 +417,8 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
     if (status != TML_OK)
         return status;
     const tml_engine *engine = job->tml->engine;
-    bool is_broad = desc->method == TML_COLLIDE_BREADTH_FIRST ||
-                    (desc->method == TML_COLLIDE_AUTO && !engine->is_host && !engine->tier);
+    bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
+                    (desc->method == TML_COLLIDE_METHOD_AUTO && !engine->is_host && !engine->tier);
 #ifdef TML_VULKAN
     if (engine->learn)
         engine->learn(job->tml, collide_own_kernels);
@@ -449,7 +452,7 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
     size_t counts_size = pose_count * sizeof *job.pose_counts;
     size_t first_size = ((size_t)pose_count + 1) * sizeof *result.first;
     if (!poses || !job.pose_counts || !result.first) {
-        status = tml_error(tml, TML_OUT_OF_MEMORY,
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                            "tml_collide: no memory for %u poses, %zu bytes each; ask for some at a "
                            "time",
                            pose_count, sizeof *poses + sizeof *job.pose_counts + sizeof(uint64_t));
@@ -471,7 +474,7 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
         *out = result;
     } else {
         tml_free(tml, result.first, first_size);
-        out->count = status == TML_CAPACITY ? result.count : 0;
+        out->count = status == TML_ERROR_CAPACITY ? result.count : 0;
     }
     return status;
 }

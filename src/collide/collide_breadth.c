@@ -189,13 +189,14 @@ static tml_status tree_upload(tml_context *tml, tml_tree *tree)
     uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
     if (words > UINT32_MAX)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "tml_collide: %u triangles are more than a device counts the words of; use "
             "DEPTH_FIRST",
             tree->count);
     tree->stream = tml_alloc(tml, sizeof *tree->stream);
     if (!tree->stream)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for a tree's handles");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_collide: no memory for a tree's handles");
     memset(tree->stream, 0, sizeof *tree->stream);
     struct collide_stream *stream = tree->stream;
     tml_status status = buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes,
@@ -278,7 +279,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
                           COLLIDE_WIDTH_LOG2 * b_level << LEVELS_B_SHIFT |
                           (uint32_t)job->is_self << LEVELS_IS_SELF;
     }
-    tml_status status = tml_map_stream(job->tml, &map);
+    tml_status status = tml_map(job->tml, &map);
     if (status != TML_OK)
         return status;
     tml_expand_desc expand = {.count_kernel = TML_USE(collide_child_count),
@@ -292,12 +293,12 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
     if (status != TML_OK)
         return status;
     uint32_t makes_nodes = number + 2 < run->step_count; /* the last two make triangles */
-    return tml_map_stream(
-        job->tml, &(tml_map_desc){.kernel = TML_USE(collide_report),
-                                  .params = {.u = {number, (uint32_t)stream->room, makes_nodes}},
-                                  .in = {stream->report, stream->totals[!from]},
-                                  .length = {.count = 1},
-                                  .out = stream->report});
+    return tml_map(job->tml,
+                   &(tml_map_desc){.kernel = TML_USE(collide_report),
+                                   .params = {.u = {number, (uint32_t)stream->room, makes_nodes}},
+                                   .in = {stream->report, stream->totals[!from]},
+                                   .length = {.count = 1},
+                                   .out = stream->report});
 }
 
 /* Runs steps [first, end) over count pairs and reads the report; *last is where the pairs are then. */
@@ -306,13 +307,13 @@ static tml_status steps_run(const breadth_run *run, uint32_t first, uint32_t end
 {
     tml_context *tml = run->job->tml;
     static const tml_uvec4 nothing;
-    tml_status status = tml_write(tml, run->stream->report, 0, 1, &nothing);
+    tml_status status = tml_buffer_write(tml, run->stream->report, 0, 1, &nothing);
     if (status == TML_OK)
-        status = tml_write(tml, run->stream->pairs[0], 0, count, pairs);
+        status = tml_buffer_write(tml, run->stream->pairs[0], 0, count, pairs);
     *last = 0;
     for (uint32_t step = first; step < end && status == TML_OK; step++, *last = !*last)
         status = step_enqueue(run, step, step == first ? count : 0, *last);
-    return status == TML_OK ? tml_read(tml, run->stream->report, report) : status;
+    return status == TML_OK ? tml_buffer_read(tml, run->stream->report, report) : status;
 }
 
 /* ---- what is found --------------------------------------------------------------------------- */
@@ -335,11 +336,11 @@ static void settle_task(void *argument, uint32_t task)
     uint64_t end = TML_MIN_OF(first + SETTLE_A_TASK, work->count);
     for (uint64_t i = first; i < end; i++) {
         const tml_uvec3 *pair = &work->found[i];
-        work->kinds[i] = TML_COLLIDE_NONE;
+        work->kinds[i] = TML_COLLIDE_CLASS_NONE;
         if (job->a->ids[pair->x] == COLLIDE_NO_TRIANGLE ||
             job->b->ids[pair->y] == COLLIDE_NO_TRIANGLE || tml_is_cancelled(job->tml))
             continue;
-        work->kinds[i] = TML_COLLIDE_CROSSING;
+        work->kinds[i] = TML_COLLIDE_CLASS_CROSSING;
         if (pair->z & UNSURE_POSE)
             work->kinds[i] =
                 (uint8_t)collide_settle(job, &job->poses[pair->z & ~UNSURE_POSE], pair->x, pair->y);
@@ -354,19 +355,20 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     tml_parallel_for(job->tml, (uint32_t)((count + SETTLE_A_TASK - 1) / SETTLE_A_TASK), settle_task,
                      &work);
     if (tml_is_cancelled(job->tml)) /* some pairs may not have been settled */
-        return tml_error(job->tml, TML_CANCELLED, "tml_collide: cancelled");
-    tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : collide_pairs_grow(job, count);
+        return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
+    tml_status status =
+        job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, count);
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         const tml_uvec3 *pair = &run->found[i];
         uint32_t pose = pair->z & ~UNSURE_POSE;
         uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
         job->unsure += pair->z != pose && a != COLLIDE_NO_TRIANGLE && b != COLLIDE_NO_TRIANGLE;
         if (!(job->classes >> kinds[i] & 1) ||
-            (job->want == TML_COLLIDE_FIRST && job->pose_counts[pose]))
+            (job->want == TML_COLLIDE_WANT_FIRST && job->pose_counts[pose]))
             continue;
         job->pose_counts[pose]++;
         job->class_counts[kinds[i]]++;
-        if (job->want == TML_COLLIDE_COUNT)
+        if (job->want == TML_COLLIDE_WANT_COUNT)
             continue;
         bool is_turned = job->is_self && a > b;
         job->pairs[job->pair_count++] =
@@ -389,10 +391,10 @@ static tml_status found_read(breadth_run *run, uint64_t count, int last)
     uint8_t *kinds = tml_alloc(tml, (size_t)count);
     tml_status status = TML_OK;
     if (!run->found || !kinds)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %" PRIu64 " pairs",
-                           count);
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                           "tml_collide: no memory for %" PRIu64 " pairs", count);
     if (status == TML_OK)
-        status = tml_read_range(tml, run->stream->pairs[last], 0, count, run->found);
+        status = tml_buffer_read_range(tml, run->stream->pairs[last], 0, count, run->found);
     if (status == TML_OK)
         status = found_take(run, count, kinds);
     tml_free(tml, kinds, (size_t)count);
@@ -427,10 +429,10 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
     out->slice = run->stream->room / COLLIDE_WIDTH;
     out->pairs = tml_alloc_array(tml, out->count, sizeof *out->pairs);
     if (!out->pairs)
-        return tml_error(tml, TML_OUT_OF_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_collide: no memory for %" PRIu64 " pairs of nodes", out->count);
     if (step > first)
-        return tml_read_range(tml, run->stream->pairs[last], 0, out->count, out->pairs);
+        return tml_buffer_read_range(tml, run->stream->pairs[last], 0, out->count, out->pairs);
     memcpy(out->pairs, pairs, (size_t)count * sizeof *pairs);
     return TML_OK;
 }
@@ -467,7 +469,7 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
         }
         if (depth == 1 &&
             !tml_progress(job->tml, "pairs", (double)part->done / (double)part->count)) {
-            status = tml_error(job->tml, TML_CANCELLED, "tml_collide: cancelled");
+            status = tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
             continue;
         }
         const tml_uvec3 *pairs = part->pairs + part->done;
@@ -511,7 +513,7 @@ static tml_status poses_upload(const breadth_run *run)
         stream->pose_room = status == TML_OK ? words : 0;
         return status;
     }
-    return tml_write(job->tml, stream->poses, 0, words, job->poses);
+    return tml_buffer_write(job->tml, stream->poses, 0, words, job->poses);
 }
 
 static tml_status run_prepare(breadth_run *run)
@@ -521,7 +523,7 @@ static tml_status run_prepare(breadth_run *run)
     uint64_t limit = job->memory_limit;
     if (limit == 0) {
         tml_device_info device;
-        tml_context_device(tml, &device);
+        tml_context_describe(tml, &device);
         limit = (uint64_t)1 << 30;
         if (device.memory)
             limit = TML_MIN_OF(limit, device.memory / 4);
@@ -547,14 +549,14 @@ tml_status collide_breadth_first(collide_job *job)
     if (run.step_count == 0) /* a mesh without triangles */
         return TML_OK;
     if (job->pose_count > POSES_MOST)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_collide: BREADTH_FIRST takes at most 2^27 poses");
     tml_status status = run_prepare(&run);
     breadth_part roots = {.slice = run.stream ? run.stream->room : 0};
     if (status == TML_OK) {
         roots.pairs = tml_alloc_array(tml, job->pose_count, sizeof *roots.pairs);
         if (!roots.pairs)
-            status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %u roots",
+            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_collide: no memory for %u roots",
                                job->pose_count);
     }
     if (status == TML_OK) {

@@ -52,7 +52,7 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
     uint32_t a = job->a->ids[a_slot], b = job->b->ids[b_slot];
     if (a == COLLIDE_NO_TRIANGLE || b == COLLIDE_NO_TRIANGLE)
         return;
-    tml_collide_class kind = TML_COLLIDE_CROSSING;
+    tml_collide_class kind = TML_COLLIDE_CLASS_CROSSING;
     if (!is_sure) {
         run->unsure++;
         kind = collide_settle(job, run->pose, a_slot, b_slot);
@@ -69,7 +69,7 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
                                                       memory_order_relaxed, memory_order_relaxed))
             ;
     }
-    if (job->want == TML_COLLIDE_COUNT || run->is_short)
+    if (job->want == TML_COLLIDE_WANT_COUNT || run->is_short)
         return;
     tml_collide_pair *place = pair_place(run);
     if (!place) {
@@ -119,7 +119,7 @@ static depth_run run_of(depth_call *call, uint32_t pose)
                        .pose = &call->job->poses[pose],
                        .pose_number = pose,
                        .stop_step = UINT32_MAX,
-                       .first_only = call->job->want == TML_COLLIDE_FIRST};
+                       .first_only = call->job->want == TML_COLLIDE_WANT_FIRST};
 }
 
 static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count)
@@ -130,9 +130,9 @@ static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count
     if (count <= UINT32_MAX / 2)
         call->blocks = tml_alloc_array(job->tml, count, sizeof *call->blocks);
     if (!call->blocks)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY,
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_collide: no memory for the %llu pairs that were found; ask for "
-                         "TML_COLLIDE_COUNT, fewer classes or fewer poses",
+                         "TML_COLLIDE_WANT_COUNT, fewer classes or fewer poses",
                          (unsigned long long)(count * DEPTH_BLOCK_PAIRS));
     call->block_count = (uint32_t)count;
     atomic_store_explicit(&call->blocks_taken, 0, memory_order_relaxed);
@@ -145,7 +145,8 @@ static tml_status runs_gather(collide_job *job, const depth_round *round)
     uint64_t total = 0;
     for (uint32_t i = 0; i < round->run_count; i++)
         total += round->runs[i].count;
-    tml_status status = job->want == TML_COLLIDE_COUNT ? TML_OK : collide_pairs_grow(job, total);
+    tml_status status =
+        job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, total);
     if (status != TML_OK)
         return status;
     for (uint32_t i = 0; i < round->run_count; i++) {
@@ -171,7 +172,7 @@ static tml_status runs_gather(collide_job *job, const depth_round *round)
 static tml_status round_run(collide_job *job, depth_round *round)
 {
     tml_status status = TML_OK;
-    if (job->want != TML_COLLIDE_COUNT) {
+    if (job->want != TML_COLLIDE_WANT_COUNT) {
         if (round->call.block_count < round->run_count)
             status = blocks_make(job, &round->call, BLOCKS_AT_FIRST + round->run_count);
         atomic_store_explicit(&round->call.blocks_taken, 0, memory_order_relaxed);
@@ -274,9 +275,9 @@ tml_status collide_depth_first(collide_job *job)
     depth_pair *seeds = tml_alloc(job->tml, seeds_size);
     tml_status status = TML_OK;
     if (!round.runs || !found || (!seeds && !whole))
-        status =
-            tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_collide: no memory for %zu bytes of tasks",
-                      runs_size + found_size + seeds_size);
+        status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                           "tml_collide: no memory for %zu bytes of tasks",
+                           runs_size + found_size + seeds_size);
     /* Many poses: a task each. Few: one after the other, each cut into tasks. */
     for (uint32_t pose = 0; pose < job->pose_count && status == TML_OK;) {
         uint32_t poses = whole ? TML_MIN_OF(room, job->pose_count - pose) : 1;
@@ -293,7 +294,7 @@ tml_status collide_depth_first(collide_job *job)
         status = round_run(job, &round);
         pose += poses;
         if (!tml_progress(job->tml, "pairs", (double)pose / job->pose_count))
-            status = tml_error(job->tml, TML_CANCELLED, "tml_collide: cancelled");
+            status = tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
     }
     tml_free(job->tml, round.call.blocks, round.call.block_count * sizeof *round.call.blocks);
     tml_free(job->tml, seeds, seeds_size);

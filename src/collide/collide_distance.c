@@ -187,17 +187,17 @@ static tml_status distance(tml_context *tml, tml_tree *a, tml_tree *b, const flo
     enum { POSES_A_ROUND = 256 };
     const char *call = "tml_collide_distance";
     if (!poses && pose_count > 1)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: pose_count is %u though poses is NULL; needs 0 or 1", call,
                          pose_count);
     if (poses && pose_count == 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: pose_count is 0 though poses is given",
-                         call);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: pose_count is 0 though poses is given", call);
     pose_count = TML_MAX_OF(pose_count, 1u);
     collide_pose *made = tml_alloc_array(tml, pose_count, sizeof *made);
     if (!made)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %u poses, %zu bytes each", call,
-                         pose_count, sizeof *made);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses, %zu bytes each",
+                         call, pose_count, sizeof *made);
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < pose_count && status == TML_OK; p++)
         status =
@@ -208,7 +208,7 @@ static tml_status distance(tml_context *tml, tml_tree *a, tml_tree *b, const flo
         tml_parallel_for(tml, count, near_task, &job);
         job.first += count;
         if (!tml_progress(tml, "distance", (double)job.first / pose_count))
-            status = tml_error(tml, TML_CANCELLED, "%s: cancelled", call);
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
     }
     tml_free(tml, made, pose_count * sizeof *made);
     return status;

@@ -69,8 +69,8 @@ static tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tr
     tree->triangles = tml_alloc_array(tml, slot_count(tree), 9 * sizeof *tree->triangles);
     tree->boxes = tml_alloc_array(tml, collide_box_words(tree), sizeof *tree->boxes);
     if (tree->count > 0 && (!tree->ids || !tree->corners || !tree->triangles || !tree->boxes))
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree", call,
-                         4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree",
+                         call, 4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
     return TML_OK;
 }
 
@@ -92,7 +92,7 @@ static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
 {
     *out = tml_alloc(tml, sizeof **out);
     if (!*out)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for a tree", call);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a tree", call);
     memset(*out, 0, sizeof **out);
     return TML_OK;
 }
@@ -274,13 +274,13 @@ static tml_status broken_triangle(tml_context *tml, const mesh_view *mesh, uint6
                                   uint32_t corner, uint64_t vertex)
 {
     if (vertex >= mesh->vertex_count)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: indices: corner %u of triangle %" PRIu64 " is vertex %" PRIu64
                          ", needs less than %" PRIu64
                          ", the count of vertices; skip_broken leaves such triangles out",
                          mesh->call, corner, triangle, vertex, mesh->vertex_count);
     const float *p = mesh->vertices + 3 * vertex;
-    return tml_error(tml, TML_INVALID_ARGUMENT,
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "%s: vertex %" PRIu64 ", corner %u of triangle %" PRIu64
                      ", is (%g, %g, %g), needs finite coordinates within 2^100; skip_broken leaves "
                      "such triangles out",
@@ -305,7 +305,7 @@ static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_
     for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         if (t % REPORT == 0 &&
             !tml_progress(tml, "triangles", 0.1 * (double)t / (double)mesh->triangle_count))
-            return tml_error(tml, TML_CANCELLED, "%s: cancelled", mesh->call);
+            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
         uint32_t corner;
         uint64_t vertex;
         if (!triangle_is_sound(mesh, t, &corner, &vertex)) {
@@ -451,8 +451,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
     size_t size = (size_t)mesh->triangle_count * sizeof(item);
     item *items = tml_alloc_array(tml, mesh->triangle_count, sizeof *items);
     if (!items && mesh->triangle_count > 0)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes to sort triangles in",
-                         mesh->call, size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for %zu bytes to sort triangles in", mesh->call, size);
     tml_status status = items_make(tml, mesh, skip_broken, items, tree);
     if (status == TML_OK) {
         shape(tree);
@@ -472,7 +472,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         fit(tml, tree, mesh->vertices);
     }
     if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
-        status = tml_error(tml, TML_CANCELLED, "%s: cancelled", mesh->call);
+        status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
     tml_free(tml, items, size);
     return status;
 }
@@ -485,7 +485,7 @@ static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3),
 /* Checks the desc, maps its buffers and describes the mesh. */
 static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
 {
-    bool indexed = !tml_is_none(desc->indices);
+    bool indexed = !tml_buffer_is_none(desc->indices);
     tml_type type = TML_TYPE_NONE;
     tml_status status = tml_check_buffer_anywhere(tml, mesh->call, "desc.vertices", desc->vertices,
                                                   vertex_types, 0);
@@ -494,31 +494,31 @@ static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_vi
                                            index_types, 0);
     if (status != TML_OK)
         return status;
-    tml_buffer_info(tml, desc->vertices, NULL, &mesh->vertex_count);
+    tml_buffer_describe(tml, desc->vertices, NULL, &mesh->vertex_count);
     mesh->triangle_count = mesh->vertex_count / 3;
     if (indexed)
-        tml_buffer_info(tml, desc->indices, &type, &mesh->triangle_count);
+        tml_buffer_describe(tml, desc->indices, &type, &mesh->triangle_count);
     else if (mesh->vertex_count % 3)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.vertices has %" PRIu64
                          " elements, needs a multiple of 3 when there are no indices",
                          mesh->call, mesh->vertex_count);
     mesh->indices64 = tml_type_scalar(type) == TML_U64;
     if (mesh->triangle_count > COLLIDE_TRIANGLES_MAX || mesh->vertex_count > UINT32_MAX)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "%s: %" PRIu64 " triangles over %" PRIu64
             " vertices; a tree takes 2^28 and 2^32 - 1; build one for each part of the "
             "mesh",
             mesh->call, mesh->triangle_count, mesh->vertex_count);
     void *vertices = NULL, *indices = NULL;
-    status = tml_map(tml, desc->vertices, &vertices);
+    status = tml_buffer_map(tml, desc->vertices, &vertices);
     if (status != TML_OK)
         return status;
     if (indexed)
-        status = tml_map(tml, desc->indices, &indices);
+        status = tml_buffer_map(tml, desc->indices, &indices);
     if (status != TML_OK)
-        tml_unmap(tml, desc->vertices);
+        tml_buffer_unmap(tml, desc->vertices);
     mesh->vertices = vertices;
     mesh->indices = indices;
     return status;
@@ -542,8 +542,8 @@ static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_t
             tml_tree_destroy(tml, tree);
     }
     if (mesh.indices)
-        tml_unmap(tml, desc->indices);
-    tml_unmap(tml, desc->vertices);
+        tml_buffer_unmap(tml, desc->indices);
+    tml_buffer_unmap(tml, desc->vertices);
     return status;
 }
 
@@ -562,7 +562,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
                                                   tree->vertex_count);
     if (status == TML_OK)
-        status = tml_map(tml, vertices, &memory);
+        status = tml_buffer_map(tml, vertices, &memory);
     if (status != TML_OK)
         return status;
     mesh_view mesh = {.call = call, .vertices = memory, .vertex_count = tree->vertex_count};
@@ -578,7 +578,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
         collide_stream_destroy(tml, tree);
         fit(tml, tree, memory);
     }
-    tml_unmap(tml, vertices);
+    tml_buffer_unmap(tml, vertices);
     return status;
 }
 
@@ -588,7 +588,7 @@ tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
     return status ? status : tml_leave(tml, tree_refit(tml, tree, vertices));
 }
 
-void tml_tree_examine(const tml_tree *tree, tml_tree_info *out)
+void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
 {
     if (!tree || !out)
         return;
@@ -644,7 +644,7 @@ static tml_status tree_save(tml_context *tml, const tml_tree *tree, void *out, s
 {
     size_t size = tml_tree_save_size(tree);
     if (capacity < size)
-        return tml_error(tml, TML_CAPACITY,
+        return tml_error(tml, TML_ERROR_CAPACITY,
                          "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
                          capacity, size);
     tree_header header = {.vertex_count = tree->vertex_count,
@@ -676,8 +676,8 @@ tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size
 
 static tml_status damaged(tml_context *tml, const char *what)
 {
-    return tml_error(tml, TML_FILE_FORMAT, "tml_tree_load: %s; build the tree from its mesh again",
-                     what);
+    return tml_error(tml, TML_ERROR_FILE_FORMAT,
+                     "tml_tree_load: %s; build the tree from its mesh again", what);
 }
 
 /* Fills the slots of a tree whose shape is known from the records, in their order. */
@@ -750,8 +750,8 @@ static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml
     if (status == TML_OK && tree->count > 0) {
         seen = tml_alloc(tml, seen_size);
         if (!seen)
-            status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_tree_load: no memory for %zu bytes",
-                               seen_size);
+            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                               "tml_tree_load: no memory for %zu bytes", seen_size);
     }
     if (seen) {
         memset(seen, 0, seen_size);

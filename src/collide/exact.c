@@ -18,7 +18,7 @@ typedef struct meeting {
     exact_cut ends[2]; /* of dimension 0: both the same; 2: none */
 } meeting;
 
-static const meeting NO_MEETING = {.kind = TML_COLLIDE_NONE, .dimension = -1};
+static const meeting NO_MEETING = {.kind = TML_COLLIDE_CLASS_NONE, .dimension = -1};
 
 static exact_cut vertex_cut(int i)
 {
@@ -92,7 +92,7 @@ static meeting meet_in_plane(exact_points *points)
         }
     }
     if (!is_apart)
-        return (meeting){.kind = TML_COLLIDE_COPLANAR, .dimension = 2};
+        return (meeting){.kind = TML_COLLIDE_CLASS_COPLANAR, .dimension = 2};
 
     /* What they share lies on one line and in an edge or vertex of each: its ends are vertices. */
     int least = -1, greatest = -1;
@@ -112,7 +112,7 @@ static meeting meet_in_plane(exact_points *points)
         }
     }
     assert(least >= 0);
-    return meeting_of(TML_COLLIDE_TOUCHING, exact_order(points, least, greatest) != 0,
+    return meeting_of(TML_COLLIDE_CLASS_TOUCHING, exact_order(points, least, greatest) != 0,
                       vertex_cut(least), vertex_cut(greatest));
 }
 
@@ -170,15 +170,17 @@ static meeting meet_areas(exact_points *points)
     exact_cut b_ends[2] = {section_end(&b, b_low, side_b, 3, by_a),
                            section_end(&b, b_high, side_b, 3, by_a)};
     if (a.is_point || b.is_point)
-        return meeting_of(TML_COLLIDE_TOUCHING, 0, a.is_point ? a_ends[0] : b_ends[0], a_ends[0]);
+        return meeting_of(TML_COLLIDE_CLASS_TOUCHING, 0, a.is_point ? a_ends[0] : b_ends[0],
+                          a_ends[0]);
     if (b_after == 0)
-        return meeting_of(TML_COLLIDE_TOUCHING, 0, a_ends[1], a_ends[1]);
+        return meeting_of(TML_COLLIDE_CLASS_TOUCHING, 0, a_ends[1], a_ends[1]);
     if (a_before == 0)
-        return meeting_of(TML_COLLIDE_TOUCHING, 0, a_ends[0], a_ends[0]);
+        return meeting_of(TML_COLLIDE_CLASS_TOUCHING, 0, a_ends[0], a_ends[0]);
     bool is_b_first = order_on_line(points, &a, a_low, &b, b_low) > 0;
     bool is_b_last = order_on_line(points, &a, a_high, &b, b_high) < 0;
-    return meeting_of(a.is_proper && b.is_proper ? TML_COLLIDE_CROSSING : TML_COLLIDE_TOUCHING, 1,
-                      is_b_first ? b_ends[0] : a_ends[0], is_b_last ? b_ends[1] : a_ends[1]);
+    return meeting_of(a.is_proper && b.is_proper ? TML_COLLIDE_CLASS_CROSSING
+                                                 : TML_COLLIDE_CLASS_TOUCHING,
+                      1, is_b_first ? b_ends[0] : a_ends[0], is_b_last ? b_ends[1] : a_ends[1]);
 }
 
 /* ---- a segment or point with an area ---------------------------------------------------------- */
@@ -198,7 +200,7 @@ static meeting meet_segment_in_plane(exact_points *points, int p, int q, int bas
     int axis = exact_axis(points, base, base + 1, base + 2), turn[3];
     if (exact_order(points, p, q) == 0)
         return is_within_area(points, axis, base, p)
-                   ? meeting_of(TML_COLLIDE_DEGENERATE, 0, vertex_cut(p), vertex_cut(p))
+                   ? meeting_of(TML_COLLIDE_CLASS_DEGENERATE, 0, vertex_cut(p), vertex_cut(p))
                    : NO_MEETING;
     for (int i = 0; i < 3; i++)
         turn[i] = exact_turn(points, axis, p, q, base + i);
@@ -222,7 +224,7 @@ static meeting meet_segment_in_plane(exact_points *points, int p, int q, int bas
     exact_cut begin = p_to_low < 0 ? section_end(&area, low, turn, base, by) : vertex_cut(p);
     exact_cut end = q_to_high > 0 ? section_end(&area, high, turn, base, by) : vertex_cut(q);
     bool is_point = area.is_point || p_to_high == 0 || q_to_low == 0;
-    return meeting_of(TML_COLLIDE_DEGENERATE, !is_point,
+    return meeting_of(TML_COLLIDE_CLASS_DEGENERATE, !is_point,
                       p_to_high == 0  ? vertex_cut(p)
                       : q_to_low == 0 ? vertex_cut(q)
                                       : begin,
@@ -249,7 +251,7 @@ static meeting meet_segment_area(exact_points *points, int p, int q, int base)
     exact_cut cut = side_p == 0   ? vertex_cut(p)
                     : side_q == 0 ? vertex_cut(q)
                                   : (exact_cut){p, q, -1, base, base + 1, base + 2};
-    return meeting_of(TML_COLLIDE_DEGENERATE, 0, cut, cut);
+    return meeting_of(TML_COLLIDE_CLASS_DEGENERATE, 0, cut, cut);
 }
 
 /* ---- segments and points ----------------------------------------------------------------------- */
@@ -274,7 +276,7 @@ static meeting meet_segments(exact_points *points, const int p[2], const int q[2
         int end = exact_order(points, p[1], q[1]) < 0 ? p[1] : q[1];
         int order = exact_order(points, begin, end);
         return order > 0 ? NO_MEETING
-                         : meeting_of(TML_COLLIDE_DEGENERATE, order < 0, vertex_cut(begin),
+                         : meeting_of(TML_COLLIDE_CLASS_DEGENERATE, order < 0, vertex_cut(begin),
                                       vertex_cut(end));
     }
     if (exact_side(points, p[0], p[1], q[0], q[1]) != 0)
@@ -289,7 +291,7 @@ static meeting meet_segments(exact_points *points, const int p[2], const int q[2
     exact_cut cut = turn[0] == 0   ? vertex_cut(q[0])
                     : turn[1] == 0 ? vertex_cut(q[1])
                                    : (exact_cut){q[0], q[1], axis, p[0], p[1], 0};
-    return meeting_of(TML_COLLIDE_DEGENERATE, 0, cut, cut);
+    return meeting_of(TML_COLLIDE_CLASS_DEGENERATE, 0, cut, cut);
 }
 
 /* ---- triangles of any kind --------------------------------------------------------------------- */
@@ -378,8 +380,8 @@ tml_collide_class collide_exact_neighbours(const float a[9], const float b[9], f
         is_all_shared = true;
         for (int i = 0; i < 2; i++) {
             int end = found.ends[i].from;
-            assert(end == found.ends[i].to || found.kind != TML_COLLIDE_DEGENERATE);
-            is_all_shared &= found.kind != TML_COLLIDE_DEGENERATE ||
+            assert(end == found.ends[i].to || found.kind != TML_COLLIDE_CLASS_DEGENERATE);
+            is_all_shared &= found.kind != TML_COLLIDE_CLASS_DEGENERATE ||
                              exact_order(&points, end, shared[0]) == 0 ||
                              exact_order(&points, end, shared[1]) == 0;
         }

@@ -183,9 +183,9 @@ bool collide_triangle_distance(const float a[9], const float b[9], double limit,
         float segment[6];
         tml_collide_class kind = collide_exact(a, b, segment);
         if (kind ==
-            TML_COLLIDE_COPLANAR) /* at a crossing of edges, or a vertex that lies in a face */
+            TML_COLLIDE_CLASS_COPLANAR) /* at a crossing of edges, or a vertex that lies in a face */
             store_point(segment, nearest_of(&s, &t).a);
-        if (kind != TML_COLLIDE_NONE) {
+        if (kind != TML_COLLIDE_CLASS_NONE) {
             out->distance = 0;
             memcpy(out->a, segment, sizeof out->a);
             memcpy(out->b, segment, sizeof out->b);

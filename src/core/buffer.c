@@ -69,30 +69,30 @@ static tml_status buffer_create(tml_context *tml, const tml_buffer_desc *desc, t
     size_t element_size = tml_type_size(desc->type);
     if (element_size == 0)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_buffer_create: desc.type is 0x%x, which is no element type; use TML_F32, "
             "TML_VEC(TML_F32, 3), TML_RECORD(16) and the like",
             desc->type);
     uint64_t size;
     if (!tml_mul(desc->count, element_size, &size) || size > PTRDIFF_MAX)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.count is %" PRIu64
                          ", times %zu bytes is more than an address space holds",
                          desc->count, element_size);
     size_t scalar_size =
         tml_type_scalar(desc->type) ? tml_type_size(tml_type_scalar(desc->type)) : 1;
     if (desc->host && desc->data)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.host and desc.data are both given, needs one: "
                          "memory used in place holds its contents already");
     if ((uintptr_t)desc->host % scalar_size != 0)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_buffer_create: desc.host is not aligned to its scalar (%s, %zu bytes)",
             tml_type_name(tml_type_scalar(desc->type)), scalar_size);
     uint32_t number = slot_take(tml);
     if (!number)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a handle");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a handle");
     tml_slot *slot = tml_slot_at(tml, number);
     uint32_t generation = slot->generation;
     *slot = (tml_slot){.generation = generation,
@@ -132,7 +132,7 @@ void tml_buffer_destroy(tml_context *tml, tml_buffer buffer)
     (void)tml_leave(tml, TML_OK);
 }
 
-bool tml_buffer_info(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count)
+bool tml_buffer_describe(const tml_context *tml, tml_buffer buffer, tml_type *type, uint64_t *count)
 {
     const tml_slot *slot = tml ? tml_slot_of(tml, buffer) : NULL;
     if (!slot)
@@ -157,9 +157,9 @@ tml_field_text tml_field_named(const tml_context *tml, const char *field, tml_bu
 static tml_status bad_handle(tml_context *tml, const char *call, const char *field,
                              tml_buffer buffer)
 {
-    return tml_error(tml, TML_INVALID_HANDLE, "%s: %s is %s; pass a live buffer of this context",
-                     call, field,
-                     tml_is_none(buffer) ? "no buffer (zeroed)" : "a stale or foreign handle");
+    return tml_error(
+        tml, TML_ERROR_INVALID_HANDLE, "%s: %s is %s; pass a live buffer of this context", call,
+        field, tml_buffer_is_none(buffer) ? "no buffer (zeroed)" : "a stale or foreign handle");
 }
 
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
@@ -167,7 +167,7 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 {
     tml_status status = tml_check_buffer_anywhere(tml, call, field, buffer, types, count);
     if (status == TML_OK && tml_slot_of(tml, buffer)->on_host)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s lies on the host (tml_buffer_desc.host says what for), and is not "
                          "read there on the %s engine; create it with data",
                          call, tml_field_named(tml, field, buffer).text, tml->engine->name);
@@ -190,13 +190,13 @@ tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const c
                                  tml_type_name(*type));
             used = TML_MIN_OF(used + (size_t)wrote, sizeof wanted - 1);
         }
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s has elements of %s, needs %s", call,
-                         tml_field_named(tml, field, buffer).text, tml_type_name(slot->type),
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s has elements of %s, needs %s",
+                         call, tml_field_named(tml, field, buffer).text, tml_type_name(slot->type),
                          wanted);
     }
 type_fits:
     if (slot->count < count)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call,
                          tml_field_named(tml, field, buffer).text, slot->count, count);
     return TML_OK;
@@ -213,12 +213,12 @@ static tml_status check_range(tml_context *tml, const char *call, tml_buffer buf
     if (!*slot)
         return bad_handle(tml, call, "buffer", buffer);
     if (first > (*slot)->count || count > (*slot)->count - first)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: elements [%" PRIu64 ", +%" PRIu64 ") are outside %s's %" PRIu64, call,
                          first, count, tml_field_named(tml, "buffer", buffer).text, (*slot)->count);
     if (!memory && count > 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s is NULL, needs %" PRIu64 " elements",
-                         call, field, count);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s is NULL, needs %" PRIu64 " elements", call, field, count);
     return TML_OK;
 }
 
@@ -233,14 +233,14 @@ static tml_status read_range(tml_context *tml, const char *call, tml_buffer buff
                              out);
 }
 
-tml_status tml_read_range(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
-                          void *out)
+tml_status tml_buffer_read_range(tml_context *tml, tml_buffer buffer, uint64_t first,
+                                 uint64_t count, void *out)
 {
     tml_status status = TML_ENTER(tml);
     return status ? status : tml_leave(tml, read_range(tml, __func__, buffer, first, count, out));
 }
 
-tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out)
+tml_status tml_buffer_read(tml_context *tml, tml_buffer buffer, void *out)
 {
     tml_status status = TML_ENTER(tml);
     if (status != TML_OK)
@@ -251,7 +251,7 @@ tml_status tml_read(tml_context *tml, tml_buffer buffer, void *out)
 
 static tml_status read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
 {
-    static const char call[] = "tml_read_count";
+    static const char call[] = "tml_buffer_read_count";
     static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
     tml_status status = tml_check_buffer(tml, call, "buffer", buffer, count_types, 1);
     if (status != TML_OK)
@@ -266,7 +266,7 @@ static tml_status read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
     return status;
 }
 
-tml_status tml_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
+tml_status tml_buffer_read_count(tml_context *tml, tml_buffer buffer, uint64_t *out)
 {
     tml_status status = TML_ENTER(tml, out);
     return status ? status : tml_leave(tml, read_count(tml, buffer, out));
@@ -276,21 +276,21 @@ static tml_status write_range(tml_context *tml, tml_buffer buffer, uint64_t firs
                               const void *in)
 {
     tml_slot *slot;
-    tml_status status = check_range(tml, "tml_write", buffer, first, count, "in", in, &slot);
+    tml_status status = check_range(tml, "tml_buffer_write", buffer, first, count, "in", in, &slot);
     if (status != TML_OK || count == 0)
         return status;
     return tml->engine->write(tml, slot, first * slot->element_size, count * slot->element_size,
                               in);
 }
 
-tml_status tml_write(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
-                     const void *in)
+tml_status tml_buffer_write(tml_context *tml, tml_buffer buffer, uint64_t first, uint64_t count,
+                            const void *in)
 {
     tml_status status = TML_ENTER(tml);
     return status ? status : tml_leave(tml, write_range(tml, buffer, first, count, in));
 }
 
-tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out)
+tml_status tml_buffer_map(tml_context *tml, tml_buffer buffer, void **out)
 {
     if (out)
         *out = NULL;
@@ -302,7 +302,7 @@ tml_status tml_map(tml_context *tml, tml_buffer buffer, void **out)
                                : bad_handle(tml, __func__, "buffer", buffer));
 }
 
-void tml_unmap(tml_context *tml, tml_buffer buffer)
+void tml_buffer_unmap(tml_context *tml, tml_buffer buffer)
 {
     if (TML_ENTER(tml) != TML_OK)
         return;

@@ -68,7 +68,7 @@ static tml_status take(tml_context *tml, const char *call)
     if (is_inside(tml)) {
         if (tml->hooks)
             return tml_reject(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: called by a hook of %s; a hook may cancel and ask, and leaves the rest "
                 "to when that call has returned",
                 call, atomic_load_explicit(&tml->call, memory_order_relaxed));
@@ -77,7 +77,7 @@ static tml_status take(tml_context *tml, const char *call)
     }
     if (getpid() != tml->process)
         return tml_reject(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: this process was forked off the one that opened the context, and has "
             "neither its threads nor its device; open a context here",
             call);
@@ -86,7 +86,7 @@ static tml_status take(tml_context *tml, const char *call)
                                                  memory_order_acquire, memory_order_relaxed)) {
         const char *other = atomic_load_explicit(&tml->call, memory_order_relaxed);
         return tml_reject(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: another thread is in %s on this context; let one call end before the "
             "next, or open a context for each thread",
             call, other ? other : "a call");
@@ -112,8 +112,9 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
     if (!tml->engine->is_recording || !tml->engine->is_recording(tml))
         return TML_OK;
     const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
-    return tml_error(tml, TML_INVALID_ARGUMENT, "%s cannot be recorded into a command buffer; %s",
-                     call ? call : outer, instead ? instead : "call tml_vulkan_record_end first");
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s cannot be recorded into a command buffer; %s", call ? call : outer,
+                     instead ? instead : "call tml_vulkan_record_end first");
 }
 
 /* Entry number index of "tml, desc, out". */
@@ -135,9 +136,10 @@ tml_status tml_enter(tml_context *tml, const char *call, const char *names,
         int length;
         const char *name = name_at(names, i, &length);
         if (!tml)
-            return tml_reject(NULL, TML_INVALID_ARGUMENT, "%s: %.*s is NULL", call, length, name);
-        status = tml_leave(
-            tml, tml_error(tml, TML_INVALID_ARGUMENT, "%s: %.*s is NULL", call, length, name));
+            return tml_reject(NULL, TML_ERROR_INVALID_ARGUMENT, "%s: %.*s is NULL", call, length,
+                              name);
+        status = tml_leave(tml, tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %.*s is NULL", call,
+                                          length, name));
     }
     return status;
 }

@@ -89,8 +89,8 @@ static tml_status scratch_resize(tml_context *tml, const char *call, size_t size
         tml_free(tml, tml->scratch, tml->scratch_size);
         tml->scratch = tml_alloc(tml, size);
         if (!tml->scratch && size > 0)
-            status = tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of scratch",
-                               call, size);
+            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                               "%s: no memory for %zu bytes of scratch", call, size);
     }
     if (status == TML_OK)
         tml->scratch_size = size;
@@ -169,11 +169,11 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
 {
     const tml_engine *engine = tml->engine;
     if (engine->tier)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s has %s; use the integer path or the CPU engine", call,
                          engine->tier(tml), what);
-    return tml_error(tml, TML_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name, what,
-                     engine->is_host ? "" : "; use another engine");
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name,
+                     what, engine->is_host ? "" : "; use another engine");
 }
 
 /* ---- parallel loops -------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ uint32_t tml_devices(tml_device_info *out, uint32_t capacity)
     return count;
 }
 
-void tml_context_device(const tml_context *tml, tml_device_info *out)
+void tml_context_describe(const tml_context *tml, tml_device_info *out)
 {
     if (tml && out)
         *out = tml->device;
@@ -279,7 +279,7 @@ static tml_status context_create(const tml_open_desc *desc, const device_entry *
         allocator = (tml_allocator){default_alloc, default_free, NULL};
     tml_context *tml = allocator.alloc(allocator.user, sizeof *tml, TML_ALIGNMENT);
     if (!tml)
-        return open_fails(desc, TML_OUT_OF_MEMORY, "tml_open: no memory for a context");
+        return open_fails(desc, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory for a context");
     memset(tml, 0, sizeof *tml);
     tml_refusal_forget(tml); /* of an earlier context at this address */
     tml->allocator = allocator;
@@ -292,7 +292,7 @@ static tml_status context_create(const tml_open_desc *desc, const device_entry *
     tml->progress_user = desc->progress_user;
     tml->process = getpid();
 
-    tml_status status = TML_OUT_OF_MEMORY;
+    tml_status status = TML_ERROR_OUT_OF_MEMORY;
     tml->parallel = desc->parallel;
     if (!tml->parallel.run) {
         uint32_t threads = desc->threads ? desc->threads : tml_processors();
@@ -322,8 +322,9 @@ fail:
         (void)tml_reject(NULL, status, "%s", tml->error);
     else
         (void)open_fails(desc, status,
-                         status == TML_OUT_OF_MEMORY ? "tml_open: no memory for a context's parts"
-                                                     : tml_status_text(status));
+                         status == TML_ERROR_OUT_OF_MEMORY
+                             ? "tml_open: no memory for a context's parts"
+                             : tml_status_text(status));
     allocator.free(allocator.user, tml, sizeof *tml);
     return status;
 }
@@ -331,8 +332,8 @@ fail:
 /* Is another device worth a try after this one? Not where the fault is desc's or the host's. */
 static bool may_go_on(const tml_open_desc *desc, tml_status status)
 {
-    return desc->engine == TML_ENGINE_AUTO && status != TML_OK && status != TML_OUT_OF_MEMORY &&
-           status != TML_INVALID_ARGUMENT;
+    return desc->engine == TML_ENGINE_AUTO && status != TML_OK &&
+           status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_INVALID_ARGUMENT;
 }
 
 /* Opens the first of the devices that desc means and that opens; NO_DEVICE with *tried false where it means
@@ -341,7 +342,7 @@ static bool may_go_on(const tml_open_desc *desc, tml_status status)
 static tml_status open_first(const tml_open_desc *desc, const device_entry *devices, uint32_t count,
                              bool *tried, tml_context **out)
 {
-    tml_status status = TML_NO_DEVICE;
+    tml_status status = TML_ERROR_NO_DEVICE;
     *tried = false;
     for (uint32_t i = 0; i < count; i++) {
         const char *name = devices[i].info.name;
@@ -363,7 +364,7 @@ static tml_status open_first(const tml_open_desc *desc, const device_entry *devi
                     name);
             tml_close(*out);
             *out = NULL;
-            status = TML_NO_DEVICE;
+            status = TML_ERROR_NO_DEVICE;
         }
         if (!may_go_on(desc, status))
             break;
@@ -378,23 +379,23 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     if (!desc)
         desc = &defaults;
     if (!out)
-        return open_fails(desc, TML_INVALID_ARGUMENT, "tml_open: out is NULL");
+        return open_fails(desc, TML_ERROR_INVALID_ARGUMENT, "tml_open: out is NULL");
     *out = NULL;
     if (!desc->allocator.alloc != !desc->allocator.free)
         return open_fails(
-            desc, TML_INVALID_ARGUMENT,
+            desc, TML_ERROR_INVALID_ARGUMENT,
             "tml_open: one of desc.allocator.alloc and free is NULL, needs both or none");
     char message[TML_MESSAGE];
     if ((uint32_t)desc->engine > TML_ENGINE_GL) {
         snprintf(message, sizeof message,
                  "tml_open: desc.engine is %d, needs one of tml_engine_kind", (int)desc->engine);
-        return open_fails(desc, TML_INVALID_ARGUMENT, message);
+        return open_fails(desc, TML_ERROR_INVALID_ARGUMENT, message);
     }
     if (desc->threads > TML_MAX_THREADS) {
         snprintf(message, sizeof message,
                  "tml_open: desc.threads is %u, needs at most %d; 0 is one for each processor",
                  desc->threads, TML_MAX_THREADS);
-        return open_fails(desc, TML_INVALID_ARGUMENT, message);
+        return open_fails(desc, TML_ERROR_INVALID_ARGUMENT, message);
     }
 
     for (const tml_engine *const *engine = engines; *engine; engine++)
@@ -418,13 +419,14 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     if (engine && !has_devices)
         return context_create(desc, &(device_entry){.engine = engine}, out);
     if (desc->engine != TML_ENGINE_AUTO && !engine)
-        return open_fails(desc, TML_NO_DEVICE, "tml_open: this build lacks the engine asked for");
+        return open_fails(desc, TML_ERROR_NO_DEVICE,
+                          "tml_open: this build lacks the engine asked for");
     int used = snprintf(message, sizeof message, "tml_open: no device matches \"%s\"; there are",
                         desc->device ? desc->device : "");
     for (uint32_t i = 0; i < count && used > 0 && (size_t)used < sizeof message; i++)
         used += snprintf(message + used, sizeof message - (size_t)used, "%s %u: %s", i ? "," : "",
                          i, devices[i].info.name);
-    return open_fails(desc, TML_NO_DEVICE, message);
+    return open_fails(desc, TML_ERROR_NO_DEVICE, message);
 }
 
 tml_status tml_open(const tml_open_desc *desc, tml_context **out)

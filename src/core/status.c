@@ -6,10 +6,10 @@
 static const struct {
     const char *name;
     const char *text;
-} statuses[] = {
-#define STATUS_ROW(code, sentence) {#code, sentence},
-    TML_STATUS_LIST(STATUS_ROW)
-#undef STATUS_ROW
+} statuses[] = {{"OK", "success"},
+#define ERROR_ROW(code, sentence) {#code, sentence},
+                TML_ERROR_LIST(ERROR_ROW)
+#undef ERROR_ROW
 };
 
 const char *tml_status_name(tml_status status)

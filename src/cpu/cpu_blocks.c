@@ -110,7 +110,8 @@ bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile)
 tml_status cpu_finish(tml_context *tml, const char *call)
 {
     if (tml_is_cancelled(tml))
-        return tml_error(tml, TML_CANCELLED, "%s: cancelled; its outputs are undefined", call);
+        return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled; its outputs are undefined",
+                         call);
     return TML_OK;
 }
 

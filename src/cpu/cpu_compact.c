@@ -78,10 +78,10 @@ static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out
 static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, compact_job *job)
 {
     *job = (compact_job){.tml = tml, .partition = partition};
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_is_none(desc->payloads[p].in); p++)
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, tml_slot_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
-    if (!tml_is_none(desc->indices))
+    if (!tml_buffer_is_none(desc->indices))
         add_column(job, NULL, tml_slot_of(tml, desc->indices));
 
     size_t item_size = 0;

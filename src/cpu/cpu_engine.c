@@ -59,14 +59,15 @@ static tml_status cpu_buffer_create(tml_context *tml, tml_slot *slot, const tml_
 {
     if (desc->vulkan || desc->gl)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "tml_buffer_create: desc.%s is memory of the %s engine alone; this is the CPU's",
             desc->vulkan ? "vulkan" : "gl", desc->vulkan ? "Vulkan" : "OpenGL ES");
     slot->lent = desc->host != NULL;
     slot->memory = slot->lent ? desc->host : tml_alloc(tml, slot->size);
     if (!slot->memory && slot->size > 0)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for %zu bytes%s%s",
-                         slot->size, slot->label[0] ? " of " : "", slot->label);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_buffer_create: no memory for %zu bytes%s%s", slot->size,
+                         slot->label[0] ? " of " : "", slot->label);
     if (desc->data && slot->size > 0)
         memcpy(slot->memory, desc->data, slot->size);
     return TML_OK;

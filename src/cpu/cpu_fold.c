@@ -150,22 +150,22 @@ static const fold_row rows[TML_SCALAR_END] = {
 
 static bool is_sum(const cpu_fold *fold)
 {
-    return fold->kind == TML_SUM || fold->kind == TML_MEAN;
+    return fold->kind == TML_FOLD_SUM || fold->kind == TML_FOLD_MEAN;
 }
 
 static bool is_real(const cpu_fold *fold)
 {
-    return fold->kind == TML_MEAN || tml_type_is_float(fold->type);
+    return fold->kind == TML_FOLD_MEAN || tml_type_is_float(fold->type);
 }
 
 void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out)
 {
     const tml_slot *slot = tml_slot_of(tml, in);
     const fold_row *row = &rows[slot->type];
-    const fold_fn *levels = kind == TML_SUM                         ? row->sum
-                            : kind == TML_MEAN                      ? row->real
-                            : kind == TML_MIN || kind == TML_ARGMIN ? row->min
-                                                                    : row->max;
+    const fold_fn *levels = kind == TML_FOLD_SUM                              ? row->sum
+                            : kind == TML_FOLD_MEAN                           ? row->real
+                            : kind == TML_FOLD_MIN || kind == TML_FOLD_ARGMIN ? row->min
+                                                                              : row->max;
     *out = (cpu_fold){
         kind, slot->type, slot->memory, slot->element_size, row->find, levels[cpu_simd_level()]};
 }
@@ -178,7 +178,7 @@ cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count)
 /* Is a strictly nearer to what the fold looks for than b? */
 static bool better(const cpu_fold *fold, cpu_number a, cpu_number b)
 {
-    if (fold->kind == TML_MAX || fold->kind == TML_ARGMAX) {
+    if (fold->kind == TML_FOLD_MAX || fold->kind == TML_FOLD_ARGMAX) {
         cpu_number swap = a;
         a = b;
         b = swap;
@@ -243,11 +243,11 @@ static void store_limit(void *out, tml_type type, bool largest)
 void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first, uint64_t end,
                     void *out, tml_type out_type)
 {
-    if (fold->kind == TML_MEAN) {
+    if (fold->kind == TML_FOLD_MEAN) {
         store_real(out, out_type, end > first ? total->value.f / (double)(end - first) : NAN);
-    } else if (fold->kind == TML_SUM && is_real(fold)) {
+    } else if (fold->kind == TML_FOLD_SUM && is_real(fold)) {
         store_real(out, out_type, total->value.f);
-    } else if (fold->kind == TML_SUM) {
+    } else if (fold->kind == TML_FOLD_SUM) {
         *(uint64_t *)out = total->value.u; /* u64 or i64 */
     } else {
         /* Where the best stands: in the first block that has it, unless that one was all NaN and so
@@ -256,10 +256,10 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
         if (end > first)
             at = total->first + fold->find(fold->in + total->first * fold->size,
                                            (size_t)(end - total->first), total->value);
-        if (fold->kind == TML_ARGMIN || fold->kind == TML_ARGMAX)
+        if (fold->kind == TML_FOLD_ARGMIN || fold->kind == TML_FOLD_ARGMAX)
             store_index(out, out_type, at < end ? at : UINT64_MAX);
         else if (end == first)
-            store_limit(out, out_type, fold->kind == TML_MIN);
+            store_limit(out, out_type, fold->kind == TML_FOLD_MIN);
         else /* all NaN: any of them */
             memcpy(out, fold->in + (at < end ? at : first) * fold->size, fold->size);
     }

@@ -1,4 +1,4 @@
-/* tml_map_stream on the CPU: tiles in parallel, the kernel run on blocks that stay in the first
+/* tml_map on the CPU: tiles in parallel, the kernel run on blocks that stay in the first
  * level cache. In place is safe because a kernel reads item i of its block before it writes item
  * i. */
 #include "cpu/cpu_internal.h"
@@ -52,7 +52,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
                    .count = cpu_length(tml, &d->length)};
     cpu_call_bind(tml, d->kernel, &d->params, d->in, &job.call);
     cpu_run_tiles(tml, &job.tickets, tiles_of(job.count), map_worker, &job);
-    return cpu_finish(tml, "tml_map_stream");
+    return cpu_finish(tml, "tml_map");
 }
 
 const tml_engine_op cpu_op_map = {NULL, map_scratch_size, map_run};

@@ -365,7 +365,7 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
         reduce_then_scan(&job);
     tml_status status = cpu_finish(tml, "tml_scan");
     const uint64_t zero = 0; /* of any sum's type */
-    if (status == TML_OK && !tml_is_none(desc->total))
+    if (status == TML_OK && !tml_buffer_is_none(desc->total))
         job.scan.add(&zero, job.total, 1, cpu_memory(tml, desc->total));
     return status;
 }

@@ -165,7 +165,7 @@ static tml_compact_desc as_compaction(const tml_unique_desc *desc)
 {
     tml_compact_desc compact = {
         .length = desc->length, .method = TML_METHOD_LOOK_BACK, .indices = desc->starts};
-    if (!tml_is_none(desc->values))
+    if (!tml_buffer_is_none(desc->values))
         compact.payloads[0] = (tml_payload){desc->in, desc->values};
     return compact;
 }
@@ -215,7 +215,7 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
         if (job.run_count > 0)
             store_length(&job, job.run_count - 1, job.count - job.last_start[tile_count]);
     }
-    if (!tml_is_none(d->values) || !tml_is_none(d->starts)) {
+    if (!tml_buffer_is_none(d->values) || !tml_buffer_is_none(d->starts)) {
         tml_compact_desc compact = as_compaction(d);
         cpu_keep keep = {.mask = (const unsigned char *)job.mask};
         cpu_compact_by(tml, &compact, &keep, compact_scratch);

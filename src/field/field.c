@@ -45,25 +45,25 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
 {
     void *points = NULL, *radii = NULL;
     *out = (field_input){.points = NULL};
-    tml_status status = tml_map(tml, desc->points, &points);
-    if (status == TML_OK && !tml_is_none(desc->radii)) {
-        status = tml_map(tml, desc->radii, &radii);
+    tml_status status = tml_buffer_map(tml, desc->points, &points);
+    if (status == TML_OK && !tml_buffer_is_none(desc->radii)) {
+        status = tml_buffer_map(tml, desc->radii, &radii);
         if (status != TML_OK)
-            tml_unmap(tml, desc->points);
+            tml_buffer_unmap(tml, desc->points);
     }
     if (status != TML_OK)
         return status;
     out->points = points;
     out->radii = radii;
-    tml_buffer_info(tml, desc->points, NULL, &out->count);
+    tml_buffer_describe(tml, desc->points, NULL, &out->count);
     return TML_OK;
 }
 
 void field_unmap(tml_context *tml, const tml_field_desc *desc)
 {
-    tml_unmap(tml, desc->points);
-    if (!tml_is_none(desc->radii))
-        tml_unmap(tml, desc->radii);
+    tml_buffer_unmap(tml, desc->points);
+    if (!tml_buffer_is_none(desc->radii))
+        tml_buffer_unmap(tml, desc->radii);
 }
 
 /* Is the point finite and its radius, where it has its own, one that counts? */
@@ -81,8 +81,8 @@ static tml_status check_length(tml_context *tml, const char *field, double value
 {
     if ((zero_allowed && value == 0.0) || (value >= FIELD_MIN_LENGTH && value <= FIELD_MAX_LENGTH))
         return TML_OK;
-    return tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.%s is %g, needs %g to %g%s", field,
-                     value, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_field: desc.%s is %g, needs %g to %g%s",
+                     field, value, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
                      zero_allowed ? ", or 0 for automatic" : "");
 }
 
@@ -111,7 +111,7 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid)
     }
     double inverse[9];
     if (!field_invert(grid->direction, inverse))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_field: desc.grid.direction has no inverse; its columns are the axes' "
                          "directions, zeroed means the identity");
     if (automatic)
@@ -119,13 +119,13 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid)
     uint64_t samples = 1;
     for (int a = 0; a < 3; a++) {
         if (!isfinite(grid->origin[a]))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_field: desc.grid.origin[%d] is %g, needs a finite number", a,
                              grid->origin[a]);
         if (grid->dims[a] == 0 || !tml_mul(samples, grid->dims[a], &samples) ||
             samples > max_samples)
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "tml_field: desc.grid.dims are %llu x %llu x %llu, need 1 to 2^40 samples "
                 "in all, or all 0 for automatic",
                 (unsigned long long)grid->dims[0], (unsigned long long)grid->dims[1],
@@ -140,25 +140,25 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
     static const tml_type radius_types[] = {TML_F32, TML_TYPE_NONE};
     tml_status status =
         tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
-    if (status == TML_OK && !tml_is_none(desc->radii)) {
+    if (status == TML_OK && !tml_buffer_is_none(desc->radii)) {
         uint64_t count;
-        tml_buffer_info(tml, desc->points, NULL, &count);
+        tml_buffer_describe(tml, desc->points, NULL, &count);
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
                                            radius_types, count);
     }
     if (status == TML_OK && (unsigned)desc->kind > TML_FIELD_DISTANCE)
-        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.kind is %d, needs 0 or 1",
-                           (int)desc->kind);
-    if (status == TML_OK && (unsigned)desc->kernel > TML_METABALL)
-        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_field: desc.kernel is %d, needs 0 to 2",
-                           (int)desc->kernel);
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "tml_field: desc.kind is %d, needs 0 or 1", (int)desc->kind);
+    if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_METABALL)
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "tml_field: desc.kernel is %d, needs 0 to 2", (int)desc->kernel);
     if (status == TML_OK)
         status = check_length(tml, "radius", desc->radius, true);
     if (status == TML_OK)
         status = check_length(tml, "margin", desc->margin, true);
     if (status == TML_OK && desc->resolution > 0 && desc->resolution < FIELD_BRICK)
         status =
-            tml_error(tml, TML_INVALID_ARGUMENT,
+            tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                       "tml_field: desc.resolution is %u, needs at least %d, or 0 for automatic",
                       desc->resolution, FIELD_BRICK);
     return status != TML_OK ? status : check_grid(tml, &desc->grid);
@@ -288,7 +288,7 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
     }
     if (!(samples <= (double)max_samples))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_field: %llu points span %g x %g x %g, which at a spacing of %g needs %g "
             "samples, more than 2^40; give a larger spacing, or remove outliers",
             (unsigned long long)points, box->high[0] - box->low[0], box->high[1] - box->low[1],
@@ -317,7 +317,7 @@ static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_in
     grid_box box;
     uint64_t points = bounds(input, &axes, 0.0, 0.0, &box);
     if (points == 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_field: none of desc.points' %llu points is finite%s",
                          (unsigned long long)input->count,
                          input->radii ? " and has a radius between 1e-30 and 1e30" : "");

@@ -250,7 +250,7 @@ static void plan_levels(plan_job *job)
 
 static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
 {
-    return tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %llu bytes of %s",
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_field: no memory for %llu bytes of %s",
                      (unsigned long long)size, what);
 }
 
@@ -360,10 +360,10 @@ tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, f
     memset(plan, 0, sizeof *plan);
     memcpy(plan->dims, resolved->grid.dims, sizeof plan->dims);
     bool distance = resolved->kind == TML_FIELD_DISTANCE;
-    plan->formula = distance                           ? FIELD_DISTANCE
-                    : resolved->kernel == TML_POLY6    ? FIELD_POLY6
-                    : resolved->kernel == TML_METABALL ? FIELD_METABALL
-                                                       : FIELD_WENDLAND_C2;
+    plan->formula = distance                                 ? FIELD_DISTANCE
+                    : resolved->kernel == TML_FIELD_POLY6    ? FIELD_POLY6
+                    : resolved->kernel == TML_FIELD_METABALL ? FIELD_METABALL
+                                                             : FIELD_WENDLAND_C2;
     plan->margin = distance ? (float)resolved->margin : 0.0f;
     plan->background = -plan->margin + 0.0f; /* 0, not -0 */
 

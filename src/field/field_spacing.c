@@ -200,8 +200,8 @@ tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, 
     size_t points_size = count * sizeof *tree.points;
     tree.points = tml_alloc_array(tml, count, sizeof *tree.points);
     if (!tree.points && count)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %zu bytes of k-d tree",
-                         points_size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_field: no memory for %zu bytes of k-d tree", points_size);
     assert(tree.points || count == 0);
     for (uint64_t i = 0; i < count; i++) {
         const float *p = points + 3 * i;
@@ -219,8 +219,9 @@ tml_status field_spacing(tml_context *tml, const float *points, uint64_t count, 
     if (tree.splits && (tree.samples || samples_size == 0))
         *out = tree_spacing(tml, &tree);
     else
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "tml_field: no memory for %zu bytes of k-d tree",
-                           splits_size + samples_size);
+        status =
+            tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                      "tml_field: no memory for %zu bytes of k-d tree", splits_size + samples_size);
     tml_free(tml, tree.samples, samples_size);
     tml_free(tml, tree.splits, splits_size);
     tml_free(tml, tree.points, points_size);

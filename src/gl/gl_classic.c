@@ -163,7 +163,7 @@ tml_status gl_classic_compact(tml_context *tml, const gl_classic_desc *desc)
         return status;
     uint64_t count = tml_slot_of(tml, desc->in)->count;
     if (count > GL_CLASSIC_MOST)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: in has %llu elements, needs at most %llu: sums are floats", call,
                          (unsigned long long)count, GL_CLASSIC_MOST);
     status = gl_enter(tml);

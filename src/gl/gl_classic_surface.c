@@ -83,7 +83,7 @@ static tml_status run(tml_context *tml, const gl_classic_surface_desc *desc)
     uint32_t side = lay_out(&s);
     if ((uint64_t)side * side > GL_CLASSIC_MOST)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "gl_classic_surface: a square of %u x %u cells, at most %llu: sums are floats",
             (unsigned)side, (unsigned)side, GL_CLASSIC_MOST);
     tml_status status = gl_surface_cases(tml, &s.cases);

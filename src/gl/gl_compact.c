@@ -36,7 +36,7 @@ static tml_status draw_keep(tml_context *tml, const tml_compact_desc *desc,
     };
     if (keep->kernel) {
         info.kernel = (gl_kernel_use){keep->kernel, &keep->params, keep->in};
-    } else if (tml_is_none(keep->mask)) {
+    } else if (tml_buffer_is_none(keep->mask)) {
         info.defines = "#define KEEP_FLAGS\n";
         info.inputs[0] = (gl_input){"flags", gl_texture_of(tml, keep->flags)};
     } else {

@@ -116,7 +116,7 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
         .method = desc->method,
         .length = &desc->length,
         .outputs = capacity_of(tml, desc),
-        .has_ranks = desc->emit_kernel || !tml_is_none(desc->rank),
+        .has_ranks = desc->emit_kernel || !tml_buffer_is_none(desc->rank),
     };
     tml_status status = gl_pyramid_take(tml, false, desc->length.count, &pyramid);
     if (!status)

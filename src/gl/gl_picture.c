@@ -100,7 +100,7 @@ tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid)
         status = draw_band(tml, pyramid, &layout, b, picture);
     uint32_t *words = tml_alloc(tml, pixels * sizeof *words);
     if (!status && !words)
-        status = tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a picture of %llu pixels",
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of %llu pixels",
                            (unsigned long long)pixels);
     if (!status)
         status = gl_read_words(tml, picture, 0, pixels, words);
@@ -114,7 +114,7 @@ tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid)
 static tml_status pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
 {
     if (tml->engine != &tml_gl_engine)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_gl_pyramid_picture: only OpenGL ES with integer textures has one");
     tml_compact_desc compact = *desc;
     compact.method = TML_METHOD_HISTOPYRAMID;

@@ -184,7 +184,7 @@ static tml_status scan_by_levels(tml_context *tml, const tml_scan_desc *desc, gl
     tml_status status = gl_scan_carries(tml, scan);
     if (status == TML_OK)
         status = gl_scan_elements(tml, scan, desc->inclusive, &scanned);
-    if (status == TML_OK && !tml_is_none(desc->total)) /* before in may be overwritten */
+    if (status == TML_OK && !tml_buffer_is_none(desc->total)) /* before in may be overwritten */
         status = store_total(tml, scan, &desc->length, desc->total);
     return status != TML_OK
                ? status
@@ -239,7 +239,7 @@ static tml_status scan_by_steps(tml_context *tml, const tml_scan_desc *desc, con
     if (status == TML_OK)
         status = draw_step(tml, scan, desc, "#define TO_WORDS\n", 0, sums[now],
                            gl_slot_texture(out), gl_words(scan->elements, out->element_size));
-    if (status == TML_OK && !tml_is_none(desc->total))
+    if (status == TML_OK && !tml_buffer_is_none(desc->total))
         status = draw_step(tml, scan, desc, "#define TO_TOTAL\n", 0, sums[now],
                            gl_texture_of(tml, desc->total), gl_words(1, out->element_size));
     return status;

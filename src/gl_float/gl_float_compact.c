@@ -40,7 +40,7 @@ static tml_status draw_base(tml_context *tml, const tml_compact_desc *desc,
     if (keep->kernel) {
         info.shader = &gl_shader_float_kernel_base;
         info.kernel = (gl_kernel_use){keep->kernel, &keep->params, keep->in};
-    } else if (tml_is_none(keep->mask)) {
+    } else if (tml_buffer_is_none(keep->mask)) {
         info.defines = "#define FLAGS\n";
         info.inputs[0] = (gl_input){"items", gl_texture_of(tml, keep->flags)};
     } else {
@@ -81,10 +81,10 @@ static tml_status float_compact_run(tml_context *tml, const tml_compact_desc *de
     if (status == TML_OK && count > 0)
         status = gl_float_locate(tml, &pyramid, false, count, &sources);
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && count > 0 && status == TML_OK; p++)
-        if (!tml_is_none(desc->payloads[p].in))
+        if (!tml_buffer_is_none(desc->payloads[p].in))
             status = gl_float_gather(tml, &pyramid, sources, desc->payloads[p].in,
                                      desc->payloads[p].out, count);
-    if (status == TML_OK && count > 0 && !tml_is_none(desc->indices))
+    if (status == TML_OK && count > 0 && !tml_buffer_is_none(desc->indices))
         status = gl_float_gather(tml, &pyramid, sources, (tml_buffer){0, 0}, desc->indices, count);
     return status == TML_OK ? gl_float_store_total(tml, &pyramid, desc->count) : status;
 }

@@ -4,9 +4,9 @@
 static const char *float_tier(const tml_context *tml)
 {
     switch (gl_device_of(tml)->path) {
-    case TML_GL_FLOAT:
+    case TML_GL_PATH_FLOAT:
         return "path float";
-    case TML_GL_FLOAT_PACKED:
+    case TML_GL_PATH_FLOAT_PACKED:
         return "path float_packed";
     default:
         return "path packed";

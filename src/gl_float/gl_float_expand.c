@@ -59,7 +59,7 @@ static tml_status check_total(tml_context *tml, const tml_expand_desc *desc,
         return TML_OK;
     tml_status status = gl_float_total(tml, pyramid, total);
     if (status == TML_OK && *total >= GL_FLOAT_MAX)
-        status = tml_error(tml, TML_UNSUPPORTED,
+        status = tml_error(tml, TML_ERROR_UNSUPPORTED,
                            "tml_expand: the counts ask for %d outputs or more, and path %s counts "
                            "exactly to less; use the integer path or another engine",
                            GL_FLOAT_MAX, tml_gl_path_name(gl_device_of(tml)->path));
@@ -107,11 +107,11 @@ static tml_status draw_outputs(tml_context *tml, const tml_expand_desc *desc,
     const gl_texture *sources, *ranks = NULL;
     const tml_buffer none = {0, 0};
     tml_status status = gl_float_locate(tml, pyramid, false, count, &sources);
-    if (status == TML_OK && (desc->emit_kernel || !tml_is_none(desc->rank)))
+    if (status == TML_OK && (desc->emit_kernel || !tml_buffer_is_none(desc->rank)))
         status = gl_float_locate(tml, pyramid, true, count, &ranks);
-    if (status == TML_OK && !tml_is_none(desc->source))
+    if (status == TML_OK && !tml_buffer_is_none(desc->source))
         status = gl_float_gather(tml, pyramid, sources, none, desc->source, count);
-    if (status == TML_OK && !tml_is_none(desc->rank))
+    if (status == TML_OK && !tml_buffer_is_none(desc->rank))
         status = gl_float_gather(tml, pyramid, ranks, none, desc->rank, count);
     if (status == TML_OK && desc->emit_kernel)
         status = emit(tml, desc, pyramid, sources, ranks, count);

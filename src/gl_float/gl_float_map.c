@@ -1,4 +1,4 @@
-/* tml_map_stream on the float tier: as on the integer path, a fragment for each word of the output. */
+/* tml_map on the float tier: as on the integer path, a fragment for each word of the output. */
 #include "gl/device/gl_float.h"
 
 #include "gl_float_shaders.h"
@@ -6,7 +6,7 @@
 static bool float_map_supports(tml_context *tml, const tml_map_desc *desc)
 {
     const gl_kernel_use use = {desc->kernel, &desc->params, desc->in};
-    return gl_float_count_supported(tml, "tml_map_stream: length", desc->length.count) &&
+    return gl_float_count_supported(tml, "tml_map: length", desc->length.count) &&
            gl_float_kernel_supported(tml, &gl_shader_float_map, NULL,
                                      gl_float_format(gl_device_of(tml), desc->kernel->result),
                                      &use);

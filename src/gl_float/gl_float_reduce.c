@@ -19,13 +19,13 @@ typedef struct fold_way {
 
 static bool is_extreme(tml_fold fold)
 {
-    return fold == TML_MIN || fold == TML_MAX;
+    return fold == TML_FOLD_MIN || fold == TML_FOLD_MAX;
 }
 
 static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_type in = tml_slot_of(tml, desc->in)->type, out = tml_slot_of(tml, desc->out)->type;
-    bool is_largest = desc->fold == TML_MAX;
+    bool is_largest = desc->fold == TML_FOLD_MAX;
     fold_way way = {
         .step = &gl_shader_float_sum, .format = gl_float_values(gl_device_of(tml)), .each = 1};
     snprintf(way.defines, sizeof way.defines, "#define ELEMENT %u\n%s", (unsigned)in,
@@ -46,7 +46,7 @@ static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
     }
     snprintf(way.folded, sizeof way.folded, "%s#define IS_SIGNED %d\n%s%s",
              is_whole ? "#define WHOLE\n" : "", tml_type_is_signed(in),
-             desc->fold == TML_MEAN ? "#define MEAN\n" : "",
+             desc->fold == TML_FOLD_MEAN ? "#define MEAN\n" : "",
              out == TML_F64 ? "#define TO_DOUBLE\n" : "");
     return way;
 }
@@ -54,10 +54,10 @@ static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
 static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_type in = tml_slot_of(tml, desc->in)->type;
-    if (desc->fold == TML_ARGMIN || desc->fold == TML_ARGMAX || in == TML_U64 || in == TML_I64 ||
-        in == TML_F64) {
+    if (desc->fold == TML_FOLD_ARGMIN || desc->fold == TML_FOLD_ARGMAX || in == TML_U64 ||
+        in == TML_I64 || in == TML_F64) {
         (void)tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "tml_reduce: path %s does sum, mean, minimum and maximum of scalars of up to "
             "4 bytes; use the integer path or another engine",
             tml_gl_path_name(gl_device_of(tml)->path));

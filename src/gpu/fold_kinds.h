@@ -20,17 +20,17 @@ typedef struct fold_constants {
 static inline uint32_t fold_kind_of(tml_fold fold, tml_type type)
 {
     switch (fold) {
-    case TML_SUM:
-    case TML_MEAN:
+    case TML_FOLD_SUM:
+    case TML_FOLD_MEAN:
         if (type == TML_F64)
             return FOLD_DOUBLE;
         if (tml_type_is_float(type))
             return FOLD_REAL;
         if (tml_type_size(type) < sizeof(uint64_t))
             return FOLD_SUM;
-        return fold == TML_SUM ? FOLD_SUM64 : FOLD_REAL; /* a sum of them would overflow */
-    case TML_MIN:
-    case TML_MAX:
+        return fold == TML_FOLD_SUM ? FOLD_SUM64 : FOLD_REAL; /* a sum of them would overflow */
+    case TML_FOLD_MIN:
+    case TML_FOLD_MAX:
         return FOLD_BEST;
     default:
         return FOLD_WHERE;
@@ -62,9 +62,9 @@ static inline fold_constants fold_constants_of(tml_fold fold, tml_type in_type, 
         .size_log2 = (uint32_t)__builtin_ctzll(tml_type_size(in_type)),
         .is_signed = !is_float && tml_type_is_signed(in_type),
         .is_float = is_float,
-        .is_largest = fold == TML_MAX || fold == TML_ARGMAX,
+        .is_largest = fold == TML_FOLD_MAX || fold == TML_FOLD_ARGMAX,
         .to = fold_to_of(kind, out_type),
-        .is_mean = fold == TML_MEAN,
+        .is_mean = fold == TML_FOLD_MEAN,
     };
 }
 

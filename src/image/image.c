@@ -44,7 +44,7 @@ tml_status image_check_buffer(tml_context *tml, const char *call, const char *fi
     const tml_slot *slot = tml_slot_of(tml, buffer);
     *scalar = tml_type_scalar(slot->type);
     if (!is_pixel_type(*scalar))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s has elements of %s, needs u8, u16, f16, f32 or vectors of them",
                          call, field, tml_type_name(slot->type));
     *scalars = slot->count * tml_type_components(slot->type);
@@ -66,18 +66,18 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
     if (status != TML_OK)
         return status;
     if (image->width == 0 || image->height == 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s is %u x %u pixels, needs at least 1 x 1", call, field,
                          image->width, image->height);
     if (image->channels < 1 || image->channels > 4)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: %s.channels is %u, needs 1 (luminance), 2 (and alpha), 3 (red, green, "
             "blue) or 4 (and alpha)",
             call, field, image->channels);
     bool is_integer = !tml_type_is_float(out->type);
     if (image->srgb && !is_integer)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s.srgb is set and its elements are %s, needs u8 or u16; floats are "
                          "linear",
                          call, field, tml_type_name(out->type));
@@ -85,13 +85,13 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
     uint64_t row_size = (uint64_t)image->width * image->channels, end;
     out->row_stride = image->row_stride ? image->row_stride : row_size;
     if (out->row_stride < row_size)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s.row_stride is %llu, needs at least a row's %llu scalars, or 0 for "
                          "that",
                          call, field, (unsigned long long)out->row_stride,
                          (unsigned long long)row_size);
     if (!view_end(out, row_size, &end) || end > scalars)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s.buffer has %llu scalars, too few for %u x %u pixels of %u from "
                          "scalar %llu on with rows %llu apart",
                          call, field, (unsigned long long)scalars, image->width, image->height,

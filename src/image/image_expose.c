@@ -20,8 +20,9 @@ static tml_status check_number(tml_context *tml, const char *field, float value,
 {
     if (value >= low && value <= high)
         return TML_OK;
-    return tml_error(tml, TML_INVALID_ARGUMENT, "tml_image_expose: desc.%s is %g, needs %g to %g",
-                     field, (double)value, (double)low, (double)high);
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "tml_image_expose: desc.%s is %g, needs %g to %g", field, (double)value,
+                     (double)low, (double)high);
 }
 
 static tml_status check_numbers(tml_context *tml, const tml_image_expose_desc *desc)
@@ -49,22 +50,22 @@ static tml_status check_numbers(tml_context *tml, const tml_image_expose_desc *d
     if (status != TML_OK)
         return status;
     if ((unsigned)desc->by > TML_EXPOSE_MANUAL)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_image_expose: desc.by is %d, needs one of tml_expose_by",
                          (int)desc->by);
     if (desc->clip_low > 0.0f && desc->clip_high == 0.0f)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_image_expose: desc.clip_low is %g and clip_high 0; give both, 100 for "
             "no clip above",
             (double)desc->clip_low);
     if (desc->clip_high > 0.0f && !(desc->clip_low < desc->clip_high))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_image_expose: desc.clip_low is %g and clip_high %g, needs less below "
                          "than above",
                          (double)desc->clip_low, (double)desc->clip_high);
     if (desc->ev_min > desc->ev_max)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_image_expose: desc.ev_min is %g, more than ev_max, %g",
                          (double)desc->ev_min, (double)desc->ev_max);
     return TML_OK;

@@ -43,7 +43,7 @@ static tml_status take_region(tml_context *tml, const char *call,
         height = view->height - y;
     if (x >= view->width || y >= view->height || width > view->width - x ||
         height > view->height - y)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.region is %u x %u pixels at (%u, %u), needs to lie within the "
                          "picture's %u x %u; width or height 0: to its end",
                          call, width, height, x, y, view->width, view->height);
@@ -51,7 +51,7 @@ static tml_status take_region(tml_context *tml, const char *call,
     view->width = width;
     view->height = height;
     if ((uint64_t)width * height > max_pixels)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %u x %u pixels are more than 2^40; measure parts of them", call,
                          width, height);
     return TML_OK;
@@ -64,7 +64,7 @@ static tml_status take_weights(tml_context *tml, const char *call,
         {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
     double weights[3], sum = 0.0;
     if ((unsigned)desc->luminance > TML_LUMINANCE_CUSTOM)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.luminance is %d, needs one of tml_luminance", call,
                          (int)desc->luminance);
     plan->max_rgb = desc->luminance == TML_LUMINANCE_MAX_RGB;
@@ -78,7 +78,7 @@ static tml_status take_weights(tml_context *tml, const char *call,
     }
     if (!is_good || !(sum > 0.0))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.weights are %g %g %g, need finite numbers of at least 0, not all 0", call,
             weights[0], weights[1], weights[2]);
     plan->weight_r = (float)(weights[0] / sum);
@@ -90,7 +90,7 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
                             image_measure_plan *plan)
 {
     if ((unsigned)desc->method > TML_MEASURE_BLOCKS)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.method is %d, needs one of tml_measure_method", call,
                          (int)desc->method);
     plan->method = desc->method;
@@ -99,18 +99,18 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
     if (by_blocks && desc->what == 0)
         plan->what = TML_MEASURE_LOG | TML_MEASURE_MEAN;
     if (plan->what & ~(uint32_t)EVERYTHING)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
                          "part of them",
                          call, desc->what);
-    if (by_blocks && ((plan->what & TML_MEASURE_HISTOGRAM) || !tml_is_none(desc->mask)))
+    if (by_blocks && ((plan->what & TML_MEASURE_HISTOGRAM) || !tml_buffer_is_none(desc->mask)))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.method is BLOCKS, which takes no mask and makes no histogram; use "
             "EXACT",
             call);
     if (desc->floor != 0.0f && !(desc->floor >= 0x1p-100f && desc->floor <= 0x1p127f))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for none", call,
                          (double)desc->floor);
     plan->floor = desc->floor;
@@ -122,7 +122,7 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
     }
     if (plan->histogram_low < -128 || plan->histogram_low > 127 || plan->bin_log2 > MAX_BIN_LOG2)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.histogram_low is %d and bin_log2 %u, need -128 to 127 and 0 to %d", call,
             (int)plan->histogram_low, plan->bin_log2, MAX_BIN_LOG2);
     return TML_OK;
@@ -131,14 +131,14 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
 static tml_status take_mask(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
                             image_measure_plan *plan)
 {
-    if (tml_is_none(desc->mask))
+    if (tml_buffer_is_none(desc->mask))
         return TML_OK;
     const image_view *in = &plan->in;
     if (desc->mask_width == 0 || desc->mask_height == 0 || desc->mask_width > in->width ||
         desc->mask_height > in->height || in->width > MASKED_SIDE_MAX ||
         in->height > MASKED_SIDE_MAX)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.mask is %u x %u weights over %u x %u pixels; needs at least 1 x 1 "
             "and at most as many as pixels, whose sides may be %d at most",
             call, desc->mask_width, desc->mask_height, in->width, in->height, MASKED_SIDE_MAX);
@@ -248,7 +248,7 @@ tml_status tml_meter_weights(tml_meter meter, uint32_t width, uint32_t height, u
 {
     if ((unsigned)meter > TML_METER_MATRIX || width == 0 || height == 0 || mask_width == 0 ||
         mask_height == 0 || !mask)
-        return TML_INVALID_ARGUMENT;
+        return TML_ERROR_INVALID_ARGUMENT;
     const double size[2] = {width, height};
     for (uint32_t j = 0; j < mask_height; j++)
         for (uint32_t i = 0; i < mask_width; i++) {

@@ -50,13 +50,13 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
     if (status != TML_OK)
         return status;
     if ((unsigned)desc->filter > TML_MIP_KAISER)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.filter is %d, needs one of tml_mip_filter", call,
                          (int)desc->filter);
     uint32_t width = desc->in.width, height = desc->in.height;
     uint32_t levels = tml_mip_levels(width, height);
     if (desc->levels > levels)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.levels is %u, needs at most %u for %u x %u pixels, or 0 for all",
                          call, desc->levels, levels, width, height);
     plan->levels = desc->levels ? desc->levels : levels;
@@ -64,7 +64,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
     uint64_t texels;
     tml_mip_level(width, height, plan->levels, NULL, NULL, &texels);
     if (texels > scalars / plan->in.channels)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out has %llu scalars, needs %llu for levels 1 to %u of %u "
                          "channels; tml_mip_level tells",
                          call, (unsigned long long)scalars,

@@ -29,7 +29,7 @@ static tml_status stats_read(tml_context *tml, tml_buffer stats, tml_image_stats
     tml_status status = tml_check_buffer(tml, "tml_image_stats_read", "stats", stats,
                                          stream_mask_types, TML_IMAGE_STATS_WORDS);
     if (status == TML_OK)
-        status = tml_read_range(tml, stats, 0, TML_IMAGE_STATS_WORDS, words);
+        status = tml_buffer_read_range(tml, stats, 0, TML_IMAGE_STATS_WORDS, words);
     if (status != TML_OK)
         return status;
     *out = (tml_image_stats){.pixels = number_at(words, TML_STATS_PIXELS),

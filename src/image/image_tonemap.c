@@ -29,35 +29,35 @@ static tml_status tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
     tml_status status = image_check_view(tml, call, "desc.in", &desc->in, &plan.in);
     if (status == TML_OK)
         status = image_check_view(tml, call, "desc.out", &desc->out, &plan.out);
-    if (status == TML_OK && !tml_is_none(desc->state))
+    if (status == TML_OK && !tml_buffer_is_none(desc->state))
         status = image_check_state(tml, call, desc->state);
     if (status != TML_OK)
         return status;
     if (plan.in.width != plan.out.width || plan.in.height != plan.out.height)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out is %u x %u pixels, needs desc.in's %u x %u", call,
                          plan.out.width, plan.out.height, plan.in.width, plan.in.height);
     if (plan.out.channels == 2)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.out.channels is 2, needs 1, 3 or 4",
-                         call);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.out.channels is 2, needs 1, 3 or 4", call);
     if ((unsigned)desc->tone > TML_TONE_NEUTRAL)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.tone is %d, needs one of tml_tone",
-                         call, (int)desc->tone);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.tone is %d, needs one of tml_tone", call, (int)desc->tone);
     if (!(plan.scale > 0.0f) || !isfinite(plan.scale))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.scale is %g, needs a finite number above 0, or 0 for 1", call,
                          (double)desc->scale);
     if (!(plan.white >= 1e-3f && plan.white <= 1e9f))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.white is %g, needs 0.001 to 1e9, or 0 for 4", call,
                          (double)desc->white);
     if (image_views_overlap(tml, &plan.in, &plan.out) &&
         !image_views_same(tml, &plan.in, &plan.out))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out overlaps desc.in, needs memory apart, or the very same "
                          "picture of the same type, channels and rows",
                          call);
-    if (!tml_is_none(desc->state)) {
+    if (!tml_buffer_is_none(desc->state)) {
         status = stream_check_apart(tml, call, "desc.out.buffer", desc->out.buffer, "desc.state",
                                     desc->state, false);
         if (status != TML_OK)

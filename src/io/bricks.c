@@ -28,7 +28,7 @@ uint64_t tml_bricks_count(const uint64_t dims[3])
 tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks *bricks)
 {
     if (bricks->count == 0 || bricks->count != tml_bricks_count(bricks->dims) || !bricks->ranges)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: bricks.count is %" PRIu64 ", needs %" PRIu64 " for its dims",
                          save_call, bricks->count, tml_bricks_count(bricks->dims));
     io_writer writer;
@@ -66,7 +66,7 @@ static tml_status parse(const io_file *file, const io_block *block, tml_bricks *
 {
     const uint8_t *at = block->data;
     if (block->size < HEADER_SIZE + 4 || memcmp(at, magic, sizeof magic) != 0)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "is no index of bricks; make one with \"trommel index\"");
     for (int i = 0; i < 3; i++)
         out->dims[i] = io_load_u64(at + 8 + 8 * i, false);
@@ -75,24 +75,24 @@ static tml_status parse(const io_file *file, const io_block *block, tml_bricks *
     bool is_known = at[36] == BRICK_X && at[37] == BRICK_Y && at[38] == BRICK_Z && at[39] == 0 &&
                     out->type > TML_TYPE_NONE && out->type < TML_SCALAR_END;
     if (!is_known || out->count == 0 || out->count != tml_bricks_count(out->dims))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header has %" PRIu64 " x %" PRIu64 " x %" PRIu64
                             " samples in %" PRIu64 " bricks of %d x %d x %d, needs %d x %d x %d",
                             out->dims[0], out->dims[1], out->dims[2], out->count, at[36], at[37],
                             at[38], BRICK_X, BRICK_Y, BRICK_Z);
     if ((block->size - HEADER_SIZE - 4) / 8 != out->count || (block->size - HEADER_SIZE) % 8 != 4)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, needs %" PRIu64 " for its %" PRIu64
                             " bricks; it was cut short",
                             block->size, HEADER_SIZE + 8 * out->count + 4, out->count);
     uLong crc = crc32_z(0, at, block->size - 4);
     if (crc != io_load_u32(at + block->size - 4, false))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "is damaged: its checksum is not that of its "
                             "contents; make it again");
     out->ranges = tml_io_alloc(file, 8 * out->count);
     if (!out->ranges)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < 2 * out->count; i++)
         out->ranges[i] = io_load_f32(at + HEADER_SIZE + 4 * i, false);
     return TML_OK;

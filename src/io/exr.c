@@ -16,7 +16,7 @@ static bool detect(io_span head)
 static tml_status read_exr(picture_reader *reader)
 {
     return tml_io_error(
-        reader->file, TML_UNSUPPORTED,
+        reader->file, TML_ERROR_UNSUPPORTED,
         "is an OpenEXR picture, and this library was built without OpenEXR (TML_EXR); "
         "convert it to Radiance or PFM");
 }
@@ -80,7 +80,8 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
 static tml_status fail(const exr_file *file, exr_result_t code)
 {
     bool is_memory = code == EXR_ERR_OUT_OF_MEMORY;
-    return tml_io_error(file->reader->file, is_memory ? TML_OUT_OF_MEMORY : TML_FILE_FORMAT,
+    return tml_io_error(file->reader->file,
+                        is_memory ? TML_ERROR_OUT_OF_MEMORY : TML_ERROR_FILE_FORMAT,
                         "is no valid OpenEXR file: %s",
                         file->message[0] ? file->message : exr_get_default_error_message(code));
 }
@@ -106,23 +107,23 @@ static tml_status check_kind(const exr_file *file)
     exr_compression_t compression;
     exr_result_t code = exr_get_count(file->exr, &parts);
     if (code == EXR_ERR_SUCCESS && parts != 1)
-        return tml_io_error(io, TML_UNSUPPORTED,
+        return tml_io_error(io, TML_ERROR_UNSUPPORTED,
                             "has %d parts; separate them: exrmultipart -separate -i in.exr -o part",
                             parts);
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_storage(file->exr, 0, &storage);
     if (code == EXR_ERR_SUCCESS && storage == EXR_STORAGE_TILED)
         return tml_io_error(
-            io, TML_UNSUPPORTED,
+            io, TML_ERROR_UNSUPPORTED,
             "is stored in tiles; convert it: oiiotool in.exr --scanline -o out.exr");
     if (code == EXR_ERR_SUCCESS && storage != EXR_STORAGE_SCANLINE)
-        return tml_io_error(io, TML_UNSUPPORTED,
+        return tml_io_error(io, TML_ERROR_UNSUPPORTED,
                             "has deep pixels; flatten it: oiiotool in.exr --flatten -o out.exr");
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_compression(file->exr, 0, &compression);
     if (code == EXR_ERR_SUCCESS && compression > EXR_COMPRESSION_PXR24)
         return tml_io_error(
-            io, TML_UNSUPPORTED,
+            io, TML_ERROR_UNSUPPORTED,
             "is compressed by B44, DWA or something newer; convert it: oiiotool in.exr "
             "--compression zip -o out.exr");
     return code == EXR_ERR_SUCCESS ? TML_OK : fail(file, code);
@@ -143,7 +144,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
     if (width < 1 || height < 1 || width > SIDE_MOST || height > SIDE_MOST || w->min.x < -far ||
         w->min.y < -far || w->max.x > far || w->max.y > far)
         return tml_io_error(
-            file->reader->file, TML_FILE_FORMAT,
+            file->reader->file, TML_ERROR_FILE_FORMAT,
             "its data window is (%d, %d) to (%d, %d), needs 1 to %d pixels each way", w->min.x,
             w->min.y, w->max.x, w->max.y, SIDE_MOST);
     int64_t full_width = (int64_t)whole.max.x - whole.min.x + 1;
@@ -152,7 +153,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
     if (full_width < 1 || full_height < 1 || full_width > INT32_MAX || full_height > INT32_MAX ||
         x != (int32_t)x || y != (int32_t)y)
         return tml_io_error(
-            file->reader->file, TML_FILE_FORMAT,
+            file->reader->file, TML_ERROR_FILE_FORMAT,
             "its display window is (%d, %d) to (%d, %d), needs a pixel or more each way",
             whole.min.x, whole.min.y, whole.max.x, whole.max.y);
     out->width = (uint64_t)width;
@@ -200,12 +201,12 @@ static tml_status pick_channels(const exr_file *file, exr_layout *out)
     if (code != EXR_ERR_SUCCESS || !list)
         return fail(file, code);
     if (list->num_channels < 1 || list->num_channels > CHANNELS_MOST)
-        return tml_io_error(io, TML_UNSUPPORTED, "has %d channels, needs 1 to %d",
+        return tml_io_error(io, TML_ERROR_UNSUPPORTED, "has %d channels, needs 1 to %d",
                             list->num_channels, CHANNELS_MOST);
     list_names(list, NULL, names, sizeof names);
     for (int i = 0; i < list->num_channels; i++)
         if (list->entries[i].x_sampling != 1 || list->entries[i].y_sampling != 1)
-            return tml_io_error(io, TML_UNSUPPORTED,
+            return tml_io_error(io, TML_ERROR_UNSUPPORTED,
                                 "has subsampled channels (%s); convert it: oiiotool "
                                 "in.exr --ch R,G,B -o out.exr",
                                 names);
@@ -219,7 +220,7 @@ static tml_status pick_channels(const exr_file *file, exr_layout *out)
         out->pick[1] = alpha;
         out->channels = grey >= 0 && alpha >= 0 ? 2 : 1;
     } else {
-        return tml_io_error(io, TML_UNSUPPORTED,
+        return tml_io_error(io, TML_ERROR_UNSUPPORTED,
                             "has the channels %s; needs R, G and B, or Y, or one alone", names);
     }
     out->type = TML_F16;
@@ -246,11 +247,11 @@ static tml_status check_blocks(const exr_file *file, exr_layout *out)
     uint64_t rows = out->block_rows > 0 ? (uint64_t)out->block_rows : 1;
     uint64_t blocks = (out->height + rows - 1) / rows;
     if (blocks > file_size / (TABLE_ENTRY + BLOCK_HEADER))
-        return tml_io_error(file->reader->file, TML_FILE_FORMAT,
+        return tml_io_error(file->reader->file, TML_ERROR_FILE_FORMAT,
                             "its %" PRIu64 " bytes cannot hold %" PRIu64 " x %" PRIu64 " pixels",
                             file_size, out->width, out->height);
     if (out->block_rows < 1 || block_size > BLOCK_MOST)
-        return tml_io_error(file->reader->file, TML_UNSUPPORTED,
+        return tml_io_error(file->reader->file, TML_ERROR_UNSUPPORTED,
                             "has blocks of %" PRIu64 " bytes, at most %d are read", block_size,
                             BLOCK_MOST);
     return TML_OK;
@@ -277,7 +278,7 @@ static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t
                  block->start_y == decoder->layout->window.min.y + (int32_t)row;
     if (is_inside && is_it && block->unpacked_size <= BLOCK_MOST)
         return TML_OK;
-    return tml_io_error(decoder->file->reader->file, TML_FILE_FORMAT,
+    return tml_io_error(decoder->file->reader->file, TML_ERROR_FILE_FORMAT,
                         "the block of scan line %" PRIu32 " %s", row,
                         is_inside ? "is not that of its scan line" : "reaches past the file's end");
 }
@@ -311,7 +312,8 @@ static tml_status decode_block(exr_decoder *decoder, uint32_t row, uint32_t rows
         return status;
     uint8_t *out = tml_picture_rows(file->reader, row, rows);
     if (!out)
-        return tml_is_cancelled(file->reader->file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+        return tml_is_cancelled(file->reader->file->tml) ? TML_ERROR_CANCELLED
+                                                         : TML_ERROR_OUT_OF_MEMORY;
     bool is_first = !decoder->is_started;
     code = is_first ? exr_decoding_initialize(file->exr, 0, &block, &decoder->pipeline)
                     : exr_decoding_update(file->exr, 0, &block, &decoder->pipeline);

@@ -227,13 +227,13 @@ tml_status tml_mesh_write_glb(tml_context *tml, const char *path, const tml_mesh
     uint64_t size = buffer_size(mesh);
     uint64_t overhead = GLB_HEADER + GLB_CHUNK_HEADER + (size > 0 ? GLB_CHUNK_HEADER : 0);
     if (size > UINT32_MAX - overhead - GLB_JSON_MAX)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL ": %s: the mesh needs %" PRIu64
                                    " bytes, GLB holds less than 4 GiB; "
                                    "use PLY or VTP",
                          path, size + overhead);
     if (!find_box(mesh, relief, lower, upper))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": %s: mesh.positions has NaN or infinity, which glTF forbids",
                          path);
     add_text(&file, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Trommel\"");

@@ -12,7 +12,7 @@ tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size)
 {
     (void)data, (void)size;
     return tml_io_error(
-        sink->file, TML_UNSUPPORTED,
+        sink->file, TML_ERROR_UNSUPPORTED,
         "is glTF, which this build cannot read (it was made without jsmn); convert it "
         "to OBJ or PLY");
 }
@@ -89,7 +89,7 @@ static io_span text_of(const gltf_reader *reader, int token)
 
 static tml_status bad_json(const gltf_reader *reader, int token, const char *what)
 {
-    return tml_io_error(reader->sink->file, TML_FILE_FORMAT, "byte %d of the JSON: %s",
+    return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT, "byte %d of the JSON: %s",
                         token >= 0 ? reader->tokens[token].start : 0, what);
 }
 
@@ -167,7 +167,7 @@ static tml_status make_list(gltf_reader *reader, const char *name, gltf_list *ou
     uint64_t count = (uint64_t)reader->tokens[array].size;
     out->tokens = tml_io_alloc(reader->sink->file, count * sizeof *out->tokens);
     if (!out->tokens)
-        return count ? TML_OUT_OF_MEMORY : TML_OK;
+        return count ? TML_ERROR_OUT_OF_MEMORY : TML_OK;
     out->count = count;
     int end = reader->tokens[array].end, item = array + 1;
     uint64_t i = 0;
@@ -183,7 +183,7 @@ static tml_status get_element(const gltf_reader *reader, const gltf_list *list, 
                               const char *what, int *out)
 {
     if (number >= list->count)
-        return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                             "names %s %llu, the file has %llu (counted from 0)", what,
                             (unsigned long long)number, (unsigned long long)list->count);
     *out = list->tokens[number];
@@ -195,19 +195,20 @@ static tml_status tokenize(gltf_reader *reader)
     const io_file *file = reader->sink->file;
     jsmn_parser parser;
     if (reader->json.size > INT32_MAX)
-        return tml_io_error(file, TML_UNSUPPORTED, "has %zu bytes of JSON, needs less than 2^31",
-                            reader->json.size);
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "has %zu bytes of JSON, needs less than 2^31", reader->json.size);
     jsmn_init(&parser);
     int count = jsmn_parse(&parser, reader->json.text, reader->json.size, NULL, 0);
     if (count > 0) {
         uint64_t size = (uint64_t)count * sizeof *reader->tokens;
         if (reader->sink->memory_limit && size > reader->sink->memory_limit)
-            return tml_io_error(
-                file, TML_OUT_OF_MEMORY, "needs %llu bytes for its JSON, desc.memory_limit is %llu",
-                (unsigned long long)size, (unsigned long long)reader->sink->memory_limit);
+            return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY,
+                                "needs %llu bytes for its JSON, desc.memory_limit is %llu",
+                                (unsigned long long)size,
+                                (unsigned long long)reader->sink->memory_limit);
         reader->tokens = tml_io_alloc(file, size);
         if (!reader->tokens)
-            return TML_OUT_OF_MEMORY;
+            return TML_ERROR_OUT_OF_MEMORY;
         reader->token_count = count;
         jsmn_init(&parser);
         int again = jsmn_parse(&parser, reader->json.text, reader->json.size, reader->tokens,
@@ -216,8 +217,8 @@ static tml_status tokenize(gltf_reader *reader)
     }
     if (count <= 0 || reader->tokens[0].type != JSMN_OBJECT ||
         skip_token(reader, 0) != reader->token_count)
-        return tml_io_error(file, TML_FILE_FORMAT, "is no JSON object; it goes wrong at byte %u",
-                            parser.pos);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "is no JSON object; it goes wrong at byte %u", parser.pos);
     for (int i = 0; i < count; i++) /* jsmn leaves a bracket open that another kind closed */
         if (reader->tokens[i].start < 0 || reader->tokens[i].end < reader->tokens[i].start)
             return bad_json(reader, 0, "is not closed");
@@ -245,7 +246,7 @@ static tml_status decode_base64(const gltf_reader *reader, io_span text, int tok
     out->data = tml_io_alloc(reader->sink->file, size);
     out->size = out->data ? (size_t)size : 0;
     if (!out->data && size > 0)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     uint32_t bits = 0, held = 0;
     size_t written = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -297,9 +298,9 @@ static tml_status load_beside(const gltf_reader *reader, int token, io_block *ou
         return status;
     if (reader->sink->memory_limit &&
         reader->sink->allocated + file.size > reader->sink->memory_limit)
-        status = tml_io_error(&file, TML_OUT_OF_MEMORY, "has %llu bytes, desc.memory_limit is %llu",
-                              (unsigned long long)file.size,
-                              (unsigned long long)reader->sink->memory_limit);
+        status = tml_io_error(
+            &file, TML_ERROR_OUT_OF_MEMORY, "has %llu bytes, desc.memory_limit is %llu",
+            (unsigned long long)file.size, (unsigned long long)reader->sink->memory_limit);
     if (status == TML_OK)
         status = tml_io_read_all(&file, out);
     tml_io_close(&file);
@@ -341,7 +342,7 @@ static tml_status load_buffer(gltf_reader *reader, uint64_t number, gltf_buffer 
         reader->sink->allocated += buffer->owned.size;
     }
     if (status == TML_OK && length > buffer->size)
-        return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                             "buffer %llu has %llu bytes, needs %llu; the file was cut short",
                             (unsigned long long)number, (unsigned long long)buffer->size,
                             (unsigned long long)length);
@@ -377,7 +378,7 @@ static tml_status open_array(gltf_reader *reader, uint64_t number, uint64_t comp
     if (type < 0 || !tml_io_is(text_of(reader, type), types[components]))
         return bad_json(reader, object, "an accessor is of another type than its use asks for");
     if (member(reader, object, "sparse") >= 0 || member(reader, object, "bufferView") < 0)
-        return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                             "accessor %llu is sparse or has no bufferView; save it as a plain one",
                             (unsigned long long)number);
     out->is_normalized = normalized >= 0 && tml_io_is(text_of(reader, normalized), "true");
@@ -402,7 +403,7 @@ static tml_status open_array(gltf_reader *reader, uint64_t number, uint64_t comp
         offset > view_length ||
         (out->count > 0 && (view_length - offset < size ||
                             out->count - 1 > (view_length - offset - size) / out->stride)))
-        return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                             "accessor %llu of %llu elements reaches past the end of its bytes",
                             (unsigned long long)number, (unsigned long long)out->count);
     out->data = out->count ? buffer->data + view_offset + offset : NULL;
@@ -503,7 +504,7 @@ static tml_status push_vertices(gltf_reader *reader, const gltf_place *place, gl
     v->count = positions.count;
     if ((normals.data && normals.count != v->count) || (uvs.data && uvs.count != v->count) ||
         (values.data && values.count != v->count))
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "attributes of one primitive have different counts");
     v->first = (uint32_t)mesh_vertex_count(sink);
     v->first_normal = normals.data ? number_in(&sink->normals, 3 * sizeof(float)) : MESH_NONE;
@@ -537,7 +538,7 @@ static tml_status push_triangle(mesh_sink *sink, const gltf_vertices *v, const u
     for (int c = 0; c < 3 && status == TML_OK; c++) {
         uint64_t number = numbers[is_mirrored && c ? 3 - c : c];
         if (number >= v->count)
-            return tml_io_error(sink->file, TML_FILE_FORMAT,
+            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                                 "a triangle names vertex %llu, its primitive has %llu (counted "
                                 "from 0)",
                                 (unsigned long long)number, (unsigned long long)v->count);
@@ -585,8 +586,8 @@ static tml_status read_primitive(gltf_reader *reader, int primitive, const gltf_
     int attributes = member(reader, primitive, "attributes");
     tml_status status = get_number(reader, primitive, "mode", GLTF_TRIANGLES, &mode);
     if (status == TML_OK && ++reader->placed > GLTF_PLACED_MAX)
-        return tml_io_error(reader->sink->file, TML_UNSUPPORTED, "places more than %d primitives",
-                            GLTF_PLACED_MAX);
+        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
+                            "places more than %d primitives", GLTF_PLACED_MAX);
     if (status == TML_OK && (mode < GLTF_TRIANGLES || mode > GLTF_FAN)) {
         reader->sink->skipped_count++;
         return TML_OK;
@@ -634,7 +635,7 @@ static tml_status read_mesh(gltf_reader *reader, uint64_t number, const gltf_pla
          item = skip_token(reader, item)) {
         status = read_primitive(reader, item, place, &before);
         if (status == TML_OK && !tml_progress(reader->sink->file->tml, "meshes", 0))
-            status = tml_io_error(reader->sink->file, TML_CANCELLED, "cancelled");
+            status = tml_io_error(reader->sink->file, TML_ERROR_CANCELLED, "cancelled");
     }
     return status;
 }
@@ -712,13 +713,13 @@ static tml_status push_nodes(const gltf_reader *reader, int array, const gltf_pl
         if (status != TML_OK)
             return status;
         if (is_seen[number])
-            return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+            return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                 "node %llu has two parents, or is within itself",
                                 (unsigned long long)number);
         is_seen[number] = true;
         const gltf_visit visit = {number, *place};
         if (!tml_mesh_append(reader->sink, stack, &visit, sizeof visit))
-            return TML_OUT_OF_MEMORY;
+            return TML_ERROR_OUT_OF_MEMORY;
     }
     return TML_OK;
 }
@@ -767,7 +768,7 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++) {
         const gltf_visit visit = {i, identity};
         if (!is_seen[i] && !tml_mesh_append(reader->sink, stack, &visit, sizeof visit))
-            status = TML_OUT_OF_MEMORY;
+            status = TML_ERROR_OUT_OF_MEMORY;
     }
     if (reader->nodes.count > 0)
         memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
@@ -786,22 +787,22 @@ static tml_status read_chunks(gltf_reader *reader, const uint8_t *data, size_t s
 {
     const io_file *file = reader->sink->file;
     if (size < GLB_HEADER_SIZE + GLB_CHUNK_SIZE || io_load_u32(data + 8, false) != size)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, its header says %u; it was cut short", size,
                             size < GLB_HEADER_SIZE ? 0 : io_load_u32(data + 8, false));
     if (io_load_u32(data + 4, false) != 2)
-        return tml_io_error(file, TML_UNSUPPORTED, "is binary glTF of version %u, needs 2",
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED, "is binary glTF of version %u, needs 2",
                             io_load_u32(data + 4, false));
     for (size_t at = GLB_HEADER_SIZE; at < size;) {
         if (size - at < GLB_CHUNK_SIZE ||
             io_load_u32(data + at, false) > size - at - GLB_CHUNK_SIZE)
-            return tml_io_error(file, TML_FILE_FORMAT, "byte %zu: a chunk reaches past the end",
-                                at);
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "byte %zu: a chunk reaches past the end", at);
         uint32_t length = io_load_u32(data + at, false);
         uint32_t type = io_load_u32(data + at + 4, false);
         io_span chunk = {(const char *)data + at + GLB_CHUNK_SIZE, length};
         if (at == GLB_HEADER_SIZE && type != GLB_JSON)
-            return tml_io_error(file, TML_FILE_FORMAT, "its first chunk is not JSON");
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its first chunk is not JSON");
         if (at == GLB_HEADER_SIZE)
             reader->json = chunk;
         else if (type == GLB_BIN && !reader->bin.text)
@@ -816,14 +817,14 @@ static tml_status check_extensions(const gltf_reader *reader)
     int version = member(reader, member(reader, 0, "asset"), "version");
     int required = member(reader, 0, "extensionsRequired");
     if (version < 0 || !tml_io_starts_with(text_of(reader, version), "2."))
-        return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                             "is no glTF 2: asset.version needs to be 2.0");
     int end = required < 0 ? 0 : reader->tokens[required].end;
     for (int i = required + 1;
          required >= 0 && i < reader->token_count && reader->tokens[i].start < end; i++)
         if (tml_io_is(text_of(reader, i), "KHR_draco_mesh_compression") ||
             tml_io_is(text_of(reader, i), "EXT_meshopt_compression"))
-            return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+            return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                                 "its meshes are compressed (%.*s); unpack them, for example with "
                                 "gltf-transform copy",
                                 (int)text_of(reader, i).size, text_of(reader, i).text);
@@ -852,14 +853,14 @@ static tml_status read_all(gltf_reader *reader)
         size_t size = reader->buffers.count * sizeof *reader->loaded;
         reader->loaded = tml_io_alloc(file, size);
         if (!reader->loaded)
-            return TML_OUT_OF_MEMORY;
+            return TML_ERROR_OUT_OF_MEMORY;
         memset(reader->loaded, 0, size);
     }
     if (status != TML_OK)
         return status;
     bool *is_seen = tml_io_alloc(file, reader->nodes.count * sizeof *is_seen);
     if (!is_seen && reader->nodes.count > 0)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     if (is_seen)
         memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
     mesh_array stack = {0};

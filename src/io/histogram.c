@@ -127,11 +127,11 @@ tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type,
                               tml_histogram *out)
 {
     if (!out || (!data && count > 0))
-        return tml_error(tml, TML_INVALID_ARGUMENT, "tml_histogram_make: %s is NULL",
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_histogram_make: %s is NULL",
                          out ? "data" : "out");
     memset(out, 0, sizeof *out);
     if (type <= TML_TYPE_NONE || type >= TML_SCALAR_END || !range_loops[type])
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_histogram_make: type is %s, needs a scalar type",
                          tml_type_name(type));
     histogram_job job = {.data = data, .type = type, .count = count, .h = out};
@@ -153,8 +153,8 @@ tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type,
     if (!out->bins || !job.bins) {
         tml_free(tml, job.bins, PARTS * size);
         tml_histogram_free(tml, out);
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_histogram_make: no memory for %zu bytes",
-                         PARTS * size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_histogram_make: no memory for %zu bytes", PARTS * size);
     }
     memset(job.bins, 0, PARTS * size);
     memset(out->bins, 0, size);

@@ -47,14 +47,14 @@ tml_status(tml_io_error)(const io_file *file, tml_status status, const char *for
 
 static tml_status cancelled(const io_file *file)
 {
-    return tml_io_error(file, TML_CANCELLED, "cancelled");
+    return tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
 }
 
 void *tml_io_alloc(const io_file *file, uint64_t size)
 {
     void *memory = size <= PTRDIFF_MAX ? tml_alloc(file->tml, (size_t)size) : NULL;
     if (!memory && size)
-        tml_io_error(file, TML_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
+        tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
     return memory;
 }
 
@@ -64,18 +64,19 @@ tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_
 {
     *out = (io_file){.tml = tml, .call = call, .fd = -1};
     if (!path || strlen(path) >= sizeof out->path)
-        return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
+        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
     snprintf(out->path, sizeof out->path, "%s", path);
     out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
     if (out->fd < 0)
-        return tml_io_error(out, TML_FILE_ACCESS, "cannot be opened: %s", strerror(errno));
+        return tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be opened: %s", strerror(errno));
     struct stat info;
     tml_status status = TML_OK;
     if (fstat(out->fd, &info) != 0)
-        status = tml_io_error(out, TML_FILE_ACCESS, "cannot be examined: %s", strerror(errno));
+        status =
+            tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be examined: %s", strerror(errno));
     else if (!S_ISREG(info.st_mode))
-        status = tml_io_error(out, TML_FILE_ACCESS, "is %s; pass a regular file",
+        status = tml_io_error(out, TML_ERROR_FILE_ACCESS, "is %s; pass a regular file",
                               S_ISDIR(info.st_mode) ? "a folder" : "a pipe or a device");
     else
         out->size = (uint64_t)info.st_size;
@@ -123,12 +124,12 @@ bool tml_io_has_beside(const io_file *header, const char *name)
 tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
 {
     if (!stays_inside(name))
-        return tml_io_error(header, TML_UNSUPPORTED,
+        return tml_io_error(header, TML_ERROR_UNSUPPORTED,
                             "data file is \"%s\", needs a name within the header's own folder; "
                             "move it there and mend the header",
                             name);
     if (header->memory)
-        return tml_io_error(header, TML_FILE_ACCESS,
+        return tml_io_error(header, TML_ERROR_FILE_ACCESS,
                             "its data lie in \"%s\"; give that too, or one file that has both",
                             name);
     char path[2 * IO_PATH_SIZE];
@@ -146,7 +147,7 @@ void tml_io_close(io_file *file)
 tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size)
 {
     if (offset > file->size || size > file->size - offset)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "ends after %" PRIu64 " bytes, needs %zu bytes at %" PRIu64
                             "; the file was cut short or its header is wrong",
                             file->size, size, offset);
@@ -162,9 +163,9 @@ tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t s
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return tml_io_error(file, TML_FILE_ACCESS, "cannot be read: %s", strerror(errno));
+            return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(errno));
         if (got == 0)
-            return tml_io_error(file, TML_FILE_FORMAT, "was cut short while it was read");
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
         to += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
@@ -185,7 +186,8 @@ tml_status tml_io_read_all(const io_file *file, io_block *out)
         return status;
     out->data = tml_io_alloc(file, file->size);
     out->size = out->data ? (size_t)file->size : 0;
-    status = out->data ? tml_io_stream_read(&stream, out->data, out->size) : TML_OUT_OF_MEMORY;
+    status =
+        out->data ? tml_io_stream_read(&stream, out->data, out->size) : TML_ERROR_OUT_OF_MEMORY;
     tml_io_stream_close(&stream);
     if (status != TML_OK)
         tml_io_block_free(file, out);
@@ -283,20 +285,20 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
     uint64_t stored = offset < file->size ? file->size - offset : 0;
     if (encoding == IO_RAW) {
         if (size > stored)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "holds %" PRIu64 " bytes from %" PRIu64 " on, needs %" PRIu64
                                 "; it was cut short or its header is wrong",
                                 stored, offset, size);
         return TML_OK;
     }
     if (!tml_io_may_inflate_to(stored, size))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "holds %" PRIu64 " compressed bytes, which cannot make the %" PRIu64
                             " that it needs; it was cut short or its header is wrong",
                             stored, size);
     out->input = tml_io_alloc(file, STREAM_INPUT + STREAM_SKIP);
     if (!out->input)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     out->inflater.zalloc = zlib_alloc;
     out->inflater.zfree = zlib_free;
     out->inflater.opaque = file->tml;
@@ -304,7 +306,7 @@ tml_status tml_io_stream_open(const io_file *file, uint64_t offset, io_encoding 
     if (inflateInit2(&out->inflater, window_bits) != Z_OK) {
         tml_free(file->tml, out->input, STREAM_INPUT + STREAM_SKIP);
         out->input = NULL;
-        return tml_io_error(file, TML_OUT_OF_MEMORY, "no memory to inflate with");
+        return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to inflate with");
     }
     return TML_OK;
 }
@@ -356,12 +358,12 @@ static tml_status inflate_some(io_stream *stream, void *out, size_t size, size_t
             if (!stream->ended)
                 inflateReset(z);
         } else if (code == Z_BUF_ERROR) {
-            return tml_io_error(stream->file, TML_FILE_FORMAT,
+            return tml_io_error(stream->file, TML_ERROR_FILE_FORMAT,
                                 "its compressed data are cut short after %lu bytes", z->total_out);
         } else if (code == Z_MEM_ERROR) {
-            return tml_io_error(stream->file, TML_OUT_OF_MEMORY, "no memory to inflate with");
+            return tml_io_error(stream->file, TML_ERROR_OUT_OF_MEMORY, "no memory to inflate with");
         } else if (code != Z_OK) {
-            return tml_io_error(stream->file, TML_FILE_FORMAT,
+            return tml_io_error(stream->file, TML_ERROR_FILE_FORMAT,
                                 "its compressed data are damaged after %lu bytes: %s", z->total_out,
                                 z->msg ? z->msg : "a preset dictionary is missing");
         }
@@ -375,7 +377,7 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
     const io_file *file = stream->file;
     uint8_t *to = out;
     if (size > stream->left)
-        return tml_io_error(file, TML_INTERNAL,
+        return tml_io_error(file, TML_ERROR_INTERNAL,
                             "a read of %" PRIu64 " bytes goes past the %" PRIu64 " that are left",
                             size, stream->left);
     if (stream->encoding == IO_RAW && !out) {
@@ -394,7 +396,7 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
             status = inflate_some(stream, out ? to : stream->input + STREAM_INPUT, made, &made);
             if (status == TML_OK && made == 0)
                 status =
-                    tml_io_error(file, TML_FILE_FORMAT,
+                    tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                  "its compressed data end %" PRIu64 " bytes before its samples do",
                                  stream->left);
         }
@@ -444,7 +446,7 @@ tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
     size_t filled = 0;
     head.data = tml_io_alloc(file, head.size);
     if (!head.data) {
-        status = TML_OUT_OF_MEMORY;
+        status = TML_ERROR_OUT_OF_MEMORY;
     } else if (!compressed) {
         status = tml_io_stream_read(&stream, head.data, head.size);
         filled = head.size;
@@ -463,7 +465,7 @@ tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
         if (out->data)
             memcpy(out->data, head.data, filled);
         else if (filled)
-            status = TML_OUT_OF_MEMORY;
+            status = TML_ERROR_OUT_OF_MEMORY;
     } else if (status == TML_OK) {
         *out = head;
         return TML_OK;

@@ -59,7 +59,7 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
 {
     *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
     if (!path || strlen(path) >= sizeof out->path)
-        return tml_error(tml, TML_FILE_ACCESS, "%s: path is %s", call,
+        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
     snprintf(out->path, sizeof out->path, "%s", path);
     /* A link stays a link: what it points to is replaced. */
@@ -69,7 +69,7 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     struct stat info;
     bool exists = stat(out->target, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) {
-        fail(out, TML_FILE_ACCESS, "is a folder; pass a file's name", 0);
+        fail(out, TML_ERROR_FILE_ACCESS, "is a folder; pass a file's name", 0);
         return out->status;
     }
     if (exists && !S_ISREG(info.st_mode))
@@ -77,14 +77,14 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     else
         out->fd = create_temporary(out);
     if (out->fd < 0) {
-        fail(out, TML_FILE_ACCESS, "cannot be written", errno);
+        fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         return out->status;
     }
     if (exists && out->temporary[0])
         (void)fchmod(out->fd, info.st_mode & 07777); /* as before, where the system lets us */
     out->buffer = tml_alloc(tml, IO_WRITER_BUFFER);
     if (!out->buffer) {
-        fail(out, TML_OUT_OF_MEMORY, "no memory for a write buffer", 0);
+        fail(out, TML_ERROR_OUT_OF_MEMORY, "no memory for a write buffer", 0);
         return tml_io_finish(out, TML_OK);
     }
     tml_io_progress_start(&out->progress, tml, "write", expected);
@@ -115,9 +115,9 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
         /* All of the room at once, where the file system can: a full disk is told before the work of
          * writing, and by the process that knows what is needed. */
         if (!out->temporary[0])
-            fail(out, TML_UNSUPPORTED, "is no regular file, which several processes need", 0);
+            fail(out, TML_ERROR_UNSUPPORTED, "is no regular file, which several processes need", 0);
         else if (expected && !has_room(out->fd, expected))
-            fail(out, TML_FILE_ACCESS, "cannot be written", errno);
+            fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         status = out->status;
     } else {
         *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
@@ -137,13 +137,13 @@ static bool put(io_writer *writer, const uint8_t *data, size_t size)
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote < 0)
-            return fail(writer, TML_FILE_ACCESS, "cannot be written", errno);
+            return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         data += wrote;
         size -= (size_t)wrote;
         bool go_on = writer->expected ? tml_io_progress_add(&writer->progress, (uint64_t)wrote)
                                       : !tml_is_cancelled(writer->tml);
         if (!go_on)
-            return fail(writer, TML_CANCELLED, "cancelled", 0);
+            return fail(writer, TML_ERROR_CANCELLED, "cancelled", 0);
     }
     return true;
 }
@@ -190,7 +190,7 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof text)
-        return fail(writer, TML_INTERNAL, "a printed line is longer than 1023 bytes", 0);
+        return fail(writer, TML_ERROR_INTERNAL, "a printed line is longer than 1023 bytes", 0);
     return tml_io_write(writer, text, (size_t)length);
 }
 
@@ -202,7 +202,7 @@ static void finish_team(io_writer *writer)
     writer->status = team->close(team->user, writer->tml);
     if (writer->status == TML_OK && writer->fd >= 0 &&
         (fstat(writer->fd, &info) != 0 || (uint64_t)info.st_size != writer->expected))
-        fail(writer, TML_FILE_ACCESS, "is not as long as it should be: is the disk full?", 0);
+        fail(writer, TML_ERROR_FILE_ACCESS, "is not as long as it should be: is the disk full?", 0);
 }
 
 tml_status tml_io_finish(io_writer *writer, tml_status status)
@@ -214,13 +214,13 @@ tml_status tml_io_finish(io_writer *writer, tml_status status)
     if (writer->fd < 0) /* of a team, another process has it */
         return status != TML_OK ? status : writer->status;
     if (close(writer->fd) != 0 && status == TML_OK)
-        fail(writer, TML_FILE_ACCESS, "cannot be written", errno);
+        fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
     tml_free(writer->tml, writer->buffer, IO_WRITER_BUFFER);
     writer->buffer = NULL;
     writer->fd = -1;
     if (status == TML_OK && writer->status == TML_OK && writer->temporary[0] &&
         rename(writer->temporary, writer->target) != 0)
-        fail(writer, TML_FILE_ACCESS, "the finished file cannot take its name", errno);
+        fail(writer, TML_ERROR_FILE_ACCESS, "the finished file cannot take its name", errno);
     status = status != TML_OK ? status : writer->status;
     if (status != TML_OK && writer->temporary[0])
         unlink(writer->temporary);

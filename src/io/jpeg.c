@@ -10,7 +10,7 @@ static bool detect(io_span head)
 
 static tml_status read_jpeg(picture_reader *reader)
 {
-    return tml_io_error(reader->file, TML_UNSUPPORTED,
+    return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
                         "is a JPEG picture, and this library was built without libjpeg (TML_JPEG); "
                         "convert it to PNG");
 }
@@ -45,7 +45,7 @@ static void leave_with(j_common_ptr jpeg, tml_status status, const char *text)
 {
     jpeg_fault *fault = (jpeg_fault *)(void *)jpeg->err;
     fault->status = status;
-    if (status == TML_CANCELLED)
+    if (status == TML_ERROR_CANCELLED)
         tml_io_error(fault->file, status, "%s", text);
     else
         tml_io_error(fault->file, status, "is no valid JPEG: %s", text);
@@ -57,7 +57,8 @@ static void on_error(j_common_ptr jpeg)
     char text[JMSG_LENGTH_MAX];
     jpeg->err->format_message(jpeg, text);
     leave_with(jpeg,
-               jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? TML_OUT_OF_MEMORY : TML_FILE_FORMAT,
+               jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? TML_ERROR_OUT_OF_MEMORY
+                                                         : TML_ERROR_FILE_FORMAT,
                text);
 }
 
@@ -73,9 +74,9 @@ static void on_progress(j_common_ptr jpeg)
 {
     const jpeg_fault *fault = (const jpeg_fault *)(const void *)jpeg->err;
     if (((j_decompress_ptr)jpeg)->input_scan_number > SCANS_MOST)
-        leave_with(jpeg, TML_FILE_FORMAT, "it has more scans than any encoder makes");
+        leave_with(jpeg, TML_ERROR_FILE_FORMAT, "it has more scans than any encoder makes");
     if (tml_is_cancelled(fault->file->tml))
-        leave_with(jpeg, TML_CANCELLED, "cancelled");
+        leave_with(jpeg, TML_ERROR_CANCELLED, "cancelled");
 }
 
 static void say_nothing(j_common_ptr jpeg)
@@ -133,14 +134,14 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
     bool is_grey = jpeg->jpeg_color_space == JCS_GRAYSCALE;
     if (!is_grey && jpeg->jpeg_color_space != JCS_YCbCr && jpeg->jpeg_color_space != JCS_RGB)
         return tml_io_error(
-            file, TML_UNSUPPORTED,
+            file, TML_ERROR_UNSUPPORTED,
             "has %d channels that are neither grey nor red, green and blue (CMYK, say); "
             "convert it to sRGB",
             jpeg->num_components);
     /* libjpeg allocates the whole of a progressive picture before it looks further. */
     uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
     if (pixels / PIXELS_A_BYTE > reader->bytes.size)
-        return tml_io_error(file, TML_FILE_FORMAT, "its %zu bytes cannot hold %u x %u pixels",
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its %zu bytes cannot hold %u x %u pixels",
                             reader->bytes.size, jpeg->image_width, jpeg->image_height);
     jpeg->out_color_space = is_grey ? JCS_GRAYSCALE : JCS_RGB;
     tml_status status = tml_picture_begin(reader, TML_U8, is_grey ? 1 : 3, jpeg->image_width,
@@ -151,7 +152,7 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
     while (jpeg->output_scanline < jpeg->output_height) {
         JSAMPROW row = tml_picture_rows(reader, jpeg->output_scanline, 1);
         if (!row)
-            return tml_is_cancelled(file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+            return tml_is_cancelled(file->tml) ? TML_ERROR_CANCELLED : TML_ERROR_OUT_OF_MEMORY;
         (void)jpeg_read_scanlines(jpeg, &row, 1);
     }
     picture_orientation orientation = read_orientation(jpeg);

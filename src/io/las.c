@@ -29,7 +29,7 @@ static const uint16_t record_minimum[] = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59
 
 static tml_status fail_laz(const point_sink *sink)
 {
-    return tml_io_error(sink->file, TML_UNSUPPORTED,
+    return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
                         "compressed LAS (LAZ) is not read; convert it with `las2las -i IN.laz -o "
                         "OUT.las` or `pdal translate IN.laz OUT.las`");
 }
@@ -52,28 +52,28 @@ static bool has_laszip_record(const uint8_t *data, size_t size, size_t at, uint3
 tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t size)
 {
     if (size < LAS_HEADER_MIN)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "the LAS header needs %d bytes, the file has %zu", LAS_HEADER_MIN,
                             size);
     uint8_t major = data[LAS_VERSION], minor = data[LAS_VERSION + 1];
     if (major != 1 || minor > 4)
-        return tml_io_error(sink->file, TML_UNSUPPORTED, "LAS version is %u.%u, needs 1.0 to 1.4",
-                            major, minor);
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
+                            "LAS version is %u.%u, needs 1.0 to 1.4", major, minor);
     size_t header_size = io_load_u16(data + LAS_HEADER_SIZE, false);
     size_t header_min = minor >= 4 ? LAS_HEADER_MIN_14 : LAS_HEADER_MIN;
     if (header_size < header_min || header_size > size)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "header size is %zu, needs %zu to %zu",
-                            header_size, header_min, size);
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                            "header size is %zu, needs %zu to %zu", header_size, header_min, size);
     uint8_t format = data[LAS_FORMAT];
     if (format & 0xc0 ||
         has_laszip_record(data, size, header_size, io_load_u32(data + LAS_VLR_COUNT, false)))
         return fail_laz(sink);
     if (format >= sizeof record_minimum / sizeof record_minimum[0])
-        return tml_io_error(sink->file, TML_UNSUPPORTED, "point format is %u, needs 0 to 10",
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED, "point format is %u, needs 0 to 10",
                             format);
     size_t record_size = io_load_u16(data + LAS_RECORD_SIZE, false);
     if (record_size < record_minimum[format])
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "point record length is %zu, format %u needs at least %u", record_size,
                             format, record_minimum[format]);
 
@@ -82,12 +82,12 @@ tml_status tml_points_read_las(point_sink *sink, const uint8_t *data, size_t siz
         count = io_load_u64(data + LAS_COUNT, false);
     size_t offset = io_load_u32(data + LAS_POINTS_OFFSET, false);
     if (offset < header_size || offset > size)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "offset to point data is %zu, needs %zu to %zu", offset, header_size,
                             size);
     if (count > (size - offset) / record_size)
         return tml_io_error(
-            sink->file, TML_FILE_FORMAT,
+            sink->file, TML_ERROR_FILE_FORMAT,
             "%llu points of %zu bytes are promised, there is room for %zu; the file "
             "is truncated",
             (unsigned long long)count, record_size, (size - offset) / record_size);

@@ -41,8 +41,8 @@ tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, con
     uint64_t count = row_count(mesh, kind);
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
-        return tml_error(writer->tml, TML_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
-                         writer->path, IO_WRITER_BUFFER);
+        return tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY,
+                         MESH_CALL ": %s: no memory for %d bytes", writer->path, IO_WRITER_BUFFER);
     tml_status status = TML_OK;
     uint64_t rows = IO_WRITER_BUFFER / row_size;
     for (uint64_t first = 0; first < count && status == TML_OK; first += rows) {
@@ -52,8 +52,8 @@ tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, con
         /* The size of a text file is not known beforehand, so the writer cannot report. */
         else if (writer->expected == 0 &&
                  !tml_progress(writer->tml, "write", (double)(first + n) / (double)count))
-            status =
-                tml_error(writer->tml, TML_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
+            status = tml_error(writer->tml, TML_ERROR_CANCELLED, MESH_CALL ": %s: cancelled",
+                               writer->path);
         if (first / rows % (MESH_RELIEF / IO_WRITER_BUFFER) == 0)
             mesh_let_go(relief);
     }
@@ -109,14 +109,14 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
     if (mesh->uv_count > UINT64_MAX / 64 ||
         (!mesh->uv_indices && mesh->uv_count != mesh->vertex_count))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             MESH_CALL ": mesh.uv_count is %llu, needs vertex_count %llu where there are "
                       "no uv_indices",
             (unsigned long long)mesh->uv_count, (unsigned long long)mesh->vertex_count);
     for (uint64_t i = 0; mesh->uv_indices && i < 3 * mesh->triangle_count; i++)
         largest = mesh->uv_indices[i] > largest ? mesh->uv_indices[i] : largest;
     if (mesh->uv_indices && mesh->triangle_count > 0 && largest >= mesh->uv_count)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.uv_indices reach %llu, needs less than uv_count %llu",
                          (unsigned long long)largest, (unsigned long long)mesh->uv_count);
     return TML_OK;
@@ -125,18 +125,18 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
 tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
 {
     if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh counts are %llu vertices and %llu triangles, needs less "
                                    "than 2^58",
                          (unsigned long long)mesh->vertex_count,
                          (unsigned long long)mesh->triangle_count);
     if (!mesh->positions && mesh->vertex_count > 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.positions is NULL, needs %llu x 3",
                          (unsigned long long)mesh->vertex_count);
     if (!mesh->indices && mesh->vertex_count != 3 * mesh->triangle_count)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             MESH_CALL ": mesh.vertex_count is %llu, a soup of %llu triangles needs %llu; "
                       "pass indices for a welded mesh",
             (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
@@ -149,7 +149,7 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
             mesh_let_go(relief);
     }
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
                          (unsigned long long)largest, (unsigned long long)mesh->vertex_count);
     return check_uvs(tml, mesh);
@@ -164,7 +164,7 @@ tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *o
             return TML_OK;
         }
     }
-    return tml_error(tml, TML_UNSUPPORTED,
+    return tml_error(tml, TML_ERROR_UNSUPPORTED,
                      MESH_CALL
                      ": path is %s, needs one that ends in .ply, .stl, .obj, .glb or .vtp",
                      path ? path : "NULL");

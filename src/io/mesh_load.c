@@ -103,10 +103,10 @@ static tml_status read_format(mesh_sink *sink, const io_block *block, tml_mesh_f
     io_span head = {(const char *)block->data,
                     block->size < MESH_HEAD_SIZE ? block->size : MESH_HEAD_SIZE};
     if (block->size == 0)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "the file is empty");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the file is empty");
     const mesh_format_info *format = find_format(sink->file, head);
     if (!format)
-        return tml_io_error(sink->file, TML_UNSUPPORTED,
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
                             "the contents are none of OBJ, PLY, STL, OFF and glTF");
     sink->place_name = format->place_name;
     sink->number_base = format->number_base;
@@ -143,7 +143,7 @@ tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_mesh_load
     io_file file;
     *out = (tml_mesh_file){0};
     if (desc && (unsigned)desc->weld > TML_WELD_ALWAYS)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_mesh_load: desc.weld is %u, needs one of the enum tml_weld",
                          (unsigned)desc->weld);
     tml_status status = tml_io_open(tml, "tml_mesh_load", path, &file);

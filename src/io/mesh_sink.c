@@ -9,7 +9,7 @@
 
 static tml_status over_limit(const mesh_sink *sink, uint64_t size)
 {
-    return tml_io_error(sink->file, TML_OUT_OF_MEMORY,
+    return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY,
                         "needs %llu bytes or more, desc.memory_limit is %llu",
                         (unsigned long long)size, (unsigned long long)sink->memory_limit);
 }
@@ -40,7 +40,8 @@ void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size
 {
     if (size > array->capacity - array->size) {
         if (size > SIZE_MAX / 4 - array->size) {
-            (void)tml_io_error(sink->file, TML_OUT_OF_MEMORY, "is too large for this machine");
+            (void)tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY,
+                               "is too large for this machine");
             return NULL;
         }
         if (!grow(sink, array, array->size + size))
@@ -55,7 +56,7 @@ void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size
 
 static tml_status append(mesh_sink *sink, mesh_array *array, const void *data, size_t size)
 {
-    return tml_mesh_append(sink, array, data, size) ? TML_OK : TML_OUT_OF_MEMORY;
+    return tml_mesh_append(sink, array, data, size) ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
 static void drop(mesh_sink *sink, mesh_array *array)
@@ -91,7 +92,7 @@ tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *for
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return tml_io_error(sink->file, TML_FILE_FORMAT, "%s %llu: %s", sink->place_name,
+    return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "%s %llu: %s", sink->place_name,
                         (unsigned long long)place, text);
 }
 
@@ -116,7 +117,8 @@ tml_status tml_mesh_push_vertex(mesh_sink *sink, const double position[3], uint6
         sink->upper[axis] = is_first || x > sink->upper[axis] ? x : sink->upper[axis];
     }
     if (mesh_vertex_count(sink) == MESH_NONE)
-        return tml_io_error(sink->file, TML_UNSUPPORTED, "has more than %u vertices", MESH_NONE);
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED, "has more than %u vertices",
+                            MESH_NONE);
     return append(sink, &sink->positions, position, 3 * sizeof *position);
 }
 
@@ -166,7 +168,7 @@ tml_status tml_mesh_end_face(mesh_sink *sink, uint64_t place)
     uint32_t *uvs = vertices ? tml_mesh_append(sink, &sink->corner_uvs, NULL, size) : NULL;
     uint32_t *normals = uvs ? tml_mesh_append(sink, &sink->corner_normals, NULL, size) : NULL;
     if (!normals)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     const mesh_corner_ref *refs = (const mesh_corner_ref *)(const void *)sink->face.data;
     for (uint64_t i = 0; i < count; i++) {
         vertices[i] = refs[i].vertex;
@@ -322,7 +324,7 @@ static tml_status weld(mesh_sink *sink, tml_mesh_file *out)
         return over_limit(sink, sink->allocated + size);
     uint32_t *memory = tml_io_alloc(sink->file, size);
     if (!memory)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     weld_into(sink, memory, memory + count, slots);
     renumber(&sink->corners, memory);
     renumber(&sink->crease_vertices, memory);
@@ -346,7 +348,7 @@ static tml_status settle_normals(mesh_sink *sink, float **out)
         return TML_OK;
     float *result = tml_io_alloc(sink->file, count * 3 * sizeof *result);
     if (!result)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     memset(result, 0, count * 3 * sizeof *result);
     bool is_settled = true;
     for (size_t i = 0; i < sink->corners.size / sizeof *vertices && is_settled; i++) {
@@ -392,7 +394,7 @@ static tml_status find_rings(const mesh_sink *sink, cutter *c)
     size_t size = mesh_vertex_count(sink) * sizeof *c->rings;
     c->rings = tml_io_alloc(sink->file, size);
     if (!c->rings)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     c->rings_size = size;
     memset(c->rings, 0, size);
     for (uint64_t face = 0; face < mesh_face_count(sink); corners += sizes[face++]) {
@@ -427,7 +429,7 @@ static tml_status cutter_open(const mesh_sink *sink, cutter *c)
     if (!c->memory) {
         size_t size = c->size;
         c->size = 0;
-        return size ? TML_OUT_OF_MEMORY : TML_OK;
+        return size ? TML_ERROR_OUT_OF_MEMORY : TML_OK;
     }
     c->flat = (double *)(void *)c->memory;
     c->next = (uint32_t *)(void *)(c->flat + 2 * n);
@@ -450,7 +452,7 @@ static tml_status cut_face(mesh_sink *sink, const cutter *c, uint64_t face, size
                          find_apex(c, corners, size), c->next, c->previous, c->flat,
                          &sink->ear_tests, c->triangles, &kind))
         return tml_io_error(
-            sink->file, TML_UNSUPPORTED,
+            sink->file, TML_ERROR_UNSUPPORTED,
             "face %llu has %u corners, and polygons as intricate as the file's take too "
             "long to cut; save the mesh as triangles",
             (unsigned long long)face, size);
@@ -477,7 +479,7 @@ static tml_status cut_faces(mesh_sink *sink, triangle_arrays *to, tml_mesh_file 
         status = cut_face(sink, &c, face, first, sizes[face], out);
         if (status == TML_OK && face % (1 << 16) == 0 &&
             !tml_progress(sink->file->tml, "faces", (double)face / (double)faces))
-            status = tml_io_error(sink->file, TML_CANCELLED, "cancelled");
+            status = tml_io_error(sink->file, TML_ERROR_CANCELLED, "cancelled");
         for (uint32_t i = 0; status == TML_OK && i < 3 * (sizes[face] - 2); i++) {
             to->indices[3 * triangle + i] = corners[first + c.triangles[i]];
             if (to->uvs)
@@ -501,8 +503,9 @@ static tml_status make_triangles(mesh_sink *sink, triangle_arrays *to, tml_mesh_
     uint64_t total =
         size * (3 + (sink->corner_uvs.data ? 3 : 0) + (sink->polygon_count > 0 ? 1 : 0));
     if (to->count > MESH_NONE)
-        return tml_io_error(sink->file, TML_UNSUPPORTED, "has %llu triangles, needs at most %u",
-                            (unsigned long long)to->count, MESH_NONE);
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
+                            "has %llu triangles, needs at most %u", (unsigned long long)to->count,
+                            MESH_NONE);
     if (sink->memory_limit && sink->allocated + total > sink->memory_limit)
         return over_limit(sink, sink->allocated + total);
     to->indices = tml_io_alloc(sink->file, 3 * size);
@@ -512,7 +515,7 @@ static tml_status make_triangles(mesh_sink *sink, triangle_arrays *to, tml_mesh_
         to->faces = tml_io_alloc(sink->file, size);
     if (!to->indices || (sink->corner_uvs.data && !to->uvs) ||
         (sink->polygon_count > 0 && !to->faces))
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     return cut_faces(sink, to, out);
 }
 
@@ -525,7 +528,7 @@ static tml_status make_positions(const mesh_sink *sink, const double origin[3], 
     *out = tml_io_alloc(sink->file, count * sizeof **out);
     for (uint64_t i = 0; *out && i < count; i++)
         (*out)[i] = (float)(positions[i] - origin[i % 3]);
-    return *out || count == 0 ? TML_OK : TML_OUT_OF_MEMORY;
+    return *out || count == 0 ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
 /* An array's bytes in memory of just their size. */
@@ -533,7 +536,7 @@ static tml_status take(mesh_sink *sink, mesh_array *array, void *out)
 {
     void *memory = tml_io_alloc(sink->file, array->size);
     if (!memory && array->size > 0)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     if (memory)
         memcpy(memory, array->data, array->size);
     memcpy(out, &memory, sizeof memory);

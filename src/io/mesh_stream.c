@@ -25,12 +25,12 @@ static tml_status fail(tml_mesh_stream *stream, const char *what)
     for (int i = 0; i < ARRAYS; i++)
         size += stream->spools[i].size;
     if (errno == ENOSPC || errno == EDQUOT)
-        return tml_error(stream->tml, TML_FILE_ACCESS,
+        return tml_error(stream->tml, TML_ERROR_FILE_ACCESS,
                          "%s: %s: the disk is full (%s): the mesh is %" PRIu64
                          " bytes so far, and needs twice what it will be; free some room or write "
                          "elsewhere",
                          call, stream->path, strerror(errno), size);
-    return tml_error(stream->tml, TML_FILE_ACCESS, "%s: %s: a file beside it %s: %s", call,
+    return tml_error(stream->tml, TML_ERROR_FILE_ACCESS, "%s: %s: a file beside it %s: %s", call,
                      stream->path, what, strerror(errno));
 }
 
@@ -117,14 +117,14 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (status != TML_OK)
         return status;
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
-        return tml_error(tml, TML_FILE_ACCESS, "%s: path is longer than %d bytes", call,
+        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is longer than %d bytes", call,
                          IO_PATH_SIZE - NAME_SHOWN - 1);
     if (desc->edit && desc->soup)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.edit is for welded meshes, not soup",
-                         call);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.edit is for welded meshes, not soup", call);
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
     if (!stream)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *stream);
     *stream = (tml_mesh_stream){.tml = tml,
                                 .write = write,
@@ -174,8 +174,8 @@ tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const segment *piece)
         uint64_t room = stream->segment_room ? 2 * stream->segment_room : SEGMENTS_FIRST;
         segment *more = tml_alloc(stream->tml, room * sizeof *more);
         if (!more)
-            return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " pieces",
-                             call, room);
+            return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
+                             "%s: no memory for %" PRIu64 " pieces", call, room);
         if (stream->segment_count)
             memcpy(more, stream->segments, stream->segment_count * sizeof *more);
         tml_free(stream->tml, stream->segments, stream->segment_room * sizeof *more);
@@ -198,17 +198,17 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
                         {"indices", piece->indices, piece->triangle_count}};
     for (int i = 0; i < ARRAYS; i++)
         if (stream->spools[i].row_size && arrays[i].count && !arrays[i].array)
-            return tml_error(stream->tml, TML_INVALID_ARGUMENT,
+            return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: piece.%s is NULL, which the stream's desc promised", call,
                              arrays[i].name);
     if (stream->soup && piece->vertex_count != 3 * piece->triangle_count)
-        return tml_error(stream->tml, TML_INVALID_ARGUMENT,
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: piece.vertex_count is %" PRIu64 ", a soup of %" PRIu64
                          " triangles needs three times as many",
                          call, piece->vertex_count, piece->triangle_count);
     if (!stream->soup && piece->triangle_count && piece->indices64 != stream->mesh.indices64)
-        return tml_error(stream->tml, TML_INVALID_ARGUMENT, "%s: piece.indices64 is not the desc's",
-                         call);
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: piece.indices64 is not the desc's", call);
     return TML_OK;
 }
 
@@ -285,7 +285,7 @@ tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream)
 {
     if (stream->mesh.indices64 || stream->mesh.vertex_count <= (uint64_t)UINT32_MAX + 1)
         return TML_OK;
-    return tml_error(stream->tml, TML_UNSUPPORTED,
+    return tml_error(stream->tml, TML_ERROR_UNSUPPORTED,
                      "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64", call,
                      stream->path, stream->mesh.vertex_count);
 }
@@ -304,7 +304,7 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
     qsort(stream->segments, stream->segment_count, sizeof *stream->segments, compare_segments);
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     if (!buffer)
-        return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %d bytes", call,
+        return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %d bytes", call,
                          MESH_COPY);
     for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
         spool *from = &stream->spools[i], to = {.fd = -1, .row_size = from->row_size};
@@ -385,8 +385,8 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
         count += k == 0 || stream->segments[k].part != stream->segments[k - 1].part;
     tml_surface_part *parts = tml_alloc(stream->tml, count * sizeof *parts);
     if (!parts)
-        return tml_error(stream->tml, TML_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " parts",
-                         call, count);
+        return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for %" PRIu64 " parts", call, count);
     describe_parts(stream, parts);
     tml_mesh_arrays arrays = {.positions = stream->spools[POSITIONS].mapped,
                               .normals = stream->spools[NORMALS].mapped,

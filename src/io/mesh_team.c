@@ -34,7 +34,8 @@ typedef struct team_mesh {
 
 static tml_status out_of_memory(tml_context *tml, uint64_t size)
 {
-    return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " bytes", call, size);
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " bytes", call,
+                     size);
 }
 
 /* ---- who has what ---------------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ static tml_status take_first_rows(team_mesh *m, int array, const uint64_t *asked
             left -= rows;
         }
         if (left && status == TML_OK)
-            status = tml_error(stream->tml, TML_INTERNAL,
+            status = tml_error(stream->tml, TML_ERROR_INTERNAL,
                                "%s: part %" PRIu32 " of rank %" PRIu32 " has no %" PRIu64
                                " vertices, which triangles of the rank before name",
                                call, p, m->team->rank, asked[p]);
@@ -425,7 +426,7 @@ tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief
         writes += (stretches[i].count + most - 1) / most;
     uint8_t *buffer = tml_alloc(tml, TEAM_BUFFER);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
                          writer->path, TEAM_BUFFER);
     tml_status status = largest(tml, share->team, writes, &rounds);
     for (uint64_t i = 0; i < rounds && status == TML_OK; i++) {
@@ -440,7 +441,7 @@ tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief
             !tml_progress(tml, "write",
                           (double)(writer->written + all * row_size * (i + 1) / rounds) /
                               (double)writer->expected))
-            status = tml_error(tml, TML_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
+            status = tml_error(tml, TML_ERROR_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
     }
     tml_free(tml, buffer, TEAM_BUFFER);
     writer->written += all * row_size;

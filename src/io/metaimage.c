@@ -27,7 +27,7 @@ static const struct {
 
 static tml_status bad_field(const io_file *file, io_span field, io_span value, const char *needs)
 {
-    return tml_io_error(file, TML_FILE_FORMAT, "%.*s is \"%.*s\", needs %s",
+    return tml_io_error(file, TML_ERROR_FILE_FORMAT, "%.*s is \"%.*s\", needs %s",
                         (int)(field.size < 40 ? field.size : 40), field.text,
                         (int)(value.size < 80 ? value.size : 80), value.text, needs);
 }
@@ -208,7 +208,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         if (tml_io_trim(line).size == 0)
             continue;
         if (!equals)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "line %" PRIu64 " of its header is not \"Field = value\"",
                                 text.line - 1);
         size_t at = (size_t)(equals - line.text);
@@ -224,7 +224,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                           : meta.data_file.size == 0          ? "ElementDataFile"
                                                               : NULL;
     if (missing)
-        return tml_io_error(file, TML_FILE_FORMAT, "its header has no field %s", missing);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field %s", missing);
 
     for (uint64_t i = 0; i < 3; i++)
         out->volume.grid.dims[i] = i < meta.axes ? meta.sizes[i] : 1;
@@ -236,7 +236,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         out->offset = (uint64_t)meta.header_size;
     out->at_end = meta.header_size == -1;
     if (out->encoding == VOLUME_DEFLATE && (out->at_end || meta.is_text))
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "CompressedData is True, needs BinaryData = True and a HeaderSize that "
                             "is not -1");
     if (meta.is_text) {

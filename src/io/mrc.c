@@ -102,14 +102,15 @@ static tml_status parse_axes(const io_file *file, io_span head, volume_header *o
     }
     bool unset = map[0] == 0 && map[1] == 0 && map[2] == 0;
     if (!unset && seen != 0xe)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "MAPC, MAPR, MAPS are %d, %d, %d, need 1, 2 and 3 in some order",
                             map[0], map[1], map[2]);
     for (size_t k = 0; k < 3; k++) {
         int axis = unset ? (int)k : map[k] - 1;
         int32_t size = word(head, AT_SIZE + 4 * k, big);
         if (size < 1)
-            return tml_io_error(file, TML_FILE_FORMAT, "size %zu is %d, needs 1 or more", k, size);
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "size %zu is %d, needs 1 or more", k,
+                                size);
         out->axis[k] = (uint8_t)axis;
         out->volume.grid.dims[axis] = (uint64_t)size;
         start[axis] = word(head, AT_START + 4 * k, big);
@@ -159,8 +160,9 @@ static tml_status parse_grid(const io_file *file, io_span head, const int32_t st
                  "no cell size in the header; spacing taken as 1");
     }
     if (!cell_directions(angles, columns))
-        return tml_io_error(file, TML_FILE_FORMAT, "cell angles are %g, %g, %g, which make no cell",
-                            angles[0], angles[1], angles[2]);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "cell angles are %g, %g, %g, which make no cell", angles[0], angles[1],
+                            angles[2]);
     tml_status status = tml_volume_axes(file, columns, spacing, desc, out);
     for (int row = 0; row < 3 && status == TML_OK; row++) {
         grid->origin[row] = has_origin ? origin[row] : 0;
@@ -168,8 +170,9 @@ static tml_status parse_grid(const io_file *file, io_span head, const int32_t st
             grid->origin[row] +=
                 grid->direction[3 * row + axis] * grid->spacing[axis] * start[axis];
         if (!isfinite(grid->origin[row]))
-            status = tml_io_error(file, TML_FILE_FORMAT, "origin[%d] is %g, needs a finite number",
-                                  row, grid->origin[row]);
+            status =
+                tml_io_error(file, TML_ERROR_FILE_FORMAT, "origin[%d] is %g, needs a finite number",
+                             row, grid->origin[row]);
     }
     return status;
 }
@@ -183,7 +186,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     volume->type = type_of_mode(mode);
     if (volume->type == TML_TYPE_NONE)
         return tml_io_error(
-            file, TML_UNSUPPORTED,
+            file, TML_ERROR_UNSUPPORTED,
             "its mode is %d (expected 0, 1, 2, 6 or 12: 8- and 16-bit integers, 32- "
             "and 16-bit floats); convert it with IMOD's newstack -mode 2",
             mode);
@@ -191,7 +194,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         !(word(head, AT_IMOD_FLAGS, big) & 1))
         volume->type = TML_U8;
     if (extended < 0)
-        return tml_io_error(file, TML_FILE_FORMAT, "NSYMBT is %d, needs 0 or more", extended);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "NSYMBT is %d, needs 0 or more", extended);
     out->offset = HEADER_SIZE + (uint64_t)extended;
     int32_t start[3] = {0};
     tml_status status = parse_axes(file, head, out, start);

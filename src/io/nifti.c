@@ -176,7 +176,7 @@ static tml_status find_samples(const io_file *file, volume_header *out)
             out->encoding = compressed ? VOLUME_DEFLATE : VOLUME_RAW;
             return TML_OK;
         }
-    return tml_io_error(file, TML_FILE_ACCESS,
+    return tml_io_error(file, TML_ERROR_FILE_ACCESS,
                         "is the header of a pair, but there is no readable .img or .img.gz of the "
                         "same name beside it");
 }
@@ -190,8 +190,8 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
     if (offset == 0) /* in single files too: some writers leave it out */
         offset = least;
     if (!(offset >= least && offset <= most && offset == floor(offset)))
-        return tml_io_error(file, TML_FILE_FORMAT, "vox_offset is %g, needs a whole number from %g",
-                            nifti->offset, least);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "vox_offset is %g, needs a whole number from %g", nifti->offset, least);
     uint64_t skip = (uint64_t)offset;
     if (out->encoding == VOLUME_DEFLATE)
         out->byte_skip = skip;
@@ -218,13 +218,13 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         if (types[i].code == nifti.type)
             volume->type = types[i].type;
     if (volume->type == TML_TYPE_NONE)
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "its datatype is %" PRId64 " (expected integers of 8 to 64 bits, "
                             "float32 or float64; not colour, complex or float128); convert it, for "
                             "one component, with nibabel or fslmaths",
                             nifti.type);
     if (nifti.dim[0] < 1 || nifti.dim[0] > 7)
-        return tml_io_error(file, TML_FILE_FORMAT, "dim[0] is %" PRId64 ", needs 1 to 7",
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "dim[0] is %" PRId64 ", needs 1 to 7",
                             nifti.dim[0]);
     uint64_t volumes = 1;
     bool fits = true;
@@ -232,7 +232,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         volume->grid.dims[i] = 1;
     for (int64_t i = 1; i <= nifti.dim[0]; i++) {
         if (nifti.dim[i] < 1)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "dim[%" PRId64 "] is %" PRId64 ", needs 1 or more", i,
                                 nifti.dim[i]);
         if (i <= 3)
@@ -241,7 +241,8 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
             fits = fits && !__builtin_mul_overflow(volumes, (uint64_t)nifti.dim[i], &volumes);
     }
     if (!fits)
-        return tml_io_error(file, TML_FILE_FORMAT, "dim[4] to dim[7] multiply to more than 2^64");
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "dim[4] to dim[7] multiply to more than 2^64");
 
     /* Slope 0 means that no scale is stored. */
     if (nifti.slope != 0 && isfinite(nifti.slope) && isfinite(nifti.intercept)) {

@@ -98,7 +98,7 @@ static tml_status parse_type(const io_file *file, io_span descr, npy_header *out
             out->big_endian = descr.text[0] == '>';
             return TML_OK;
         }
-    return tml_io_error(file, TML_UNSUPPORTED,
+    return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                         "its element type (descr) is '%.*s' (expected u1 to u8, i1 to i8, f2, f4, "
                         "f8 or b1); convert with array.astype",
                         (int)(descr.size < 40 ? descr.size : 40), descr.text);
@@ -111,12 +111,13 @@ static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
     uint8_t version = head.size > MAGIC_SIZE ? bytes[MAGIC_SIZE] : 0;
     size_t start = version == 1 ? 10 : 12;
     if (version < 1 || version > 3)
-        return tml_io_error(file, TML_UNSUPPORTED, "is NPY version %u, needs 1 to 3", version);
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED, "is NPY version %u, needs 1 to 3",
+                            version);
     size_t size = head.size < start ? 0
                   : version == 1    ? io_load_u16(bytes + 8, false)
                                     : io_load_u32(bytes + 8, false);
     if (head.size < start || size > head.size - start)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header of %zu bytes goes past the end of the file", size);
     out->offset = start + size;
 
@@ -128,7 +129,7 @@ static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
         good = quoted(&text, &key) && next_is(&text, ':');
         if (good && tml_io_is(key, "descr")) {
             if (next_is(&text, '['))
-                return tml_io_error(file, TML_UNSUPPORTED,
+                return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                                     "its elements are records; save one field: array['name']");
             good = quoted(&text, &descr);
             tml_status status = good ? parse_type(file, descr, out) : TML_OK;
@@ -148,7 +149,7 @@ static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
         }
     }
     if (!good || seen != 7)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header is not {'descr': ..., 'fortran_order': ..., 'shape': ...}");
     uint64_t size_all;
     for (uint32_t i = 0; i < out->axis_count; i++)
@@ -156,7 +157,8 @@ static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
             good = false;
     if (!good || __builtin_mul_overflow(out->count, tml_type_size(out->type), &size_all) ||
         size_all > INT64_MAX)
-        return tml_io_error(file, TML_FILE_FORMAT, "its shape is more than an address space holds");
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "its shape is more than an address space holds");
     return TML_OK;
 }
 
@@ -169,7 +171,7 @@ static tml_status parse_volume(const io_file *file, io_span head, const tml_volu
         return status;
     uint32_t axes = npy.axis_count;
     if (axes < 1 || axes > 4)
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "has %" PRIu32 " axes, needs (z, y, x), fewer, or (frame, z, y, x); "
                             "reshape the array",
                             axes);
@@ -222,7 +224,7 @@ static tml_status read_header(const io_file *file, npy_header *out, bool *wrappe
     io_span head = {(const char *)block.data, block.size};
     uint8_t first[3] = {0};
     if (!is_npy(head, file->path))
-        status = tml_io_error(file, TML_FILE_FORMAT, "is no NPY file (numpy.save makes one)");
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "is no NPY file (numpy.save makes one)");
     else
         status = tml_io_read(file, 0, first, sizeof first);
     if (status == TML_OK)
@@ -253,7 +255,7 @@ static tml_status load_array(const io_file *file, tml_array *out)
     data = tml_io_alloc(file, size);
     ordered = data && transpose ? tml_io_alloc(file, size) : NULL;
     if (size && (!data || (transpose && !ordered)))
-        status = TML_OUT_OF_MEMORY;
+        status = TML_ERROR_OUT_OF_MEMORY;
     if (status == TML_OK && wrapped)
         status = tml_io_stream_read(&stream, NULL, npy.offset);
     if (status == TML_OK)
@@ -307,24 +309,26 @@ static tml_status load_part(const io_file *file, uint64_t first, uint64_t count,
     if (status != TML_OK)
         return status;
     if (wrapped || (npy.fortran_order && npy.axis_count > 1))
-        return tml_io_error(file, TML_UNSUPPORTED, "is %s, of which no part can be read alone; %s",
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is %s, of which no part can be read alone; %s",
                             wrapped ? "gzipped" : "in Fortran's order",
                             wrapped ? "unzip it" : "save numpy.ascontiguousarray(array)");
     size_t size = tml_type_size(npy.type);
     if (npy.count > (UINT64_MAX - npy.offset) / size || npy.offset + npy.count * size > file->size)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "has %" PRIu64 " bytes, %" PRIu64
                             " elements need more; it is truncated",
                             file->size, npy.count);
     *total = npy.count;
     *out = (tml_array){.type = npy.type};
     if (first > npy.count || count > npy.count - first)
-        return tml_io_error(file, TML_INVALID_ARGUMENT, "has %" PRIu64 " elements", npy.count);
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT, "has %" PRIu64 " elements",
+                            npy.count);
     if (count == 0)
         return TML_OK;
     out->data = tml_io_alloc(file, count * size);
     if (!out->data)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     out->size = (size_t)(count * size);
     out->count = count;
     status = tml_io_read(file, npy.offset + first * size, out->data, out->size);
@@ -404,7 +408,7 @@ tml_status tml_array_save(tml_context *tml, const char *path, const tml_array *a
     if (components == 0 || tml_type_scalar(array->type) == TML_TYPE_NONE ||
         __builtin_mul_overflow(array->count, tml_type_size(array->type), &size) ||
         size != array->size || (size && !array->data))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: array has %zu bytes, needs %" PRIu64
                          " elements of a scalar or vector type (%s)",
                          call, array->size, array->count, tml_type_name(array->type));
@@ -432,11 +436,12 @@ tml_status tml_array_stream_open(tml_context *tml, const char *path, tml_type ty
     uint64_t size;
     *out = NULL;
     if (tml_type_components(type) != 1 || __builtin_mul_overflow(count, tml_type_size(type), &size))
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %" PRIu64 " elements of %s, needs scalars",
-                         call, count, tml_type_name(type));
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %" PRIu64 " elements of %s, needs scalars", call, count,
+                         tml_type_name(type));
     tml_array_stream *stream = tml_alloc(tml, sizeof *stream);
     if (!stream)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *stream);
     uint64_t expected = size + 2 * HEADER_ALIGNMENT;
     tml_status status = team ? tml_io_team_create(tml, call, path, expected, team, &stream->writer)
@@ -461,7 +466,7 @@ tml_status tml_array_stream_write(tml_array_stream *stream, uint64_t first, uint
     io_writer *writer = &stream->writer;
     if (first > stream->count || count > stream->count - first ||
         (!writer->team && first != stream->done))
-        return tml_error(writer->tml, TML_INVALID_ARGUMENT,
+        return tml_error(writer->tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_array_stream_write: elements [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64
                          ", after %" PRIu64,
                          first, count, stream->count, stream->done);
@@ -479,7 +484,7 @@ tml_status tml_array_stream_finish(tml_array_stream *stream, tml_status status)
 {
     tml_context *tml = stream->writer.tml;
     if (status == TML_OK && !stream->writer.team && stream->done != stream->count)
-        status = tml_error(tml, TML_INVALID_ARGUMENT,
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_array_stream_finish: %" PRIu64 " of %" PRIu64 " elements came",
                            stream->done, stream->count);
     status = tml_io_finish(&stream->writer, status);

@@ -81,7 +81,7 @@ static const struct {
 static tml_status bad_field(const io_file *file, const char *field, io_span value,
                             const char *needs)
 {
-    return tml_io_error(file, TML_FILE_FORMAT, "%s is \"%.*s\", needs %s", field,
+    return tml_io_error(file, TML_ERROR_FILE_FORMAT, "%s is \"%.*s\", needs %s", field,
                         (int)(value.size < 80 ? value.size : 80), value.text, needs);
 }
 
@@ -93,7 +93,7 @@ static tml_status parse_type(const io_file *file, io_span value, nrrd_header *ou
             return TML_OK;
         }
     if (tml_io_is_any_case(value, "block"))
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "type is block, needs numbers; take one number of each block with unu");
     return bad_field(file, "type", value, "a C type's name, such as \"unsigned short\"");
 }
@@ -108,7 +108,7 @@ static tml_status parse_encoding(const io_file *file, io_span value, volume_head
              tml_io_is_any_case(value, "txt"))
         out->encoding = VOLUME_TEXT;
     else
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "encoding is \"%.*s\" (expected raw, gzip or ascii); convert it with "
                             "\"unu save -f nrrd -e gzip\"",
                             (int)(value.size < 40 ? value.size : 40), value.text);
@@ -184,7 +184,7 @@ static tml_status parse_space(const io_file *file, io_span value, nrrd_header *o
     size_t size = sizeof time - 1;
     if (value.size > size &&
         tml_io_is_any_case((io_span){value.text + value.size - size, size}, time))
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "space is \"%.*s\", needs one of three dimensions", (int)value.size,
                             value.text);
     out->space_dimension = 3;
@@ -318,7 +318,7 @@ static tml_status parse_list(const io_file *file, const nrrd_header *nrrd, volum
     while (tml_io_line(&text, &line))
         out->file_count += tml_io_trim(line).size > 0;
     if (!files_fit(nrrd, subdim, out->file_count))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "data file lists %" PRIu64 " names, which do not make up its sizes",
                             out->file_count);
     return TML_OK;
@@ -361,7 +361,7 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
         return TML_OK;
     }
     if (!files_fit(nrrd, subdim, out->file_count))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "data file \"%.*s\" means %" PRIu64
                             " files, which do not make up its sizes",
                             (int)(nrrd->data_file.size < 80 ? nrrd->data_file.size : 80),
@@ -388,7 +388,7 @@ static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t fr
         count--;
     }
     if (count < 1 || count > 3)
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "has %zu spatial axes, needs 1 to 3; cut out three with \"unu slice\"",
                             count);
 
@@ -401,7 +401,7 @@ static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t fr
         if (!nrrd->is_spatial[i])
             continue;
         if (pending > 1 && channels > 1)
-            return tml_io_error(file, TML_UNSUPPORTED,
+            return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                                 "has axes of components in two places between those of space; "
                                 "reorder them with \"unu permute\"");
         if (pending > 1) {
@@ -415,7 +415,7 @@ static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t fr
     for (size_t i = *spatial; i < 3; i++)
         out->volume.grid.dims[i] = 1;
     if (!fits)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its sizes are more than an address space holds");
     return tml_volume_layout(file, inner, channels, pending, frame, out);
 }
@@ -454,7 +454,7 @@ static tml_status parse_grid(const io_file *file, const nrrd_header *nrrd, const
 static tml_status parse_skips(const io_file *file, const nrrd_header *nrrd, volume_header *out)
 {
     if (nrrd->byte_skip == -1 && out->encoding != VOLUME_RAW)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "byte skip is -1, needs encoding raw: the place of compressed data is "
                             "not known from their end");
     out->at_end = nrrd->byte_skip == -1;
@@ -486,7 +486,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     again = text;
     tml_status status = parse_lines(file, &again, false, &nrrd, out);
     if (status == TML_OK && (nrrd.dimension == 0 || nrrd.type == TML_TYPE_NONE))
-        status = tml_io_error(file, TML_FILE_FORMAT, "its header has no field \"%s\"",
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field \"%s\"",
                               nrrd.dimension ? "type" : "dimension");
     if (status == TML_OK)
         status = parse_lines(file, &text, true, &nrrd, out);
@@ -498,7 +498,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                           : !nrrd.has_endian && !has_order ? "endian"
                                                            : NULL;
     if (missing)
-        return tml_io_error(file, TML_FILE_FORMAT, "its header has no field \"%s\"", missing);
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field \"%s\"", missing);
 
     size_t order[3] = {0}, spatial = 0;
     out->volume.type = nrrd.type;

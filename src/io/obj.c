@@ -171,7 +171,7 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
     const mesh_relief relief = {0};
     io_writer writer;
     if (!ending || strcasecmp(ending, ".obj") != 0)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_lines_save: path is %s, needs one that ends in .obj",
                          path ? path : "NULL");
     tml_status status = tml_io_create(tml, "tml_lines_save", path, 0, &writer);
@@ -396,14 +396,14 @@ tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size)
     obj_reader reader = {
         .sink = sink, .text = io_text_of((io_span){(const char *)data, size}), .is_empty = true};
     if (memchr(data, '\0', size))
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "is no text, as OBJ is");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "is no text, as OBJ is");
     if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) /* Windows editors' byte order mark */
         reader.text.at += 3;
     if (memchr(data, '\\', size)) {
         reader.size = size;
         reader.joined = tml_io_alloc(sink->file, size);
         if (!reader.joined)
-            return TML_OUT_OF_MEMORY;
+            return TML_ERROR_OUT_OF_MEMORY;
     }
     io_span statement;
     tml_status status = TML_OK;
@@ -411,6 +411,6 @@ tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size)
         status = read_statement(&reader, statement);
     tml_free(sink->file->tml, reader.joined, reader.size);
     if (status == TML_OK && mesh_vertex_count(sink) == 0 && !reader.is_empty)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "has no vertices");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "has no vertices");
     return status;
 }

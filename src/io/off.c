@@ -56,7 +56,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
     io_text again = words;
     if (tml_io_word(&words, &word) && word.text[word.size - 1] == 'F') {
         if (memchr(word.text, '4', word.size) || memchr(word.text, 'n', word.size))
-            return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+            return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                                 "is OFF of other than three dimensions");
         reader->has_normals = memchr(word.text, 'N', word.size);
         reader->has_uvs = tml_io_starts_with(word, "ST");
@@ -66,7 +66,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
             if (!next_words(reader, &words))
                 return fail(reader, "has no counts of vertices and faces");
         } else if (tml_io_is(word, "BINARY")) {
-            return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+            return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                                 "is binary OFF; save it as text, PLY or OBJ");
         }
     } else {

@@ -148,7 +148,7 @@ static tml_status check_header(const point_sink *sink, pcd_header *header)
         field->type = pcd_type(field->kind, field->size);
         if (field->type == TML_TYPE_NONE)
             return tml_io_error(
-                sink->file, TML_FILE_FORMAT,
+                sink->file, TML_ERROR_FILE_FORMAT,
                 "field %s has TYPE %c and SIZE %llu, needs I or U of 1, 2, 4, 8 or F of "
                 "4, 8",
                 field->name, field->kind, (unsigned long long)field->size);
@@ -156,11 +156,11 @@ static tml_status check_header(const point_sink *sink, pcd_header *header)
         header->row_elements += field->elements;
     }
     if (header->row_size == 0)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no FIELDS");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the header has no FIELDS");
     uint64_t points;
     if (__builtin_mul_overflow(header->width, header->height, &points) ||
         (header->has_points && points != header->points))
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "POINTS is %llu, needs WIDTH %llu x HEIGHT %llu",
                             (unsigned long long)header->points, (unsigned long long)header->width,
                             (unsigned long long)header->height);
@@ -175,10 +175,10 @@ static tml_status parse_header(const point_sink *sink, io_text *text, pcd_header
         io_span line;
         uint64_t number = text->line;
         if (!tml_io_line(text, &line))
-            return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no DATA line");
+            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the header has no DATA line");
         if (!parse_line(header, line, &is_last))
             return tml_io_error(
-                sink->file, TML_FILE_FORMAT,
+                sink->file, TML_ERROR_FILE_FORMAT,
                 "line %llu of the header is \"%.*s\", which is no line of PCD 0.5 to 0.7 "
                 "or does not fit to FIELDS",
                 (unsigned long long)number, (int)(line.size < 80 ? line.size : 80), line.text);
@@ -194,7 +194,7 @@ static tml_status check_room(const point_sink *sink, const pcd_header *header, u
     assert(row_size > 0);
     if (header->points > available / row_size)
         return tml_io_error(
-            sink->file, TML_FILE_FORMAT,
+            sink->file, TML_ERROR_FILE_FORMAT,
             "%llu points of at least %llu bytes are promised, %llu bytes are there; the "
             "file is truncated",
             (unsigned long long)header->points, (unsigned long long)row_size,
@@ -214,7 +214,7 @@ static tml_status read_ascii(point_sink *sink, const pcd_header *header,
             for (uint64_t element = 0; element < header->fields[i].elements; element++) {
                 if (!tml_points_next(&text, POINTS_TEXT, header->fields[i].type, &values[i]))
                     return tml_io_error(
-                        sink->file, TML_FILE_FORMAT,
+                        sink->file, TML_ERROR_FILE_FORMAT,
                         "point %llu of %llu is no row of numbers, or the file ends in "
                         "it",
                         (unsigned long long)row, (unsigned long long)header->points);
@@ -254,12 +254,12 @@ static tml_status read_compressed(point_sink *sink, const pcd_header *header,
                                   const point_columns *columns, const uint8_t *data, size_t size)
 {
     if (size < 8)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "the sizes of the compressed data are missing");
     uint64_t packed = io_load_u32(data, false), unpacked = io_load_u32(data + 4, false);
     if (packed > size - 8)
         return tml_io_error(
-            sink->file, TML_FILE_FORMAT,
+            sink->file, TML_ERROR_FILE_FORMAT,
             "the compressed data have %llu bytes, the file has %zu left; it is truncated",
             (unsigned long long)packed, size - 8);
     tml_status status = check_room(sink, header, header->row_size, unpacked);
@@ -267,18 +267,18 @@ static tml_status read_compressed(point_sink *sink, const pcd_header *header,
         return status;
     if (unpacked != header->points * header->row_size || unpacked > packed * LZF_RATIO_MAX)
         return tml_io_error(
-            sink->file, TML_FILE_FORMAT,
+            sink->file, TML_ERROR_FILE_FORMAT,
             "the compressed data claim %llu bytes; needs %llu for the points, and %llu "
             "packed bytes hold at most %llu",
             (unsigned long long)unpacked, (unsigned long long)(header->points * header->row_size),
             (unsigned long long)packed, (unsigned long long)(packed * LZF_RATIO_MAX));
     uint8_t *columns_data = tml_io_alloc(sink->file, unpacked);
     if (!columns_data)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     if (tml_lzf_unpack(data + 8, packed, columns_data, unpacked))
         status = read_packed(sink, header, columns, columns_data, true);
     else
-        status = tml_io_error(sink->file, TML_FILE_FORMAT, "the compressed data are damaged");
+        status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the compressed data are damaged");
     tml_free(sink->file->tml, columns_data, unpacked);
     return status;
 }

@@ -25,7 +25,7 @@ static tml_status read_pfm(picture_reader *reader)
     is_good = is_good && kind.size == 2 && tml_io_parse_u64(words[0], &width) &&
               tml_io_parse_u64(words[1], &height) && tml_io_parse_f64(words[2], &scale);
     if (!is_good || !isfinite(scale) || scale == 0 || text.at == text.end)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header is not the width, the height and a scale other than 0");
     const char *data =
         text.at + 1; /* exactly one blank: a sample may begin with what looks like more */
@@ -35,7 +35,7 @@ static tml_status read_pfm(picture_reader *reader)
     bool fits = !__builtin_mul_overflow(width, height, &needed) &&
                 !__builtin_mul_overflow(needed, channels * sizeof(float), &needed);
     if (!fits || needed > stored)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "ends after %" PRIu64 " bytes of samples; %" PRIu64 " x %" PRIu64
                             " pixels of %" PRIu32 " floats are more",
                             stored, width, height, channels);
@@ -44,7 +44,7 @@ static tml_status read_pfm(picture_reader *reader)
         return status;
     uint8_t *rows = tml_picture_rows(reader, 0, (uint32_t)height);
     if (!rows)
-        return tml_is_cancelled(file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+        return tml_is_cancelled(file->tml) ? TML_ERROR_CANCELLED : TML_ERROR_OUT_OF_MEMORY;
     for (uint64_t y = 0; y < height; y++)
         memcpy(rows + (height - 1 - y) * reader->row_size, data + y * reader->row_size,
                reader->row_size);
@@ -62,8 +62,8 @@ tml_status tml_picture_write_pfm(io_writer *writer, const tml_picture *picture)
     size_t size = (size_t)picture->width * picture->channels * sizeof(float);
     float *row = tml_alloc(writer->tml, size);
     if (!row)
-        return tml_error(writer->tml, TML_OUT_OF_MEMORY, "%s: no memory for a row of %zu bytes",
-                         writer->call, size);
+        return tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for a row of %zu bytes", writer->call, size);
     tml_io_print(writer, "%s\n%" PRIu32 " %" PRIu32 "\n%s\n", picture->channels == 3 ? "PF" : "Pf",
                  picture->width, picture->height, IO_HOST_IS_BIG_ENDIAN ? "1.0" : "-1.0");
     bool goes_on = true;

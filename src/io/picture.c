@@ -26,13 +26,13 @@ tml_status tml_picture_begin(picture_reader *reader, tml_type type, uint32_t cha
     bool fits = width <= UINT32_MAX && height <= UINT32_MAX &&
                 !__builtin_mul_overflow(pixel_size * width, height, &total) && total <= PTRDIFF_MAX;
     if (!fits || width == 0 || height == 0)
-        return tml_io_error(reader->file, TML_FILE_FORMAT,
+        return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
                             "is %" PRIu64 " x %" PRIu64
                             " pixels; needs at least 1 and at most what an "
                             "address space holds",
                             width, height);
     if (reader->memory_limit && total > reader->memory_limit)
-        return tml_io_error(reader->file, TML_OUT_OF_MEMORY,
+        return tml_io_error(reader->file, TML_ERROR_OUT_OF_MEMORY,
                             "its %" PRIu64 " x %" PRIu64 " pixels take %" PRIu64
                             " bytes, the limit is %" PRIu64,
                             width, height, total, reader->memory_limit);
@@ -50,7 +50,7 @@ tml_status tml_picture_begin(picture_reader *reader, tml_type type, uint32_t cha
         return TML_OK;
     p->data = tml_io_alloc(reader->file, rows * reader->row_size);
     p->size = p->data ? (size_t)(rows * reader->row_size) : 0;
-    return p->data ? TML_OK : TML_OUT_OF_MEMORY;
+    return p->data ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
 uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count)
@@ -59,7 +59,7 @@ uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count
     uint64_t needed = ((uint64_t)first + count) * reader->row_size;
     uint64_t total = (uint64_t)p->height * reader->row_size;
     if (tml_is_cancelled(reader->file->tml)) {
-        tml_io_error(reader->file, TML_CANCELLED, "cancelled");
+        tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
         return NULL;
     }
     if (needed > p->size) {
@@ -84,7 +84,7 @@ tml_status tml_picture_orient(picture_reader *reader, picture_orientation how)
         return TML_OK;
     uint8_t *turned = tml_io_alloc(reader->file, p->size);
     if (!turned)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     const uint8_t *from = p->data;
     size_t pixel_size = tml_type_size(p->type) * p->channels;
     uint32_t width = how.is_transposed ? p->height : p->width;
@@ -133,8 +133,8 @@ static tml_status load(const io_file *file, uint64_t memory_limit, tml_picture *
     if (!format) {
         tml_io_block_free(file, &block);
         if (file->size == 0)
-            return tml_io_error(file, TML_FILE_FORMAT, "the file is empty");
-        return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "the file is empty");
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "is none of the picture formats known here (Radiance, PFM, PNG, JPEG, "
                             "OpenEXR)");
     }
@@ -235,7 +235,7 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
     if (!fits || size > picture->size || !picture->data || !(is_integer || is_float) ||
         picture->channels < 1 || picture->channels > 4)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: the picture has %" PRIu32 " x %" PRIu32 " pixels of %" PRIu32
             " x %s in %zu bytes; needs 1 to %" PRIu32
             " pixels each way, of 1 to 4 x u8, u16, f16 or f32, and the bytes for them",
@@ -243,17 +243,17 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
             picture->size, largest - 1);
     picture_ending ending = ending_of(path);
     if (ending == ENDING_NONE)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the name's ending is not one that can be written (expected .png, "
                          ".pfm or .hdr)",
                          call, path ? path : "NULL");
     if (ending == ENDING_PNG ? !is_integer : !is_float)
-        return tml_error(tml, TML_UNSUPPORTED, "%s: %s: pixels are %s, this format holds %s; %s",
-                         call, path, tml_type_name(type),
-                         ending == ENDING_PNG ? "u8 and u16" : "floats",
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: pixels are %s, this format holds %s; %s", call, path,
+                         tml_type_name(type), ending == ENDING_PNG ? "u8 and u16" : "floats",
                          ending == ENDING_PNG ? "tone-map them first" : "write .png");
     if (ending != ENDING_PNG && picture->channels != 1 && picture->channels != 3)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the picture has %" PRIu32
                          " channels; this format holds 1 or 3, and no "
                          "alpha",

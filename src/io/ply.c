@@ -124,7 +124,7 @@ static tml_status parse_header(const io_file *file, io_text *text, ply_header *h
     for (;;) {
         uint64_t number = text->line;
         if (!next_line(text, ends_with_cr, &line))
-            return tml_io_error(file, TML_FILE_FORMAT, "the header has no end_header");
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "the header has no end_header");
         io_text words = io_text_of(line);
         io_span keyword = next_word(&words);
         bool is_good = true;
@@ -141,14 +141,14 @@ static tml_status parse_header(const io_file *file, io_text *text, ply_header *h
                       tml_io_is(keyword, "obj_info");
         if (!is_good)
             return tml_io_error(
-                file, TML_FILE_FORMAT,
+                file, TML_ERROR_FILE_FORMAT,
                 "line %llu of the header is \"%.*s\", which is no format 1.0, element "
                 "(at most %d) or property (at most %d) of a known type",
                 (unsigned long long)number, (int)(line.size < 80 ? line.size : 80), line.text,
                 PLY_ELEMENTS_MAX, PLY_PROPERTIES_MAX);
     }
     if (!header->has_format)
-        return tml_io_error(file, TML_FILE_FORMAT, "the header has no format line");
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "the header has no format line");
     return TML_OK;
 }
 
@@ -223,7 +223,7 @@ static tml_status check_room(const io_file *file, const io_text *text, const ply
     uint64_t left = (uint64_t)(text->end - text->at) + (header->encoding == POINTS_TEXT ? 1 : 0);
     if (row_min > 0 && element->count > left / row_min)
         return tml_io_error(
-            file, TML_FILE_FORMAT,
+            file, TML_ERROR_FILE_FORMAT,
             "element %s has %llu rows of at least %llu bytes, the file has %llu bytes "
             "left; it is truncated",
             element->name, (unsigned long long)element->count, (unsigned long long)row_min,
@@ -234,7 +234,7 @@ static tml_status check_room(const io_file *file, const io_text *text, const ply
 static tml_status fail_row(const io_file *file, const ply_element *element, uint64_t row)
 {
     return tml_io_error(
-        file, TML_FILE_FORMAT,
+        file, TML_ERROR_FILE_FORMAT,
         "row %llu of %llu of element %s is no row of numbers, or the file ends in it",
         (unsigned long long)row, (unsigned long long)element->count, element->name);
 }
@@ -279,7 +279,7 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
                 return fail_row(sink->file, element, row);
     }
     return status == TML_OK
-               ? tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex")
+               ? tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the header has no element vertex")
                : status;
 }
 
@@ -364,7 +364,7 @@ static tml_status read_vertex_table(ply_mesh *mesh, const ply_element *vertex)
     mesh->sink->place_name = "vertex";
     for (int axis = 0; axis < 3; axis++)
         if (columns.position[axis] < 0)
-            return tml_io_error(mesh->sink->file, TML_FILE_FORMAT,
+            return tml_io_error(mesh->sink->file, TML_ERROR_FILE_FORMAT,
                                 "the vertices have no \"%c\"; needs x, y and z", "xyz"[axis]);
     for (uint64_t i = 0; i < vertex->count && status == TML_OK; i++)
         status = next_row(&mesh->text, mesh->header, vertex, row)
@@ -561,9 +561,9 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
     if (status != TML_OK)
         return status;
     if (!mesh.has_vertex)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "the header has no element vertex");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the header has no element vertex");
     if (!mesh.has_face)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "the file has no faces (an element face with a list vertex_indices); "
                             "it holds points, not a mesh");
     return TML_OK;
@@ -633,7 +633,7 @@ tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh
                               const mesh_relief *relief)
 {
     if (mesh->vertex_count > (uint64_t)UINT32_MAX + 1)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL
                          ": %s: the mesh has %llu vertices, PLY's indices reach 2^32; use VTP",
                          path, (unsigned long long)mesh->vertex_count);

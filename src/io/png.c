@@ -80,16 +80,18 @@ static tml_status decode(picture_reader *reader, spng_ctx *png)
     struct spng_trns transparency;
     int code = spng_get_ihdr(png, &header);
     if (code != SPNG_OK)
-        return tml_io_error(file, TML_FILE_FORMAT, "is no valid PNG: %s", spng_strerror(code));
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "is no valid PNG: %s",
+                            spng_strerror(code));
     uint64_t stored = stored_size(&header);
     if (!tml_io_may_inflate_to(reader->bytes.size, stored))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its %zu bytes cannot hold %" PRIu32 " x %" PRIu32 " pixels",
                             reader->bytes.size, header.width, header.height);
     /* This also reads the chunks before the pixels, and checks them. */
     code = spng_get_trns(png, &transparency);
     if (code != SPNG_OK && code != SPNG_ECHUNKAVAIL)
-        return tml_io_error(file, TML_FILE_FORMAT, "is no valid PNG: %s", spng_strerror(code));
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "is no valid PNG: %s",
+                            spng_strerror(code));
     png_layout layout = choose_layout(&header, code == SPNG_OK);
     tml_status status = tml_picture_begin(reader, layout.type, layout.channels, header.width,
                                           header.height, stored);
@@ -98,13 +100,14 @@ static tml_status decode(picture_reader *reader, spng_ctx *png)
     read_coding(png, &reader->picture);
     uint8_t *pixels = tml_picture_rows(reader, 0, header.height);
     if (!pixels)
-        return tml_is_cancelled(file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+        return tml_is_cancelled(file->tml) ? TML_ERROR_CANCELLED : TML_ERROR_OUT_OF_MEMORY;
     code = spng_decode_image(png, pixels, reader->picture.size, layout.format, layout.flags);
     /* The checksum of the last data and the end mark are looked at only here. */
     if (code == SPNG_OK)
         code = spng_decode_chunks(png);
     if (code != SPNG_OK)
-        return tml_io_error(file, code == SPNG_EMEM ? TML_OUT_OF_MEMORY : TML_FILE_FORMAT,
+        return tml_io_error(file,
+                            code == SPNG_EMEM ? TML_ERROR_OUT_OF_MEMORY : TML_ERROR_FILE_FORMAT,
                             "is no valid PNG: %s", spng_strerror(code));
     return TML_OK;
 }
@@ -115,13 +118,13 @@ static tml_status read_png(picture_reader *reader)
     const size_t chunk_most = 16 << 20, cache_most = 64 << 20;
     spng_ctx *png = spng_ctx_new(0);
     if (!png)
-        return tml_io_error(reader->file, TML_OUT_OF_MEMORY, "no memory for libspng");
+        return tml_io_error(reader->file, TML_ERROR_OUT_OF_MEMORY, "no memory for libspng");
     int code = spng_set_chunk_limits(png, chunk_most, cache_most);
     if (code == SPNG_OK)
         code = spng_set_png_buffer(png, reader->bytes.text, reader->bytes.size);
-    tml_status status = code == SPNG_OK
-                            ? decode(reader, png)
-                            : tml_io_error(reader->file, TML_INTERNAL, "%s", spng_strerror(code));
+    tml_status status =
+        code == SPNG_OK ? decode(reader, png)
+                        : tml_io_error(reader->file, TML_ERROR_INTERNAL, "%s", spng_strerror(code));
     spng_ctx_free(png);
     return status;
 }
@@ -161,7 +164,7 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
     spng_ctx_free(png);
     if (code == SPNG_OK || writer->status != TML_OK)
         return TML_OK;
-    return tml_error(writer->tml, code == SPNG_EMEM ? TML_OUT_OF_MEMORY : TML_INTERNAL,
+    return tml_error(writer->tml, code == SPNG_EMEM ? TML_ERROR_OUT_OF_MEMORY : TML_ERROR_INTERNAL,
                      "%s: %s: %s", writer->call, writer->path, spng_strerror(code));
 }
 
@@ -169,14 +172,14 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
 
 static tml_status read_png(picture_reader *reader)
 {
-    return tml_io_error(reader->file, TML_UNSUPPORTED,
+    return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
                         "is a PNG picture, and this library was built without libspng");
 }
 
 tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
 {
     (void)picture;
-    return tml_error(writer->tml, TML_UNSUPPORTED,
+    return tml_error(writer->tml, TML_ERROR_UNSUPPORTED,
                      "%s: %s: this library was built without libspng; write .pfm or .hdr",
                      writer->call, writer->path);
 }
@@ -191,7 +194,7 @@ tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba,
     static const char call[] = "tml_png_save";
     const uint32_t largest = 1u << 30; /* rows of four bytes a pixel stay below 4 GiB */
     if (!rgba || width == 0 || height == 0 || width >= largest || height >= largest)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: the picture is %" PRIu32 " x %" PRIu32 "%s, needs 1 to %" PRIu32
                          " pixels each way",
                          call, width, height, rgba ? "" : " without pixels", largest - 1);

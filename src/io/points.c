@@ -25,10 +25,10 @@ static tml_status sink_grow(point_sink *sink)
 {
     double fraction = sink->expected ? (double)sink->count / (double)sink->expected : 0.0;
     if (!tml_progress(sink->file->tml, "points", fraction < 1.0 ? fraction : 1.0))
-        return tml_io_error(sink->file, TML_CANCELLED, "cancelled");
+        return tml_io_error(sink->file, TML_ERROR_CANCELLED, "cancelled");
     point_block *block = tml_alloc(sink->file->tml, sizeof *block);
     if (!block)
-        return tml_io_error(sink->file, TML_OUT_OF_MEMORY, "no memory for %llu points",
+        return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
                             (unsigned long long)(sink->count + BLOCK_POINTS));
     block->next = NULL;
     block->count = 0;
@@ -121,7 +121,7 @@ tml_status tml_points_columns_done(point_sink *sink, const point_columns *column
 {
     for (int axis = 0; axis < 3; axis++)
         if (columns->position[axis] < 0)
-            return tml_io_error(sink->file, TML_FILE_FORMAT,
+            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                                 "the points have no \"%c\"; needs x, y and z", "xyz"[axis]);
     sink->has_radii = columns->radius >= 0;
     sink->has_values = columns->value >= 0;
@@ -192,7 +192,7 @@ static tml_status sink_finish(point_sink *sink, tml_points *out)
     if (sink->count > 0 && (!points.positions || (sink->has_radii && !points.radii) ||
                             (sink->has_values && !points.values))) {
         tml_points_free(sink->file->tml, &points);
-        return tml_io_error(sink->file, TML_OUT_OF_MEMORY, "no memory for %llu points",
+        return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY, "no memory for %llu points",
                             (unsigned long long)sink->count);
     }
     uint64_t done = 0;
@@ -277,7 +277,7 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
                               const points_format **out)
 {
     if (size == 0)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "the file is empty");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the file is empty");
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (begins_with(data, size, formats[i].magic)) {
             *out = &formats[i];
@@ -288,9 +288,9 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
         if (begins_with(data, size, refused[i].magics[0]) ||
             begins_with(data, size, refused[i].magics[1]) ||
             has_ending(sink->file->path, refused[i].ending))
-            return tml_io_error(sink->file, TML_UNSUPPORTED, "%s", refused[i].message);
+            return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED, "%s", refused[i].message);
     if (!looks_like_text(data, size))
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "the contents are none of PLY, XYZ, PCD, LAS and legacy VTK");
     *out = &xyz_format;
     return TML_OK;

@@ -51,8 +51,8 @@ static tml_status bad_line(const io_file *file, uint64_t number, io_span line, c
     char text[64];
     tml_io_copy(text, sizeof text, line);
     tml_picture_printable(text);
-    return tml_io_error(file, TML_FILE_FORMAT, "line %" PRIu64 " is \"%s\", needs %s", number, text,
-                        wanted);
+    return tml_io_error(file, TML_ERROR_FILE_FORMAT, "line %" PRIu64 " is \"%s\", needs %s", number,
+                        text, wanted);
 }
 
 /* Reads the numbers after a key's "=": exactly count, each above 0. */
@@ -107,7 +107,7 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
                 (io_span){line.text + sizeof format_key - 1, line.size - (sizeof format_key - 1)});
             if (tml_io_is(name, "32-bit_rle_xyze"))
                 return tml_io_error(
-                    file, TML_UNSUPPORTED,
+                    file, TML_ERROR_UNSUPPORTED,
                     "holds CIE XYZ colours (32-bit_rle_xyze); convert it: ra_xyze -r "
                     "in.hdr out.hdr");
             if (!tml_io_is(name, "32-bit_rle_rgbe"))
@@ -125,14 +125,14 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
         }
     }
     if (!is_ended || !tml_io_line(text, &line))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "ends before the empty line and the resolution that end its header");
     if (!parse_resolution(line, out))
         return bad_line(file, text->line - 1, line, "a resolution such as -Y 512 +X 1024");
     for (int c = 0; c < 3; c++)
         if (!(out->factor[c] > 0x1p-100 && out->factor[c] < 0x1p100))
             return tml_io_error(
-                file, TML_FILE_FORMAT,
+                file, TML_ERROR_FILE_FORMAT,
                 "its EXPOSURE and COLORCORR lines multiply to %g, needs something nearer "
                 "to 1",
                 out->factor[c]);
@@ -228,11 +228,12 @@ static tml_status read_rows(picture_reader *reader, line_reader *line, const rad
     for (uint32_t y = 0; y < h->rows; y++) {
         const char *fault = read_line(line);
         if (fault)
-            return tml_io_error(reader->file, TML_FILE_FORMAT,
+            return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
                                 "scan line %" PRIu32 " of %" PRIu64 ": %s", y + 1, h->rows, fault);
         uint8_t *row = tml_picture_rows(reader, y, 1);
         if (!row)
-            return tml_is_cancelled(reader->file->tml) ? TML_CANCELLED : TML_OUT_OF_MEMORY;
+            return tml_is_cancelled(reader->file->tml) ? TML_ERROR_CANCELLED
+                                                       : TML_ERROR_OUT_OF_MEMORY;
         decode((const uint8_t(*)[RGBE])line->pixels, line->columns, (const double(*)[3])scale,
                (float *)(void *)row);
     }
@@ -250,7 +251,7 @@ static tml_status read_radiance(picture_reader *reader)
     /* A scan line takes a pixel at least. Repetitions may make any length of it, so a limit is needed. */
     uint64_t columns_most = stored / RGBE > RUNS_MOST ? stored / RGBE : RUNS_MOST;
     if (header.rows > stored / RGBE || header.columns > columns_most)
-        return tml_io_error(reader->file, TML_FILE_FORMAT,
+        return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
                             "ends after %" PRIu64 " bytes of pixels; %" PRIu64
                             " scan lines of %" PRIu64 " pixels are more",
                             stored, header.rows, header.columns);
@@ -262,7 +263,7 @@ static tml_status read_radiance(picture_reader *reader)
                         .columns = (uint32_t)header.columns};
     size_t line_size = header.columns * RGBE;
     line.pixels = tml_io_alloc(reader->file, line_size);
-    status = line.pixels ? read_rows(reader, &line, &header) : TML_OUT_OF_MEMORY;
+    status = line.pixels ? read_rows(reader, &line, &header) : TML_ERROR_OUT_OF_MEMORY;
     tml_free(reader->file->tml, line.pixels, line_size);
     return status == TML_OK ? tml_picture_orient(reader, header.orientation) : status;
 }
@@ -344,8 +345,9 @@ tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *pict
     uint8_t(*pixels)[RGBE] = tml_alloc(writer->tml, line_size);
     tml_status status = TML_OK;
     if (!row || !pixels)
-        status = tml_error(writer->tml, TML_OUT_OF_MEMORY, "%s: no memory for a row of %zu bytes",
-                           writer->call, row_size + line_size);
+        status =
+            tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a row of %zu bytes",
+                      writer->call, row_size + line_size);
     else
         tml_io_print(writer,
                      "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n",

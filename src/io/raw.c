@@ -52,7 +52,7 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
 {
     uint64_t sample_size = tml_type_size(desc->type);
     if (tml_type_components(desc->type) != 1)
-        return tml_io_error(file, TML_INVALID_ARGUMENT,
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                             "desc.type is %s, needs a scalar type such as TML_U8 or TML_F32",
                             tml_type_name(desc->type));
     tml_volume *volume = &out->volume;
@@ -60,7 +60,7 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
     memcpy(volume->grid.dims, desc->dims, sizeof desc->dims);
     out->big_endian = desc->big_endian;
     if (desc->dims[0] == 0 || desc->dims[1] == 0 || desc->dims[2] == 0)
-        return tml_io_error(file, TML_INVALID_ARGUMENT,
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                             "desc.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
                             ", needs three sizes above 0",
                             desc->dims[0], desc->dims[1], desc->dims[2]);
@@ -75,12 +75,12 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
     out->is_exact = true;
     uint64_t stored = file->size > desc->skip ? file->size - desc->skip : 0;
     if (compressed && desc->frame)
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "desc.frame is %" PRIu32 ", needs 0 in a compressed raw file; gunzip "
                             "it first",
                             desc->frame);
     if (!compressed && (stored == 0 || stored % size != 0))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "holds %" PRIu64 " bytes after the skip of %" PRIu64 ", needs %" PRIu64
                             " (%" PRIu64 " x %" PRIu64 " x %" PRIu64 " x %s) or a multiple; check "
                             "desc.dims, desc.type and desc.skip",

@@ -38,7 +38,7 @@ tml_status tml_mesh_write_stl(tml_context *tml, const char *path, const tml_mesh
                               const mesh_relief *relief)
 {
     if (mesh->triangle_count > UINT32_MAX)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          MESH_CALL
                          ": %s: the mesh has %llu triangles, STL holds at most %u; use VTP",
                          path, (unsigned long long)mesh->triangle_count, UINT32_MAX);
@@ -77,12 +77,12 @@ static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t 
 static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
 {
     if (size < STL_HEADER)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, binary STL has at least %d", size, STL_HEADER);
     uint64_t count = io_load_u32(data + STL_TEXT, false);
     uint64_t expected = STL_HEADER + STL_TRIANGLE * count;
     if (size != expected)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "says %llu triangles, which are %llu bytes, and has %zu; it was cut "
                             "short, or is no binary STL",
                             (unsigned long long)count, (unsigned long long)expected, size);
@@ -108,7 +108,7 @@ typedef struct stl_text {
 static tml_status bad_text(const stl_text *reader, const char *expected)
 {
     io_span word = reader->word;
-    return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+    return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                         "line %llu: \"%.*s\" stands where %s should",
                         (unsigned long long)reader->text.line,
                         (int)(word.size < 40 ? word.size : 40), word.text, expected);
@@ -175,7 +175,8 @@ static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
         }
     }
     if (status == TML_OK && is_inside)
-        return tml_io_error(sink->file, TML_FILE_FORMAT, "ends without endsolid; it was cut short");
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                            "ends without endsolid; it was cut short");
     return status;
 }
 

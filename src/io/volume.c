@@ -24,7 +24,7 @@ tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t chann
     bool fits = true;
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
         if (factors[i] == 0)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "a size is 0 (%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %" PRIu64
                                 " volumes); a volume needs at least one sample",
                                 dims[0], dims[1], dims[2], channels * volumes);
@@ -32,12 +32,12 @@ tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t chann
     }
     fits = fits && !__builtin_mul_overflow(samples, tml_type_size(out->volume.type), &bytes);
     if (!fits || bytes > INT64_MAX)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "sizes %" PRIu64 " x %" PRIu64 " x %" PRIu64
                             " are more than an address space holds",
                             dims[0], dims[1], dims[2]);
     if (frame >= channels * volumes)
-        return tml_io_error(file, TML_INVALID_ARGUMENT,
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                             "desc.frame is %" PRIu32 ", needs less than %" PRIu64
                             ", the volumes in the file",
                             frame, channels * volumes);
@@ -64,7 +64,7 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
             length = hypot(length, column[row]);
         }
         if (!(length > 0 && isfinite(length)))
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "the step along axis %d is (%g, %g, %g), needs a finite length "
                                 "above 0; give desc.spacing",
                                 axis, column[0], column[1], column[2]);
@@ -72,14 +72,15 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
             d[3 * row + axis] = column[row] / length;
         grid->spacing[axis] = given ? desc->spacing[axis] : length;
         if (!isfinite(grid->origin[axis]))
-            return tml_io_error(file, TML_FILE_FORMAT, "origin[%d] is %g, needs a finite number",
-                                axis, grid->origin[axis]);
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "origin[%d] is %g, needs a finite number", axis,
+                                grid->origin[axis]);
     }
     double determinant = d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
                          d[2] * (d[3] * d[7] - d[4] * d[6]);
     const double flat = 1e-6; /* well below any shear in use, well above what rounding leaves */
     if (!(fabs(determinant) > flat))
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its three axis directions lie in one plane; mend the header");
     return TML_OK;
 }
@@ -129,7 +130,7 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
 {
     for (int i = 0; i < 3; i++)
         if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
-            return tml_io_error(file, TML_INVALID_ARGUMENT,
+            return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                                 "desc.spacing[%d] is %g, needs a length above 0, or 0 for the "
                                 "file's own",
                                 i, desc->spacing[i]);
@@ -149,7 +150,7 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     const volume_format *format = find_format(head, file->path);
     tml_volume_load_desc named = *desc;
     if (format && (desc->dims[0] || desc->type))
-        status = tml_io_error(file, TML_INVALID_ARGUMENT,
+        status = tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                               "desc.dims and desc.type are for raw files, but this is %s, which "
                               "says its own; leave them 0",
                               format->name);
@@ -158,7 +159,7 @@ static tml_status describe(const io_file *file, const tml_volume_load_desc *desc
     else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
         status = tml_volume_raw_parse(file, *wrapped, &named, header);
     else
-        status = tml_io_error(file, TML_FILE_FORMAT,
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                               file->size == 0
                                   ? "the file is empty"
                                   : "is none of the volume formats known here (NRRD, NIfTI, "
@@ -300,7 +301,7 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
     for (int i = 0; i < 3; i++)
         fits = fits && !__builtin_mul_overflow(size, dims[i], &size);
     if (!fits || size != volume->size || (size && !volume->data))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: volume has %zu bytes, needs %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          " samples of a scalar type (%s)",
                          call, volume->size, dims[0], dims[1], dims[2],
@@ -309,12 +310,12 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
     bool is_npy = path && tml_volume_name_ends(path, ".npy");
     bool is_gz = path && strlen(path) > 3 && strcasecmp(path + strlen(path) - 3, ".gz") == 0;
     if (is_gz || !path || (!is_nrrd && !is_npy && !tml_volume_name_ends(path, ".raw")))
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the name's ending is not one that can be written (expected "
                          ".nrrd, .npy or .raw)",
                          call, path ? path : "NULL");
     if (is_nrrd && volume->type == TML_F16)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: NRRD has no 16-bit float; write .npy or .raw", call, path);
 
     io_writer writer;

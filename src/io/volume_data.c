@@ -107,7 +107,7 @@ static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offs
         uint64_t left = *offset < file->size ? file->size - *offset : 0;
         size_t size = left < sizeof chunk ? (size_t)left : sizeof chunk;
         if (size == 0)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "ends %" PRIu64 " lines before the lines to skip do", lines);
         tml_status status = tml_io_read(file, *offset, chunk, size);
         if (status != TML_OK)
@@ -163,16 +163,16 @@ static tml_status decode_text(samples_reader *reader, uint64_t offset)
     reader->numbers.size = reader->numbers.data ? (size_t)reader->file_size : 0;
     tml_status status = text.data && reader->numbers.data
                             ? tml_io_read(file, offset, text.data, text.size)
-                            : TML_OUT_OF_MEMORY;
+                            : TML_ERROR_OUT_OF_MEMORY;
     io_text words = {(const char *)text.data, (const char *)text.data + text.size, 1};
     for (size_t done = 0; status == TML_OK && done < reader->numbers.size; done += sample_size) {
         io_span word;
         if (!tml_io_word(&words, &word))
-            status = tml_io_error(file, TML_FILE_FORMAT,
+            status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                   "holds %zu numbers, needs %zu; it was cut short",
                                   done / sample_size, reader->numbers.size / sample_size);
         else if (!parse_sample(word, type, reader->numbers.data + done))
-            status = tml_io_error(file, TML_FILE_FORMAT, "number %zu is \"%.*s\", needs a %s",
+            status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "number %zu is \"%.*s\", needs a %s",
                                   done / sample_size, (int)(word.size < 40 ? word.size : 40),
                                   word.text, tml_type_name(type));
     }
@@ -208,11 +208,11 @@ static tml_status open_stream(samples_reader *reader, bool only_check)
         return status;
     if (header->encoding == VOLUME_TEXT) {
         if (__builtin_add_overflow(offset, header->byte_skip, &offset) || offset > file->size)
-            return tml_io_error(file, TML_FILE_FORMAT, "ends before the bytes to skip do");
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "ends before the bytes to skip do");
         uint64_t stored = file->size - offset;
         uint64_t numbers = size / tml_type_size(header->volume.type);
         if (numbers > stored / 2 + 1)
-            return tml_io_error(file, TML_FILE_FORMAT,
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "holds %" PRIu64 " characters, too few for %" PRIu64 " numbers",
                                 stored, numbers);
         if (only_check)
@@ -226,7 +226,7 @@ static tml_status open_stream(samples_reader *reader, bool only_check)
     uint64_t before = header->byte_skip + (reader->wrapped ? offset : 0);
     uint64_t total;
     if (__builtin_add_overflow(size, before, &total) || before < header->byte_skip)
-        return tml_io_error(file, TML_FILE_FORMAT, "its header skips %" PRIu64 " bytes",
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header skips %" PRIu64 " bytes",
                             header->byte_skip);
     bool inflates = reader->wrapped || header->encoding == VOLUME_DEFLATE;
     status = tml_io_stream_open(file, reader->wrapped ? 0 : offset, inflates ? IO_DEFLATE : IO_RAW,
@@ -244,7 +244,7 @@ static tml_status open_next(samples_reader *reader, bool only_check)
     } else {
         char name[VOLUME_NAME_SIZE];
         if (!next_name(reader, name))
-            return tml_io_error(reader->header_file, TML_FILE_FORMAT,
+            return tml_io_error(reader->header_file, TML_ERROR_FILE_FORMAT,
                                 "the name of data file %" PRIu64 " of %" PRIu64
                                 " is missing or longer than %d bytes",
                                 reader->next + 1, header->file_count, VOLUME_NAME_SIZE - 1);
@@ -264,7 +264,7 @@ static tml_status finish_file(samples_reader *reader)
     bool has_more;
     tml_status status = tml_io_stream_finish(&reader->stream, &has_more);
     if (status == TML_OK && has_more && reader->header->is_exact)
-        status = tml_io_error(&reader->file, TML_FILE_FORMAT,
+        status = tml_io_error(&reader->file, TML_ERROR_FILE_FORMAT,
                               "its compressed data go on after the last sample; check desc.dims, "
                               "desc.type and desc.skip");
     return status;
@@ -326,7 +326,7 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
     }
     uint8_t *strides = tml_io_alloc(file, batch * (gap + run));
     if (!strides)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     while (status == TML_OK && count) {
         uint64_t n = count < batch ? count : batch;
         status = read_bytes(reader, strides, n * (gap + run));
@@ -412,11 +412,11 @@ static tml_status reader_open(const io_file *file, bool wrapped, const volume_he
     uint64_t all = header->samples * tml_type_size(header->volume.type);
     if (wrapped && (header->source != VOLUME_ATTACHED || header->encoding != VOLUME_RAW ||
                     header->line_skip || header->at_end))
-        return tml_io_error(file, TML_UNSUPPORTED,
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "is a gzip file whose header points outside of it or compresses again; "
                             "gunzip it first");
     if (header->file_count == 0 || header->samples % header->file_count != 0)
-        return tml_io_error(file, TML_FILE_FORMAT,
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "names %" PRIu64 " data files, among which %" PRIu64
                             " samples cannot be divided",
                             header->file_count, header->samples);
@@ -442,7 +442,7 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
     uint64_t sample_size = tml_type_size(volume->type);
     uint64_t size = header->run * header->runs * sample_size;
     if (desc->memory_limit && size > desc->memory_limit)
-        return tml_io_error(file, TML_OUT_OF_MEMORY,
+        return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY,
                             "needs %" PRIu64 " bytes, desc.memory_limit is %" PRIu64, size,
                             desc->memory_limit);
     samples_reader reader;
@@ -454,7 +454,7 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_l
     if (samples && permuted)
         ordered = tml_io_alloc(file, size);
     if (status == TML_OK && (!samples || (permuted && !ordered)))
-        status = TML_OUT_OF_MEMORY;
+        status = TML_ERROR_OUT_OF_MEMORY;
     if (status == TML_OK) {
         status = read_samples(&reader, samples);
         close_file(&reader);
@@ -497,13 +497,13 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     uint64_t layer_samples = dims[0] * dims[1];
     if (header->encoding == VOLUME_TEXT || header->axis[2] != 2)
         return tml_io_error(
-            file, TML_UNSUPPORTED,
+            file, TML_ERROR_UNSUPPORTED,
             "%s, so that it cannot be read layer by layer; load it whole, or convert "
             "it (\"unu save -e raw\", \"unu permute\")",
             header->encoding == VOLUME_TEXT ? "is text" : "has another slowest axis than z");
     tml_volume_stream *stream = tml_io_alloc(file, sizeof *stream);
     if (!stream)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     *stream = (tml_volume_stream){.file = *file, .head = *head, .header = *header};
     if (header->names.text == header->made_name) /* the copy's own */
         stream->header.names.text = stream->header.made_name;
@@ -511,7 +511,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     tml_status status = reader_open(&stream->file, wrapped, &stream->header, &stream->reader);
     if (status == TML_OK && is_permuted(header)) {
         stream->unordered = tml_io_alloc(file, stream->layer);
-        status = stream->unordered ? TML_OK : TML_OUT_OF_MEMORY;
+        status = stream->unordered ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
     }
     if (status == TML_OK)
         *out = stream;
@@ -540,7 +540,7 @@ tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uin
     const volume_header *header = &stream->header;
     uint64_t layers = header->volume.grid.dims[2];
     if (first < stream->next || first > layers || count > layers - first)
-        return tml_io_error(&stream->file, TML_INVALID_ARGUMENT,
+        return tml_io_error(&stream->file, TML_ERROR_INVALID_ARGUMENT,
                             "layers [%" PRIu64 ", +%" PRIu64 ") are asked for, layer %" PRIu64
                             " of %" PRIu64 " is next; a stream goes forward",
                             first, count, stream->next, layers);
@@ -580,7 +580,7 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
                     (sample_size == 1 || header->big_endian == IO_HOST_IS_BIG_ENDIAN);
     *out = NULL;
     if (!is_plain)
-        return tml_io_error(&stream->file, TML_UNSUPPORTED,
+        return tml_io_error(&stream->file, TML_ERROR_UNSUPPORTED,
                             "cannot be mapped: its samples are not raw, in one file and in this "
                             "machine's byte order");
     reader.is_open = false;
@@ -589,7 +589,7 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
     uint64_t offset = reader.stream.offset + header->first * sample_size;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skipped = offset % page;
     if (status == TML_OK && offset % sample_size)
-        status = tml_io_error(&stream->file, TML_UNSUPPORTED,
+        status = tml_io_error(&stream->file, TML_ERROR_UNSUPPORTED,
                               "cannot be mapped: its samples begin at byte %" PRIu64
                               ", needs a multiple of %" PRIu64,
                               offset, sample_size);
@@ -597,7 +597,7 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
         void *memory = mmap(NULL, (size_t)(size + skipped), PROT_READ, MAP_SHARED, reader.file.fd,
                             (off_t)(offset - skipped));
         if (memory == MAP_FAILED) {
-            status = tml_io_error(&stream->file, TML_FILE_ACCESS, "cannot be mapped: %s",
+            status = tml_io_error(&stream->file, TML_ERROR_FILE_ACCESS, "cannot be mapped: %s",
                                   strerror(errno));
         } else {
             stream->mapped = memory;
@@ -614,7 +614,7 @@ tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, ui
 {
     uint64_t layers = stream->header.volume.grid.dims[2];
     if (!stream->mapped || first > layers || count > layers - first)
-        return tml_io_error(&stream->file, TML_INVALID_ARGUMENT,
+        return tml_io_error(&stream->file, TML_ERROR_INVALID_ARGUMENT,
                             "layers [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64 " cannot be brought%s",
                             first, count, layers, stream->mapped ? "" : "; nothing is mapped");
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -628,7 +628,7 @@ tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, ui
 #ifdef MADV_POPULATE_READ
     /* EINVAL: a kernel before 5.14, where the pages come as they are looked at. */
     if (madvise(memory, (size_t)size, MADV_POPULATE_READ) != 0 && errno == EFAULT)
-        return tml_io_error(&stream->file, TML_FILE_ACCESS,
+        return tml_io_error(&stream->file, TML_ERROR_FILE_ACCESS,
                             "cannot be read: it was shortened meanwhile, or the disk failed");
 #endif
     return TML_OK;

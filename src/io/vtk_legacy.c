@@ -25,7 +25,7 @@ typedef struct vtk_reader {
 
 static tml_status fail(const vtk_reader *reader, const char *what)
 {
-    return tml_io_error(reader->sink->file, TML_FILE_FORMAT, "%s", what);
+    return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT, "%s", what);
 }
 
 /* ---- lines and arrays ------------------------------------------------------------------------ */
@@ -304,7 +304,7 @@ static tml_status read_head(vtk_reader *reader)
         return fail(reader, "there is no DATASET line");
     if (tml_io_is_any_case(dataset, "STRUCTURED_POINTS") ||
         tml_io_is_any_case(dataset, "RECTILINEAR_GRID"))
-        return tml_io_error(reader->sink->file, TML_UNSUPPORTED,
+        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                             "DATASET is %.*s, a volume, needs POLYDATA, UNSTRUCTURED_GRID or "
                             "STRUCTURED_GRID; save volumes as NRRD or MetaImage",
                             (int)dataset.size, dataset.text);
@@ -327,7 +327,7 @@ static tml_status push_points(vtk_reader *reader)
             !next_number(reader, &reader->positions, &position[2]) ||
             (reader->sink->has_radii && !next_number(reader, &reader->radii, &radius)) ||
             (reader->sink->has_values && !next_number(reader, &reader->values, &value)))
-            return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+            return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                 "point %llu of %llu holds what is no number", (unsigned long long)i,
                                 (unsigned long long)reader->count);
         status = tml_points_push(reader->sink, position, radius, value);
@@ -350,7 +350,7 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
     io_span keyword;
     while (next_line(&reader, &words, &keyword))
         if (!read_section(&reader, keyword, &words))
-            return tml_io_error(sink->file, TML_FILE_FORMAT,
+            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                                 "the section %.*s is unknown or damaged, or the file ends in it",
                                 (int)(keyword.size < 40 ? keyword.size : 40), keyword.text);
     return reader.has_points ? push_points(&reader) : fail(&reader, "there is no POINTS section");

@@ -172,7 +172,7 @@ static bool are_names(const io_span *fields, uint32_t count)
 static tml_status read_head(xyz_reader *reader, io_span *line)
 {
     if (!next_content(reader, line))
-        return tml_io_error(reader->sink->file, TML_FILE_FORMAT, "there are no points in it");
+        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT, "there are no points in it");
     if (tml_io_parse_u64(*line, &reader->count)) {
         reader->has_count = true;
         look_for_atoms(reader);
@@ -214,11 +214,11 @@ static tml_status read_row(xyz_reader *reader, io_span line)
             continue;
         uint32_t column = (uint32_t)wanted[i];
         if (column >= count)
-            return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+            return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                 "line %llu has %u columns, needs at least %u",
                                 (unsigned long long)reader->text.line - 1, count, column + 1);
         if (!parse_field(fields[column], &values[column]))
-            return tml_io_error(reader->sink->file, TML_FILE_FORMAT,
+            return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                 "line %llu, column %u is \"%.*s\", which is no number",
                                 (unsigned long long)reader->text.line - 1, column + 1,
                                 (int)(fields[column].size < 40 ? fields[column].size : 40),
@@ -254,7 +254,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
         has_row = next_content(&reader, &line);
     }
     if (status == TML_OK && reader.has_count && reader.rows != reader.count)
-        return tml_io_error(sink->file, TML_FILE_FORMAT,
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "the count line says %llu points, the file has %llu",
                             (unsigned long long)reader.count, (unsigned long long)reader.rows);
     return status;

@@ -10,29 +10,29 @@
 static tml_status check_keep(tml_context *tml, const char *call, tml_compact_desc *desc)
 {
     tml_keep *keep = &desc->keep;
-    bool flags = !tml_is_none(keep->flags), mask = !tml_is_none(keep->mask);
+    bool flags = !tml_buffer_is_none(keep->flags), mask = !tml_buffer_is_none(keep->mask);
     int given = (keep->kernel != NULL) + flags + mask;
     if (given != 1)
-        return tml_error(
-            tml, TML_INVALID_ARGUMENT,
-            "%s: %d of keep.kernel, keep.flags and keep.mask are given, needs exactly one", call,
-            given);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %d of desc.keep.kernel, flags and mask are given, needs exactly one",
+                         call, given);
 
     uint64_t count = desc->length.count;
     if (flags)
-        return tml_check_buffer(tml, call, "keep.flags", keep->flags, stream_flag_types, count);
+        return tml_check_buffer(tml, call, "desc.keep.flags", keep->flags, stream_flag_types,
+                                count);
     if (mask)
-        return tml_check_buffer(tml, call, "keep.mask", keep->mask, stream_mask_types,
+        return tml_check_buffer(tml, call, "desc.keep.mask", keep->mask, stream_mask_types,
                                 count / 32 + (count % 32 != 0));
-    return stream_check_kernel(tml, call, "keep.kernel", keep->kernel, TML_U8, false, "keep.in",
-                               keep->in, count);
+    return stream_check_kernel(tml, call, "desc.keep.kernel", keep->kernel, TML_U8, false,
+                               "desc.keep.in", keep->in, count);
 }
 
 static void default_kernel_inputs(tml_compact_desc *desc)
 {
     tml_keep *keep = &desc->keep;
     uint32_t next = 0;
-    if (!keep->kernel || !tml_is_none(keep->in[0]))
+    if (!keep->kernel || !tml_buffer_is_none(keep->in[0]))
         return;
     for (uint32_t p = 0; p < keep->kernel->param_count && next < TML_MAX_INPUTS; p++) {
         if (tml_param_is_array(keep->kernel->params[p])) {
@@ -45,20 +45,20 @@ static void default_kernel_inputs(tml_compact_desc *desc)
 /* The first input, whose count is the default length: a payload, else what decides. */
 static uint64_t available(const tml_context *tml, const tml_compact_desc *desc)
 {
-    if (!tml_is_none(desc->payloads[0].in))
+    if (!tml_buffer_is_none(desc->payloads[0].in))
         return stream_count_of(tml, desc->payloads[0].in);
     if (desc->keep.kernel)
         return stream_count_of(tml, stream_first_elements(desc->keep.kernel, desc->keep.in));
-    return tml_is_none(desc->keep.mask) ? stream_count_of(tml, desc->keep.flags)
-                                        : 32 * stream_count_of(tml, desc->keep.mask);
+    return tml_buffer_is_none(desc->keep.mask) ? stream_count_of(tml, desc->keep.flags)
+                                               : 32 * stream_count_of(tml, desc->keep.mask);
 }
 
 static tml_status check_payload(tml_context *tml, const char *call, const tml_payload *payload,
                                 uint32_t p, uint64_t count, uint64_t out_count)
 {
     char in[32], out[32];
-    snprintf(in, sizeof in, "payloads[%u].in", p);
-    snprintf(out, sizeof out, "payloads[%u].out", p);
+    snprintf(in, sizeof in, "desc.payloads[%u].in", p);
+    snprintf(out, sizeof out, "desc.payloads[%u].out", p);
     tml_status status = tml_check_buffer(tml, call, in, payload->in, NULL, count);
     if (!status)
         status = tml_check_buffer(tml, call, out, payload->out, NULL, out_count);
@@ -67,7 +67,7 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     tml_type in_type = tml_slot_of(tml, payload->in)->type;
     tml_type out_type = tml_slot_of(tml, payload->out)->type;
     if (in_type != out_type)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s is %s, needs %s as %s", call, out,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %s, needs %s as %s", call, out,
                          tml_type_name(out_type), tml_type_name(in_type), in);
     return TML_OK;
 }
@@ -97,18 +97,19 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
         INPUTS
     };
     char names[TML_MAX_PAYLOADS][32];
-    stream_field outputs[OUTPUTS] = {[INDICES] = {"indices", desc->indices},
-                                     [COUNT] = {"count", desc->count},
-                                     [SCRATCH] = {"scratch", desc->scratch}};
-    stream_input inputs[INPUTS] = {[FLAGS] = {"keep.flags", desc->keep.flags, 0},
-                                   [MASK] = {"keep.mask", desc->keep.mask, 0},
-                                   /* a length may become the count */
-                                   [LENGTH] = {"length.device", desc->length.device, 1u << COUNT}};
+    stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", desc->indices},
+                                     [COUNT] = {"desc.count", desc->count},
+                                     [SCRATCH] = {"desc.scratch", desc->scratch}};
+    stream_input inputs[INPUTS] = {
+        [FLAGS] = {"desc.keep.flags", desc->keep.flags, 0},
+        [MASK] = {"desc.keep.mask", desc->keep.mask, 0},
+        /* a length may become the count */
+        [LENGTH] = {"desc.length.device", desc->length.device, 1u << COUNT}};
     for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
-        inputs[TML_MAX_PAYLOADS + k] = (stream_input){"keep.in", desc->keep.in[k], 0};
+        inputs[TML_MAX_PAYLOADS + k] = (stream_input){"desc.keep.in", desc->keep.in[k], 0};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
         const tml_payload *payload = &desc->payloads[p];
-        snprintf(names[p], sizeof names[p], "payloads[%u].out", p);
+        snprintf(names[p], sizeof names[p], "desc.payloads[%u].out", p);
         outputs[p] = (stream_field){names[p], payload->out};
         inputs[p] = (stream_input){"a payload's in", payload->in, (uint32_t)in_place << p};
         for (uint32_t k = 0; k < TML_MAX_INPUTS && in_place; k++)
@@ -134,20 +135,20 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
     bool ended = false;
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++) {
         const tml_payload *payload = &desc->payloads[p];
-        bool none = tml_is_none(payload->in) && tml_is_none(payload->out);
+        bool none = tml_buffer_is_none(payload->in) && tml_buffer_is_none(payload->out);
         if (!none && ended)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
-                             "%s: payloads[%u] follows an unused one, needs them without gaps",
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.payloads[%u] follows an unused one, needs them without gaps",
                              call, p);
         ended = none;
         if (!none)
             status = check_payload(tml, call, payload, p, count, out_count);
     }
     if (!status)
-        status = stream_check_indices(tml, call, "indices", desc->indices, out_count,
+        status = stream_check_indices(tml, call, "desc.indices", desc->indices, out_count,
                                       count ? count - 1 : 0);
     if (!status)
-        status = stream_check_count(tml, call, "count", desc->count, count);
+        status = stream_check_count(tml, call, "desc.count", desc->count, count);
     bool in_place = desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK;
     if (!status)
         status = stream_choose_method(tml, call, op, desc, &desc->method, preference);

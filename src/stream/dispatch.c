@@ -34,13 +34,14 @@ tml_status stream_check_length(tml_context *tml, const char *call, uint64_t avai
     if (length->count == 0 && !length->exact)
         length->count = available;
     length->exact = true;
-    if (tml_is_none(length->device))
+    if (tml_buffer_is_none(length->device))
         return TML_OK;
     if (length->device_index == UINT64_MAX)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: length.device_index is %llu, needs an element of length.device", call,
-                         (unsigned long long)length->device_index);
-    return tml_check_buffer(tml, call, "length.device", length->device, stream_count_types,
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: desc.length.device_index is %llu, needs an element of desc.length.device", call,
+            (unsigned long long)length->device_index);
+    return tml_check_buffer(tml, call, "desc.length.device", length->device, stream_count_types,
                             length->device_index + 1);
 }
 
@@ -50,7 +51,7 @@ static tml_status check_range(tml_context *tml, const char *call, const char *fi
 {
     if (tml_slot_of(tml, buffer)->type == TML_U32 && largest > UINT32_MAX)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: %s is u32 and may have to hold %llu, needs u64; make the buffer u64 or "
             "bound the length",
             call, tml_field_named(tml, field, buffer).text, (unsigned long long)largest);
@@ -66,7 +67,7 @@ tml_status stream_check_count(tml_context *tml, const char *call, const char *fi
 tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
                                 tml_buffer buffer, uint64_t count, uint64_t bound)
 {
-    if (tml_is_none(buffer))
+    if (tml_buffer_is_none(buffer))
         return TML_OK;
     tml_status status = tml_check_buffer(tml, call, field, buffer, stream_count_types, count);
     return status ? status : check_range(tml, call, field, buffer, bound);
@@ -94,11 +95,11 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                                uint64_t count)
 {
     if (!kernel->run || kernel->param_count > TML_ARRAY_SIZE(kernel->params))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s is not a whole kernel, needs one made by TML_KERNEL", call, field);
     if (result != TML_TYPE_NONE && kernel->result != result)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s (%s) returns %s, needs %s", call, field,
-                         kernel->name, tml_type_name(kernel->result),
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s (%s) returns %s, needs %s", call,
+                         field, kernel->name, tml_type_name(kernel->result),
                          result == TML_U8 ? "bool" : tml_type_name(result));
 
     uint32_t next = 0;
@@ -106,7 +107,7 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
         uint32_t param = kernel->params[p];
         if (param == TML_PARAM_RANK) {
             if (!rank)
-                return tml_error(tml, TML_INVALID_ARGUMENT,
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                                  "%s: %s (%s) has a tml_rank parameter, which only expand's emit "
                                  "kernel may have",
                                  call, field, kernel->name);
@@ -115,7 +116,7 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
         if (!tml_param_is_array(param))
             continue;
         if (next == TML_MAX_INPUTS)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: %s (%s) takes more arrays than %d; join some in one", call, field,
                              kernel->name, TML_MAX_INPUTS);
         bool is_words = param == TML_PARAM_WORDS;
@@ -126,19 +127,19 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
             return status;
         tml_type element = tml_slot_of(tml, in[next])->type;
         if (!stream_param_takes(param, element))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: %s is %s, needs what parameter %u of %s takes: %s", call, name,
                              tml_type_name(element), p, kernel->name,
                              is_words ? "elements of a multiple of 4 bytes" : tml_type_name(param));
         if (is_words && tml->engine->address(tml_slot_of(tml, in[next])) % sizeof(uint32_t) != 0)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: %s begins at an address that is no multiple of 4, needs one for "
                              "parameter %u of %s, which takes words",
                              call, name, p, kernel->name);
         next++;
     }
-    if (next < TML_MAX_INPUTS && !tml_is_none(in[next]))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+    if (next < TML_MAX_INPUTS && !tml_buffer_is_none(in[next]))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s[%u] is given, but %s takes only %u arrays; leave it zeroed", call,
                          in_field, next, kernel->name, next);
     return TML_OK;
@@ -189,7 +190,7 @@ tml_status stream_check_apart(tml_context *tml, const char *call, const char *ou
 {
     if (!stream_overlap(tml, out, other) || (in_place && stream_same(tml, out, other)))
         return TML_OK;
-    return tml_error(tml, TML_INVALID_ARGUMENT,
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "%s: %s overlaps %s, needs %s; give it a buffer of its own", call,
                      tml_field_named(tml, out_field, out).text,
                      tml_field_named(tml, other_field, other).text,
@@ -202,7 +203,7 @@ tml_status stream_check_memory(tml_context *tml, const char *call, const stream_
     tml_status status = TML_OK;
     for (size_t o = 0; o < output_count && !status; o++) {
         const stream_field *out = &outputs[o];
-        if (tml_is_none(out->buffer))
+        if (tml_buffer_is_none(out->buffer))
             continue;
         for (size_t i = 0; i < o && !status; i++)
             status = stream_check_apart(tml, call, out->name, out->buffer, outputs[i].name,
@@ -242,9 +243,9 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
                                 tml_method *method, const tml_method *preference)
 {
     if ((unsigned)*method > TML_METHOD_BITONIC)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: method is %d, needs one of tml_method; zero is the fastest", call,
-                         (int)*method);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.method is %d, needs one of tml_method; zero is the fastest",
+                         call, (int)*method);
     for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
         *method = *preference;
         bool is_last = preference[1] == TML_METHOD_AUTO;
@@ -258,15 +259,15 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
 static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
-    tml_status status = tml_check_buffer(tml, call, "scratch", scratch, stream_flag_types, 0);
+    tml_status status = tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0);
     if (status)
         return status;
     const tml_slot *slot = tml_slot_of(tml, scratch);
     uint64_t address = tml->engine->address(slot);
     size_t skip = (size_t)(-address % TML_ALIGNMENT);
     if (slot->size < skip || slot->size - skip < need)
-        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
-                         "%s: scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
+        return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
+                         "%s: desc.scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
                          slot->size, need + TML_ALIGNMENT, call);
     *memory = (void *)(uintptr_t)(address + skip);
     *size = slot->size - skip;
@@ -277,7 +278,7 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
                          const char *what, const void *desc, tml_buffer scratch)
 {
     if (tml_is_cancelled(tml))
-        return tml_error(tml, TML_CANCELLED, "%s: cancelled before it began%s", call,
+        return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled before it began%s", call,
                          atomic_load_explicit(&tml->cancelled, memory_order_relaxed)
                              ? "; see tml_cancel_clear"
                              : ", by the progress hook");
@@ -291,7 +292,7 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
 
     size_t size = op->scratch_size ? op->scratch_size(tml, desc) : 0;
     void *memory = NULL;
-    if (!tml_is_none(scratch)) {
+    if (!tml_buffer_is_none(scratch)) {
         tml_status status = lent_scratch(tml, call, scratch, size, &memory, &size);
         if (status)
             return status;

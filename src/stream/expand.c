@@ -16,15 +16,16 @@ static tml_status check_shared_kernel(tml_context *tml, const tml_expand_desc *d
             in[arrays] = d->in[arrays];
             arrays++;
         }
-    return stream_check_kernel(tml, call, field, kernel, result, rank, "in", in, d->length.count);
+    return stream_check_kernel(tml, call, field, kernel, result, rank, "desc.in", in,
+                               d->length.count);
 }
 
 static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
 {
     static const tml_type count_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
-    if (tml_is_none(d->counts) == !d->count_kernel)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
-                         "%s: %s of counts and count_kernel given, needs exactly one", call,
+    if (tml_buffer_is_none(d->counts) == !d->count_kernel)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s of desc.counts and count_kernel given, needs exactly one", call,
                          d->count_kernel ? "both" : "none");
     tml_buffer measure =
         d->count_kernel ? stream_first_elements(d->count_kernel, d->in) : d->counts;
@@ -32,40 +33,43 @@ static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
     if (status)
         return status;
     if (d->count_kernel)
-        status = check_shared_kernel(tml, d, "count_kernel", d->count_kernel, TML_U32, false);
+        status = check_shared_kernel(tml, d, "desc.count_kernel", d->count_kernel, TML_U32, false);
     else
-        status = tml_check_buffer(tml, call, "counts", d->counts, count_types, d->length.count);
+        status =
+            tml_check_buffer(tml, call, "desc.counts", d->counts, count_types, d->length.count);
     if (status == TML_OK && d->emit_kernel)
-        status = check_shared_kernel(tml, d, "emit_kernel", d->emit_kernel, TML_TYPE_NONE, true);
+        status =
+            check_shared_kernel(tml, d, "desc.emit_kernel", d->emit_kernel, TML_TYPE_NONE, true);
     return status;
 }
 
 static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
 {
     static const tml_type rank_types[] = {TML_U32, TML_TYPE_NONE};
-    if (tml_is_none(d->out) != !d->emit_kernel)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: %s, needs both or neither", call,
-                         d->emit_kernel ? "emit_kernel is given and out is not"
-                                        : "out is given and emit_kernel is not");
+    if (tml_buffer_is_none(d->out) != !d->emit_kernel)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s, needs both or neither", call,
+                         d->emit_kernel ? "desc.emit_kernel is given and desc.out is not"
+                                        : "desc.out is given and desc.emit_kernel is not");
     uint64_t last = d->length.count ? d->length.count - 1 : 0;
-    tml_status status = stream_check_indices(tml, call, "source", d->source, 0, last);
-    if (status == TML_OK && !tml_is_none(d->rank))
-        status = tml_check_buffer(tml, call, "rank", d->rank, rank_types, 0);
+    tml_status status = stream_check_indices(tml, call, "desc.source", d->source, 0, last);
+    if (status == TML_OK && !tml_buffer_is_none(d->rank))
+        status = tml_check_buffer(tml, call, "desc.rank", d->rank, rank_types, 0);
     if (status == TML_OK && d->emit_kernel) {
         const tml_type out_types[] = {d->emit_kernel->result, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "out", d->out, out_types, 0);
+        status = tml_check_buffer(tml, call, "desc.out", d->out, out_types, 0);
     }
-    if (status == TML_OK && !tml_is_none(d->total))
-        status = tml_check_buffer(tml, call, "total", d->total, stream_count_types, 1);
+    if (status == TML_OK && !tml_buffer_is_none(d->total))
+        status = tml_check_buffer(tml, call, "desc.total", d->total, stream_count_types, 1);
 
-    const stream_field outputs[] = {{"source", d->source},
-                                    {"rank", d->rank},
-                                    {"out", d->out},
-                                    {"total", d->total},
-                                    {"scratch", d->scratch}};
+    const stream_field outputs[] = {{"desc.source", d->source},
+                                    {"desc.rank", d->rank},
+                                    {"desc.out", d->out},
+                                    {"desc.total", d->total},
+                                    {"desc.scratch", d->scratch}};
     const stream_input inputs[] = {
-        {"counts", d->counts, 0}, {"in[0]", d->in[0], 0}, {"in[1]", d->in[1], 0},
-        {"in[2]", d->in[2], 0},   {"in[3]", d->in[3], 0}, {"length.device", d->length.device, 0}};
+        {"desc.counts", d->counts, 0}, {"desc.in[0]", d->in[0], 0},
+        {"desc.in[1]", d->in[1], 0},   {"desc.in[2]", d->in[2], 0},
+        {"desc.in[3]", d->in[3], 0},   {"desc.length.device", d->length.device, 0}};
     _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
     return status ? status
                   : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,

@@ -12,12 +12,12 @@ const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml
     };
     tml_type type = tml_slot_of(tml, in)->type;
     switch (fold) {
-    case TML_SUM:
+    case TML_FOLD_SUM:
         return tml_type_is_float(type) ? reals : integers;
-    case TML_MEAN:
+    case TML_FOLD_MEAN:
         return reals;
-    case TML_ARGMIN:
-    case TML_ARGMAX:
+    case TML_FOLD_ARGMIN:
+    case TML_FOLD_ARGMAX:
         return stream_count_types;
     default:
         return same[type];
@@ -27,15 +27,15 @@ const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, tml_buffer out, uint64_t out_count)
 {
-    if ((unsigned)fold > TML_MEAN)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: fold is %d, needs one of tml_fold", call,
-                         (int)fold);
-    tml_status status = tml_check_buffer(tml, call, "in", in, stream_scalar_types, in_count);
+    if ((unsigned)fold > TML_FOLD_MEAN)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.fold is %d, needs one of tml_fold", call, (int)fold);
+    tml_status status = tml_check_buffer(tml, call, "desc.in", in, stream_scalar_types, in_count);
     if (!status)
-        status = tml_check_buffer(tml, call, "out", out, stream_fold_out_types(tml, fold, in),
+        status = tml_check_buffer(tml, call, "desc.out", out, stream_fold_out_types(tml, fold, in),
                                   out_count);
-    if (!status && (fold == TML_ARGMIN || fold == TML_ARGMAX))
-        status = stream_check_indices(tml, call, "out", out, out_count, in_count);
+    if (!status && (fold == TML_FOLD_ARGMIN || fold == TML_FOLD_ARGMAX))
+        status = stream_check_indices(tml, call, "desc.out", out, out_count, in_count);
     return status;
 }
 
@@ -46,8 +46,9 @@ static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *d
     if (!status)
         status =
             stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, desc->out, 1);
-    const stream_field outputs[] = {{"out", desc->out}, {"scratch", desc->scratch}};
-    const stream_input inputs[] = {{"in", desc->in, 0}, {"length.device", desc->length.device, 0}};
+    const stream_field outputs[] = {{"desc.out", desc->out}, {"desc.scratch", desc->scratch}};
+    const stream_input inputs[] = {{"desc.in", desc->in, 0},
+                                   {"desc.length.device", desc->length.device, 0}};
     return status ? status
                   : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                         TML_ARRAY_SIZE(inputs));

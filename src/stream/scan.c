@@ -16,9 +16,9 @@ static const tml_type *out_types(tml_type in)
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
                                    uint64_t in_count, tml_buffer out, uint64_t out_count)
 {
-    tml_status status = tml_check_buffer(tml, call, "in", in, in_types, in_count);
+    tml_status status = tml_check_buffer(tml, call, "desc.in", in, in_types, in_count);
     if (!status)
-        status = tml_check_buffer(tml, call, "out", out, out_types(tml_slot_of(tml, in)->type),
+        status = tml_check_buffer(tml, call, "desc.out", out, out_types(tml_slot_of(tml, in)->type),
                                   out_count);
     return status;
 }
@@ -31,10 +31,10 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 
 static tml_status check_total(tml_context *tml, const char *call, const tml_scan_desc *desc)
 {
-    if (tml_is_none(desc->total))
+    if (tml_buffer_is_none(desc->total))
         return TML_OK;
     const tml_type types[] = {tml_slot_of(tml, desc->out)->type, TML_TYPE_NONE};
-    return tml_check_buffer(tml, call, "total", desc->total, types, 1);
+    return tml_check_buffer(tml, call, "desc.total", desc->total, types, 1);
 }
 
 static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *desc)
@@ -50,10 +50,10 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *des
     if (!status)
         status = check_total(tml, call, desc);
     const stream_field outputs[] = {
-        {"out", desc->out}, {"total", desc->total}, {"scratch", desc->scratch}};
+        {"desc.out", desc->out}, {"desc.total", desc->total}, {"desc.scratch", desc->scratch}};
     const stream_input inputs[] = {
-        {"in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
-        {"length.device", desc->length.device, 0}};
+        {"desc.in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
+        {"desc.length.device", desc->length.device, 0}};
     if (!status)
         status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                      TML_ARRAY_SIZE(inputs));

@@ -4,14 +4,14 @@
 /* The offsets, one more than there are segments. */
 static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)
 {
-    return tml_check_buffer(tml, call, "offsets", offsets, stream_count_types, 1);
+    return tml_check_buffer(tml, call, "desc.offsets", offsets, stream_count_types, 1);
 }
 
 static tml_status check_memory(tml_context *tml, const char *call, tml_buffer out,
                                tml_buffer scratch, tml_buffer in, bool in_place, tml_buffer offsets)
 {
-    const stream_field outputs[] = {{"out", out}, {"scratch", scratch}};
-    const stream_input inputs[] = {{"in", in, in_place}, {"offsets", offsets, 0}};
+    const stream_field outputs[] = {{"desc.out", out}, {"desc.scratch", scratch}};
+    const stream_input inputs[] = {{"desc.in", in, in_place}, {"desc.offsets", offsets, 0}};
     return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                TML_ARRAY_SIZE(inputs));
 }

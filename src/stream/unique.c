@@ -8,29 +8,30 @@ static tml_status resolve(tml_context *tml, tml_unique_desc *d)
 {
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
     if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "in", d->in, NULL, d->length.count);
+        status = tml_check_buffer(tml, call, "desc.in", d->in, NULL, d->length.count);
     if (status)
         return status;
     uint64_t bound = d->length.count;
-    if (!tml_is_none(d->values)) {
+    if (!tml_buffer_is_none(d->values)) {
         const tml_type value_types[] = {tml_slot_of(tml, d->in)->type, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "values", d->values, value_types, 0);
+        status = tml_check_buffer(tml, call, "desc.values", d->values, value_types, 0);
     }
     if (status == TML_OK)
-        status = stream_check_indices(tml, call, "starts", d->starts, 0, bound ? bound - 1 : 0);
+        status =
+            stream_check_indices(tml, call, "desc.starts", d->starts, 0, bound ? bound - 1 : 0);
     if (status == TML_OK)
-        status = stream_check_indices(tml, call, "lengths", d->lengths, 0, bound);
+        status = stream_check_indices(tml, call, "desc.lengths", d->lengths, 0, bound);
     if (status == TML_OK)
-        status = stream_check_count(tml, call, "count", d->count, bound);
+        status = stream_check_count(tml, call, "desc.count", d->count, bound);
 
     enum { VALUES, STARTS, LENGTHS, COUNT, SCRATCH, OUTPUTS };
-    const stream_field outputs[OUTPUTS] = {[VALUES] = {"values", d->values},
-                                           [STARTS] = {"starts", d->starts},
-                                           [LENGTHS] = {"lengths", d->lengths},
-                                           [COUNT] = {"count", d->count},
-                                           [SCRATCH] = {"scratch", d->scratch}};
-    const stream_input inputs[] = {{"in", d->in, 1u << VALUES},
-                                   {"length.device", d->length.device, 0}};
+    const stream_field outputs[OUTPUTS] = {[VALUES] = {"desc.values", d->values},
+                                           [STARTS] = {"desc.starts", d->starts},
+                                           [LENGTHS] = {"desc.lengths", d->lengths},
+                                           [COUNT] = {"desc.count", d->count},
+                                           [SCRATCH] = {"desc.scratch", d->scratch}};
+    const stream_input inputs[] = {{"desc.in", d->in, 1u << VALUES},
+                                   {"desc.length.device", d->length.device, 0}};
     return status
                ? status
                : stream_check_memory(tml, call, outputs, OUTPUTS, inputs, TML_ARRAY_SIZE(inputs));

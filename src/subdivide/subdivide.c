@@ -46,7 +46,7 @@ typedef struct host_views {
 static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, const void **out)
 {
     *out = NULL;
-    if (tml_is_none(buffer))
+    if (tml_buffer_is_none(buffer))
         return TML_OK;
     for (uint32_t i = 0; i < views->count; i++)
         if (views->views[i].buffer.slot == buffer.slot) { /* one array may serve twice */
@@ -54,7 +54,7 @@ static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, c
             return TML_OK;
         }
     host_view *next = &views->views[views->count];
-    tml_status status = tml_map(tml, buffer, &next->memory);
+    tml_status status = tml_buffer_map(tml, buffer, &next->memory);
     if (status != TML_OK)
         return status;
     next->buffer = buffer;
@@ -66,15 +66,15 @@ static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, c
 static void unview(tml_context *tml, host_views *views)
 {
     for (uint32_t i = 0; i < views->count; i++)
-        tml_unmap(tml, views->views[i].buffer);
+        tml_buffer_unmap(tml, views->views[i].buffer);
     views->count = 0;
 }
 
 static uint64_t count_of(const tml_context *tml, tml_buffer buffer)
 {
     uint64_t count = 0;
-    if (!tml_is_none(buffer))
-        tml_buffer_info(tml, buffer, NULL, &count);
+    if (!tml_buffer_is_none(buffer))
+        tml_buffer_describe(tml, buffer, NULL, &count);
     return count;
 }
 
@@ -82,7 +82,7 @@ static uint64_t count_of(const tml_context *tml, tml_buffer buffer)
 static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
                                  const tml_type *types, uint64_t count)
 {
-    if (tml_is_none(buffer))
+    if (tml_buffer_is_none(buffer))
         return TML_OK;
     return tml_check_buffer(tml, create_call, field, buffer, types, count);
 }
@@ -112,7 +112,7 @@ static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
     uint64_t vertices = count_of(tml, desc->positions), triangles = count_of(tml, desc->indices);
     if (triangles > max_triangles || vertices > 0xfffffff0u)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "%s: desc has %llu triangles and %llu positions, can be at most %llu and 2^32 "
             "- 16; divide the mesh",
             create_call, (unsigned long long)triangles, (unsigned long long)vertices,
@@ -129,7 +129,7 @@ static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
     }
     for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
         const tml_subdivide_channel *channel = &desc->channels[c];
-        if (tml_is_none(channel->values) && tml_is_none(channel->indices))
+        if (tml_buffer_is_none(channel->values) && tml_buffer_is_none(channel->indices))
             continue;
         snprintf(name, sizeof name, "desc.channels[%u].values", c);
         status = tml_check_buffer(tml, create_call, name, channel->values, value_types, 0);
@@ -138,15 +138,15 @@ static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
             status =
                 tml_check_buffer(tml, create_call, name, channel->indices, index_types, triangles);
         if (status == TML_OK && (unsigned)channel->seams > TML_SEAMS_LINEAR)
-            status = tml_error(tml, TML_INVALID_ARGUMENT,
+            status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                                "%s: desc.channels[%u].seams is %d, needs 0 to 3", create_call, c,
                                (int)channel->seams);
     }
     if (status == TML_OK && (unsigned)desc->boundary > TML_BOUNDARY_PINNED)
-        status = tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.boundary is %d, needs 0 to 2",
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.boundary is %d, needs 0 to 2",
                            create_call, (int)desc->boundary);
     if (status == TML_OK && (unsigned)desc->weights > TML_WEIGHTS_WARREN)
-        status = tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.weights is %d, needs 0 or 1",
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.weights is %d, needs 0 or 1",
                            create_call, (int)desc->weights);
     return status;
 }
@@ -231,7 +231,7 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     uint64_t words = 4 * halves + 4 * mesh->vertex_count + mesh->edge_count;
     uint32_t *records = tml_alloc_array(tml, words, sizeof *records);
     if (!records && words)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
                          create_call, (unsigned long long)(words * sizeof *records));
     uint32_t *vertices = records ? records + 4 * halves : NULL;
     uint32_t *firsts = records ? vertices + 4 * mesh->vertex_count : NULL;
@@ -255,7 +255,7 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
     tml_context *tml = subdivider->tml;
     subdivide_values *values = &subdivider->values[subdivider->value_count++];
     tml_type type;
-    tml_buffer_info(tml, given, &type, NULL);
+    tml_buffer_describe(tml, given, &type, NULL);
     *values = (subdivide_values){.topology = topology,
                                  .components = tml_type_components(type),
                                  .source_count = mesh->source_count};
@@ -269,8 +269,9 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
             own[v] = (uint32_t)v;
         sources = own;
         if (!own && mesh->vertex_count)
-            status = tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
-                               create_call, (unsigned long long)(mesh->vertex_count * sizeof *own));
+            status =
+                tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
+                          create_call, (unsigned long long)(mesh->vertex_count * sizeof *own));
     }
     if (status == TML_OK)
         status = make_buffer(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
@@ -278,10 +279,9 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
     tml_free(tml, own, mesh->vertex_count * sizeof *own);
     if (status != TML_OK || mesh->vertex_count == 0)
         return status;
-    return tml_map_stream(tml,
-                          &(tml_map_desc){.kernel = subdivide_copy_kernels[values->components - 1],
-                                          .in = {given, values->sources},
-                                          .out = values->base});
+    return tml_map(tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[values->components - 1],
+                                        .in = {given, values->sources},
+                                        .out = values->base});
 }
 
 /* Cosines and sines of 2 pi / n, to twice what the greatest valence needs: an open fan of n edges
@@ -291,7 +291,7 @@ static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
     uint64_t count = 2 * (uint64_t)TML_MAX_OF(max_valence, 6u) + 3;
     float *turns = tml_alloc_array(subdivider->tml, count, 2 * sizeof *turns);
     if (!turns)
-        return tml_error(subdivider->tml, TML_OUT_OF_MEMORY,
+        return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY,
                          "%s: no memory for %llu bytes on the host", create_call,
                          (unsigned long long)(2 * count * sizeof *turns));
     for (uint64_t n = 0; n < count; n++) {
@@ -367,12 +367,12 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
     if (status == TML_OK)
         status = adopt_values(subdivider, desc->positions, 0, mesh);
     for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
-        if (!tml_is_none(desc->attributes[a])) {
+        if (!tml_buffer_is_none(desc->attributes[a])) {
             subdivider->attribute_slots[subdivider->attribute_count++] = a;
             status = adopt_values(subdivider, desc->attributes[a], 0, mesh);
         }
     for (uint32_t c = 0; status == TML_OK && c < TML_SUBDIVIDE_MAX_CHANNELS; c++)
-        if (!tml_is_none(desc->channels[c].values)) {
+        if (!tml_buffer_is_none(desc->channels[c].values)) {
             subdivider->channel_slots[subdivider->topology_count - 1] = c;
             status = adopt_channel(subdivider, desc, c, mesh, views);
         }
@@ -393,7 +393,7 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
         return status;
     tml_subdivider *subdivider = tml_alloc(tml, sizeof *subdivider);
     if (!subdivider)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", create_call,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", create_call,
                          sizeof *subdivider);
     *subdivider = (tml_subdivider){.tml = tml};
     subdivide_input input = {.vertex_count = count_of(tml, desc->positions),
@@ -439,7 +439,7 @@ tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_desc *de
     return status ? status : tml_leave(tml, subdivider_create(tml, desc, out));
 }
 
-TML_API void tml_subdivider_info_of(const tml_subdivider *subdivider, tml_subdivider_info *out)
+TML_API void tml_subdivider_describe(const tml_subdivider *subdivider, tml_subdivider_info *out)
 {
     if (subdivider && out)
         *out = subdivider->info;
@@ -452,9 +452,9 @@ static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positio
                                          positions, position_types, values->source_count);
     if (status != TML_OK || subdivider->info.vertex_count == 0)
         return status;
-    return tml_map_stream(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],
-                                                           .in = {positions, values->sources},
-                                                           .out = values->base});
+    return tml_map(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],
+                                                    .in = {positions, values->sources},
+                                                    .out = values->base});
 }
 
 tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
@@ -490,7 +490,7 @@ TML_API void tml_subdivider_destroy(tml_subdivider *subdivider)
 tml_status subdivide_spare_get(tml_subdivider *subdivider, subdivide_spare *spare, tml_type type,
                                uint64_t count, tml_buffer *out)
 {
-    if (tml_is_none(spare->buffer) || spare->type != type || spare->count < count) {
+    if (tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count) {
         tml_buffer_destroy(subdivider->tml, spare->buffer);
         *spare = (subdivide_spare){.type = type, .count = count};
         tml_status status =
@@ -527,7 +527,7 @@ void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_r
     out->buffers = outputs->buffers;
     out->owned = 0;
     for (size_t i = 0; i < HANDLES; i++)
-        out->owned |= (uint32_t)!tml_is_none(handle_at(&outputs->created, i)) << i;
+        out->owned |= (uint32_t)!tml_buffer_is_none(handle_at(&outputs->created, i)) << i;
 }
 
 static void result_free(tml_context *tml, tml_subdivide_result *result)
@@ -583,18 +583,19 @@ static tml_status output(tml_context *tml, const char *call, const char *field, 
                          tml_type type, uint64_t count, tml_buffer *out, tml_buffer *created)
 {
     const tml_type types[] = {type, TML_TYPE_NONE};
-    if (tml_is_none(given)) {
+    if (tml_buffer_is_none(given)) {
         tml_status status = make_buffer(tml, type, count, NULL, field, created);
         *out = *created;
         return status;
     }
-    tml_status status = tml_check_buffer(tml, call, field, given, types, 0);
+    char name[48];
+    snprintf(name, sizeof name, "desc.buffers.%s", field);
+    tml_status status = tml_check_buffer(tml, call, name, given, types, 0);
     if (status != TML_OK)
         return status;
     if (count_of(tml, given) < count)
-        return tml_error(tml, TML_CAPACITY, "%s: desc.buffers.%s has room for %llu, needs %llu",
-                         call, field, (unsigned long long)count_of(tml, given),
-                         (unsigned long long)count);
+        return tml_error(tml, TML_ERROR_CAPACITY, "%s: %s has room for %llu, needs %llu", call,
+                         name, (unsigned long long)count_of(tml, given), (unsigned long long)count);
     *out = given;
     return TML_OK;
 }

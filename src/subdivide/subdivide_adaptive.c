@@ -100,7 +100,7 @@ typedef struct adaptive_run {
 static tml_status room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
 {
     tml_buffer buffer;
-    bool grows = tml_is_none(spare->buffer) || spare->type != type || spare->count < count;
+    bool grows = tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count;
     return subdivide_spare_get(run->subdivider, spare, type,
                                grows ? count + count / 4 + 64 : spare->count, &buffer);
 }
@@ -120,7 +120,7 @@ static tml_status map_to(adaptive_run *run, const tml_kernel *kernel, const map_
     tml_map_desc desc = {
         .kernel = kernel, .params = args->params, .length = {.count = count}, .out = out->buffer};
     memcpy(desc.in, args->in, sizeof desc.in);
-    return tml_map_stream(run->tml, &desc);
+    return tml_map(run->tml, &desc);
 }
 
 #define MAP_ARGS(...) (&(const map_args){.in = {__VA_ARGS__}})
@@ -145,7 +145,7 @@ static tml_status take_count(adaptive_run *run, uint32_t place)
         run->places[run->place_count++] = place;
         return TML_OK;
     }
-    return tml_read(run->tml, run->memory->counts[place].buffer, &run->tally[place]);
+    return tml_buffer_read(run->tml, run->memory->counts[place].buffer, &run->tally[place]);
 }
 
 /* Room for what a place counts: as much as it is, or as is expected. */
@@ -170,11 +170,11 @@ static tml_status read_tally(adaptive_run *run)
             desc.in[1 + k] = memory->counts[place].buffer;
             desc.params.u[k] = place;
         }
-        status = tml_map_stream(run->tml, &desc);
+        status = tml_map(run->tml, &desc);
     }
     return status != TML_OK || run->place_count == 0
                ? status
-               : tml_read(run->tml, memory->tally, run->tally);
+               : tml_buffer_read(run->tml, memory->tally, run->tally);
 }
 
 /* Running counts of marks (0 or 1) before each; *total of them all, or room for them. */
@@ -218,9 +218,10 @@ static tml_status reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, u
     tml_buffer worst;
     tml_status status = count_room(run, place, TML_F32, &worst);
     if (status == TML_OK)
-        status = tml_reduce(
-            run->tml, &(tml_reduce_desc){
-                          .fold = TML_MAX, .in = in, .length = {.count = count}, .out = worst});
+        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
+                                                         .in = in,
+                                                         .length = {.count = count},
+                                                         .out = worst});
     return status != TML_OK ? status : take_count(run, place);
 }
 
@@ -270,10 +271,10 @@ static tml_status copy_records(adaptive_run *run, tml_buffer from, uint64_t coun
     tml_status status = room(run, to, TML_VEC(TML_U32, 4), count);
     if (status != TML_OK || count == 0)
         return status;
-    return tml_map_stream(run->tml, &(tml_map_desc){.kernel = subdivide_copy_record,
-                                                    .in = {from},
-                                                    .length = {.count = count},
-                                                    .out = to->buffer});
+    return tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_copy_record,
+                                             .in = {from},
+                                             .length = {.count = count},
+                                             .out = to->buffer});
 }
 
 static tml_status start_level(adaptive_run *run)
@@ -309,7 +310,7 @@ static tml_status start_level(adaptive_run *run)
                         base->vertex_count, &memory->normals[0]);
     if (status == TML_OK)
         status = map_to(run, subdivide_one, MAP_ARGS({0, 0}), level->triangle_count, &level->tree);
-    if (status == TML_OK && run->desc->origins && !tml_is_none(subdivider->triangle_origins))
+    if (status == TML_OK && run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
         status = map_to(run, subdivide_copy_mark, MAP_ARGS(subdivider->triangle_origins),
                         level->triangle_count, &level->origins);
     else if (status == TML_OK && run->desc->origins)
@@ -437,14 +438,14 @@ static tml_status make_middles(adaptive_run *run, uint32_t l, uint32_t t)
         status = list_marks(run, level->owns[t].buffer, halves, level->fresh_count[t],
                             &level->firsts[t]);
     if (status == TML_OK)
-        status = tml_map_stream(
-            run->tml, &(tml_map_desc){.kernel = subdivide_middle,
-                                      .params = {.u = {(uint32_t)level->vertex_count[t],
-                                                       (uint32_t)level->fresh_count[t]}},
-                                      .in = {level_halves(run, l, t), level->owns[t].buffer,
-                                             level->ranks[t].buffer},
-                                      .length = {.count = halves},
-                                      .out = level_halves(run, l, t)});
+        status =
+            tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_middle,
+                                              .params = {.u = {(uint32_t)level->vertex_count[t],
+                                                               (uint32_t)level->fresh_count[t]}},
+                                              .in = {level_halves(run, l, t), level->owns[t].buffer,
+                                                     level->ranks[t].buffer},
+                                              .length = {.count = halves},
+                                              .out = level_halves(run, l, t)});
     return status;
 }
 
@@ -548,7 +549,7 @@ static tml_status refine(adaptive_run *run, uint32_t l)
     }
     if (next->triangle_count > max_triangles)
         return tml_error(
-            run->tml, TML_UNSUPPORTED,
+            run->tml, TML_ERROR_UNSUPPORTED,
             "%s: level %u has %llu triangles, can be at most %llu; give a larger threshold, "
             "or a smaller desc.max_depth or budget",
             call, l + 1, (unsigned long long)next->triangle_count,
@@ -591,7 +592,7 @@ static tml_status count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
                                                      .out = level->want_ranks.buffer,
                                                      .total = run->memory->count});
     if (status == TML_OK)
-        status = tml_read_count(run->tml, run->memory->count, &wanted);
+        status = tml_buffer_read_count(run->tml, run->memory->count, &wanted);
     *leaves += 3 * wanted;
     run->is_beyond = *leaves > run->leaf_bound;
     return status;
@@ -608,7 +609,7 @@ static tml_status go_down(adaptive_run *run)
         part_level *level = &run->memory->levels[l];
         run->progress = TML_MAX_OF(run->progress, (double)l / (double)(run->max_depth + 1));
         if (!tml_progress(run->tml, "refine", run->progress))
-            return tml_error(run->tml, TML_CANCELLED, "%s: cancelled", call);
+            return tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         level->selected_count = 0;
         status = measure(run, l);
         if (status != TML_OK || l == run->max_depth)
@@ -763,11 +764,11 @@ static tml_status copy_out(adaptive_run *run, const tml_kernel *join, subdivide_
 {
     if (count == 0)
         return TML_OK;
-    return tml_map_stream(run->tml, &(tml_map_desc){.kernel = join,
-                                                    .params = with_flags(count, 0),
-                                                    .in = {from->buffer, from->buffer},
-                                                    .length = {.count = count},
-                                                    .out = out});
+    return tml_map(run->tml, &(tml_map_desc){.kernel = join,
+                                             .params = with_flags(count, 0),
+                                             .in = {from->buffer, from->buffer},
+                                             .length = {.count = count},
+                                             .out = out});
 }
 
 static tml_status write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
@@ -904,7 +905,7 @@ static tml_status make_memory(tml_subdivider *subdivider)
         return TML_OK;
     struct subdivide_adaptive *memory = tml_alloc(tml, sizeof *memory);
     if (!memory)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
                          sizeof *memory);
     memset(memory, 0, sizeof *memory);
     subdivider->adaptive = memory;
@@ -926,16 +927,16 @@ static tml_status check_camera(tml_context *tml, const tml_subdivide_camera *cam
 {
     for (int i = 0; i < 16; i++)
         if (!isfinite(camera->matrix[i]))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: desc.camera.matrix[%d] is %g, needs a finite number", call, i,
                              (double)camera->matrix[i]);
     if (camera->width == 0 || camera->height == 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.camera's picture is %u x %u pixels, needs at least 1 x 1", call,
                          camera->width, camera->height);
     if (!(camera->nearest >= 0.0f) || !isfinite(camera->nearest))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.camera.nearest is %g, needs a positive number, or 0 for automatic", call,
             (double)camera->nearest);
     return TML_OK;
@@ -949,19 +950,20 @@ static tml_status check_desc(const tml_subdivider *subdivider,
     if (status != TML_OK)
         return status;
     if ((unsigned)desc->criterion > TML_SPLIT_KERNEL)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.criterion is %d, needs 0 to 4", call,
-                         (int)desc->criterion);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.criterion is %d, needs 0 to 4",
+                         call, (int)desc->criterion);
     bool is_default = desc->criterion == TML_SPLIT_KERNEL && desc->threshold == 0.0f;
     if (!is_default && (!(desc->threshold > 0.0f) || !isfinite(desc->threshold)))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.threshold is %g, needs a positive number", call,
                          (double)desc->threshold);
     if (desc->max_depth > TML_SUBDIVIDE_MAX_LEVELS)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.max_depth is %u, needs at most %d",
-                         call, desc->max_depth, TML_SUBDIVIDE_MAX_LEVELS);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.max_depth is %u, needs at most %d", call, desc->max_depth,
+                         TML_SUBDIVIDE_MAX_LEVELS);
     if (desc->budget && desc->budget < subdivider->info.triangle_count)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.budget is %llu, needs at least the mesh's own %llu triangles, or 0 for "
             "none",
             call, (unsigned long long)desc->budget,
@@ -975,7 +977,7 @@ static tml_status check_desc(const tml_subdivider *subdivider,
                     (kernel->param_count == 3 || kernel->params[3] == TML_PARAM_PARAMS);
         if (!fits)
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: desc.kernel %s, needs float f(vec3 a, vec3 b, vec3 m) or with tml_params "
                 "behind",
                 call, kernel ? "has other parameters or another result" : "is NULL");
@@ -992,15 +994,15 @@ static tml_status set_nearest(adaptive_run *run)
         map_to(run, subdivide_depth, MAP_ARGS(level_points(run, 0, 0), memory->camera), count,
                &memory->depths);
     if (status == TML_OK)
-        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_MAX,
+        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
                                                          .in = memory->depths.buffer,
                                                          .length = {.count = count},
                                                          .out = memory->worst});
     return status != TML_OK
                ? status
-               : tml_map_stream(run->tml, &(tml_map_desc){.kernel = subdivide_nearest,
-                                                          .in = {memory->camera, memory->worst},
-                                                          .out = memory->camera});
+               : tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_nearest,
+                                                   .in = {memory->camera, memory->worst},
+                                                   .out = memory->camera});
 }
 
 static tml_status set_camera(adaptive_run *run)
@@ -1012,7 +1014,7 @@ static tml_status set_camera(adaptive_run *run)
     words[17] = 0.5f * (float)camera->height;
     words[18] = camera->nearest;
     words[19] = camera->everywhere ? 1.0f : 0.0f;
-    tml_status status = tml_write(run->tml, run->memory->camera, 0, 20, words);
+    tml_status status = tml_buffer_write(run->tml, run->memory->camera, 0, 20, words);
     return status != TML_OK || camera->nearest > 0.0f ? status : set_nearest(run);
 }
 
@@ -1119,7 +1121,7 @@ static tml_status meet_budget(adaptive_run *run, float threshold)
     }
     if (status == TML_OK && run->is_beyond)
         return tml_error(
-            run->tml, TML_INVALID_ARGUMENT,
+            run->tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: desc.budget of %llu triangles is too small for creases that wear off, which "
             "are split whatever the threshold; give more, or a smaller max_depth",
             call, (unsigned long long)budget);

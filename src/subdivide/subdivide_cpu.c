@@ -365,9 +365,9 @@ static void triangles_task(void *argument, uint32_t block)
 /* A buffer's memory, which on this engine is the host's. */
 static tml_status host_memory(tml_context *tml, tml_buffer buffer, void **out)
 {
-    tml_status status = tml_map(tml, buffer, out);
+    tml_status status = tml_buffer_map(tml, buffer, out);
     if (status == TML_OK)
-        tml_unmap(tml, buffer);
+        tml_buffer_unmap(tml, buffer);
     return status;
 }
 
@@ -406,8 +406,9 @@ static uint32_t blocks_of(uint32_t count)
 
 static tml_status finish(tml_context *tml)
 {
-    return tml_is_cancelled(tml) ? tml_error(tml, TML_CANCELLED, "tml_subdivide_uniform: cancelled")
-                                 : TML_OK;
+    return tml_is_cancelled(tml)
+               ? tml_error(tml, TML_ERROR_CANCELLED, "tml_subdivide_uniform: cancelled")
+               : TML_OK;
 }
 
 bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)

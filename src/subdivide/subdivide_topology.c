@@ -29,7 +29,7 @@ static uint32_t prev_half(uint32_t h)
 static tml_status out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(
-        tml, TML_OUT_OF_MEMORY,
+        tml, TML_ERROR_OUT_OF_MEMORY,
         "%s: no memory for %llu bytes on the host; the mesh's half-edges need about 60 a "
         "triangle",
         call, (unsigned long long)size);
@@ -146,13 +146,13 @@ static tml_status refuse_edge(tml_context *tml, const subdivide_mesh *mesh, cons
     uint32_t a = mesh->corners[h], b = mesh->corners[next_half(h)];
     if (count > 2)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: edge %u-%u is used by %zu triangles (%u, %u, %u%s), needs one or two; "
             "take the others away, or set desc.fix",
             call, a, b, count, h / 3, group[1].half / 3, group[2].half / 3,
             count > 3 ? " ..." : "");
     return tml_error(
-        tml, TML_INVALID_ARGUMENT,
+        tml, TML_ERROR_INVALID_ARGUMENT,
         "%s: triangles %u and %u both run along edge %u-%u from %u to %u, so one of them is "
         "wound the wrong way round; reverse it, or set desc.fix",
         call, h / 3, group[1].half / 3, a, b, a, b);
@@ -265,7 +265,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
         if (mesh->starts[vertex] != SUBDIVIDE_NONE) {
             if (further == FANS_REFUSED) {
                 status = tml_error(
-                    tml, TML_INVALID_ARGUMENT,
+                    tml, TML_ERROR_INVALID_ARGUMENT,
                     "%s: vertex %u joins triangles that share no edge there: those around edge "
                     "%u-%u "
                     "(triangle %u) and those around edge %u-%u (triangle %u); give each fan a "
@@ -392,7 +392,7 @@ static tml_status check_positions(tml_context *tml, const subdivide_input *input
 {
     for (uint64_t i = 0; i < 3 * input->vertex_count; i++)
         if (!isfinite(input->positions[i]))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: coordinate %u of position %llu is %g, needs a finite number",
                              call, (unsigned)(i % 3), (unsigned long long)(i / 3),
                              (double)input->positions[i]);
@@ -421,7 +421,7 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
         for (uint32_t k = 0; k < 3; k++)
             if (corner[k] >= input->vertex_count)
                 return tml_error(
-                    tml, TML_INVALID_ARGUMENT,
+                    tml, TML_ERROR_INVALID_ARGUMENT,
                     "%s: corner %u of triangle %llu is vertex %u, needs less than %llu, the "
                     "count of positions",
                     call, k, (unsigned long long)t, corner[k],
@@ -429,7 +429,7 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
         bool is_flat = corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0];
         if (is_flat && !input->fix)
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: triangle %llu has vertices %u, %u and %u: one of its edges leads from a "
                 "vertex to itself; leave it out, or set desc.fix",
                 call, (unsigned long long)t, corner[0], corner[1], corner[2]);
@@ -556,7 +556,7 @@ static tml_status check_sharpness(tml_context *tml, const char *field, uint64_t 
                                   float *out)
 {
     if (!(given >= 0.0f))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s[%llu] is %g, needs 0 (smooth) to 10 (infinitely sharp)", call,
                          field, (unsigned long long)i, (double)given);
     *out = TML_MIN_OF(given, SUBDIVIDE_INFINITE);
@@ -582,7 +582,7 @@ static tml_status read_creases(tml_context *tml, const subdivide_input *input,
                            ? bins_find(bins, ends[0], ends[1], &group)
                            : 0;
         if (count == 0 && !input->fix) /* what was mended may have taken the edge away */
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: desc.crease_edges[%llu] is %u-%u, which is no edge of the mesh",
                              call, (unsigned long long)i, ends[0], ends[1]);
         for (size_t k = 0; k < count; k++)
@@ -599,7 +599,7 @@ static tml_status read_corners(tml_context *tml, const subdivide_input *input, s
         uint32_t vertex = input->corners[i];
         if (vertex >= input->vertex_count)
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "%s: desc.corners[%llu] is vertex %u, needs less than %llu, the count of "
                 "positions",
                 call, (unsigned long long)i, vertex, (unsigned long long)input->vertex_count);
@@ -725,7 +725,7 @@ static tml_status copy_channel_triangles(tml_context *tml, const subdivide_mesh 
             uint32_t value = corner[is_flipped && k ? 3 - k : k];
             if (value >= value_count)
                 return tml_error(
-                    tml, TML_INVALID_ARGUMENT,
+                    tml, TML_ERROR_INVALID_ARGUMENT,
                     "%s: channels[%u]: corner %u of triangle %llu has value %u, needs less "
                     "than %llu, the count of values",
                     call, number, k, (unsigned long long)origin, value,

@@ -40,7 +40,7 @@ static tml_status map(tml_context *tml, const tml_kernel *kernel, const subdivid
                          .length = {.count = count},
                          .out = out};
     memcpy(desc.in, in, sizeof desc.in);
-    return tml_map_stream(tml, &desc);
+    return tml_map(tml, &desc);
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -241,14 +241,14 @@ static tml_status count_all(const tml_subdivider *subdivider, const char *name, 
                             subdivide_counts *out)
 {
     if (levels > TML_SUBDIVIDE_MAX_LEVELS)
-        return tml_error(subdivider->tml, TML_INVALID_ARGUMENT, "%s: levels is %u, needs 0 to %d",
-                         name, levels, TML_SUBDIVIDE_MAX_LEVELS);
+        return tml_error(subdivider->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: levels is %u, needs 0 to %d", name, levels, TML_SUBDIVIDE_MAX_LEVELS);
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         subdivide_level level = subdivider->topologies[t].levels[0];
         for (uint32_t l = 0; l < levels; l++) {
             if (level.triangle_count > max_parents || level.vertex_count > 0x3fffffffu)
                 return tml_error(
-                    subdivider->tml, TML_UNSUPPORTED,
+                    subdivider->tml, TML_ERROR_UNSUPPORTED,
                     "%s: levels is %u, but level %u already has %llu triangles, can be at "
                     "most %llu; take fewer levels, or divide the mesh",
                     name, levels, l, (unsigned long long)level.triangle_count,

@@ -21,7 +21,7 @@ typedef struct filter {
 
 static tml_status out_of_memory(tml_context *tml, uint64_t size)
 {
-    return tml_error(tml, TML_OUT_OF_MEMORY,
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                      "tml_surface: no memory for %llu bytes to filter the mesh; leave out "
                      "largest_component and drop_degenerate, or surface a region at a time",
                      (unsigned long long)size);
@@ -31,7 +31,7 @@ static tml_status stop_if_cancelled(tml_context *tml, uint64_t triangle)
 {
     if (triangle % BLOCK || !tml_is_cancelled(tml))
         return TML_OK;
-    return tml_error(tml, TML_CANCELLED, "tml_surface: cancelled while filtering the mesh");
+    return tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled while filtering the mesh");
 }
 
 static void set_index(const mesh_arrays *mesh, uint64_t i, uint64_t vertex)
@@ -259,7 +259,7 @@ static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
             part->vertex_count > mesh->vertex_count - vertices ||
             part->triangle_count > mesh->triangle_count - triangles)
             return tml_error(
-                tml, TML_INVALID_ARGUMENT,
+                tml, TML_ERROR_INVALID_ARGUMENT,
                 "tml_mesh_clean: mesh.parts[%u] has vertices [%llu, +%llu) and triangles [%llu, "
                 "+%llu), needs to begin at %llu and %llu and to end within %llu and %llu",
                 p, (unsigned long long)part->vertex_first, (unsigned long long)part->vertex_count,
@@ -271,7 +271,7 @@ static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
     }
     if (vertices == mesh->vertex_count && triangles == mesh->triangle_count)
         return TML_OK;
-    return tml_error(tml, TML_INVALID_ARGUMENT,
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "tml_mesh_clean: mesh.parts have %llu vertices and %llu triangles, need the "
                      "mesh's %llu and %llu; one part may be all of it",
                      (unsigned long long)vertices, (unsigned long long)triangles,
@@ -289,7 +289,7 @@ static tml_status check_indices(tml_context *tml, const mesh_arrays *mesh)
             uint64_t vertex = corner_vertex(mesh, i);
             if (vertex - part->vertex_first >= part->vertex_count)
                 return tml_error(
-                    tml, TML_INVALID_ARGUMENT,
+                    tml, TML_ERROR_INVALID_ARGUMENT,
                     "tml_mesh_clean: mesh.indices: corner %u of triangle %llu is vertex %llu, "
                     "needs "
                     "one of part %u's [%llu, +%llu)",

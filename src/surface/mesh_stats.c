@@ -32,7 +32,7 @@ static uint64_t corner_vertex(const mesh_view *mesh, uint64_t corner)
 
 static tml_status out_of_memory(tml_context *tml, uint64_t size)
 {
-    return tml_error(tml, TML_OUT_OF_MEMORY,
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                      "tml_mesh_examine: no memory for %llu bytes; components_only needs less",
                      (unsigned long long)size);
 }
@@ -44,7 +44,7 @@ static tml_status report(tml_context *tml, const char *stage, double first, doub
 {
     if (i % BLOCK || tml_progress(tml, stage, first + (last - first) * (double)i / (double)count))
         return TML_OK;
-    return tml_error(tml, TML_CANCELLED, "tml_mesh_examine: cancelled");
+    return tml_error(tml, TML_ERROR_CANCELLED, "tml_mesh_examine: cancelled");
 }
 
 static tml_status check_indices(const mesh_view *mesh)
@@ -52,7 +52,7 @@ static tml_status check_indices(const mesh_view *mesh)
     for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
         if (corner_vertex(mesh, i) >= mesh->vertex_count)
             return tml_error(
-                mesh->tml, TML_INVALID_ARGUMENT,
+                mesh->tml, TML_ERROR_INVALID_ARGUMENT,
                 "tml_mesh_examine: indices: corner %u of triangle %llu is vertex %llu, "
                 "needs less than %llu, the count of vertices",
                 (unsigned)(i % 3), (unsigned long long)(i / 3),
@@ -251,20 +251,20 @@ static tml_status mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer
         return status;
 
     void *positions = NULL, *corners = NULL;
-    status = tml_map(tml, vertices, &positions);
+    status = tml_buffer_map(tml, vertices, &positions);
     if (status != TML_OK)
         return status;
-    status = tml_map(tml, indices, &corners);
+    status = tml_buffer_map(tml, indices, &corners);
     if (status == TML_OK) {
         mesh_view mesh = {.tml = tml, .positions = positions, .indices = corners};
         tml_type index_type = TML_TYPE_NONE;
-        tml_buffer_info(tml, vertices, NULL, &mesh.vertex_count);
-        tml_buffer_info(tml, indices, &index_type, &mesh.triangle_count);
+        tml_buffer_describe(tml, vertices, NULL, &mesh.vertex_count);
+        tml_buffer_describe(tml, indices, &index_type, &mesh.triangle_count);
         mesh.indices64 = tml_type_scalar(index_type) == TML_U64;
         status = examine(&mesh, components_only, &stats);
-        tml_unmap(tml, indices);
+        tml_buffer_unmap(tml, indices);
     }
-    tml_unmap(tml, vertices);
+    tml_buffer_unmap(tml, vertices);
     if (status == TML_OK)
         *out = stats;
     return status;

@@ -17,9 +17,8 @@ static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
     array->size = array->memory ? (size_t)size : 0;
     if (array->memory)
         return TML_OK;
-    return tml_error(tml, TML_OUT_OF_MEMORY,
-                     "tml_surface_stream: no memory for %" PRIu64
-                     " bytes of soup; make desc.memory "
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                     "tml_surface_slabs: no memory for %" PRIu64 " bytes of soup; make desc.memory "
                      "or slab_layers less",
                      size);
 }

@@ -32,7 +32,7 @@ void surface_time(tml_surface_result *result, const char *stage, double seconds)
 
 static tml_status invalid(tml_context *tml, const char *what)
 {
-    return tml_error(tml, TML_INVALID_ARGUMENT, "tml_surface: %s", what);
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_surface: %s", what);
 }
 
 /* Zeroed spacing and direction become 1 and the identity; refuses what has no inverse. */
@@ -44,8 +44,8 @@ tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_gr
     for (int i = 0; i < 9; i++) {
         no_direction = no_direction && grid->direction[i] == 0;
         if (!isfinite(grid->direction[i]))
-            return tml_error(tml, TML_INVALID_ARGUMENT, "%s: grid.direction[%d] is not finite",
-                             call, i);
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: grid.direction[%d] is not finite", call, i);
     }
     for (int i = 0; i < 3; i++) {
         if (no_direction)
@@ -53,12 +53,12 @@ tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_gr
         if (grid->spacing[0] == 0 && grid->spacing[1] == 0 && grid->spacing[2] == 0)
             out->spacing[i] = 1;
         if (!(out->spacing[i] > 0) || !isfinite(out->spacing[i]))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: grid.spacing[%d] is %g, needs a positive number", call, i,
                              out->spacing[i]);
         if (!isfinite(grid->origin[i]))
-            return tml_error(tml, TML_INVALID_ARGUMENT, "%s: grid.origin[%d] is not finite", call,
-                             i);
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: grid.origin[%d] is not finite",
+                             call, i);
     }
     return TML_OK;
 }
@@ -68,14 +68,14 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
                               uint64_t *count)
 {
     if (dims[0] == 0 || dims[1] == 0 || dims[2] == 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          ", needs at least one sample on each axis",
                          call, dims[0], dims[1], dims[2]);
     /* Rows are numbered with 32 bits within a slice, columns within a row. */
     if (dims[0] > INT32_MAX || dims[1] > INT32_MAX || dims[2] > INT32_MAX ||
         dims[0] * dims[1] > UINT32_MAX / 4 || !tml_mul(dims[0] * dims[1], dims[2], count))
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          ", more than 2^30 samples in a slice",
                          call, dims[0], dims[1], dims[2]);
@@ -103,7 +103,7 @@ tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
         return invalid(tml, "grid.direction has no inverse: its columns lie in a plane");
     for (int c = 0; c < 3; c++) {
         if (!isfinite(position_origin[c]))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_surface: desc.position_origin[%d] is not finite", c);
         plan->origin[c] = grid->origin[c] - position_origin[c];
         for (int a = 0; a < 3; a++)
@@ -120,7 +120,7 @@ tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_
     for (int a = 0; a < 3; a++) {
         uint64_t first = region->first[a], count = region->count[a];
         if (first >= dims[a] || count > dims[a] - first)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: region on axis %d is [%" PRIu64 ", +%" PRIu64
                              "), outside the volume's %" PRIu64 " samples",
                              call, a, first, count, dims[a]);
@@ -159,7 +159,7 @@ static tml_status check_optional(tml_context *tml, const char *call, const optio
                                  size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (tml_is_none(buffers[i].buffer))
+        if (tml_buffer_is_none(buffers[i].buffer))
             continue;
         tml_status status = (buffers[i].samples ? surface_check_samples : tml_check_buffer)(
             tml, call, buffers[i].field, buffers[i].buffer, buffers[i].types, buffers[i].count);
@@ -176,7 +176,7 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
 {
     uint64_t count = 0;
     tml_status status = TML_OK;
-    bool has_volume = !tml_is_none(desc->volume);
+    bool has_volume = !tml_buffer_is_none(desc->volume);
     if (has_volume == (desc->field != NULL))
         return invalid(tml, "needs either desc.volume or desc.field");
     if (has_volume) {
@@ -188,10 +188,10 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
         plan->volume = tml_slot_of(tml, desc->volume);
         plan->type = plan->volume->type;
     } else {
-        if (!tml_is_none(desc->mask) || !tml_is_none(desc->attribute) ||
-            !tml_is_none(desc->index) || desc->label_count || desc->all_labels)
+        if (!tml_buffer_is_none(desc->mask) || !tml_buffer_is_none(desc->attribute) ||
+            !tml_buffer_is_none(desc->index) || desc->label_count || desc->all_labels)
             return tml_error(
-                tml, TML_UNSUPPORTED,
+                tml, TML_ERROR_UNSUPPORTED,
                 "tml_surface: mask, attribute, index and labels need desc.volume; evaluate "
                 "the field into one with tml_field");
         if ((status = tml_field_resolve(tml, desc->field, field, NULL)) != TML_OK ||
@@ -232,13 +232,13 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
     if (!labels && (desc->isovalues != NULL) != (desc->isovalue_count > 0))
         return invalid(tml, "desc.isovalues and desc.isovalue_count go together");
     if (desc->isovalue_count > ISOVALUES_MAX || desc->label_count > LABELS_MAX)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface: %" PRIu32 " isovalues and %" PRIu32
                          " labels, at most %d and %d; make several calls",
                          desc->isovalue_count, desc->label_count, ISOVALUES_MAX, LABELS_MAX);
     if (labels && tml_type_is_float(plan->type))
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_surface: desc.volume (with labels) has elements of %s, needs integers",
             tml_type_name(plan->type));
     plan->labels = labels;
@@ -249,8 +249,8 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                                                  : 1;
     plan->parts = tml_alloc_array(tml, plan->part_capacity, sizeof *plan->parts);
     if (!plan->parts)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for %" PRIu32 " parts",
-                         plan->part_capacity);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface: no memory for %" PRIu32 " parts", plan->part_capacity);
     plan->part_count = desc->all_labels ? 1 : plan->part_capacity;
     for (uint32_t p = 0; p < plan->part_count; p++) {
         surface_part *part = &plan->parts[p];
@@ -258,7 +258,7 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
         if (desc->label_count) {
             part->label = desc->labels[p];
             if (surface_label(plan->type, part->label) != part->label)
-                return tml_error(tml, TML_INVALID_ARGUMENT,
+                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                                  "tml_surface: desc.labels[%" PRIu32 "] is %" PRIu64
                                  ", which is no value of type %s",
                                  p, part->label, tml_type_name(plan->type));
@@ -286,7 +286,7 @@ static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_
     plan->scratch_limit = SIZE_MAX;
     for (*size = op->scratch_size ? op->scratch_size(tml, plan) : 0; *size;) {
         tml_status status = tml_scratch(tml, "tml_surface", *size, scratch);
-        if (status != TML_OUT_OF_DEVICE_MEMORY)
+        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
             return status;
         plan->scratch_limit = *size / 2;
         size_t less = op->scratch_size(tml, plan);
@@ -304,7 +304,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
 {
     const tml_engine_op *op = surface_engine(tml)->op;
     if (!op)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
                          tml->engine->name);
     plan->stage = stage;
     if (stage != SURFACE_END) /* which may follow a failure */
@@ -312,7 +312,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     if (op->supports && !op->supports(tml, plan))
         return tml->error[0]
                    ? tml->error_status /* the engine has said why */
-                   : tml_error(tml, TML_UNSUPPORTED,
+                   : tml_error(tml, TML_ERROR_UNSUPPORTED,
                                "tml_surface: the %s engine cannot do this on %s: "
                                "samples of %s",
                                tml->engine->name, tml->device.name, tml_type_name(plan->type));
@@ -331,13 +331,13 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
 static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     void *samples = NULL;
-    tml_status status = tml_map(tml, desc->volume, &samples);
+    tml_status status = tml_buffer_map(tml, desc->volume, &samples);
     if (status != TML_OK)
         return status;
     plan->progress_first = 0.0;
     plan->progress_last = 0.1;
     status = surface_labels(tml, plan, samples);
-    tml_unmap(tml, desc->volume);
+    tml_buffer_unmap(tml, desc->volume);
     return status;
 }
 
@@ -371,7 +371,7 @@ static tml_status outputs_check(tml_context *tml, const char *call, const output
 {
     for (size_t i = 0; i < count; i++) {
         const output *out = &outputs[i];
-        if (!out->wanted || tml_is_none(out->given))
+        if (!out->wanted || tml_buffer_is_none(out->given))
             continue;
         const tml_type types[] = {out->type, TML_TYPE_NONE};
         tml_status status = tml_check_buffer(tml, call, out->field, out->given, types, 0);
@@ -389,10 +389,10 @@ static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
         if (!out->wanted)
             continue;
         uint64_t room;
-        if (!tml_is_none(out->given)) {
-            tml_buffer_info(tml, out->given, NULL, &room);
+        if (!tml_buffer_is_none(out->given)) {
+            tml_buffer_describe(tml, out->given, NULL, &room);
             if (room < out->count)
-                return tml_error(tml, TML_CAPACITY,
+                return tml_error(tml, TML_ERROR_CAPACITY,
                                  "tml_surface: %s has %" PRIu64 " elements, needs %" PRIu64,
                                  out->field, room, out->count);
             *out->result = out->given;
@@ -433,17 +433,17 @@ static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, outpu
                                      size_t count)
 {
     tml_status status = outputs_make(tml, outputs, count);
-    if (status == TML_OUT_OF_DEVICE_MEMORY && tml_reserved(tml) > 0) {
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && tml_reserved(tml) > 0) {
         outputs_destroy(tml, outputs, count);
         tml_scratch_release(tml);
         plan->kept_scratch = 0;
         status = outputs_make(tml, outputs, count);
     }
-    if (status != TML_OUT_OF_DEVICE_MEMORY)
+    if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
     uint64_t size = 0;
     for (size_t i = 0; i < count; i++)
-        if (outputs[i].wanted && tml_is_none(outputs[i].given))
+        if (outputs[i].wanted && tml_buffer_is_none(outputs[i].given))
             size += outputs[i].count * tml_type_size(outputs[i].type);
     return tml_error(tml, status, "tml_surface: the mesh is %" PRIu64 " bytes, too many: %s", size,
                      tml_last_error(tml));
@@ -553,8 +553,8 @@ static tml_status mesh_map(tml_context *tml, const tml_surface_result *work, map
                          {NULL}};
     tml_status status = TML_OK;
     for (int i = 0; i < OUTPUTS && status == TML_OK; i++)
-        if (!tml_is_none(out->buffers[i]))
-            status = tml_map(tml, out->buffers[i], &out->memory[i]);
+        if (!tml_buffer_is_none(out->buffers[i]))
+            status = tml_buffer_map(tml, out->buffers[i], &out->memory[i]);
     return status;
 }
 
@@ -562,7 +562,7 @@ static void mesh_unmap(tml_context *tml, const mapped_mesh *mesh)
 {
     for (int i = 0; i < OUTPUTS; i++)
         if (mesh->memory[i])
-            tml_unmap(tml, mesh->buffers[i]);
+            tml_buffer_unmap(tml, mesh->buffers[i]);
 }
 
 /* Brings the mesh into the final outputs. */
@@ -578,14 +578,14 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup
                   {mesh->values, to->vertex_values, 1}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++) {
-        if (tml_is_none(arrays[i].out) || mesh->vertex_count == 0)
+        if (tml_buffer_is_none(arrays[i].out) || mesh->vertex_count == 0)
             continue;
         if (!soup) {
-            status = tml_write(tml, arrays[i].out, 0, mesh->vertex_count, arrays[i].in);
+            status = tml_buffer_write(tml, arrays[i].out, 0, mesh->vertex_count, arrays[i].in);
             continue;
         }
         void *out = NULL;
-        status = tml_map(tml, arrays[i].out, &out);
+        status = tml_buffer_map(tml, arrays[i].out, &out);
         if (status != TML_OK)
             return status;
         gather_job job = {arrays[i].in,       out,
@@ -593,10 +593,10 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup
                           mesh->vertex_count, arrays[i].components};
         tml_parallel_for(tml, (uint32_t)((mesh->vertex_count + GATHER_BLOCK - 1) / GATHER_BLOCK),
                          gather_task, &job);
-        tml_unmap(tml, arrays[i].out);
+        tml_buffer_unmap(tml, arrays[i].out);
     }
     if (status == TML_OK && !soup && mesh->triangle_count)
-        status = tml_write(tml, to->indices, 0, mesh->triangle_count, mesh->indices);
+        status = tml_buffer_write(tml, to->indices, 0, mesh->triangle_count, mesh->indices);
     return status;
 }
 
@@ -674,7 +674,8 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
     out->parts = tml_alloc_array(tml, plan->part_count, sizeof *out->parts);
     out->part_count = plan->part_count;
     if (!out->parts && plan->part_count)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the table of parts");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface: no memory for the table of parts");
     for (uint32_t p = 0; p < plan->part_count; p++) {
         surface_part *part = &plan->parts[p];
         part->vertex_first = out->vertex_count;
@@ -705,7 +706,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         return status;
     bool too_many = out->vertex_count > (uint64_t)UINT32_MAX + 1;
     if (too_many && !desc->indices64 && !desc->soup)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: %" PRIu64
                          " vertices need 64-bit indices; set desc.indices64",
                          out->vertex_count);
@@ -772,7 +773,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
         uint64_t vertices = out->vertex_count, triangles = out->triangle_count;
         tml_free(tml, out->parts, parts_size(out->part_count));
         *out = (tml_surface_result){0};
-        if (status == TML_CAPACITY) {
+        if (status == TML_ERROR_CAPACITY) {
             out->vertex_count = vertices;
             out->triangle_count = triangles;
         }
@@ -820,11 +821,11 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     plan->part_count = plan->part_capacity = 1;
     if (surface->field || wants_labels(surface) || surface->isovalues || surface->soup ||
         surface->largest_component || surface->drop_degenerate)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: desc.surface asks for a field, labels, several "
                          "isovalues, a soup or a filter; tml_surface does those");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
                          "iso is not finite");
     tml_grid grid = {0};
@@ -839,7 +840,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         return status;
     if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
         (plan->attribute && plan->attribute->on_host))
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: volume, mask or attribute lies on the host "
                          "(tml_buffer_desc.host); tml_surface reads it there");
     job->part.iso = surface->iso;
@@ -848,15 +849,15 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     surface_drop_flat_parts(plan);
     outputs_describe(surface, plan, false, 0, 0, &job->result, plan, job->outputs);
     for (int i = 0; i < OUTPUTS; i++)
-        if (job->outputs[i].wanted && tml_is_none(job->outputs[i].given))
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+        if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_surface_enqueue: %s is no buffer; it makes none itself",
                              job->outputs[i].field);
     if ((status = outputs_check(tml, "tml_surface_enqueue", job->outputs, OUTPUTS)) != TML_OK ||
         (status = outputs_make(tml, job->outputs, OUTPUTS)) != TML_OK)
         return status;
     if (desc->iso_index == UINT64_MAX)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.iso_index is %" PRIu64
                          ", needs an element of desc.iso",
                          desc->iso_index);
@@ -894,12 +895,12 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
     tml_status status = TML_OK;
     for (int i = 0; i < OUTPUTS && status == TML_OK; i++) {
         void *memory = NULL;
-        if (tml_is_none(arrays[i].from) || arrays[i].count == 0)
+        if (tml_buffer_is_none(arrays[i].from) || arrays[i].count == 0)
             continue;
-        status = tml_map(tml, arrays[i].from, &memory);
+        status = tml_buffer_map(tml, arrays[i].from, &memory);
         if (status == TML_OK) {
-            status = tml_write(tml, arrays[i].to, 0, arrays[i].count, memory);
-            tml_unmap(tml, arrays[i].from);
+            status = tml_buffer_write(tml, arrays[i].to, 0, arrays[i].count, memory);
+            tml_buffer_unmap(tml, arrays[i].from);
         }
     }
     return status;
@@ -914,14 +915,14 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqu
         narrow[i] = (uint32_t)TML_MIN_OF(wide[i], (uint64_t)UINT32_MAX);
     tml_status status = TML_OK;
     if (job->plan.counts)
-        status = tml_write(tml, desc->counts, 0, 2,
-                           job->plan.counts->type == TML_U64 ? (const void *)wide : narrow);
+        status = tml_buffer_write(tml, desc->counts, 0, 2,
+                                  job->plan.counts->type == TML_U64 ? (const void *)wide : narrow);
     if (status != TML_OK || !job->plan.draw)
         return status;
     uint64_t triangles = TML_MIN_OF(mesh->triangle_count, job->plan.triangle_capacity);
     const uint32_t draw[5] = {(uint32_t)TML_MIN_OF(3 * triangles, (uint64_t)UINT32_MAX), 1, 0, 0,
                               0};
-    return tml_write(tml, desc->draw, 0, 5, draw);
+    return tml_buffer_write(tml, desc->draw, 0, 5, draw);
 }
 
 /* For engines whose counts are on the host anyway: the whole surface, then what fits of it. */
@@ -932,7 +933,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     tml_surface_result mesh = {0};
     if (job->plan.iso_on_device) {
         float iso;
-        tml_status status = tml_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
+        tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
         if (status != TML_OK)
             return status;
         if (isnan(iso))

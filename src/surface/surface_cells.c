@@ -112,7 +112,7 @@ static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, ui
     void *samples = NULL, *mask = NULL;
     surface_box region;
     if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2 || !isfinite(desc->iso))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_cells: needs two samples along each axis and a finite iso");
     tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
     if (status == TML_OK)
@@ -120,15 +120,15 @@ static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, ui
     if (status == TML_OK)
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume", desc->volume,
                                            types, count);
-    if (status == TML_OK && !tml_is_none(desc->mask))
+    if (status == TML_OK && !tml_buffer_is_none(desc->mask))
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
                                            mask_types, count);
     if (status == TML_OK)
-        status = tml_map(tml, desc->volume, &samples);
+        status = tml_buffer_map(tml, desc->volume, &samples);
     if (status != TML_OK)
         return status;
-    if (!tml_is_none(desc->mask))
-        status = tml_map(tml, desc->mask, &mask);
+    if (!tml_buffer_is_none(desc->mask))
+        status = tml_buffer_map(tml, desc->mask, &mask);
     tml_type type = tml_slot_of(tml, desc->volume)->type;
     cell_job job = {.dims = dims,
                     .region = &region,
@@ -140,8 +140,8 @@ static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, ui
     if (status == TML_OK)
         tml_parallel_for(tml, (uint32_t)(dims[2] - 1), count_slice, (void *[2]){&job, cells});
     if (mask)
-        tml_unmap(tml, desc->mask);
-    tml_unmap(tml, desc->volume);
+        tml_buffer_unmap(tml, desc->mask);
+    tml_buffer_unmap(tml, desc->volume);
     return status;
 }
 

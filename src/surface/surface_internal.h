@@ -158,7 +158,7 @@ surface_limits surface_limits_of_label(tml_type type, uint64_t label);
  * part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
-/* What tml_surface and tml_surface_stream share (surface.c). The first four resolve a desc into a plan
+/* What tml_surface and tml_surface_slabs share (surface.c). The first four resolve a desc into a plan
  * and name what is wrong; parts are one block, freed by the caller. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out);

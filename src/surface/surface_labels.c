@@ -88,7 +88,7 @@ static tml_status part_of(label_parts *all, uint64_t label, surface_part **out)
     uint32_t *place = table_place(all, label);
     if (!*place) {
         if (plan->part_count == plan->part_capacity)
-            return tml_error(all->tml, TML_UNSUPPORTED,
+            return tml_error(all->tml, TML_ERROR_UNSUPPORTED,
                              "tml_surface: the volume has more than %" PRIu32
                              " labels; name the ones wanted in desc.labels",
                              plan->part_capacity);
@@ -173,7 +173,8 @@ tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samp
         plan->part_count = 0;
         all.table = tml_alloc_array(tml, TABLE_SIZE, sizeof *all.table);
         if (!all.table)
-            return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory to find labels in");
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                             "tml_surface: no memory to find labels in");
         memset(all.table, 0, TABLE_SIZE * sizeof *all.table);
     }
     for (uint32_t p = 0; p < plan->part_count; p++)
@@ -183,7 +184,7 @@ tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samp
         if (!tml_progress(tml, "labels",
                           plan->progress_first +
                               (plan->progress_last - plan->progress_first) * done))
-            status = tml_error(tml, TML_CANCELLED, "tml_surface: cancelled");
+            status = tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
         for (uint64_t y = 0; y < region.count[1] && status == TML_OK; y++)
             status = take_row(&all, &region, samples, region.first[1] + y, region.first[2] + z);
     }

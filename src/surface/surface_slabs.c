@@ -42,7 +42,7 @@ typedef struct slab {
 
 typedef struct stream {
     tml_context *tml;
-    const tml_surface_stream_desc *desc;
+    const tml_surface_slabs_desc *desc;
     surface_plan plan;
     surface_box region;
     uint64_t own_first, own_end; /* of this share */
@@ -61,43 +61,43 @@ typedef struct stream {
 
 static tml_status bad_desc(tml_context *tml, tml_status status, const char *what)
 {
-    return tml_error(tml, status, "tml_surface_stream: %s", what);
+    return tml_error(tml, status, "tml_surface_slabs: %s", what);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static tml_status check_options(tml_context *tml, const tml_surface_stream_desc *desc)
+static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
     const tml_surface_desc *surface = &desc->surface;
     if (!surface_engine(tml)->takes_slabs)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_surface_stream: the %s engine does not take slabs; open the CPU or "
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface_slabs: the %s engine does not take slabs; open the CPU or "
                          "the Vulkan engine",
                          tml->engine->name);
     if (surface->field && !surface_engine(tml)->numbers_slabs)
-        return tml_error(tml, TML_UNSUPPORTED,
-                         "tml_surface_stream: desc.surface.field: the %s engine takes no slabs of "
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface_slabs: desc.surface.field: the %s engine takes no slabs of "
                          "fields; open the CPU engine",
                          tml->engine->name);
     if (surface->all_labels || surface->largest_component || surface->drop_degenerate)
-        return bad_desc(tml, TML_UNSUPPORTED,
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface asks for all_labels, largest_component or "
                         "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
     if (surface->field &&
-        (!tml_is_none(surface->volume) || desc->type || !tml_is_none(surface->mask) ||
-         desc->has_mask || !tml_is_none(surface->attribute) || desc->attribute_type ||
-         !tml_is_none(surface->index) || surface->label_count))
-        return bad_desc(tml, TML_UNSUPPORTED,
+        (!tml_buffer_is_none(surface->volume) || desc->type || !tml_buffer_is_none(surface->mask) ||
+         desc->has_mask || !tml_buffer_is_none(surface->attribute) || desc->attribute_type ||
+         !tml_buffer_is_none(surface->index) || surface->label_count))
+        return bad_desc(tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface.field stands instead of a volume, and has no mask, "
                         "attribute, index or labels");
-    if (!tml_is_none(surface->vertices) || !tml_is_none(surface->vertex_normals) ||
-        !tml_is_none(surface->vertex_values) || !tml_is_none(surface->indices))
-        return bad_desc(tml, TML_INVALID_ARGUMENT,
+    if (!tml_buffer_is_none(surface->vertices) || !tml_buffer_is_none(surface->vertex_normals) ||
+        !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices))
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface has output buffers; the mesh goes to desc.write");
     if (!desc->write)
-        return bad_desc(tml, TML_INVALID_ARGUMENT, "desc.write is NULL");
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT, "desc.write is NULL");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
-        return bad_desc(tml, TML_INVALID_ARGUMENT,
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface.normals is none of TML_NORMALS_...");
     return TML_OK;
 }
@@ -113,7 +113,7 @@ static tml_status resolve_sources(stream *s, uint64_t count)
     static const tml_type scalars[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
                                        TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
     static const tml_type bytes[] = {TML_U8, TML_TYPE_NONE};
-    const tml_surface_stream_desc *desc = s->desc;
+    const tml_surface_slabs_desc *desc = s->desc;
     const tml_surface_desc *surface = &desc->surface;
     tml_context *tml = s->tml;
     surface_plan *plan = &s->plan;
@@ -129,7 +129,7 @@ static tml_status resolve_sources(stream *s, uint64_t count)
          desc->has_mask ? TML_U8 : TML_TYPE_NONE},
         {"desc.surface.attribute", surface->attribute, scalars, &plan->attribute,
          desc->attribute_type}};
-    s->reads = tml_is_none(surface->volume);
+    s->reads = tml_buffer_is_none(surface->volume);
     if (surface->field) { /* its layers are made where others are read */
         s->sources[TML_SURFACE_VOLUME].type = plan->type = TML_F32;
         s->sources[TML_SURFACE_VOLUME].layer = plan->dims[0] * plan->dims[1] * sizeof(float);
@@ -139,21 +139,22 @@ static tml_status resolve_sources(stream *s, uint64_t count)
     if (s->reads && ((!desc->read && !desc->map) || !is_scalar(desc->type) ||
                      (desc->attribute_type && !is_scalar(desc->attribute_type))))
         return bad_desc(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "without desc.surface.volume needs desc.read or desc.map, and a scalar as desc.type "
             "(and as desc.attribute_type, if any)");
     for (int i = 0; i < SOURCES; i++) {
-        bool is_read = sources[i].read != TML_TYPE_NONE, is_given = !tml_is_none(sources[i].buffer);
+        bool is_read = sources[i].read != TML_TYPE_NONE,
+             is_given = !tml_buffer_is_none(sources[i].buffer);
         if (s->reads ? is_given : is_read)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
-                             "tml_surface_stream: %s: volume, mask and attribute are either all "
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_surface_slabs: %s: volume, mask and attribute are either all "
                              "buffers or all read",
                              sources[i].field);
         if (is_read) {
             s->sources[i].type = sources[i].read;
             s->sources[i].layer = plan->dims[0] * plan->dims[1] * tml_type_size(sources[i].read);
         } else if (is_given) {
-            tml_status status = surface_check_samples(tml, "tml_surface_stream", sources[i].field,
+            tml_status status = surface_check_samples(tml, "tml_surface_slabs", sources[i].field,
                                                       sources[i].buffer, sources[i].types, count);
             if (status != TML_OK)
                 return status;
@@ -161,18 +162,18 @@ static tml_status resolve_sources(stream *s, uint64_t count)
         }
     }
     plan->type = s->reads ? desc->type : plan->volume->type;
-    if (tml_is_none(surface->index))
+    if (tml_buffer_is_none(surface->index))
         return TML_OK;
     static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
     plan->index = tml_slot_of(tml, surface->index);
-    return tml_check_buffer(tml, "tml_surface_stream", "desc.surface.index", surface->index,
+    return tml_check_buffer(tml, "tml_surface_slabs", "desc.surface.index", surface->index,
                             index_types, surface_brick_count(plan->dims));
 }
 
 /* The layers of this share. */
 static tml_status resolve_share(stream *s)
 {
-    const tml_surface_stream_desc *desc = s->desc;
+    const tml_surface_slabs_desc *desc = s->desc;
     uint64_t first = s->region.first[2], end = first + s->region.count[2];
     s->own_first = first;
     s->own_end = end;
@@ -180,14 +181,14 @@ static tml_status resolve_share(stream *s)
         return TML_OK;
     uint64_t count = desc->layer_count;
     if (desc->layer_first < first || desc->layer_first >= end || count > end - desc->layer_first)
-        return tml_error(s->tml, TML_INVALID_ARGUMENT,
-                         "tml_surface_stream: layers [%" PRIu64 ", +%" PRIu64
+        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_slabs: layers [%" PRIu64 ", +%" PRIu64
                          ") are outside the region's [%" PRIu64 ", %" PRIu64 ")",
                          desc->layer_first, count, first, end);
     s->own_first = desc->layer_first;
     s->own_end = count ? s->own_first + count : end;
     if (desc->surface.soup && s->own_end < end)
-        return bad_desc(s->tml, TML_UNSUPPORTED,
+        return bad_desc(s->tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface.soup of a share that does not end the region: its last "
                         "triangles have vertices of the next share");
     return TML_OK;
@@ -213,8 +214,8 @@ static tml_status check_before(const stream *s)
         const tml_surface_part *before = &s->desc->before[p];
         if (!has_numbers(s, before))
             return tml_error(
-                s->tml, TML_INVALID_ARGUMENT,
-                "tml_surface_stream: desc.before[%" PRIu32 "] has %" PRIu64 " vertices and %" PRIu64
+                s->tml, TML_ERROR_INVALID_ARGUMENT,
+                "tml_surface_slabs: desc.before[%" PRIu32 "] has %" PRIu64 " vertices and %" PRIu64
                 " triangles, after which 64 bits do not number this share's; needs the "
                 "counts of the shares before it, added up",
                 p, before->vertex_count, before->triangle_count);
@@ -228,15 +229,15 @@ static tml_status resolve(stream *s)
     tml_grid grid = {0};
     uint64_t count = 0;
     tml_field_desc field = {.grid = surface->grid};
-    tml_status status = tml_refuse_recording(s->tml, "tml_surface_stream", NULL);
+    tml_status status = tml_refuse_recording(s->tml, "tml_surface_slabs", NULL);
     if (status == TML_OK)
         status = check_options(s->tml, s->desc);
     if (status == TML_OK && surface->field)
         status = tml_field_resolve(s->tml, surface->field, &field, NULL);
     if (status == TML_OK)
-        status = surface_resolve_grid(s->tml, "tml_surface_stream", &field.grid, &grid);
+        status = surface_resolve_grid(s->tml, "tml_surface_slabs", &field.grid, &grid);
     if (status == TML_OK)
-        status = surface_check_dims(s->tml, "tml_surface_stream", grid.dims, &count);
+        status = surface_check_dims(s->tml, "tml_surface_slabs", grid.dims, &count);
     if (status != TML_OK)
         return status;
     memcpy(s->plan.dims, grid.dims, sizeof grid.dims);
@@ -349,8 +350,8 @@ static tml_status places_make(stream *s)
         for (int place = 0; place < 2 && source->type; place++) {
             source->places[place] = tml_alloc_array(s->tml, held, source->layer);
             if (!source->places[place])
-                return tml_error(s->tml, TML_OUT_OF_MEMORY,
-                                 "tml_surface_stream: no memory for %" PRIu64 " bytes of %" PRIu64
+                return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
+                                 "tml_surface_slabs: no memory for %" PRIu64 " bytes of %" PRIu64
                                  " layers; make desc.memory or slab_layers less",
                                  source->size, held);
             tml_status status = lend(s, source, place, held, source->places[place]);
@@ -428,7 +429,7 @@ static tml_status lend_mapped(const stream *s, slab_source *source, int place, u
                               const void *samples)
 {
     if (!samples)
-        return bad_desc(s->tml, TML_INVALID_ARGUMENT, "desc.map set no address");
+        return bad_desc(s->tml, TML_ERROR_INVALID_ARGUMENT, "desc.map set no address");
     tml_buffer_destroy(s->tml, source->lent[place]);
     source->lent[place] = (tml_buffer){0, 0};
     return lend(s, source, place, layers, samples);
@@ -447,7 +448,7 @@ static tml_status load_end(stream *s, loading *job)
         return job->status;
     if (job->status != TML_OK)
         return tml_error(s->tml, job->status,
-                         "tml_surface_stream: layers %" PRIu64 " to %" PRIu64
+                         "tml_surface_slabs: layers %" PRIu64 " to %" PRIu64
                          " could not be read: desc.%s returned %s",
                          job->to.held_first, job->to.held_end - 1, s->maps ? "map" : "read",
                          tml_status_name(job->status));
@@ -504,7 +505,7 @@ static void pieces_destroy(stream *s, piece_arrays *arrays)
         if (arrays->copied[i])
             tml_free(s->tml, arrays->memory[i], arrays->copied[i]);
         else if (arrays->memory[i])
-            tml_unmap(s->tml, arrays->buffers[i]);
+            tml_buffer_unmap(s->tml, arrays->buffers[i]);
         tml_buffer_destroy(s->tml, arrays->buffers[i]);
     }
 }
@@ -514,14 +515,14 @@ static tml_status piece_fetch(stream *s, int array, piece_arrays *out)
 {
     const tml_slot *slot = tml_slot_of(s->tml, out->buffers[array]);
     if (surface_engine(s->tml)->numbers_slabs)
-        return tml_map(s->tml, out->buffers[array], (void **)&out->memory[array]);
+        return tml_buffer_map(s->tml, out->buffers[array], (void **)&out->memory[array]);
     if (slot->size == 0)
         return TML_OK;
     out->memory[array] = tml_alloc(s->tml, slot->size);
     if (!out->memory[array])
-        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for a piece of the mesh");
+        return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a piece of the mesh");
     out->copied[array] = slot->size;
-    return tml_read(s->tml, out->buffers[array], out->memory[array]);
+    return tml_buffer_read(s->tml, out->buffers[array], out->memory[array]);
 }
 
 /* Numbers of the slab's vertices become those of the part's, modulo 2^32 or 2^64. */
@@ -616,8 +617,8 @@ static tml_status place_parts(stream *s, uint64_t *vertices, uint64_t *triangles
         *vertices += part->vertex_count;
         *triangles += part->triangle_count;
         if (!s->plan.indices64 && number + part->vertex_count > (uint64_t)UINT32_MAX + 1)
-            return tml_error(s->tml, TML_UNSUPPORTED,
-                             "tml_surface_stream: part %" PRIu32 " has more than %" PRIu64
+            return tml_error(s->tml, TML_ERROR_UNSUPPORTED,
+                             "tml_surface_slabs: part %" PRIu32 " has more than %" PRIu64
                              " vertices, which need 64-bit indices; set desc.surface.indices64",
                              p, number);
     }
@@ -662,7 +663,7 @@ static tml_status run_slab(stream *s, const slab *at)
         return run_halves(s, at);
     piece_arrays arrays = {0};
     status = pieces_make(s, vertices, triangles, middle, to, &arrays);
-    if (status == TML_OUT_OF_DEVICE_MEMORY && layers > 1) {
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && layers > 1) {
         pieces_destroy(s, &arrays);
         return run_halves(s, at);
     }
@@ -723,7 +724,7 @@ static tml_status begin_parts(stream *s)
     uint32_t count = s->plan.part_count;
     s->done = tml_alloc_array(s->tml, count, sizeof *s->done);
     if (!s->done)
-        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
+        return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++) {
         const tml_surface_part *before = s->desc->before ? &s->desc->before[p] : NULL;
         s->done[p] = (tml_surface_part){.value = surface_part_value(&s->plan, &s->plan.parts[p])};
@@ -736,7 +737,7 @@ static tml_status begin_parts(stream *s)
         return TML_OK;
     s->carries = tml_alloc_array(s->tml, count, sizeof *s->carries);
     if (!s->carries)
-        return bad_desc(s->tml, TML_OUT_OF_MEMORY, "no memory for the table of parts");
+        return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++)
         s->carries[p] = (soup_carry){.done = s->done[p].triangle_first};
     return TML_OK;
@@ -760,7 +761,7 @@ static void finish_parts(stream *s)
     }
 }
 
-static tml_status extract_slabs(tml_context *tml, const tml_surface_stream_desc *desc,
+static tml_status extract_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
                                 tml_surface_result *out)
 {
     void *kept = NULL;
@@ -804,8 +805,8 @@ static tml_status extract_slabs(tml_context *tml, const tml_surface_stream_desc 
     return status;
 }
 
-tml_status tml_surface_stream(tml_context *tml, const tml_surface_stream_desc *desc,
-                              tml_surface_result *out)
+tml_status tml_surface_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
+                             tml_surface_result *out)
 {
     if (out)
         *out = (tml_surface_result){0};

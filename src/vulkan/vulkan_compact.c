@@ -88,7 +88,7 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, const vk_pass 
         vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
         vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, pass->first, args.in,
                        &args.values, args.word_counts);
-    } else if (!tml_is_none(keep->flags)) {
+    } else if (!tml_buffer_is_none(keep->flags)) {
         info.module = &vk_shader_flags_keep;
         args.in[0] = vk_address_of(tml, keep->flags) + pass->first;
         info.spec_count = 1;
@@ -278,7 +278,7 @@ static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
 
 static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const compact_job *job)
 {
-    bool has_indices = !tml_is_none(desc->indices);
+    bool has_indices = !tml_buffer_is_none(desc->indices);
     uint32_t payload_count = job->column_count - has_indices;
     uint64_t bound = desc->length.count;
     if (desc->method != TML_METHOD_LOOK_BACK || payload_count > 1)
@@ -300,10 +300,10 @@ static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partiti
                     compact_job *job)
 {
     *job = (compact_job){0};
-    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_is_none(desc->payloads[p].in); p++)
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, vk_address_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
-    if (!tml_is_none(desc->indices))
+    if (!tml_buffer_is_none(desc->indices))
         add_column(job, 0, tml_slot_of(tml, desc->indices));
     job->one_pass = !partition && is_one_pass(tml, desc, job);
 
@@ -367,7 +367,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
 
     uint32_t specs[VK_KERNEL_SPECS] = {0};
     const vk_module *module =
-        tml_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
+        tml_buffer_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
     tml_status status = TML_OK;
     if (keep->kernel) {
         status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_COMPACT, &module);
@@ -379,7 +379,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
         if (keep->kernel)
             vk_kernel_args(tml, keep->kernel, &keep->params, keep->in, first, args.in, &args.values,
                            NULL);
-        else if (!tml_is_none(keep->flags))
+        else if (!tml_buffer_is_none(keep->flags))
             args.in[1] = vk_address_of(tml, keep->flags) + first;
         else
             args.in[1] = vk_address_of(tml, keep->mask) + first / 8;

@@ -21,14 +21,14 @@ tml_status vk_failed(tml_context *tml, VkResult result, const char *what)
     const char *name = vk_result_name(result);
     switch (result) {
     case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: the driver has no host memory (%s)", what,
-                         name);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: the driver has no host memory (%s)",
+                         what, name);
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY, "%s: %s has no memory left (%s)", what,
-                         tml->device.name, name);
+        return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY, "%s: %s has no memory left (%s)",
+                         what, tml->device.name, name);
     case VK_ERROR_DEVICE_LOST:
         device->is_lost = true;
-        return tml_error(tml, TML_DEVICE_LOST,
+        return tml_error(tml, TML_ERROR_DEVICE_LOST,
                          "%s: %s is lost (%s); close the context and open another", what,
                          tml->device.name, name);
     case VK_ERROR_INITIALIZATION_FAILED:
@@ -36,9 +36,9 @@ tml_status vk_failed(tml_context *tml, VkResult result, const char *what)
     case VK_ERROR_LAYER_NOT_PRESENT:
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
-        return tml_error(tml, TML_NO_DEVICE, "%s: the driver refuses (%s)", what, name);
+        return tml_error(tml, TML_ERROR_NO_DEVICE, "%s: the driver refuses (%s)", what, name);
     default:
-        return tml_error(tml, TML_INTERNAL, "%s: %s", what, name);
+        return tml_error(tml, TML_ERROR_INTERNAL, "%s: %s", what, name);
     }
 }
 
@@ -359,13 +359,13 @@ static tml_status check_lent(tml_context *tml, const tml_vulkan_desc *lent, phys
     uint32_t least = p->size_control.minSubgroupSize, most = p->size_control.maxSubgroupSize;
     if (!take_family(&vk_device_of(tml)->fn, VK_QUEUE_COMPUTE_BIT, lent->queue_family, p) ||
         p->family != lent->queue_family)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_open: desc.vulkan.queue_family is %u, which on %s is no family that "
                          "computes; needs the family of desc.vulkan.queue, with "
                          "VK_QUEUE_COMPUTE_BIT",
                          lent->queue_family, name);
     if (p->has_size_control && !lent->has_size_control && least != most)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_open: desc.vulkan.has_size_control is false, and %s has subgroups of "
                          "%u to %u invocations, needs one size; make the device with "
                          "subgroupSizeControl and computeFullSubgroups, as tml_vulkan_features "
@@ -383,27 +383,28 @@ static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, p
     if (!get)
         get = vk_library_open(&device->library);
     if (!get)
-        return tml_error(tml, TML_NO_DEVICE,
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
                          "tml_open: there is no Vulkan loader (libvulkan.so.1); install it");
     const char *missing = vk_load_global(&device->fn, get);
     if (missing)
-        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan loader has no %s", missing);
+        return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the Vulkan loader has no %s",
+                         missing);
     if (lent->instance) {
         device->instance = lent->instance;
         missing = vk_load_instance(&device->fn, device->instance);
         if (missing)
-            return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan instance has no %s",
+            return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the Vulkan instance has no %s",
                              missing);
         describe(&device->fn, lent->physical_device, p);
         if (p->lack)
-            return tml_error(tml, TML_NO_DEVICE, "tml_open: %s lacks %s", p->properties.deviceName,
-                             p->lack);
+            return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: %s lacks %s",
+                             p->properties.deviceName, p->lack);
         return check_lent(tml, lent, p);
     }
     VkResult result = create_instance(&device->fn, &device->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         return tml_error(
-            tml, TML_NO_DEVICE,
+            tml, TML_ERROR_NO_DEVICE,
             "tml_open: the Vulkan loader finds no driver for Vulkan 1.2 (%s); install the "
             "GPU's, or a software driver",
             vk_result_name(result));
@@ -412,9 +413,9 @@ static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, p
     physical devices[DEVICES_MAX], unfit = {.lack = NULL};
     uint32_t count = list_physical(&device->fn, device->instance, devices, &unfit);
     if (tml->device_number >= count)
-        return unfit.lack ? tml_error(tml, TML_NO_DEVICE, "tml_open: %s lacks %s",
+        return unfit.lack ? tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: %s lacks %s",
                                       unfit.properties.deviceName, unfit.lack)
-                          : tml_error(tml, TML_NO_DEVICE,
+                          : tml_error(tml, TML_ERROR_NO_DEVICE,
                                       "tml_open: there is no Vulkan device (any more)");
     *p = devices[tml->device_number];
     return TML_OK;
@@ -441,7 +442,8 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     }
     const char *missing = vk_load_device(&device->fn, device->device);
     if (missing)
-        return tml_error(tml, TML_NO_DEVICE, "tml_open: the Vulkan device has no %s", missing);
+        return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the Vulkan device has no %s",
+                         missing);
     if (device->is_lent)
         device->queue = lent->queue;
     else
@@ -465,19 +467,19 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
     if (!lent->instance != !lent->device || !lent->instance != !lent->queue ||
         !lent->instance != !lent->physical_device)
         return tml_error(
-            tml, TML_INVALID_ARGUMENT,
+            tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_open: desc.vulkan lends some of instance, physical_device, device and "
             "queue, needs all or none");
     if (lent->pass_items &&
         (lent->pass_items < PASS_ITEMS_LEAST || lent->pass_items > PASS_ITEMS_MOST ||
          (lent->pass_items & (lent->pass_items - 1)) != 0))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_open: desc.vulkan.pass_items is %" PRIu64
                          ", needs a power of two from 2^16 to 2^30, or 0",
                          lent->pass_items);
     vk_device *device = tml_alloc(tml, sizeof *device);
     if (!device)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     *device = (vk_device){.tml = tml, .is_lent = lent->device != VK_NULL_HANDLE};
     tml->engine_state = device;
     tml_status status = open_device(tml, lent);
@@ -517,7 +519,8 @@ static tml_status handles(tml_context *tml, tml_vulkan_desc *out)
 {
     *out = (tml_vulkan_desc){0};
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_handles: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_handles: the context is not on Vulkan");
     const vk_device *device = vk_device_of(tml);
     out->get_instance_proc_addr = device->fn.GetInstanceProcAddr;
     out->instance = device->instance;

@@ -23,7 +23,7 @@ typedef struct vk_buffer {
     vk_address address;
     vk_block *block;           /* NULL: lent */
     void *host;                /* where it is mapped, or NULL */
-    struct vk_buffer *mapping; /* tml_map: the host-visible copy, until tml_unmap */
+    struct vk_buffer *mapping; /* tml_buffer_map: the host-visible copy, until tml_buffer_unmap */
     struct vk_buffer *next;    /* in the list that holds it once it is nobody's */
     uint32_t last_batch;       /* that may use it */
 } vk_buffer;
@@ -113,7 +113,7 @@ static inline vk_device *vk_device_of(const tml_context *tml)
 uint32_t vk_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
 tml_status vk_open(tml_context *tml, const tml_open_desc *desc);
 void vk_close(tml_context *tml);
-/* The status and message for a Vulkan call that failed: what names the call, "tml_read: vkMap...". */
+/* The status and message for a Vulkan call that failed: what names the call, "tml_buffer_read: vkMap...". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
 
 /* ---- vulkan_probe.c -------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ void vk_lose(tml_context *tml); /* what was enqueued will not be done: every lat
 bool vk_batch_last(const vk_device *device, uint32_t *batch);
 /* Waits for one batch. */
 tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
-/* TML_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
+/* TML_ERROR_STALLED, once, where a shader gave up waiting in what the device has finished. For every call of
  * the caller's that waits. */
 tml_status vk_take_stall(tml_context *tml);
 

@@ -98,7 +98,7 @@ void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_ar
         return;
     if (!source || source->type == TML_U64)
         out->source = vk_take(arena, out->capacity, sizeof(uint32_t));
-    if (tml_is_none(desc->rank) && takes_rank(desc->emit_kernel))
+    if (tml_buffer_is_none(desc->rank) && takes_rank(desc->emit_kernel))
         out->rank = vk_take(arena, out->capacity, sizeof(uint32_t));
     uint64_t items = vk_caps_of(tml)->pass_items;
     out->passes = (vk_passes){.count = TML_MAX_OF(pieces(out->capacity, items), (uint64_t)1),
@@ -189,7 +189,7 @@ size_t vk_expand_total_scratch(uint32_t count)
 tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
                            uint32_t count, vk_address scratch)
 {
-    if (tml_is_none(desc->total))
+    if (tml_buffer_is_none(desc->total))
         return TML_OK;
     expand_args args = {.counts = counts,
                         .bound = count,

@@ -21,7 +21,7 @@ bool vk_is_recording(const tml_context *tml);
 tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
 
 /* How often a workgroup looks in vain for one that nobody can stand in for, before it gives up and the
- * next wait is TML_STALLED. A look is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A tile's
+ * next wait is TML_ERROR_STALLED. A look is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A tile's
  * work takes some microseconds, so that a million looks are patience enough for a device that is
  * shared; and watchdogs, which end not the wait but the device, let work run for 2 s (Windows), some
  * seconds (Linux, for some drivers). All who wait for a tile wait at the same time. */

@@ -167,7 +167,7 @@ static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
     size_t size = sizeof(kernel_entry) + copied + name_size + glsl_size + library_size;
     kernel_entry *entry = tml_alloc(tml, size);
     if (!entry)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for %zu bytes of code",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "kernel %s: no memory for %zu bytes of code",
                          kernel->name, size);
     char *name = (char *)entry->code + copied, *glsl = name + name_size;
     char *library = glsl + glsl_size;
@@ -221,8 +221,8 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
                         : kernel_uses_int64(kernel) && !caps->int64   ? "integers of 64 bits"
                                                                       : NULL;
     if (lacks) {
-        tml_error(tml, TML_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name, lacks,
-                  tml->device.name);
+        tml_error(tml, TML_ERROR_UNSUPPORTED, "kernel %s uses %s, which %s has not", kernel->name,
+                  lacks, tml->device.name);
         return false;
     }
     if (find_built(tml, kernel))
@@ -230,7 +230,7 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
     struct vk_kernel_cache *cache = cache_of(tml);
     if (cache && shaderc_of(cache))
         return true;
-    tml_error(tml, TML_UNSUPPORTED,
+    tml_error(tml, TML_ERROR_UNSUPPORTED,
               "kernel %s was not built for Vulkan, and libshaderc, which would do that now, cannot "
               "be used (%s); call trommel_add_kernels() in CMake and pass its list in "
               "tml_vulkan_desc.kernels, or install libshaderc",
@@ -248,7 +248,8 @@ static tml_status compile(tml_context *tml, struct vk_kernel_cache *cache, const
     size_t size = vk_kernel_shader(kernel, place, template, NULL, 0) + 1;
     char *text = tml_alloc(tml, size);
     if (!text)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for %zu bytes of GLSL", file, size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of GLSL", file,
+                         size);
     vk_kernel_shader(kernel, place, template, text, size);
     shaderc_result *result = s->compile_into_spv(s->compiler, text, size - 1,
                                                  SHADERC_COMPUTE_SHADER, file, "main", s->options);
@@ -258,8 +259,8 @@ static tml_status compile(tml_context *tml, struct vk_kernel_cache *cache, const
         status = keep_module(tml, cache, kernel, form, s->result_get_bytes(result),
                              s->result_get_length(result), false, out);
     else
-        status = tml_error(tml, TML_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s", file,
-                           result ? s->result_get_error_message(result) : "(no message)");
+        status = tml_error(tml, TML_ERROR_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s",
+                           file, result ? s->result_get_error_message(result) : "(no message)");
     if (result)
         s->result_release(result);
     return status;
@@ -270,7 +271,7 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
 {
     struct vk_kernel_cache *cache = cache_of(tml);
     if (!cache)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
                          kernel->name);
     for (const kernel_entry *entry = cache->entries; entry; entry = entry->next)
         if (entry->form == form && kernel_is_same(kernel, entry->glsl, entry->library)) {
@@ -283,7 +284,7 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
                            out);
     const shaderc_library *shaderc = shaderc_of(cache);
     if (!shaderc)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "kernel %s was not built in this form for Vulkan, and libshaderc cannot "
                          "be used (%s)",
                          kernel->name, cache->why_no_shaderc);

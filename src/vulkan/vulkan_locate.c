@@ -292,7 +292,7 @@ static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, com
     if (status == TML_OK)
         status = locate(tml, &l->state, &args, pass.bound);
     for (size_t p = 0; p < TML_MAX_PAYLOADS && status == TML_OK; p++)
-        if (!tml_is_none(desc->payloads[p].out))
+        if (!tml_buffer_is_none(desc->payloads[p].out))
             status = gather(tml, &desc->payloads[p], l, total, first);
     return status;
 }

@@ -1,4 +1,4 @@
-/* tml_map_stream on Vulkan: one dispatch of the kernel's map form a pass. */
+/* tml_map on Vulkan: one dispatch of the kernel's map form a pass. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"

@@ -63,12 +63,12 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
     memory->host_visible =
         !desc->force_staging && find_type(types, local | host | cached, &memory->local_type);
     if (!memory->host_visible && !find_type(types, local, &memory->local_type))
-        return tml_error(tml, TML_NO_DEVICE, "tml_open: %s has no memory of its own",
+        return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: %s has no memory of its own",
                          tml->device.name);
     if (!find_type(types, host | cached, &memory->staging_type) &&
         !find_type(types, host, &memory->staging_type))
-        return tml_error(tml, TML_NO_DEVICE, "tml_open: %s has no memory that the host can map",
-                         tml->device.name);
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
+                         "tml_open: %s has no memory that the host can map", tml->device.name);
     memory->limit = desc->memory_limit ? desc->memory_limit : UINT64_MAX;
     memory->heap = types->memoryTypes[memory->local_type].heapIndex;
     return TML_OK;
@@ -201,22 +201,22 @@ static tml_status block_create(tml_context *tml, const char *call, vk_memory_kin
     char what[128];
     snprintf(what, sizeof what, "%s: %" PRIu64 " bytes of device memory", call, (uint64_t)size);
     if (size > device->max_buffer)
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%s: %s makes buffers of at most %" PRIu64 " bytes", what,
                          tml->device.name, (uint64_t)device->max_buffer);
     if (!within_limit(memory, kind, block_size))
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%s: %" PRIu64 " of the limit of %" PRIu64 " are taken", what,
                          memory->used, memory->limit);
     vk_block *block = tml_alloc(tml, sizeof *block);
     if (!block)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for its record", what);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no host memory for its record", what);
     *block = (vk_block){.kind = kind, .size = block_size, .gap_capacity = 16};
     block->gaps = tml_alloc(tml, block->gap_capacity * sizeof *block->gaps);
     if (!block->gaps) {
         block->gap_capacity = 0;
         block_destroy(tml, block);
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for its record", what);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no host memory for its record", what);
     }
     block->gaps[block->gap_count++] = (vk_gap){0, block_size};
     VkResult result = block_make(device, block);
@@ -312,7 +312,8 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     size = TML_ALIGN_UP(TML_MAX_OF(size, (VkDeviceSize)1), (VkDeviceSize)PIECE_ALIGNMENT);
     vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no host memory for a buffer's record", call);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no host memory for a buffer's record",
+                         call);
     *buffer = (vk_buffer){.size = size};
     const vk_memory *memory = &device->memory;
     vk_block *block = find_room(tml, kind, size, &buffer->offset);
@@ -449,7 +450,7 @@ tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, vo
     vk_device *device = vk_device_of(tml);
     bool is_enough = device->arena && size > 0 && device->arena->size >= size;
     if (vk_is_recording(tml) && size > 0 && !is_enough)
-        return tml_error(tml, TML_SCRATCH_TOO_SMALL,
+        return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
                          "%s: %zu bytes of scratch are needed while recording into a command "
                          "buffer, and there are %zu; call tml_reserve before tml_vulkan_record, "
                          "or give desc.scratch",
@@ -505,13 +506,13 @@ static tml_status lend_buffer(tml_context *tml, tml_slot *slot, const tml_vulkan
 {
     vk_device *device = vk_device_of(tml);
     if (!lent->buffer || lent->offset % 4 != 0)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.vulkan has %s, needs a VkBuffer and an offset "
                          "that is a multiple of 4",
                          lent->buffer ? "an odd offset" : "no buffer");
     vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_buffer_create: no host memory for a buffer's record");
     const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                             .buffer = lent->buffer};
@@ -527,7 +528,7 @@ static tml_status lend_host(tml_context *tml, tml_slot *slot, void *host, vk_buf
 {
     vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_buffer_create: no host memory for a buffer's record");
     *buffer = (vk_buffer){.size = slot->size, .host = host};
     slot->lent = slot->on_host = true;
@@ -540,7 +541,7 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
     vk_buffer *buffer = NULL;
     tml_status status = TML_OK;
     if (desc->host && desc->vulkan)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.host and desc.vulkan exclude each other");
     if (desc->data && slot->size)
         status = tml_refuse_recording(tml, "tml_buffer_create with desc.data", NULL);
@@ -576,7 +577,8 @@ static tml_status find_buffer(tml_context *tml, tml_buffer buffer, tml_vulkan_me
                               VkDeviceAddress *address)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_buffer: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_buffer: the context is not on Vulkan");
     tml_status status = tml_check_buffer(tml, "tml_vulkan_buffer", "buffer", buffer, NULL, 0);
     if (status != TML_OK)
         return status;
@@ -774,7 +776,8 @@ tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
     }
     tml_status status = TML_OK;
     if (!buffer->mapping) {
-        status = vk_memory_take(tml, "tml_map", VK_MEMORY_STAGING, slot->size, &buffer->mapping);
+        status =
+            vk_memory_take(tml, "tml_buffer_map", VK_MEMORY_STAGING, slot->size, &buffer->mapping);
         if (status == TML_OK && slot->size > 0)
             status = record_copy(tml, buffer, 0, buffer->mapping, 0, slot->size);
         if (status == TML_OK)

@@ -111,7 +111,7 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
  * with other work: there they are own, room for count words in the operation's scratch, behind a
  * recorded fill, and clear_count is 0.
  * A shader that waits in vain and cannot do without sets the word at stalled to 1: the next call that
- * waits then returns TML_STALLED. */
+ * waits then returns TML_ERROR_STALLED. */
 typedef struct vk_states {
     vk_address words;
     vk_address clear;

@@ -50,7 +50,8 @@ void vk_pipelines_close(tml_context *tml)
 static tml_status cache_get(tml_context *tml, void *data, size_t *size)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_cache: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_cache: the context is not on Vulkan");
     const vk_device *device = vk_device_of(tml);
     VkResult result = device->fn.GetPipelineCacheData(device->device, device->cache, size, data);
     return result == VK_SUCCESS || result == VK_INCOMPLETE
@@ -154,7 +155,7 @@ tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPip
 {
     vk_device *device = vk_device_of(tml);
     if (2 * device->pipeline_count >= device->pipeline_capacity && !table_grow(tml))
-        return tml_error(tml, TML_OUT_OF_MEMORY, "%s: no memory for the table of pipelines",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for the table of pipelines",
                          info->module->name);
     vk_pipeline *entry = find(device, info->module, info->spec_count, info->specs);
     if (!entry->module) {

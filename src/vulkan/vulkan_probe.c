@@ -29,12 +29,12 @@ static tml_status judge(tml_context *tml, const uint32_t report[PROBE_REPORTS])
     vk_device *device = vk_device_of(tml);
     const char *name = tml->device.name;
     if (!report[PROBE_RAN])
-        return tml_error(tml, TML_NO_DEVICE,
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
                          "tml_open: %s ran a shader that left nothing in memory; its driver is "
                          "broken, use another device or engine",
                          name);
     if (report[PROBE_SUBGROUPS])
-        return tml_error(tml, TML_NO_DEVICE,
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
                          "tml_open: %s lacks full subgroups of %u invocations in their order%s",
                          name, device->caps.subgroup,
                          device->has_size_control
@@ -42,7 +42,7 @@ static tml_status judge(tml_context *tml, const uint32_t report[PROBE_REPORTS])
                              : ", and was not asked for them: the device needs subgroupSizeControl "
                                "and computeFullSubgroups, as tml_vulkan_features names them");
     if (report[PROBE_APART])
-        return tml_error(tml, TML_NO_DEVICE,
+        return tml_error(tml, TML_ERROR_NO_DEVICE,
                          "tml_open: %s lacks subgroups whose invocations go on together behind a "
                          "branch; use another device or engine",
                          name);

@@ -81,7 +81,7 @@ static tml_status lose(tml_context *tml, VkResult result, const char *what)
 
 static tml_status lost(tml_context *tml)
 {
-    return tml_error(tml, TML_DEVICE_LOST,
+    return tml_error(tml, TML_ERROR_DEVICE_LOST,
                      "%s was lost by an earlier call; close the context and open another",
                      tml->device.name);
 }
@@ -244,7 +244,7 @@ tml_status vk_take_stall(tml_context *tml)
     *stalled = 0;
     device->caps.forward_progress = device->caps.begins_in_order = false;
     return tml_error(
-        tml, TML_STALLED,
+        tml, TML_ERROR_STALLED,
         "a scan or a compaction waited in vain for another workgroup of its own on %s: what "
         "was computed since the last wait may be wrong. Do it again: this context does "
         "without that from here on",
@@ -254,7 +254,8 @@ tml_status vk_take_stall(tml_context *tml)
 static tml_status check(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_check: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_check: the context is not on Vulkan");
     return vk_device_of(tml)->is_lost ? lost(tml) : vk_take_stall(tml);
 }
 
@@ -281,7 +282,8 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark)
 static tml_status flush(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_flush: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_flush: the context is not on Vulkan");
     tml_status status = tml_refuse_recording(tml, "tml_vulkan_flush", NULL);
     return status == TML_OK ? vk_submit(tml) : status;
 }
@@ -301,7 +303,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     VkBuffer indirect = VK_NULL_HANDLE;
     VkDeviceSize offset = 0;
     if (info->indirect && !vk_find_buffer(tml, info->indirect, &indirect, &offset))
-        return tml_error(tml, TML_INTERNAL, "%s: indirect arguments outside of every buffer",
+        return tml_error(tml, TML_ERROR_INTERNAL, "%s: indirect arguments outside of every buffer",
                          info->module->name);
     if (info->groups == 0 && !indirect)
         return TML_OK;
@@ -322,7 +324,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     uint32_t x = (uint32_t)TML_MIN_OF(TML_MAX_OF(info->groups, (uint64_t)1), (uint64_t)VK_GROUPS_X);
     uint64_t y = (info->groups + x - 1) / x;
     if (y > VK_GROUPS_X)
-        return tml_error(tml, TML_INTERNAL, "%s: a dispatch of more than 2^30 groups",
+        return tml_error(tml, TML_ERROR_INTERNAL, "%s: a dispatch of more than 2^30 groups",
                          info->module->name);
     device->fn.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     device->fn.CmdPushConstants(commands, device->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
@@ -344,10 +346,11 @@ bool vk_is_recording(const tml_context *tml)
 static tml_status record(tml_context *tml, VkCommandBuffer commands)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_vulkan_record: the context is not on Vulkan");
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_vulkan_record: the context is not on Vulkan");
     tml_status status = tml_refuse_recording(tml, "tml_vulkan_record", NULL);
     if (status == TML_OK && !commands)
-        status = tml_error(tml, TML_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
     if (status == TML_OK)
         status = vk_submit(tml); /* what was enqueued before comes before */
     if (status != TML_OK)
@@ -369,7 +372,7 @@ tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
 static tml_status record_end(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_is_recording(tml))
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_vulkan_record_end: there was no tml_vulkan_record");
     vk_device *device = vk_device_of(tml);
     barrier(device, device->lent_commands, work_stages,
@@ -390,7 +393,7 @@ static tml_status forget_recordings(tml_context *tml)
 {
     static const char call[] = "tml_vulkan_forget_recordings";
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
     tml_status status = tml_refuse_recording(tml, call, NULL);
     if (status == TML_OK)
         vk_scratch_forget(tml);
@@ -408,7 +411,8 @@ tml_status tml_vulkan_forget_recordings(tml_context *tml)
 static tml_status check_time(tml_context *tml, const char *call)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->queries)
-        return tml_error(tml, TML_UNSUPPORTED, "%s: %s has no timestamps", call, tml->device.name);
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: %s has no timestamps", call,
+                         tml->device.name);
     return tml_refuse_recording(tml, call, NULL);
 }
 

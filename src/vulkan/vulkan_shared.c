@@ -57,7 +57,7 @@ vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *
     vk_passes passes = {.count = TML_MAX_OF((length->count + items - 1) / items, (uint64_t)1),
                         .bound = length->count,
                         .items = items};
-    if (!tml_is_none(length->device)) {
+    if (!tml_buffer_is_none(length->device)) {
         passes.total = vk_take(arena, 1, sizeof(uint64_t));
         passes.lengths = vk_take(arena, passes.count, VK_PASS_SIZE);
     }
@@ -130,7 +130,7 @@ vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
 
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from)
 {
-    if (tml_is_none(out))
+    if (tml_buffer_is_none(out))
         return TML_OK;
     const tml_slot *slot = tml_slot_of(tml, out);
     const store_count_args args = {
@@ -148,12 +148,13 @@ static tml_status check_indirect(tml_context *tml, const tml_vulkan_indirect_des
     static const uint32_t words[] = {3, 4, 5, 4};
     static const char call[] = "tml_vulkan_indirect";
     if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_UNSUPPORTED, "%s: the context is not on Vulkan", call);
-    if ((unsigned)desc->kind > TML_VULKAN_INSTANCES)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: desc.kind is %d, needs 0 to 3", call,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+    if ((unsigned)desc->kind > TML_VULKAN_INDIRECT_INSTANCES)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.kind is %d, needs 0 to 3", call,
                          (int)desc->kind);
     if (desc->count_index == UINT64_MAX || desc->out_index > UINT64_MAX - 5)
-        return tml_error(tml, TML_INVALID_ARGUMENT, "%s: an index is out of every range", call);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: an index is out of every range",
+                         call);
     tml_status status =
         tml_check_buffer(tml, call, "desc.count", desc->count, count_types, desc->count_index + 1);
     return status ? status

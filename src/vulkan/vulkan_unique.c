@@ -38,9 +38,10 @@ static vk_column column_of(tml_context *tml, tml_buffer out, uint64_t bound)
 
 static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, size_t size)
 {
-    bool has_values = !tml_is_none(desc->values), has_starts = !tml_is_none(desc->starts);
+    bool has_values = !tml_buffer_is_none(desc->values),
+         has_starts = !tml_buffer_is_none(desc->starts);
     uint64_t bound = desc->length.count;
-    if (size != 4 || !tml_is_none(desc->lengths))
+    if (size != 4 || !tml_buffer_is_none(desc->lengths))
         return false;
     if (has_starts &&
         (job->starts.size != 4 || (has_values && job->values.room != job->starts.room)))
@@ -74,7 +75,7 @@ static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *are
     }
     if (!job->one_pass || in_place || job->passes.count > 1)
         job->totals = vk_take(arena, job->passes.count + 1, sizeof(uint64_t));
-    if (!tml_is_none(desc->lengths)) {
+    if (!tml_buffer_is_none(desc->lengths)) {
         job->lengths.next = vk_take(arena, 1, sizeof(uint64_t));
         job->ends = vk_take(arena, job->bits.tiles, sizeof(uint64_t));
     }

@@ -125,7 +125,7 @@ static tml_buffer buffer_of(double address)
 /* A handle for JavaScript, which frees it with the buffer (web_buffer_destroy); 0 for none. */
 static double handle_of(tml_buffer buffer)
 {
-    if (tml_is_none(buffer))
+    if (tml_buffer_is_none(buffer))
         return 0.0;
     tml_buffer *handle = malloc(sizeof *handle);
     if (handle)
@@ -207,7 +207,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_last_error(tml_context *tml)
 
 static tml_gl_path path_of(const char *name)
 {
-    for (tml_gl_path path = TML_GL_PATH_AUTO; path <= TML_GL_PACKED; path++)
+    for (tml_gl_path path = TML_GL_PATH_AUTO; path <= TML_GL_PATH_PACKED; path++)
         if (strcmp(name, tml_gl_path_name(path)) == 0)
             return path;
     return TML_GL_PATH_AUTO;
@@ -233,7 +233,7 @@ EMSCRIPTEN_KEEPALIVE int web_open(void)
     if (status != TML_OK)
         return status;
     static tml_device_info info;
-    tml_context_device(tml, &info);
+    tml_context_describe(tml, &info);
     reply.tml = address(tml);
     reply.name = address(info.name);
     reply.features = address(info.features);
@@ -330,8 +330,8 @@ EMSCRIPTEN_KEEPALIVE int web_buffer_info(tml_context *tml)
 {
     tml_type type;
     uint64_t count;
-    if (!tml_buffer_info(tml, buffer_of(request.buffer), &type, &count))
-        return TML_INVALID_HANDLE;
+    if (!tml_buffer_describe(tml, buffer_of(request.buffer), &type, &count))
+        return TML_ERROR_INVALID_HANDLE;
     reply.type = address(tml_type_name(type));
     reply.count = (double)count;
     return TML_OK;
@@ -352,24 +352,24 @@ EMSCRIPTEN_KEEPALIVE int web_texture(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE int web_read(tml_context *tml)
 {
     const web_request *r = &request;
-    return tml_read_range(tml, buffer_of(r->buffer), (uint64_t)r->first, (uint64_t)r->count,
-                          pointer(r->data));
+    return tml_buffer_read_range(tml, buffer_of(r->buffer), (uint64_t)r->first, (uint64_t)r->count,
+                                 pointer(r->data));
 }
 
 EMSCRIPTEN_KEEPALIVE int web_write(tml_context *tml)
 {
     const web_request *r = &request;
-    return tml_write(tml, buffer_of(r->buffer), (uint64_t)r->first, (uint64_t)r->count,
-                     pointer(r->data));
+    return tml_buffer_write(tml, buffer_of(r->buffer), (uint64_t)r->first, (uint64_t)r->count,
+                            pointer(r->data));
 }
 
 /* Where a buffer of the CPU engine lies; it stays there until it is destroyed. */
 EMSCRIPTEN_KEEPALIVE int web_map(tml_context *tml)
 {
     void *memory;
-    tml_status status = tml_map(tml, buffer_of(request.buffer), &memory);
+    tml_status status = tml_buffer_map(tml, buffer_of(request.buffer), &memory);
     reply.data = address(memory);
-    tml_unmap(tml, buffer_of(request.buffer));
+    tml_buffer_unmap(tml, buffer_of(request.buffer));
     return status;
 }
 
@@ -409,7 +409,7 @@ EMSCRIPTEN_KEEPALIVE int web_kernel(tml_context *tml)
     (void)tml;
     tml_kernel *kernel = malloc(sizeof *kernel);
     if (!kernel)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     *kernel = (tml_kernel){
         .name = text(r->name),
         .glsl = text(r->source),
@@ -453,7 +453,7 @@ EMSCRIPTEN_KEEPALIVE int web_map_stream(tml_context *tml)
                          .length = length_of(r),
                          .out = buffer_of(r->out)};
     inputs_of(r, desc.in);
-    return tml_map_stream(tml, &desc);
+    return tml_map(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_reduce(tml_context *tml)
@@ -1015,7 +1015,7 @@ EMSCRIPTEN_KEEPALIVE int web_tree_create(tml_context *tml)
     if (status != TML_OK)
         return status;
     tml_tree_info info;
-    tml_tree_examine(tree, &info);
+    tml_tree_describe(tree, &info);
     reply.tree = address(tree);
     reply.vertex_count = (double)info.vertex_count;
     reply.triangle_count = (double)info.triangle_count;
@@ -1081,7 +1081,7 @@ EMSCRIPTEN_KEEPALIVE int web_subdivider_create(tml_context *tml)
     if (status != TML_OK)
         return status;
     tml_subdivider_info info;
-    tml_subdivider_info_of(subdivider, &info);
+    tml_subdivider_describe(subdivider, &info);
     reply.subdivider = address(subdivider);
     reply.vertex_count = (double)info.vertex_count;
     reply.edge_count = (double)info.edge_count;

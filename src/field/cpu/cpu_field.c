@@ -318,7 +318,8 @@ tml_status cpu_field_slabs(tml_context *tml, const field_plan *plan, uint64_t z_
     slab_job job = {tml, plan, z_first, z_first + z_count, out};
     uint64_t layers = field_bricks_along(job.end) - z_first / FIELD_BRICK;
     tml_parallel_for(tml, (uint32_t)layers, slab_task, &job);
-    return tml_is_cancelled(tml) ? tml_error(tml, TML_CANCELLED, "tml_field: cancelled") : TML_OK;
+    return tml_is_cancelled(tml) ? tml_error(tml, TML_ERROR_CANCELLED, "tml_field: cancelled")
+                                 : TML_OK;
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -351,7 +352,8 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     uint64_t rows = field_bricks_along(job.plan->dims[1]) * field_bricks_along(job.plan->dims[2]);
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         if (!tml_progress(tml, "field", (double)batch / BATCHES))
-            return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
+            return tml_error(tml, TML_ERROR_CANCELLED,
+                             "tml_field: cancelled; its outputs are undefined");
         job.first_row = rows / BATCHES * batch + rows % BATCHES * batch / BATCHES;
         uint64_t end = rows / BATCHES * (batch + 1) + rows % BATCHES * (batch + 1) / BATCHES;
         tml_parallel_for(tml, (uint32_t)(end - job.first_row), field_task, &job);

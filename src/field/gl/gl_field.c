@@ -56,7 +56,7 @@ static tml_status plan_windows(field_job *job)
     }
     uint64_t most_bins = MOST_TURNS - FRAGMENTS_TOGETHER * LEAST_WINDOW;
     if (bins > most_bins)
-        return tml_error(job->tml, TML_UNSUPPORTED,
+        return tml_error(job->tml, TML_ERROR_UNSUPPORTED,
                          "tml_field: a sample looks into up to %llu bins, on OpenGL into %llu at "
                          "most; make the grid's spacings more alike",
                          (unsigned long long)bins / 3, (unsigned long long)most_bins / 3);
@@ -215,7 +215,8 @@ static bool field_supports(tml_context *tml, const field_plan *plan)
 static tml_status field_run(tml_context *tml, const field_plan *plan)
 {
     if (!tml_progress(tml, "field", 0.0))
-        return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
+        return tml_error(tml, TML_ERROR_CANCELLED,
+                         "tml_field: cancelled; its outputs are undefined");
     tml_status status =
         gl_field_slab(tml, plan, 0, plan->dims[2], (void *)gl_texture_of(tml, plan->out));
     (void)!tml_progress(tml, "field", 1.0);

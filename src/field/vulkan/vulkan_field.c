@@ -103,7 +103,7 @@ tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
     uint64_t most = (uint64_t)1 << MAX_SIDE_LOG2;
     if (plan->dims[0] > most || plan->dims[1] > most || plan->dims[2] > most ||
         layer > plan->device.brick_room || plan->point_count >= UINT32_MAX)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_field: %llu points in %llu x %llu x %llu samples; this engine takes "
                          "fewer than 2^32 points, and 2^%d samples along an axis",
                          (unsigned long long)plan->point_count, (unsigned long long)plan->dims[0],
@@ -129,7 +129,8 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
     (void)scratch_size;
     const field_plan *plan = desc;
     if (!tml_progress(tml, "field", 0.0))
-        return tml_error(tml, TML_CANCELLED, "tml_field: cancelled; its outputs are undefined");
+        return tml_error(tml, TML_ERROR_CANCELLED,
+                         "tml_field: cancelled; its outputs are undefined");
     tml_status status = vk_field_slab(tml, plan, 0, plan->dims[2],
                                       (void *)(uintptr_t)vk_address_of(tml, plan->out));
     (void)!tml_progress(tml, "field", 1.0);

@@ -12,8 +12,8 @@ static tml_status check_engine(tml_context *tml, const char *call)
 {
     return tml->engine->kind == TML_ENGINE_GL
                ? TML_OK
-               : tml_error(tml, TML_UNSUPPORTED, "%s: this context is on engine %s, not on gl",
-                           call, tml->engine->name);
+               : tml_error(tml, TML_ERROR_UNSUPPORTED,
+                           "%s: this context is on engine %s, not on gl", call, tml->engine->name);
 }
 
 static tml_status texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
@@ -79,7 +79,7 @@ static tml_status time_end(tml_context *tml, double *seconds)
         return status;
     gl_device *d = gl_device_of(tml);
     if (!d->is_timing)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_gl_time_end: no tml_gl_time_begin before it");
     status = gl_enter(tml);
     if (status != TML_OK)

@@ -237,7 +237,7 @@ tml_status gl_enter(tml_context *tml)
         return TML_OK;
     }
     if (d->is_lost)
-        return tml_error(tml, TML_DEVICE_LOST,
+        return tml_error(tml, TML_ERROR_DEVICE_LOST,
                          "the OpenGL context was lost; close this context and open another");
     if (d->in_batch) {
         d->depth = 1;
@@ -248,7 +248,7 @@ tml_status gl_enter(tml_context *tml)
         EGLint code = d->egl.GetError();
         make_previous_current(d);
         return tml_error(
-            tml, TML_DEVICE_LOST,
+            tml, TML_ERROR_DEVICE_LOST,
             "eglMakeCurrent failed with 0x%x; is the context in use on another thread?",
             (unsigned)code);
     }
@@ -280,12 +280,12 @@ void gl_leave(tml_context *tml)
 static tml_status begin(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_GL)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_gl_begin: this context is on engine %s, not on gl",
                          tml->engine->name);
     gl_device *d = gl_device_of(tml);
     if (d->in_batch)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_gl_begin: there was one before, with no tml_gl_end");
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
@@ -348,8 +348,8 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     d->fn.GetIntegerv(GL_MAX_VIEWPORT_DIMS, viewport);
     d->texture_max = (uint32_t)TML_MIN_OF(size, TML_MIN_OF(viewport[0], viewport[1]));
     if (d->texture_max < 64)
-        return tml_error(tml, TML_UNSUPPORTED, "tml_open: GL_MAX_TEXTURE_SIZE is %d, needs 64",
-                         (int)size);
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "tml_open: GL_MAX_TEXTURE_SIZE is %d, needs 64", (int)size);
     d->row_log2 = TML_MIN_OF(floor_log2(d->texture_max), 14u);
     if (desc->row_log2)
         d->row_log2 = TML_MIN_OF(d->row_log2, TML_MAX_OF(desc->row_log2, 4u));
@@ -381,7 +381,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
     const tml_gl_desc *gl = desc->gl ? desc->gl : &defaults;
     gl_device *d = tml_alloc(tml, sizeof *d);
     if (!d)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_open: no memory for a device");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory for a device");
     memset(d, 0, sizeof *d);
     d->tml = tml;
     d->is_lent = gl->lend_current;
@@ -393,12 +393,13 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
 #ifndef __EMSCRIPTEN__
     if (!egl_load(&d->egl))
         status = get && d->is_lent ? TML_OK
-                                   : tml_error(tml, TML_NO_DEVICE,
+                                   : tml_error(tml, TML_ERROR_NO_DEVICE,
                                                "tml_open: libEGL.so.1 cannot be opened; "
                                                "Debian: apt-get install libegl1 libgl1-mesa-dri");
     else if (!d->is_lent && !open_display(d, tml->device_number, true))
-        status = tml_error(tml, TML_NO_DEVICE, "tml_open: EGL makes no OpenGL ES context (0x%x)",
-                           (unsigned)d->egl.GetError());
+        status =
+            tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: EGL makes no OpenGL ES context (0x%x)",
+                      (unsigned)d->egl.GetError());
     if (!get) {
         get = egl_get_proc_address;
         user = &d->egl;
@@ -409,12 +410,12 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
     /* Of a lent context the version is not known before GetString is found: those of 3.0 may lack. */
     const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
     if (missing) {
-        status = tml_error(tml, TML_NO_DEVICE, "tml_open: the driver lacks %s", missing);
+        status = tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);
         goto fail;
     }
 #ifndef __EMSCRIPTEN__
     if (!d->is_lent && !make_current(d)) {
-        status = tml_error(tml, TML_NO_DEVICE, "tml_open: eglMakeCurrent failed with 0x%x",
+        status = tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: eglMakeCurrent failed with 0x%x",
                            (unsigned)d->egl.GetError());
         make_previous_current(d);
         goto fail;
@@ -422,7 +423,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
 #endif
     const char *version = (const char *)d->fn.GetString(GL_VERSION);
     if (!version) {
-        status = tml_error(tml, TML_NO_DEVICE,
+        status = tml_error(tml, TML_ERROR_NO_DEVICE,
                            "tml_open: desc.gl.lend_current, but no OpenGL context is current");
         goto fail;
     }

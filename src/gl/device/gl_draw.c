@@ -186,10 +186,10 @@ static tml_status bind_targets(tml_context *tml, const gl_draw_info *info, gl_pr
         return TML_OK;
     GLenum is = d->fn.CheckFramebufferStatus(GL_FRAMEBUFFER);
     program->targets_checked = is == GL_FRAMEBUFFER_COMPLETE;
-    return program->targets_checked
-               ? TML_OK
-               : tml_error(tml, TML_INTERNAL, "shader %s: its targets make no framebuffer: %s",
-                           info->shader->name, gl_framebuffer_status_name(is));
+    return program->targets_checked ? TML_OK
+                                    : tml_error(tml, TML_ERROR_INTERNAL,
+                                                "shader %s: its targets make no framebuffer: %s",
+                                                info->shader->name, gl_framebuffer_status_name(is));
 }
 
 static tml_status draw(tml_context *tml, const gl_draw_info *info)
@@ -320,7 +320,8 @@ tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shad
     const gl_texture *out = gl_texture_of(tml, desc->out);
     size_t size = tml_type_size(desc->kernel->result);
     /* Bools share words: the last one may keep old bytes. */
-    bool in_place = size < 4 && (desc->length.count % 4 != 0 || !tml_is_none(desc->length.device));
+    bool in_place =
+        size < 4 && (desc->length.count % 4 != 0 || !tml_buffer_is_none(desc->length.device));
     for (uint32_t a = 0; a < TML_MAX_INPUTS; a++)
         in_place = in_place || gl_texture_of(tml, desc->in[a]) == out;
     return gl_draw(tml, &(gl_draw_info){

@@ -81,7 +81,7 @@ void gl_errors_note(gl_device *d)
 static tml_status lose(tml_context *tml, const char *what, const char *why)
 {
     gl_device_of(tml)->is_lost = true;
-    return tml_error(tml, TML_DEVICE_LOST,
+    return tml_error(tml, TML_ERROR_DEVICE_LOST,
                      "%s: the OpenGL context was lost (%s); close this context and open another",
                      what, why);
 }
@@ -108,11 +108,11 @@ tml_status gl_errors_check(tml_context *tml, const char *what)
         return lose(tml, what, gl_error_name(error));
     if (error == GL_OUT_OF_MEMORY)
         return tml_error(
-            tml, TML_OUT_OF_DEVICE_MEMORY,
+            tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
             "%s: the driver ran out of memory since the last reading or wait (%s), and what "
             "was computed since is not to be trusted",
             what, gl_error_name(error));
-    return tml_error(tml, TML_INTERNAL,
+    return tml_error(tml, TML_ERROR_INTERNAL,
                      "%s: the driver refused a call since the last reading or wait (%s)", what,
                      gl_error_name(error));
 }

@@ -32,7 +32,7 @@ static const char version_300[] = "#version 300 es\n#define TML_ES300\n#define a
 
 const char *gl_float_version(const gl_device *d, tml_gl_path path)
 {
-    return d->is_es3 && path != TML_GL_PACKED ? version_300 : version_100;
+    return d->is_es3 && path != TML_GL_PATH_PACKED ? version_300 : version_100;
 }
 
 bool gl_float_is_version(const char *text)
@@ -98,7 +98,7 @@ enum { PIECE = 1024 };
 
 gl_format gl_float_values(const gl_device *d)
 {
-    return d->path == TML_GL_PACKED ? GL_FORMAT_BYTES : GL_FORMAT_FLOATS;
+    return d->path == TML_GL_PATH_PACKED ? GL_FORMAT_BYTES : GL_FORMAT_FLOATS;
 }
 
 gl_format gl_float_format(const gl_device *d, tml_type type)
@@ -133,7 +133,7 @@ tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint
     gl_device *d = gl_device_of(tml);
     const gl_texture *bytes = NULL;
     tml_status status = TML_OK;
-    if (texture->format == GL_FORMAT_FLOATS && d->path == TML_GL_FLOAT_PACKED) {
+    if (texture->format == GL_FORMAT_FLOATS && d->path == TML_GL_PATH_FLOAT_PACKED) {
         status = pack_texture(tml, texture, first, count, &bytes);
         texture = bytes;
         first = 0;
@@ -201,7 +201,7 @@ bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count
 {
     if (count <= GL_FLOAT_MAX)
         return true;
-    (void)tml_error(tml, TML_UNSUPPORTED,
+    (void)tml_error(tml, TML_ERROR_UNSUPPORTED,
                     "%s: %llu, and path %s counts exactly to %d; use the integer path or another "
                     "engine",
                     what, (unsigned long long)count, tml_gl_path_name(gl_device_of(tml)->path),
@@ -212,12 +212,12 @@ bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count
 static bool inputs_supported(tml_context *tml, const gl_kernel_use *use)
 {
     if (!gl_kernel_supported(tml, use->kernel)) {
-        (void)tml_error(tml, TML_UNSUPPORTED, "kernel %s uses numbers of 64 bits",
+        (void)tml_error(tml, TML_ERROR_UNSUPPORTED, "kernel %s uses numbers of 64 bits",
                         use->kernel->name);
         return false;
     }
     if (kernel_uses_words(use->kernel) || kernel_uses_uvec(use->kernel)) {
-        (void)tml_error(tml, TML_UNSUPPORTED,
+        (void)tml_error(tml, TML_ERROR_UNSUPPORTED,
                         "kernel %s has %s, which path %s has not; use the integer path or another "
                         "engine",
                         use->kernel->name,
@@ -230,7 +230,7 @@ static bool inputs_supported(tml_context *tml, const gl_kernel_use *use)
         const tml_slot *slot = tml_slot_of(tml, use->in[a]);
         if (slot && (slot->type == TML_U32 || slot->type == TML_I32)) {
             (void)tml_error(
-                tml, TML_UNSUPPORTED,
+                tml, TML_ERROR_UNSUPPORTED,
                 "kernel %s: input %u is %s, of which path %s loses bits; use integers of "
                 "16 bits or f32",
                 use->kernel->name, (unsigned)a, tml_type_name(slot->type),

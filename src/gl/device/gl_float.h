@@ -18,7 +18,7 @@ enum { GL_FLOAT_MAX = 1 << 24 };
 
 static inline bool gl_is_float(const gl_device *d)
 {
-    return d->path > TML_GL_INTEGER;
+    return d->path > TML_GL_PATH_INTEGER;
 }
 
 /* What gl_open does on a path of the tier. */

@@ -170,7 +170,7 @@ tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
 /* Can this kernel run here? Says no to double and 64-bit integers. */
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel);
 
-/* tml_map_stream's draw, by a shader that makes word after word of the output and takes the words there
+/* tml_map's draw, by a shader that makes word after word of the output and takes the words there
  * were from "old". */
 tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shader *shader);
 

@@ -44,7 +44,7 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     if (error == GL_NO_ERROR)
         return TML_OK;
     gl_texture_destroy(d, out);
-    return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+    return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                      "%s: the device has no texture of %" PRIu32 " x %" PRIu32 " texels of %" PRIu32
                      " bytes (%s)",
                      call, width, height, info->size, gl_error_name(error));
@@ -73,7 +73,7 @@ tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, G
         GLenum is = fn->CheckFramebufferStatus(GL_FRAMEBUFFER);
         if (is != GL_FRAMEBUFFER_COMPLETE) {
             fn->DeleteFramebuffers(1, &name);
-            return tml_error(tml, TML_INTERNAL,
+            return tml_error(tml, TML_ERROR_INTERNAL,
                              "a texture of %" PRIu32 " x %" PRIu32 " texels cannot be drawn to: %s",
                              texture->width, texture->height, gl_framebuffer_status_name(is));
         }
@@ -165,9 +165,9 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
     if (!best) {
         best = tml_alloc(tml, sizeof *best);
         if (!best)
-            return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for a texture's record");
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a texture's record");
         tml_status status = gl_texture_create(tml, "a temporary", format, width, height, best);
-        if (status == TML_OUT_OF_DEVICE_MEMORY) {
+        if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
             temporaries_trim(d, 0);
             status = gl_texture_create(tml, "a temporary", format, width, height, best);
         }
@@ -189,7 +189,7 @@ tml_status gl_temporary(tml_context *tml, gl_format format, uint64_t texels, con
     uint32_t width, height;
     *out = NULL;
     if (!shape_of(gl_device_of(tml), texels, &width, &height))
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%" PRIu64 " texels are more than the %" PRIu64 " that a texture has here",
                          texels, gl_texels_max(tml));
     if (height == 1)
@@ -272,7 +272,7 @@ static tml_status buffer_texture_take(tml_context *tml, gl_format format, uint32
         return TML_OK;
     }
     tml_status status = gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
-    if (status != TML_OUT_OF_DEVICE_MEMORY)
+    if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
     temporaries_trim(d, 0);
     return gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
@@ -316,11 +316,11 @@ const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
 static tml_status lend_host(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
 {
     if (desc->gl)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.host and desc.gl exclude each other");
     gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
     *buffer = (gl_buffer){.host = desc->host};
     slot->memory = buffer;
     slot->lent = slot->on_host = true;
@@ -334,34 +334,34 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
     gl_device *d = gl_device_of(tml);
     if (desc->vulkan)
         return tml_error(
-            tml, TML_UNSUPPORTED,
+            tml, TML_ERROR_UNSUPPORTED,
             "tml_buffer_create: desc.vulkan is for another engine; OpenGL takes desc.gl");
     if (desc->host)
         return lend_host(tml, slot, desc);
     uint64_t words = (slot->size + 3) / 4;
     uint32_t width, height;
     if (desc->gl && gl_is_float(d)) {
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_buffer_create: desc.gl needs integer textures, and the path is %s",
                          tml_gl_path_name(d->path));
     } else if (desc->gl) {
         uint64_t texels = (uint64_t)desc->gl->width * desc->gl->height;
         if (!desc->gl->texture || texels < words)
-            return tml_error(tml, TML_INVALID_ARGUMENT,
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_buffer_create: desc.gl is texture %" PRIu32 " with %" PRIu64
                              " texels, needs one with %" PRIu64,
                              desc->gl->texture, texels, words);
         width = desc->gl->width;
         height = desc->gl->height;
     } else if (!shape_of(d, words, &width, &height)) {
-        return tml_error(tml, TML_OUT_OF_DEVICE_MEMORY,
+        return tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                          "tml_buffer_create: %zu bytes are more than the %" PRIu64
                          " that a texture has here; use another engine for a stream of this size",
                          slot->size, 4 * gl_texels_max(tml));
     }
     gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
     if (!buffer)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
     gl_format format = gl_is_float(d) ? gl_float_format(d, slot->type) : GL_FORMAT_WORDS;
     *buffer = (gl_buffer){.texture = {.format = format, .width = width, .height = height}};
     tml_status status = gl_enter(tml);
@@ -409,7 +409,8 @@ static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *ou
     size_t size = (size_t)16 * r[2] * QUAD_ROWS;
     uint32_t *quads = tml_alloc(tml, size);
     if (!quads)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_read: no memory for %zu bytes", size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_read: no memory for %zu bytes",
+                         size);
     for (uint32_t y = 0; y < r[3]; y += QUAD_ROWS) {
         uint32_t rows = TML_MIN_OF(r[3] - y, (uint32_t)QUAD_ROWS);
         fn->ReadPixels((GLint)r[0], (GLint)(r[1] + y), (GLsizei)r[2], (GLsizei)rows,
@@ -572,7 +573,8 @@ tml_status gl_map(tml_context *tml, tml_slot *slot, void **out)
         return TML_OK;
     void *memory = tml_alloc(tml, slot->size);
     if (!memory)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_map: no memory for %zu bytes", slot->size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_map: no memory for %zu bytes",
+                         slot->size);
     tml_status status = gl_read(tml, slot, 0, slot->size, memory);
     if (status != TML_OK) {
         tml_free(tml, memory, slot->size);
@@ -588,7 +590,7 @@ void gl_unmap(tml_context *tml, tml_slot *slot)
     if (!buffer->mapped)
         return;
     if (gl_write(tml, slot, 0, slot->size, buffer->mapped) != TML_OK)
-        tml_log(tml, TML_LOG_ERROR, "tml_unmap: %s", tml_last_error(tml));
+        tml_log(tml, TML_LOG_ERROR, "tml_buffer_unmap: %s", tml_last_error(tml));
     tml_free(tml, buffer->mapped, slot->size);
     buffer->mapped = NULL;
 }

@@ -90,14 +90,14 @@ static tml_status make_program(probe *p, const char *version, const gl_shader *s
     GLuint vertex, fragment;
     tml_status status = gl_compile(p->tml, GL_VERTEX_SHADER, "probe", vertex_texts, 2, &vertex);
     if (status != TML_OK) {
-        p->is_short_of_memory |= status == TML_OUT_OF_MEMORY;
+        p->is_short_of_memory |= status == TML_ERROR_OUT_OF_MEMORY;
         return status;
     }
     size_t size;
     char *text = gl_shader_text(p->tml, shader, &size);
     const char *texts[] = {version, text};
     status = text ? gl_compile(p->tml, GL_FRAGMENT_SHADER, shader->name, texts, 2, &fragment)
-                  : TML_OUT_OF_MEMORY;
+                  : TML_ERROR_OUT_OF_MEMORY;
     tml_free(p->tml, text, size);
     if (status == TML_OK) {
         *out = fn->CreateProgram();
@@ -109,11 +109,11 @@ static tml_status make_program(probe *p, const char *version, const gl_shader *s
         GLint linked = GL_FALSE;
         fn->GetProgramiv(*out, GL_LINK_STATUS, &linked);
         if (!linked)
-            status = tml_error(p->tml, TML_UNSUPPORTED, "the driver does not link shader %s",
+            status = tml_error(p->tml, TML_ERROR_UNSUPPORTED, "the driver does not link shader %s",
                                shader->name);
     }
     fn->DeleteShader(vertex);
-    p->is_short_of_memory |= status == TML_OUT_OF_MEMORY;
+    p->is_short_of_memory |= status == TML_ERROR_OUT_OF_MEMORY;
     return status;
 }
 
@@ -240,9 +240,9 @@ done:
 
 static void test_integers(probe *p)
 {
-    tml_status status = TML_UNSUPPORTED;
+    tml_status status = TML_ERROR_UNSUPPORTED;
     if (p->d->is_es3)
-        status = make_program(p, gl_float_version(p->d, TML_GL_FLOAT), &gl_shader_probe_words,
+        status = make_program(p, gl_float_version(p->d, TML_GL_PATH_FLOAT), &gl_shader_probe_words,
                               &p->words_program);
     if (!add_line(p, 0, PROBE_WORDS, status == TML_OK, "integer textures: OpenGL ES 3.0", "%s",
                   p->d->is_es3 ? "" : (const char *)p->fn->GetString(GL_VERSION)))
@@ -426,10 +426,10 @@ static void make_patterns(probe *p)
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 static const probe_id needs[][PROBE_IDS] = {
-    [TML_GL_INTEGER] = {PROBE_WORDS, PROBE_QUADS},
-    [TML_GL_FLOAT] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS, PROBE_FLOATS_READ},
-    [TML_GL_FLOAT_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS},
-    [TML_GL_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK},
+    [TML_GL_PATH_INTEGER] = {PROBE_WORDS, PROBE_QUADS},
+    [TML_GL_PATH_FLOAT] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS, PROBE_FLOATS_READ},
+    [TML_GL_PATH_FLOAT_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK, PROBE_FLOATS},
+    [TML_GL_PATH_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK},
 };
 
 /* The test that a path fails, or NULL. */
@@ -449,17 +449,17 @@ static const tml_gl_test *obstacle(const probe *p, tml_gl_path path)
 static tml_status choose(probe *p, tml_gl_path wanted)
 {
     gl_device *d = p->d;
-    bool usable[TML_GL_PACKED + 1] = {false};
-    const tml_gl_test *failed[TML_GL_PACKED + 1] = {NULL};
-    for (tml_gl_path path = TML_GL_INTEGER; path <= TML_GL_PACKED; path++) {
+    bool usable[TML_GL_PATH_PACKED + 1] = {false};
+    const tml_gl_test *failed[TML_GL_PATH_PACKED + 1] = {NULL};
+    for (tml_gl_path path = TML_GL_PATH_INTEGER; path <= TML_GL_PATH_PACKED; path++) {
         failed[path] = obstacle(p, path);
         usable[path] = !failed[path];
         bool is_wanted = wanted == TML_GL_PATH_AUTO ? d->path == TML_GL_PATH_AUTO : path == wanted;
         if (usable[path] && is_wanted)
             d->path = path;
     }
-    for (tml_gl_path path = TML_GL_INTEGER; path <= TML_GL_PACKED; path++) {
-        if (path > TML_GL_INTEGER && !p->tested[PROBE_HIGHP])
+    for (tml_gl_path path = TML_GL_PATH_INTEGER; path <= TML_GL_PATH_PACKED; path++) {
+        if (path > TML_GL_PATH_INTEGER && !p->tested[PROBE_HIGHP])
             break;
         char name[64];
         snprintf(name, sizeof name, "path %s", tml_gl_path_name(path));
@@ -467,19 +467,19 @@ static tml_status choose(probe *p, tml_gl_path wanted)
                  usable[path] ? "nothing more" : failed[path]->name);
         d->tests[d->test_count - 1].is_choice = path == d->path && usable[path];
     }
-    const tml_gl_test *why = failed[wanted == TML_GL_PATH_AUTO ? TML_GL_PACKED : wanted];
+    const tml_gl_test *why = failed[wanted == TML_GL_PATH_AUTO ? TML_GL_PATH_PACKED : wanted];
     if (wanted == TML_GL_PATH_AUTO ? d->path != TML_GL_PATH_AUTO : usable[wanted])
         return TML_OK;
-    return tml_error(p->tml, TML_UNSUPPORTED,
+    return tml_error(p->tml, TML_ERROR_UNSUPPORTED,
                      "tml_open: the device cannot do path %s, which needs: %s%s%s%s",
-                     tml_gl_path_name(wanted == TML_GL_PATH_AUTO ? TML_GL_PACKED : wanted),
+                     tml_gl_path_name(wanted == TML_GL_PATH_AUTO ? TML_GL_PATH_PACKED : wanted),
                      why->name, why->detail[0] ? " (" : "", why->detail, why->detail[0] ? ")" : "");
 }
 
 static void test_float_tier(probe *p)
 {
-    const char *packed = gl_float_version(p->d, TML_GL_PACKED);
-    const char *floats = gl_float_version(p->d, TML_GL_FLOAT);
+    const char *packed = gl_float_version(p->d, TML_GL_PATH_PACKED);
+    const char *floats = gl_float_version(p->d, TML_GL_PATH_FLOAT);
     if (!promises_highp(p))
         return;
     make_patterns(p);
@@ -499,14 +499,14 @@ static void test_float_tier(probe *p)
 tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
 {
     gl_device *d = gl_device_of(tml);
-    if ((unsigned)wanted > TML_GL_PACKED)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+    if ((unsigned)wanted > TML_GL_PATH_PACKED)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_open: desc.gl.path is %d, needs one of "
                          "tml_gl_path",
                          (int)wanted);
     probe *p = tml_alloc(tml, sizeof *p);
     if (!p)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_open: no memory to probe the device");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory to probe the device");
     memset(p, 0, sizeof *p);
     p->tml = tml;
     p->d = d;
@@ -514,9 +514,10 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
     begin(p);
     test_integers(p);
     tml_status status = TML_OK;
-    if (wanted > TML_GL_INTEGER || (wanted == TML_GL_PATH_AUTO && obstacle(p, TML_GL_INTEGER)))
+    if (wanted > TML_GL_PATH_INTEGER ||
+        (wanted == TML_GL_PATH_AUTO && obstacle(p, TML_GL_PATH_INTEGER)))
         test_float_tier(p);
-    status = p->is_short_of_memory ? TML_OUT_OF_MEMORY : choose(p, wanted);
+    status = p->is_short_of_memory ? TML_ERROR_OUT_OF_MEMORY : choose(p, wanted);
     end(p);
     gl_errors_note(d);
     d->error = GL_NO_ERROR; /* of tests that failed */

@@ -68,7 +68,7 @@ static tml_status set_source(tml_context *tml, GLuint shader, const char *const 
         size += strlen(texts[i]);
     char *plain = tml_alloc(tml, size);
     if (!plain)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of a shader");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the text of a shader");
     char *end = plain;
     for (int i = 0; i < count; i++)
         end = copy_plain(texts[i], end);
@@ -104,7 +104,8 @@ static tml_status check_shader(tml_context *tml, GLuint shader, const char *name
         return TML_OK;
     char log[512] = "";
     fn->GetShaderInfoLog(shader, sizeof log, NULL, log);
-    return tml_error(tml, TML_UNSUPPORTED, "the driver does not compile shader %s: %s", name, log);
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "the driver does not compile shader %s: %s", name,
+                     log);
 }
 
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
@@ -128,7 +129,7 @@ char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size)
         *size += strlen(*piece);
     char *text = tml_alloc(tml, *size);
     if (!text) {
-        (void)tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
+        (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the text of shader %s",
                         shader->name);
         return NULL;
     }
@@ -156,7 +157,7 @@ static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *s
     if (joined)
         kernel_glue(info->kernel.kernel, "", array, nowhere, text, joined, joined_size);
     else
-        (void)tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the text of shader %s",
+        (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the text of shader %s",
                         info->shader->name);
     tml_free(tml, text, *size);
     *size = joined_size;
@@ -177,7 +178,7 @@ static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *
     size_t size;
     char *text = complete_text(tml, info, &size);
     if (!text)
-        return TML_OUT_OF_MEMORY;
+        return TML_ERROR_OUT_OF_MEMORY;
     const char *texts[] = {program->head, text};
     tml_status status = start_shader(tml, GL_FRAGMENT_SHADER, texts, 2, &program->fragment);
     tml_free(tml, text, size);
@@ -211,7 +212,7 @@ static tml_status check(tml_context *tml, const gl_program *program)
         return status;
     char log[512] = "";
     fn->GetProgramInfoLog(program->name, sizeof log, NULL, log);
-    return tml_error(tml, TML_UNSUPPORTED, "the driver does not link shader %s: %s",
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "the driver does not link shader %s: %s",
                      name_of(program), log);
 }
 
@@ -230,7 +231,7 @@ static tml_status list_uniforms(tml_context *tml, gl_program *program)
     fn->GetProgramiv(program->name, GL_ACTIVE_UNIFORMS, &count);
     program->uniforms = tml_alloc(tml, (size_t)count * sizeof *program->uniforms);
     if (!program->uniforms && count > 0)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for the uniforms of shader %s",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the uniforms of shader %s",
                          program->shader->name);
     program->uniform_room = (uint32_t)count;
     fn->UseProgram(program->name);
@@ -251,7 +252,7 @@ static tml_status list_uniforms(tml_context *tml, gl_program *program)
             program->uniforms[program->uniform_count++] = u;
         }
     if (program->sampler_count > GL_UNITS)
-        return tml_error(tml, TML_INTERNAL, "shader %s has more than %d samplers",
+        return tml_error(tml, TML_ERROR_INTERNAL, "shader %s has more than %d samplers",
                          program->shader->name, GL_UNITS);
     return TML_OK;
 }
@@ -337,7 +338,7 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
     char head[1024];
     int length = write_head(tml, info, any_rows, head, sizeof head);
     if (length < 0 || (size_t)length >= sizeof head)
-        return tml_error(tml, TML_INTERNAL, "shader %s: its defines are too long",
+        return tml_error(tml, TML_ERROR_INTERNAL, "shader %s: its defines are too long",
                          info->shader->name);
     uint64_t hash = hash_of(head);
     for (gl_program *p = d->programs; p; p = p->next)
@@ -352,7 +353,8 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
     size_t size = sizeof(gl_program) + (size_t)length + 1;
     gl_program *program = tml_alloc(tml, size);
     if (!program)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "no memory for shader %s", info->shader->name);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for shader %s",
+                         info->shader->name);
     *program = (gl_program){
         .size = size, .shader = info->shader, .kernel = info->kernel.kernel, .hash = hash};
     memcpy(program->head, head, (size_t)length + 1);
@@ -429,8 +431,8 @@ static tml_status check_engine(tml_context *tml, const char *call)
     if (tml->engine->kind == TML_ENGINE_GL && !gl_is_float(gl_device_of(tml)))
         return TML_OK;
     return tml_error(
-        tml, TML_UNSUPPORTED, "%s: this context is on engine %s%s, needs gl with integers", call,
-        tml->engine->name, tml->engine->kind == TML_ENGINE_GL ? ", on its float tier" : "");
+        tml, TML_ERROR_UNSUPPORTED, "%s: this context is on engine %s%s, needs gl with integers",
+        call, tml->engine->name, tml->engine->kind == TML_ENGINE_GL ? ", on its float tier" : "");
 }
 
 static tml_status prepare_begin(tml_context *tml)
@@ -440,7 +442,7 @@ static tml_status prepare_begin(tml_context *tml)
         return status;
     gl_device *d = gl_device_of(tml);
     if (d->is_preparing)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_gl_prepare_begin: there was one before, with no tml_gl_prepare_end");
     for (gl_program *p = d->programs; p; p = p->next)
         p->is_lacked = false;
@@ -463,7 +465,7 @@ static tml_status prepare_end(tml_context *tml, uint32_t *left)
         return status;
     gl_device *d = gl_device_of(tml);
     if (!d->is_preparing)
-        return tml_error(tml, TML_INVALID_ARGUMENT,
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_gl_prepare_end: there was no tml_gl_prepare_begin");
     d->is_preparing = false;
     for (const gl_program *p = d->programs; p; p = p->next)

@@ -529,7 +529,7 @@ static bool measure_supports(tml_context *tml, const void *argument)
     if (plan->method == TML_MEASURE_EXACT)
         return true;
     (void)tml_error(
-        tml, TML_UNSUPPORTED,
+        tml, TML_ERROR_UNSUPPORTED,
         "tml_image_measure: desc.method is BLOCKS, which is for comparison on OpenGL ES; "
         "use EXACT");
     return false;

@@ -43,7 +43,7 @@ tml_status gl_image_check(tml_context *tml, const char *call, const char *field,
     if (end <= GL_IMAGE_SCALARS_MAX)
         return TML_OK;
     return tml_error(
-        tml, TML_UNSUPPORTED,
+        tml, TML_ERROR_UNSUPPORTED,
         "%s: %s ends with scalar %llu of its buffer, on OpenGL ES it may be the 2^31st "
         "at most; use parts of it, in buffers of their own",
         call, field, (unsigned long long)end);

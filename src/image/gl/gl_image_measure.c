@@ -264,7 +264,7 @@ static tml_status image_measure_run(tml_context *tml, const image_measure_plan *
 {
     measure_job job = {.tml = tml,
                        .plan = plan,
-                       .is_masked = !tml_is_none(plan->mask),
+                       .is_masked = !tml_buffer_is_none(plan->mask),
                        .has_histogram = (plan->what & TML_MEASURE_HISTOGRAM) != 0};
     double padding = 1.0;
     tml_status status;

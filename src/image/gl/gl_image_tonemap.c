@@ -44,7 +44,7 @@ static tml_status image_tonemap_run(tml_context *tml, const image_tonemap_plan *
     gl_picture picture = gl_picture_of(tml, &plan->in);
     char defines[2 * GL_IMAGE_DEFINES];
     snprintf(defines, sizeof defines, "%s#define TONE %uu\n%s", picture.defines, plan->tone,
-             tml_is_none(plan->state) ? "" : "#define STATE\n");
+             tml_buffer_is_none(plan->state) ? "" : "#define STATE\n");
     if (is_direct) {
         gl_draw_info info = draw_of(tml, plan, &picture, defines);
         return gl_image_write(tml, &plan->out, &info);

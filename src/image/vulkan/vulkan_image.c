@@ -90,7 +90,7 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
 static measure_job lay_out(const tml_context *tml, const image_measure_plan *plan, vk_arena *arena)
 {
     measure_job job = {.options = plan->what};
-    bool has_mask = !tml_is_none(plan->mask);
+    bool has_mask = !tml_buffer_is_none(plan->mask);
     job.options |= (has_mask ? IMAGE_WITH_MASK : 0u) | (plan->max_rgb ? IMAGE_WITH_MAX_RGB : 0u);
     uint32_t unit = lay_out_units(tml, &plan->in, has_mask, &job);
     /* Several units at once keep a GPU's memory busy; drivers for processors only take longer over more

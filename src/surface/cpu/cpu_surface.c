@@ -198,7 +198,7 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
         tml_parallel_for(job->tml, (uint32_t)(high - low), task, job);
         if (!tml_progress(job->tml, stage,
                           from + (to - from) * (double)(b + 1) / (double)batches)) {
-            tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
+            tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
             return false;
         }
     }
@@ -381,7 +381,7 @@ static tml_status find_missing(surface_job *job, double from, double to)
     space->present = tml_alloc(job->tml, size);
     space->cells = tml_alloc(job->tml, size);
     if (!space->present || !space->cells)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY,
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_surface: no memory for %zu bytes to mark missing samples", 2 * size);
     space->present[space->rows * space->words] = 0;
     space->cells[space->rows * space->words] = 0;
@@ -389,7 +389,7 @@ static tml_status find_missing(surface_job *job, double from, double to)
     double middle = (from + to) / 2;
     if (!run_chunks(job, 0, space->size[2], present_task, "missing samples", from, middle) ||
         !run_chunks(job, 0, space->size[2], cells_task, "missing samples", middle, to))
-        return TML_CANCELLED;
+        return TML_ERROR_CANCELLED;
     return TML_OK;
 }
 
@@ -525,7 +525,7 @@ static tml_status make_bits(surface_job *job, double from, double to)
         if (status != TML_OK)
             return status;
         if (!run_chunks(job, z, end, bits_task, "sign bits", start, stop))
-            return TML_CANCELLED;
+            return TML_ERROR_CANCELLED;
     }
     return TML_OK;
 }
@@ -550,7 +550,7 @@ static tml_status count_part(surface_job *job, double from, double to)
             status = find_missing(job, at, at + span);
         if (status == TML_OK && !run_chunks(job, job->space->own_first, counted_end(job->space),
                                             count_task, "counts", at + span, at + 2 * span))
-            status = TML_CANCELLED;
+            status = TML_ERROR_CANCELLED;
         if (status == TML_OK)
             scan_chunks(job->space);
     }

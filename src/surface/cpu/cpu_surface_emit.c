@@ -531,7 +531,7 @@ static tml_status emit_vertices(surface_job *job, double from, double to)
         if (!run_chunks(job, z, end, vertices_task, "vertices",
                         from + (to - from) * (double)z / (double)space->size[2],
                         from + (to - from) * (double)end / (double)space->size[2]))
-            return TML_CANCELLED;
+            return TML_ERROR_CANCELLED;
     }
     return TML_OK;
 }
@@ -549,6 +549,6 @@ tml_status surface_emit(surface_job *job, double from, double to)
                     to) ||
         (job->plan->flip_winding &&
          !run_chunks(job, 0, space->size[2], flip_task, "triangles", to, to)))
-        return TML_CANCELLED;
+        return TML_ERROR_CANCELLED;
     return TML_OK;
 }

@@ -47,6 +47,6 @@ tml_status surface_index_run(surface_job *job)
     uint64_t layers = (job->plan->dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z;
     tml_parallel_for(job->tml, (uint32_t)layers, index_task, job);
     return tml_is_cancelled(job->tml)
-               ? tml_error(job->tml, TML_CANCELLED, "tml_surface_index: cancelled")
+               ? tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface_index: cancelled")
                : TML_OK;
 }

@@ -294,7 +294,7 @@ static tml_status step_done(const surface_job *job, const char *stage, uint32_t 
     if (tml_progress(job->tml, stage,
                      plan->progress_first + (plan->progress_last - plan->progress_first) * done))
         return TML_OK;
-    return tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
+    return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }
 
 /* Brings the totals to the host; waits. */
@@ -304,7 +304,8 @@ static tml_status read_totals(const surface_job *job)
     size_t size = plan->part_count * SURFACE_TOTALS * sizeof(uint32_t);
     uint32_t *totals = tml_alloc(job->tml, size);
     if (!totals && size > 0)
-        return tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
+        return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface: no memory for the totals");
     tml_status status = gl_read_words(job->tml, job->totals, 0,
                                       (uint64_t)plan->part_count * SURFACE_TOTALS, totals);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
@@ -329,7 +330,7 @@ static tml_status run_count(surface_job *job)
     double start = tml_seconds();
     surface_kept *kept = tml_alloc(tml, sizeof *kept);
     if (!kept)
-        return tml_error(tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for a record");
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_surface: no memory for a record");
     *kept = (surface_kept){.count = 0};
     *plan->kept = kept;
     tml_status status = TML_OK;
@@ -507,7 +508,7 @@ static tml_status check(tml_context *tml, const surface_plan *plan)
         surface_space space = space_of(plan, &plan->parts[p]);
         if (3 * COLUMNS * space.quad_count > GL_PYRAMID_BITS_MAX)
             return tml_error(
-                tml, TML_UNSUPPORTED,
+                tml, TML_ERROR_UNSUPPORTED,
                 "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
                 " samples: on OpenGL ES the samples of a part, with rows of whole 128, "
                 "number at most 2^32 / 3; surface a region at a time",

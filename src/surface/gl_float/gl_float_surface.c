@@ -25,7 +25,7 @@ static uint64_t cell_count(const surface_part *part)
 
 static bool refuse(tml_context *tml, const char *what)
 {
-    (void)tml_error(tml, TML_UNSUPPORTED,
+    (void)tml_error(tml, TML_ERROR_UNSUPPORTED,
                     "tml_surface: on %s: %s; use the integer path or another engine",
                     tml->engine->tier(tml), what);
     return false;
@@ -113,7 +113,7 @@ static tml_status count_part(tml_context *tml, surface_draw *draw, surface_part 
     if (status == TML_OK)
         status = gl_float_total(tml, &triangles, &part->triangle_count);
     if (status == TML_OK && part->triangle_count >= GL_FLOAT_MAX)
-        status = tml_error(tml, TML_UNSUPPORTED,
+        status = tml_error(tml, TML_ERROR_UNSUPPORTED,
                            "tml_surface: %d triangles or more, and %s counts exactly to less; "
                            "surface a region at a time",
                            GL_FLOAT_MAX, tml->engine->tier(tml));
@@ -187,7 +187,7 @@ static tml_status float_surface_run(tml_context *tml, const surface_plan *plan)
         if (status == TML_OK && !tml_progress(tml, is_count ? "counts" : "vertices",
                                               plan->progress_first + done * (plan->progress_last -
                                                                              plan->progress_first)))
-            status = tml_error(tml, TML_CANCELLED, "tml_surface: cancelled");
+            status = tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
     }
     surface_time(plan->result, is_count ? "counts" : "vertices", tml_seconds() - start);
     return status;

@@ -394,7 +394,8 @@ static tml_status totals_open(const surface_job *job, totals_copy *out)
     tml_status status = tml_buffer_create(job->tml, &desc, &out->buffer);
     out->words = status == TML_OK ? tml_alloc(job->tml, out->size) : NULL;
     if (status == TML_OK && !out->words)
-        status = tml_error(job->tml, TML_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
+        status =
+            tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY, "tml_surface: no memory for the totals");
     return status;
 }
 
@@ -416,7 +417,7 @@ static tml_status read_totals(const surface_job *job)
     if (status == TML_OK)
         status = vk_copy(tml, vk_address_of(tml, totals.buffer), job->totals, totals.size);
     if (status == TML_OK)
-        status = tml_read(tml, totals.buffer, totals.words);
+        status = tml_buffer_read(tml, totals.buffer, totals.words);
     uint64_t before[3] = {0, 0, 0};
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         const uint64_t *total = totals.words + (size_t)p * SURFACE_TOTAL_WORDS / 2;
@@ -447,7 +448,8 @@ static tml_status write_totals(const surface_job *job)
         total[2] = total[3] = 0;
     }
     if (status == TML_OK)
-        status = tml_write(tml, totals.buffer, 0, totals.size / sizeof(uint64_t), totals.words);
+        status =
+            tml_buffer_write(tml, totals.buffer, 0, totals.size / sizeof(uint64_t), totals.words);
     if (status == TML_OK)
         status = vk_copy(tml, job->totals, vk_address_of(tml, totals.buffer), totals.size);
     totals_close(job, &totals);
@@ -463,7 +465,7 @@ static tml_status step_done(const surface_job *job, const char *stage, double do
     if (tml_progress(job->tml, stage,
                      plan->progress_first + (plan->progress_last - plan->progress_first) * done))
         return TML_OK;
-    return tml_error(job->tml, TML_CANCELLED, "tml_surface: cancelled");
+    return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }
 
 /* Has the slab at work anything of a part for this stage? */
@@ -602,12 +604,12 @@ static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
     if (plan->stage != SURFACE_INDEX && is_double && !vk_caps_of(tml)->float64)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: f64 samples need shaderFloat64, which %s lacks",
                          tml->device.name);
     const uint64_t *dims = plan->dims;
     if (dims[1] * dims[2] > UINT32_MAX)
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: %" PRIu64 " x %" PRIu64
                          " rows: on Vulkan a volume has less than 2^32",
                          dims[1], dims[2]);

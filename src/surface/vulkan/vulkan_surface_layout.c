@@ -295,7 +295,7 @@ tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *s
         thickness = thickness_for(tml, plan, scratch_size);
     if (!is_numbered(tml, plan, thickness)) {
         const surface_box *box = &plan->parts[0].box;
-        return tml_error(tml, TML_UNSUPPORTED,
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          " samples: on Vulkan a row has at most 2^20, and four layers at most 2^31 "
                          "rows and 2^32 words of 32 samples; surface a region at a time",

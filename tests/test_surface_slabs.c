@@ -143,10 +143,10 @@ static tml_status collect(void *user, const tml_surface_piece *piece)
     collected *c = ((both *)user)->c;
     uint32_t p = piece->part;
     if (c->fail_after >= 0 && c->pieces == (uint64_t)c->fail_after)
-        return TML_FILE_ACCESS;
+        return TML_ERROR_FILE_ACCESS;
     c->pieces++;
     if (!CHECK(p < PARTS_MOST))
-        return TML_INTERNAL;
+        return TML_ERROR_INTERNAL;
     CHECK_EQ_U64(piece->vertex_first, c->vertex_base + c->vertices[p]);
     CHECK_EQ_U64(piece->triangle_first, c->triangle_base + c->triangles[p]);
     CHECK(piece->layer_first >= c->layer[p] && piece->layer_count > 0);
@@ -194,7 +194,7 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     const char *from;
     uint64_t layer = source_of(m, source, &from);
     if (!CHECK(count > 0 && first + count <= m->dims[2]) || m->fail_at < first + count)
-        return TML_FILE_FORMAT;
+        return TML_ERROR_FILE_FORMAT;
     void **shown = m->shown[source];
     free(shown[0]);
     shown[0] = shown[1];
@@ -216,7 +216,7 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
           (m->next[source] == first || !m->next[source]));
     m->next[source] = first + count;
     if (m->fail_at < first + count)
-        return TML_FILE_FORMAT;
+        return TML_ERROR_FILE_FORMAT;
     memcpy(out, from + first * layer, count * layer);
     return TML_OK;
 }
@@ -232,8 +232,8 @@ typedef struct whole {
 static void *map_if_any(tml_context *tml, tml_buffer buffer)
 {
     void *memory = NULL;
-    if (!tml_is_none(buffer))
-        CHECK_OK(tml, tml_map(tml, buffer, &memory));
+    if (!tml_buffer_is_none(buffer))
+        CHECK_OK(tml, tml_buffer_map(tml, buffer, &memory));
     return memory;
 }
 
@@ -308,15 +308,15 @@ typedef struct stream_case {
     tml_surface_desc desc;
 } stream_case;
 
-static tml_surface_stream_desc stream_of(const stream_case *k, const model *m, both *user)
+static tml_surface_slabs_desc stream_of(const stream_case *k, const model *m, both *user)
 {
-    tml_surface_stream_desc stream = {.surface = k->desc,
-                                      .type = m->type,
-                                      .has_mask = k->masked,
-                                      .attribute_type = k->valued ? TML_F32 : TML_TYPE_NONE,
-                                      .read = read_layers,
-                                      .write = collect,
-                                      .user = user};
+    tml_surface_slabs_desc stream = {.surface = k->desc,
+                                     .type = m->type,
+                                     .has_mask = k->masked,
+                                     .attribute_type = k->valued ? TML_F32 : TML_TYPE_NONE,
+                                     .read = read_layers,
+                                     .write = collect,
+                                     .user = user};
     return stream;
 }
 
@@ -405,13 +405,12 @@ static void check_thicknesses(tml_context *tml, const char *only, uint64_t step)
         for (uint64_t layers = 1; layers <= k->dims[2] && go_on; layers += step) {
             collected c = {.fail_after = -1};
             both user = {&m, &c};
-            tml_surface_stream_desc stream = stream_of(k, &m, &user);
+            tml_surface_slabs_desc stream = stream_of(k, &m, &user);
             tml_surface_result result;
             stream.slab_layers = layers;
             stream.map = (layers + i) % 2 ? map_layers : NULL;
             memset(m.next, 0, sizeof m.next);
-            go_on = CHECK_OK(tml, tml_surface_stream(tml, &stream, &result)) &&
-                    is_same(&w, &c, 0) &&
+            go_on = CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result)) && is_same(&w, &c, 0) &&
                     CHECK_EQ_U64(result.vertex_count, w.result.vertex_count) &&
                     CHECK_EQ_U64(result.triangle_count, w.result.triangle_count) &&
                     CHECK_EQ_U64(result.active_cells, w.result.active_cells) &&
@@ -477,14 +476,14 @@ TEST(shares_number_on)
                 before[p].triangle_count = 2 * base;
             }
             for (int share = 0; share < 2 && go_on; share++) {
-                tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+                tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
                 tml_surface_result result;
                 stream.slab_layers = 2;
                 stream.before = before;
                 stream.layer_first = share ? cut : first;
                 stream.layer_count = share ? 0 : cut - first;
                 memset(m.next, 0, sizeof m.next);
-                go_on = CHECK_OK(tml, tml_surface_stream(tml, &stream, &result));
+                go_on = CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
                 for (uint32_t p = 0; p < result.part_count; p++) {
                     before[p].vertex_count += result.parts[p].vertex_count;
                     before[p].triangle_count += result.parts[p].triangle_count;
@@ -512,18 +511,18 @@ TEST(numbers_beyond_32_bits_need_wide_indices)
     collected c = {.fail_after = -1};
     both user = {&m, &c};
     tml_surface_part before = {.vertex_count = ((uint64_t)1 << 32) - 100};
-    tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+    tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
     tml_surface_result result;
     stream.before = &before;
     c.vertex_base = before.vertex_count;
-    CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_UNSUPPORTED);
+    CHECK_STATUS(tml_surface_slabs(tml, &stream, &result), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "indices64") != NULL);
     CHECK_EQ_U64(c.pieces, 0);
     collected_free(&c);
     memset(m.next, 0, sizeof m.next);
     c.vertex_base = before.vertex_count;
     stream.surface.indices64 = true;
-    CHECK_OK(tml, tml_surface_stream(tml, &stream, &result));
+    CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
     CHECK(result.vertex_count > 100);
     tml_surface_free(tml, &result);
     collected_free(&c);
@@ -552,12 +551,12 @@ TEST(counts_before_must_leave_numbers)
             before[last] = wrong[w];
             collected c = {.fail_after = -1};
             both user = {&m, &c};
-            tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+            tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
             tml_surface_result result;
             char named[32];
             stream.slab_layers = 2;
             stream.before = before;
-            CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_surface_slabs(tml, &stream, &result), TML_ERROR_INVALID_ARGUMENT);
             snprintf(named, sizeof named, "desc.before[%u]", (unsigned)last);
             CHECK(strstr(tml_last_error(tml), named) != NULL);
             CHECK_EQ_U64(c.pieces, 0);
@@ -580,11 +579,11 @@ TEST(pieces_are_cut_to_fit)
     if (whole_make(tml, &m, &k.desc, false, false, &w)) {
         collected c = {.fail_after = -1};
         both user = {&m, &c};
-        tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+        tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
         tml_surface_result result;
         stream.memory = 4096; /* less than a layer's piece: one layer at a time */
         stream.slab_layers = 8;
-        CHECK_OK(tml, tml_surface_stream(tml, &stream, &result));
+        CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
         CHECK(c.pieces >= k.dims[2] - 1);
         CHECK(is_same(&w, &c, 0));
         tml_surface_free(tml, &result);
@@ -606,7 +605,7 @@ TEST(a_whole_volume_may_stream)
     bool go_on = whole_make(tml, &m, &k.desc, false, false, &w);
     collected c = {.fail_after = -1};
     both user = {&m, &c};
-    tml_surface_stream_desc stream = {.surface = k.desc, .write = collect, .user = &user};
+    tml_surface_slabs_desc stream = {.surface = k.desc, .write = collect, .user = &user};
     const tml_buffer_desc lent = {
         .type = m.type, .count = m.dims[0] * m.dims[1] * m.dims[2], .host = m.volume};
     CHECK_OK(tml, tml_buffer_create(tml, &lent, &stream.surface.volume));
@@ -614,7 +613,7 @@ TEST(a_whole_volume_may_stream)
     CHECK_OK(tml, tml_surface_index(tml, &index, &stream.surface.index));
     stream.slab_layers = 3;
     tml_surface_result result;
-    if (go_on && CHECK_OK(tml, tml_surface_stream(tml, &stream, &result))) {
+    if (go_on && CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result))) {
         CHECK(is_same(&w, &c, 0));
         CHECK_EQ_U64(m.reads, 0);
         tml_surface_free(tml, &result);
@@ -641,13 +640,13 @@ TEST(failures_end_the_stream)
     model_make(k.dims, k.type, k.value, k.with_nan, &m);
     collected c = {.fail_after = -1};
     both user = {&m, &c};
-    tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+    tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
     tml_surface_result result;
     stream.slab_layers = 2;
     for (m.fail_at = 0; m.fail_at < k.dims[2]; m.fail_at++) {
         char layer[32];
         memset(m.next, 0, sizeof m.next);
-        CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_FILE_FORMAT);
+        CHECK_STATUS(tml_surface_slabs(tml, &stream, &result), TML_ERROR_FILE_FORMAT);
         snprintf(layer, sizeof layer, "layers ");
         CHECK(strstr(tml_last_error(tml), layer) != NULL);
         CHECK_EQ_U64(result.part_count, 0);
@@ -657,7 +656,7 @@ TEST(failures_end_the_stream)
     for (c.fail_after = 0; c.fail_after < 4;) {
         int64_t after = c.fail_after;
         memset(m.next, 0, sizeof m.next);
-        CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_FILE_ACCESS);
+        CHECK_STATUS(tml_surface_slabs(tml, &stream, &result), TML_ERROR_FILE_ACCESS);
         collected_free(&c);
         c.fail_after = after + 1;
     }
@@ -667,7 +666,7 @@ TEST(failures_end_the_stream)
     CHECK_OK(NULL,
              tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .progress = stop_at_half}, &tml));
     memset(m.next, 0, sizeof m.next);
-    CHECK_STATUS(tml_surface_stream(tml, &stream, &result), TML_CANCELLED);
+    CHECK_STATUS(tml_surface_slabs(tml, &stream, &result), TML_ERROR_CANCELLED);
     collected_free(&c);
     model_free(&m);
     tml_close(tml);
@@ -685,19 +684,19 @@ TEST(memory_may_run_out_anywhere)
         k.desc.iso = i == 0 ? 1000 : k.desc.iso;
         model m;
         memory_watch watch;
-        tml_status status = TML_OUT_OF_MEMORY;
+        tml_status status = TML_ERROR_OUT_OF_MEMORY;
         model_make(k.dims, k.type, k.value, k.with_nan, &m);
-        for (uint64_t fail_at = 1; status == TML_OUT_OF_MEMORY && fail_at < 1000; fail_at++) {
+        for (uint64_t fail_at = 1; status == TML_ERROR_OUT_OF_MEMORY && fail_at < 1000; fail_at++) {
             tml_context *tml = open_watched(&watch);
             collected c = {.fail_after = -1};
             both user = {&m, &c};
-            tml_surface_stream_desc stream = stream_of(&k, &m, &user);
+            tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
             tml_surface_result result;
             stream.slab_layers = 3;
             memset(m.next, 0, sizeof m.next);
             watch.fail_at = watch.count + fail_at;
-            status = tml_surface_stream(tml, &stream, &result);
-            CHECK(status == TML_OK || status == TML_OUT_OF_MEMORY);
+            status = tml_surface_slabs(tml, &stream, &result);
+            CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
             tml_surface_free(tml, &result);
             collected_free(&c);
             tml_close(tml);
@@ -719,27 +718,27 @@ TEST(bad_descs_are_named)
     collected c = {.fail_after = -1};
     both user = {&m, &c};
     tml_surface_result result;
-    const tml_surface_stream_desc good = stream_of(&k, &m, &user);
-    tml_surface_stream_desc bad = good;
+    const tml_surface_slabs_desc good = stream_of(&k, &m, &user);
+    tml_surface_slabs_desc bad = good;
 #define BAD(change, status, word)                                                                  \
     do {                                                                                           \
         bad = good;                                                                                \
         change;                                                                                    \
-        CHECK_STATUS(tml_surface_stream(tml, &bad, &result), status);                              \
+        CHECK_STATUS(tml_surface_slabs(tml, &bad, &result), status);                               \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
     } while (0)
-    BAD(bad.write = NULL, TML_INVALID_ARGUMENT, "desc.write");
-    BAD(bad.read = NULL, TML_INVALID_ARGUMENT, "desc.read");
-    BAD(bad.type = TML_VEC(TML_F32, 2), TML_INVALID_ARGUMENT, "scalar");
-    BAD(bad.surface.largest_component = true, TML_UNSUPPORTED, "largest_component");
-    BAD(bad.surface.all_labels = true, TML_UNSUPPORTED, "all_labels");
-    BAD(bad.layer_first = 9, TML_INVALID_ARGUMENT, "region");
-    BAD((bad.layer_first = 4, bad.layer_count = 6), TML_INVALID_ARGUMENT, "region");
-    BAD((bad.layer_count = 4, bad.surface.soup = true), TML_UNSUPPORTED, "soup");
-    BAD(bad.surface.iso = NAN, TML_INVALID_ARGUMENT, "finite");
-    BAD(bad.surface.grid.dims[1] = 0, TML_INVALID_ARGUMENT, "dims");
+    BAD(bad.write = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.write");
+    BAD(bad.read = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.read");
+    BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");
+    BAD(bad.surface.largest_component = true, TML_ERROR_UNSUPPORTED, "largest_component");
+    BAD(bad.surface.all_labels = true, TML_ERROR_UNSUPPORTED, "all_labels");
+    BAD(bad.layer_first = 9, TML_ERROR_INVALID_ARGUMENT, "region");
+    BAD((bad.layer_first = 4, bad.layer_count = 6), TML_ERROR_INVALID_ARGUMENT, "region");
+    BAD((bad.layer_count = 4, bad.surface.soup = true), TML_ERROR_UNSUPPORTED, "soup");
+    BAD(bad.surface.iso = NAN, TML_ERROR_INVALID_ARGUMENT, "finite");
+    BAD(bad.surface.grid.dims[1] = 0, TML_ERROR_INVALID_ARGUMENT, "dims");
     BAD((bad.type = TML_F32, bad.surface.labels = labels, bad.surface.label_count = 2),
-        TML_INVALID_ARGUMENT, "labels");
+        TML_ERROR_INVALID_ARGUMENT, "labels");
     collected_free(&c);
     model_free(&m);
     tml_close(tml);
