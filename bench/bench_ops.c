@@ -455,7 +455,8 @@ static bool run_surface(bench_op *op)
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
     if (!is_cpu(op->tml))
-        return tml_surface_enqueue(op->tml, &(tml_surface_enqueue_desc){.surface = desc}) == TML_OK;
+        return tml_surface_enqueue(op->tml, &(tml_surface_enqueue_desc){.surface = &desc}) ==
+               TML_OK;
     tml_surface_result result;
     if (tml_surface(op->tml, &desc, &result))
         return false;
@@ -496,9 +497,10 @@ static uint64_t count_crossings(const bench_op *op, double iso)
  * room for just that. */
 static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
-    tml_surface_enqueue_desc desc = {.surface = op->surface, .counts = op->total};
-    desc.surface.vertices = result->vertices;
-    desc.surface.indices = result->indices;
+    tml_surface_desc surface = op->surface;
+    surface.vertices = result->vertices;
+    surface.indices = result->indices;
+    const tml_surface_enqueue_desc desc = {.surface = &surface, .counts = op->total};
     uint64_t counts[2];
     tml_status status = tml_surface_enqueue(op->tml, &desc);
     if (!status)

@@ -344,25 +344,26 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
-    tml_surface_slabs_desc desc = {.surface = *surface,
+    tml_surface_desc in_slabs = *surface;
+    tml_surface_slabs_desc desc = {.surface = &in_slabs,
                                    .read = read_layers,
                                    .write = write_piece,
                                    .user = s,
                                    .memory = options->memory,
                                    .slab_layers = options->layers};
-    desc.surface.largest_component = desc.surface.drop_degenerate = false; /* edit_mesh does that */
+    in_slabs.largest_component = in_slabs.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
-    desc.surface.indices64 = surface->indices64 || input_sample_count(&s->info[0]) > UINT32_MAX / 3;
+    in_slabs.indices64 = surface->indices64 || input_sample_count(&s->info[0]) > UINT32_MAX / 3;
     s->tml = tml;
     s->options = options;
     s->result = result;
     tml_bricks bricks = {0};
-    int code = options->index ? use_index(tml, s, options, &bricks, &desc.surface) : CLI_OK;
+    int code = options->index ? use_index(tml, s, options, &bricks, &in_slabs) : CLI_OK;
     const layer_share share = choose_share(s, surface, &bricks);
     const tml_team *team = ranks_team();
     desc.layer_first = share.first;
     desc.layer_count = share.count;
-    if (code == CLI_OK && tml_buffer_is_none(desc.surface.volume) && !surface->field) {
+    if (code == CLI_OK && tml_buffer_is_none(in_slabs.volume) && !surface->field) {
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;
@@ -370,16 +371,16 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     }
     tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
                                  .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
-                                 .soup = desc.surface.soup,
+                                 .soup = in_slabs.soup,
                                  .team = team,
-                                 .indices64 = desc.surface.indices64,
+                                 .indices64 = in_slabs.indices64,
                                  .comment = "made by " CLI_PROGRAM,
                                  .edit = options->largest || options->drop_degenerate ? edit_mesh
                                                                                       : NULL,
                                  .user = s};
     memcpy(mesh.origin, options->origin, sizeof mesh.origin);
     if (team) /* a soup is made at the end, when all vertices are at hand */
-        desc.surface.soup = false;
+        in_slabs.soup = false;
     if (code == CLI_OK)
         code = cli_fail("surface", tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
     if (code == CLI_OK) {
@@ -401,7 +402,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     s->bricks = NULL;
     tml_bricks_free(tml, &bricks);
     tml_free(tml, s->values, s->values_size);
-    tml_buffer_destroy(tml, desc.surface.volume);
-    tml_buffer_destroy(tml, desc.surface.index);
+    tml_buffer_destroy(tml, in_slabs.volume);
+    tml_buffer_destroy(tml, in_slabs.index);
     return code;
 }

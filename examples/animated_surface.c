@@ -95,15 +95,15 @@ int main(int argc, char **argv)
     tml_map_desc map = {
         .kernel = TML_USE(field), .params.u = {n}, .out = volume, .length.count = samples};
     const tml_surface_enqueue_desc surface = {
-        .surface = {.volume = volume,
-                    .grid = {.dims = {n, n, n},
-                             .spacing = {step, step, step},
-                             .origin = {-1, -1, -1},
-                             .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
-                    .normals = TML_NORMALS_CENTRAL,
-                    .vertices = mesh[0],
-                    .vertex_normals = mesh[1],
-                    .indices = mesh[2]},
+        .surface = &(tml_surface_desc){.volume = volume,
+                                       .grid = {.dims = {n, n, n},
+                                                .spacing = {step, step, step},
+                                                .origin = {-1, -1, -1},
+                                                .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+                                       .normals = TML_NORMALS_CENTRAL,
+                                       .vertices = mesh[0],
+                                       .vertex_normals = mesh[1],
+                                       .indices = mesh[2]},
         .draw = mesh[3]};
 
     /* Once in advance, so that recording makes no pipelines and needs no memory. */

@@ -291,7 +291,7 @@ static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
                          .values = elements_of(mesh->vertex_values),
                          .indices = elements_of(mesh->indices)};
     tml_surface_slabs_desc desc = {
-        .surface = in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
+        .surface = &in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
     tml_surface_result slabs;
     if (!in->is_indexed || in->desc.all_labels || in->desc.largest_component ||
         in->desc.drop_degenerate || !CALL(tml_surface_slabs, tml, &desc, &slabs))
@@ -399,22 +399,22 @@ void desc_surface_slabs(void)
     static tml_surface_part before[LABELS];
     if (!take_surface(&in))
         return;
-    tml_surface_slabs_desc desc = {.surface = in.desc, .write = take_piece};
+    tml_surface_desc surface = in.desc;
+    tml_surface_slabs_desc desc = {.surface = &surface, .write = take_piece};
     if (take() < 240)
-        desc.surface.all_labels = desc.surface.largest_component = desc.surface.drop_degenerate =
-            false;
+        surface.all_labels = surface.largest_component = surface.drop_degenerate = false;
     bool is_read = !in.desc.field && take_bool();
     if (is_read) {
-        desc.surface.volume = desc.surface.mask = desc.surface.attribute = (tml_buffer){0, 0};
+        surface.volume = surface.mask = surface.attribute = (tml_buffer){0, 0};
         desc.type = (tml_type)mostly(take_scalar());
         desc.has_mask = take() >= 192;
         desc.attribute_type = take() >= 192 ? take_scalar() : TML_TYPE_NONE;
-        if (samples_of(&desc.surface.grid) > SAMPLES_MAX)
+        if (samples_of(&surface.grid) > SAMPLES_MAX)
             return;
         source.sizes[TML_SURFACE_VOLUME] = tml_type_size(desc.type);
         source.sizes[TML_SURFACE_MASK] = desc.has_mask;
         source.sizes[TML_SURFACE_ATTRIBUTE] = tml_type_size(desc.attribute_type);
-        make_source(&desc.surface.grid);
+        make_source(&surface.grid);
         desc.user = &source;
         if (take_bool())
             desc.map = map_layers;
@@ -444,8 +444,8 @@ void desc_surface_enqueue(void)
     surface_input in;
     if (!take_surface(&in))
         return;
-    tml_surface_enqueue_desc desc = {.surface = in.desc};
-    tml_surface_desc *surface = &desc.surface;
+    tml_surface_desc *surface = &in.desc;
+    tml_surface_enqueue_desc desc = {.surface = surface};
     if (take() < 240) {
         surface->isovalues = NULL;
         surface->labels = NULL;

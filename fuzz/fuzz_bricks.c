@@ -83,7 +83,7 @@ static void check_surface(const tml_bricks *bricks, uint64_t samples, uint8_t ho
     DEMAND(tml_buffer_create(tml, &of_index, &desc.index) == TML_OK);
     uint64_t triangles = 0;
     tml_surface_slabs_desc slabs = {
-        .surface = desc, .write = take_piece, .user = &triangles, .slab_layers = how >> 4};
+        .surface = &desc, .write = take_piece, .user = &triangles, .slab_layers = how >> 4};
     tml_surface_result whole, in_slabs;
     DEMAND(tml_surface(tml, &desc, &whole) == TML_OK);
     DEMAND(tml_surface_slabs(tml, &slabs, &in_slabs) == TML_OK);

@@ -718,16 +718,18 @@ static inline void model_indirect(const operands *o, const call *c)
 
 /* The desc of a surface, with buffers as make says. */
 static inline tml_surface_enqueue_desc surface_desc(const operands *o, const call *c,
-                                                    tml_buffer (*make)(const operands *, int))
+                                                    tml_buffer (*make)(const operands *, int),
+                                                    tml_surface_desc *surface)
 {
-    return (tml_surface_enqueue_desc){.surface = {.volume = make(o, AT_IN),
-                                                  .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
-                                                  .mask = make(o, AT_IN + 1),
-                                                  .iso = 0.5,
-                                                  .caps = c->options & OPTION_CAPS,
-                                                  .flip = c->options & OPTION_FLIP,
-                                                  .vertices = make(o, AT_OUT),
-                                                  .indices = make(o, AT_OUT + 1)},
+    *surface = (tml_surface_desc){.volume = make(o, AT_IN),
+                                  .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
+                                  .mask = make(o, AT_IN + 1),
+                                  .iso = 0.5,
+                                  .caps = c->options & OPTION_CAPS,
+                                  .flip = c->options & OPTION_FLIP,
+                                  .vertices = make(o, AT_OUT),
+                                  .indices = make(o, AT_OUT + 1)};
+    return (tml_surface_enqueue_desc){.surface = surface,
                                       .iso = make(o, AT_IN + 2),
                                       .iso_index = c->index,
                                       .counts = make(o, AT_COUNT),
@@ -783,7 +785,8 @@ static inline void model_surface(const operands *o, const call *c)
                                .iso = iso ? mc_sample(iso->mirror, iso->type, c->index) : 0.5,
                                .caps = c->options & OPTION_CAPS,
                                .flip = c->options & OPTION_FLIP});
-    tml_surface_enqueue_desc desc = surface_desc(o, c, mirror_as_buffer);
+    tml_surface_desc surface;
+    tml_surface_enqueue_desc desc = surface_desc(o, c, mirror_as_buffer, &surface);
     uint64_t counts[2] = {0, 0};
     tml_buffer count = {0, 0};
     if (tml_buffer_create(o->reference,
@@ -807,14 +810,9 @@ static inline void model_surface(const operands *o, const call *c)
     if (memcmp(vertices->mirror, mesh.positions, n * 3 * sizeof(float)) != 0)
         surface_problem(o, "positions differ; vertices", counts[0], mesh.vertex_count);
     mc_free(&mesh);
-    const tml_buffer made[] = {desc.surface.volume,
-                               desc.surface.mask,
-                               desc.surface.vertices,
-                               desc.surface.indices,
-                               desc.iso,
-                               given,
-                               count,
-                               desc.draw};
+    const tml_buffer made[] = {surface.volume,  surface.mask, surface.vertices,
+                               surface.indices, desc.iso,     given,
+                               count,           desc.draw};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tml_buffer_destroy(o->reference, made[i]);
 }

@@ -695,7 +695,7 @@ static tml_buffer buffer_at(const operands *o, int place)
 static tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *size)
 {
     tml_length length = {c->count, buffer_at(o, AT_LENGTH), o->at[AT_LENGTH] ? c->index : 0,
-                         c->options & OPTION_EXACT};
+                         c->options & OPTION_EXACT, 0};
     tml_buffer in[3], out[3], by = buffer_at(o, AT_BY), count = buffer_at(o, AT_COUNT),
                               scratch = buffer_at(o, AT_SCRATCH);
     for (int i = 0; i < 3; i++) {
@@ -804,7 +804,8 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         return TML_OK;
     }
     case CALL_SURFACE_ENQUEUE: {
-        const tml_surface_enqueue_desc d = surface_desc(o, c, buffer_at);
+        tml_surface_desc surface;
+        const tml_surface_enqueue_desc d = surface_desc(o, c, buffer_at, &surface);
         if (!size)
             return tml_surface_enqueue(tml, &d);
         *size = tml_surface_enqueue_scratch_size(tml, &d);

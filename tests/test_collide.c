@@ -677,7 +677,7 @@ TEST(capacity_classes_and_segments)
     CHECK_EQ_U64(room[0].kind, 0);
     desc.capacity = list.count;
     if (CHECK_OK(tml, tml_collide(tml, &desc, &result))) {
-        CHECK(result.pairs == room && result.segments == ends);
+        CHECK(result.pairs == room && result.segments == ends && result.owned == 0);
         same_pairs(&result, &list);
         for (uint64_t i = 0; i < list.count; i++) {
             float p[9], q[9], expected[6];

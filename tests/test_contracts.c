@@ -308,7 +308,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_sync, (NULL), "tml")                                                                     \
     X(tml_map, (NULL, &map), "tml")                                                                \
     X(tml_map, (tml, NULL), "desc")                                                                \
-    X(tml_map, (tml, &map), "desc.kernel")                                                              \
+    X(tml_map, (tml, &map), "desc.kernel")                                                         \
     X(tml_reduce, (NULL, &reduce), "tml")                                                          \
     X(tml_reduce, (tml, NULL), "desc")                                                             \
     X(tml_scan, (NULL, &scan), "tml")                                                              \
@@ -473,9 +473,10 @@ TEST(null_is_refused_by_every_call)
     const tml_field_desc points = {.radius = 1};
     tml_field_desc field_resolved;
     const tml_surface_desc surface = {.iso = 1};
-    const tml_surface_slabs_desc slabs = {.before = NULL};
+    const tml_surface_slabs_desc slabs = {.surface = NULL};
     const tml_surface_index_desc bricks = {.volume = none};
-    const tml_surface_enqueue_desc enqueued = {.surface = {.iso = 1}};
+    const tml_surface_desc of_nothing = {.iso = 1};
+    const tml_surface_enqueue_desc enqueued = {.surface = &of_nothing};
     tml_surface_result mesh;
     tml_mesh_stats stats;
     tml_mesh_arrays arrays = {0};
@@ -587,8 +588,8 @@ static void check_header(const char *header)
 #define NAME(function, ...) #function,
         REFUSED_CALLS(NAME) REFUSED_GL_CALLS(NAME) REFUSED_VULKAN_CALLS(NAME) REFUSED_SIZES(NAME)
 #undef NAME
-            "tml_close",
-        "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
+            "tml_open_version", /* by tml_open */
+        "tml_close", "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
         "tml_buffer_destroy", "tml_buffer_unmap", "tml_context_describe", "tml_error",
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
@@ -839,7 +840,8 @@ TEST(hooks_that_call_back_are_refused)
     CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = none}), TML_ERROR_INVALID_HANDLE);
     CHECK(log.calls == 1 && log.refused == 1);
     CHECK(strstr(log.message, "tml_buffer_read_range: called by a hook of tml_scan"));
-    CHECK(strstr(tml_last_error(tml), "tml_scan: desc.in is no buffer")); /* the outer call's still */
+    CHECK(
+        strstr(tml_last_error(tml), "tml_scan: desc.in is no buffer")); /* the outer call's still */
 
     CHECK_OK(tml, tml_reserve(tml, 12345));
     CHECK(memory.calls == 1 && memory.refused == 1);
@@ -1069,6 +1071,19 @@ static void *open_badly(void *out)
                  TML_ERROR_INVALID_ARGUMENT);
     snprintf(out, 768, "%s", tml_last_error(NULL));
     return NULL;
+}
+
+TEST(headers_of_another_version)
+{
+    tml_context *tml = NULL;
+    CHECK_STATUS(tml_open_version(TML_VERSION + 1, NULL, &tml), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(!tml && strstr(tml_last_error(NULL), "headers of 0.1.1, needs those of at most 0.1.0"));
+    CHECK_STATUS(tml_open_version(1 << 20, NULL, &tml), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(NULL), "headers of 1.0.0"));
+    CHECK_STATUS(tml_open_version(TML_VERSION + 1, NULL, NULL), TML_ERROR_INVALID_ARGUMENT);
+    if (CHECK_OK(NULL, tml_open_version(TML_VERSION - 1, NULL, &tml)))
+        CHECK_EQ_U64(tml->version, TML_VERSION - 1);
+    tml_close(tml);
 }
 
 TEST(a_failed_open_says_why_without_a_hook)

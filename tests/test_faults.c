@@ -551,11 +551,12 @@ static void run_surface_of_field(fault_run *r)
 
 static void run_surface_enqueue(fault_run *r)
 {
-    tml_surface_enqueue_desc desc = {.surface = {.volume = volume_of(r), .grid = grid}};
+    tml_surface_desc surface = {.volume = volume_of(r), .grid = grid};
+    tml_surface_enqueue_desc desc = {.surface = &surface};
     float iso = 1;
     desc.iso = fault_buffer(r, TML_F32, 1, &iso);
-    desc.surface.vertices = fault_buffer(r, vec3_type, 3000, NULL);
-    desc.surface.indices = fault_buffer(r, triangle_type, 6000, NULL);
+    surface.vertices = fault_buffer(r, vec3_type, 3000, NULL);
+    surface.indices = fault_buffer(r, triangle_type, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     desc.draw = fault_buffer(r, TML_U32, 5, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
@@ -563,8 +564,8 @@ static void run_surface_enqueue(fault_run *r)
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
     fault_take(r, desc.draw, 5);
-    fault_take(r, desc.surface.vertices, counts[0]);
-    fault_take(r, desc.surface.indices, counts[1]);
+    fault_take(r, surface.vertices, counts[0]);
+    fault_take(r, surface.indices, counts[1]);
 }
 
 typedef struct slabs {
@@ -609,14 +610,14 @@ static void run_surface_slabs(fault_run *r)
     s.run = r;
     fill_volume(s.samples);
     for (int i = 0; i < 2; i++) {
-        tml_surface_slabs_desc desc = {
-            .surface = {.grid = grid, .normals = i ? TML_NORMALS_SOBEL : TML_NORMALS_NONE},
-            .type = TML_F32,
-            .write = write_piece,
-            .user = &s,
-            .memory = 150000,
-            .slab_layers = i ? 0 : 5};
-        desc.surface.soup = i == 1;
+        const tml_surface_desc surface = {
+            .grid = grid, .normals = i ? TML_NORMALS_SOBEL : TML_NORMALS_NONE, .soup = i == 1};
+        tml_surface_slabs_desc desc = {.surface = &surface,
+                                       .type = TML_F32,
+                                       .write = write_piece,
+                                       .user = &s,
+                                       .memory = 150000,
+                                       .slab_layers = i ? 0 : 5};
         if (i)
             desc.map = map_layers;
         else

@@ -564,8 +564,8 @@ TEST(no_count_is_waited_for)
     memset(&driver, 0, sizeof driver);
     work w;
     tml_buffer rank, counts;
-    tml_surface_enqueue_desc surface = {
-        .surface = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL}};
+    tml_surface_desc extract = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
+    tml_surface_enqueue_desc surface = {.surface = &extract};
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) &&
         CHECK_OK(tml, work_create(tml, &w))) {
         const tml_type vec3_type = TML_VEC(TML_F32, 3), triangle_type = TML_VEC(TML_U32, 3);
@@ -575,11 +575,10 @@ TEST(no_count_is_waited_for)
         } all[] = {
             {&rank, {.type = TML_U32, .count = COUNT}},
             {&counts, {.type = TML_U32, .count = 2}},
-            {&surface.surface.volume,
-             {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
-            {&surface.surface.vertices, {.type = vec3_type, .count = ROOM}},
-            {&surface.surface.vertex_normals, {.type = vec3_type, .count = ROOM}},
-            {&surface.surface.indices, {.type = triangle_type, .count = ROOM}},
+            {&extract.volume, {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
+            {&extract.vertices, {.type = vec3_type, .count = ROOM}},
+            {&extract.vertex_normals, {.type = vec3_type, .count = ROOM}},
+            {&extract.indices, {.type = triangle_type, .count = ROOM}},
         };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
             CHECK_OK(tml, tml_buffer_create(tml, &all[i].desc, all[i].buffer));

@@ -63,14 +63,15 @@ static void compare(const host_mesh *a, const host_mesh *b, float span)
 static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, const host_mesh *whole)
 {
     uint64_t vertices = whole->vertices / 2, triangles = whole->triangles / 3;
-    tml_surface_enqueue_desc enqueue = {.surface = *desc};
+    tml_surface_desc surface = *desc;
+    tml_surface_enqueue_desc enqueue = {.surface = &surface};
     uint8_t *guard = malloc(12 * (vertices + triangles + 8));
     if (!guard)
         abort();
     memset(guard, 0xa5, 12 * (vertices + triangles + 8));
-    enqueue.surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, guard);
-    enqueue.surface.vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), vertices + 5, guard);
-    enqueue.surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, guard);
+    surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, guard);
+    surface.vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), vertices + 5, guard);
+    surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, guard);
     enqueue.counts = buffer_of(tml, TML_U64, 2, NULL);
     enqueue.draw = buffer_of(tml, TML_U32, 5, NULL);
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
@@ -82,9 +83,9 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     CHECK_EQ_U64(counts[1], whole->triangles);
     CHECK_EQ_U64(draw[0], 3 * triangles);
     CHECK_EQ_U64(draw[1], 1);
-    float *positions = read_all(tml, enqueue.surface.vertices, 12 * vertices);
-    uint8_t *normals = read_all(tml, enqueue.surface.vertex_normals, 12 * (vertices + 5));
-    uint32_t *indices = read_all(tml, enqueue.surface.indices, 12 * triangles);
+    float *positions = read_all(tml, surface.vertices, 12 * vertices);
+    uint8_t *normals = read_all(tml, surface.vertex_normals, 12 * (vertices + 5));
+    uint32_t *indices = read_all(tml, surface.indices, 12 * triangles);
     CHECK(memcmp(positions, whole->positions, 12 * vertices) == 0);
     CHECK(memcmp(normals, whole->normals, 12 * vertices) == 0);
     CHECK(memcmp(normals + 12 * vertices, guard, 60) == 0);
@@ -93,9 +94,9 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     free(normals);
     free(indices);
     free(guard);
-    tml_buffer_destroy(tml, enqueue.surface.vertices);
-    tml_buffer_destroy(tml, enqueue.surface.vertex_normals);
-    tml_buffer_destroy(tml, enqueue.surface.indices);
+    tml_buffer_destroy(tml, surface.vertices);
+    tml_buffer_destroy(tml, surface.vertex_normals);
+    tml_buffer_destroy(tml, surface.indices);
     tml_buffer_destroy(tml, enqueue.counts);
     tml_buffer_destroy(tml, enqueue.draw);
 }

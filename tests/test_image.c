@@ -1622,6 +1622,8 @@ TEST(nonsense_is_refused)
          {.image = {.buffer = image, .width = 0, .height = 4, .channels = 3}, .stats = stats}},
         {"channels",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 5}, .stats = stats}},
+        {"desc.image.reserved",
+         {.image = {image, 4, 4, 3, false, 0, 0, {0, 0, 0, 1}}, .stats = stats}},
         {"srgb",
          {.image = {.buffer = image, .width = 4, .height = 4, .channels = 3, .srgb = true},
           .stats = stats}},

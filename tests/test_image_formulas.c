@@ -116,7 +116,8 @@ static float colour_at(const picture *p, const uint8_t *data, uint32_t x, uint32
 
 static tml_image image_of(const picture *p, tml_buffer buffer)
 {
-    return (tml_image){buffer, p->width, p->height, p->channels, p->srgb, p->first, p->row_stride};
+    return (tml_image){buffer,  p->width, p->height,     p->channels,
+                       p->srgb, p->first, p->row_stride, {0}};
 }
 
 /* The region, as a picture of its own. */

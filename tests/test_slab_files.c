@@ -479,14 +479,15 @@ static bool stream_surface(tml_context *tml, tml_context *reader, const char *fr
     if (!CHECK_OK(reader, tml_volume_stream_open(reader, from, NULL, &info, &pipe.in)))
         return false;
     bool good = CHECK_OK(tml, tml_mesh_stream_open(tml, to, &mesh, &pipe.out));
-    tml_surface_slabs_desc desc = {.surface = *surface,
+    tml_surface_desc in_slabs = *surface;
+    in_slabs.volume = (tml_buffer){0, 0};
+    tml_surface_slabs_desc desc = {.surface = &in_slabs,
                                    .type = info.type,
                                    .read = pipe_read,
                                    .write = pipe_write,
                                    .user = &pipe,
                                    .slab_layers = layers};
     tml_surface_result result = {0};
-    desc.surface.volume = (tml_buffer){0, 0};
     if (good)
         good =
             CHECK_OK(tml, tml_mesh_stream_finish(pipe.out, tml_surface_slabs(tml, &desc, &result)));
@@ -663,7 +664,8 @@ TEST(a_large_volume_goes_through_little_memory)
     CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
     CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("balls.ply"), &mesh, &pipe.out));
     const tml_surface_slabs_desc desc = {
-        .surface = {.grid = info.grid, .iso = 100, .normals = TML_NORMALS_CENTRAL},
+        .surface =
+            &(tml_surface_desc){.grid = info.grid, .iso = 100, .normals = TML_NORMALS_CENTRAL},
         .type = TML_U8,
         .read = pipe_read,
         .write = pipe_write,

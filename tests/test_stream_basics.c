@@ -755,6 +755,7 @@ TEST(bad_descs_are_refused)
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.device = count, .device_index = 1}},
          "length.device"},
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.count = 1001}}, "keep.in[0]"},
+        {{.keep = keep, .payloads = {{s.in, out}}, .length = {.reserved = 1}}, "length.reserved"},
         {{.keep = keep, .payloads = {{s.in, out}}, .method = (tml_method)77}, "method"},
     };
     for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {

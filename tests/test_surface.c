@@ -1903,11 +1903,12 @@ TEST(outputs_lie_apart)
     words = buffer_of(tml, TML_U32, 5, NULL);
     s.desc.vertices = s.desc.vertex_normals = rows[0];
     check_overlap(&s, NULL, "desc.vertex_normals", "desc.vertices");
-    tml_surface_enqueue_desc enqueue = {.surface = s.desc};
-    enqueue.surface.vertex_values = values;
-    enqueue.surface.indices = triangles;
+    tml_surface_desc enqueued = s.desc;
+    tml_surface_enqueue_desc enqueue = {.surface = &enqueued};
+    enqueued.vertex_values = values;
+    enqueued.indices = triangles;
     check_overlap(&s, &enqueue, "desc.vertex_normals", "desc.vertices");
-    enqueue.surface.vertices = rows[1];
+    enqueued.vertices = rows[1];
     enqueue.iso = values;
     check_overlap(&s, &enqueue, "desc.vertex_values", "desc.iso");
     enqueue.iso = (tml_buffer){0, 0};
@@ -1996,14 +1997,15 @@ TEST(enqueued_is_the_surface)
                             make_guarded(tml, TML_VEC(s.desc.indices64 ? TML_U64 : TML_U32, 3), t),
                             make_guarded(tml, room % 2 ? TML_U64 : TML_U32, 2),
                             make_guarded(tml, TML_U32, 5)};
+            tml_surface_desc surface = s.desc;
             tml_surface_enqueue_desc desc = {
-                .surface = s.desc, .counts = g[4].buffer, .draw = g[5].buffer};
-            desc.surface.vertices = g[0].buffer;
-            desc.surface.vertex_normals = g[1].buffer;
-            desc.surface.vertex_values = g[2].buffer;
-            desc.surface.indices = g[3].buffer;
+                .surface = &surface, .counts = g[4].buffer, .draw = g[5].buffer};
+            surface.vertices = g[0].buffer;
+            surface.vertex_normals = g[1].buffer;
+            surface.vertex_values = g[2].buffer;
+            surface.indices = g[3].buffer;
             if (room % 2) {
-                desc.surface.iso = 0;
+                surface.iso = 0;
                 desc.iso = iso;
                 desc.iso_index = 1;
             }
@@ -2598,16 +2600,21 @@ TEST(sizes_that_wrap_are_refused)
     CHECK(strstr(tml_last_error(tml), "tml_surface_cells: region on axis 1") != NULL);
     desc = s.desc;
     CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
-    tml_surface_enqueue_desc enqueue = {.surface = s.desc, .iso_index = UINT64_MAX};
-    enqueue.surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
-    enqueue.surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
+    tml_surface_desc enqueued = s.desc;
+    tml_surface_enqueue_desc enqueue = {.surface = &enqueued, .iso_index = UINT64_MAX};
+    enqueued.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
+    enqueued.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
     enqueue.iso = buffer_of(tml, TML_F32, 4, NULL);
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
     enqueue.iso_index = 4;
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
-    tml_buffer_destroy(tml, enqueue.surface.vertices);
-    tml_buffer_destroy(tml, enqueue.surface.indices);
+    enqueue.surface = NULL;
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &enqueue), 0);
+    CHECK(strstr(tml_last_error(tml), "desc.surface is NULL") != NULL);
+    tml_buffer_destroy(tml, enqueued.vertices);
+    tml_buffer_destroy(tml, enqueued.indices);
     tml_buffer_destroy(tml, enqueue.iso);
     free_scene(&s);
     close_context(tml);

@@ -310,7 +310,7 @@ typedef struct stream_case {
 
 static tml_surface_slabs_desc stream_of(const stream_case *k, const model *m, both *user)
 {
-    tml_surface_slabs_desc stream = {.surface = k->desc,
+    tml_surface_slabs_desc stream = {.surface = &k->desc,
                                      .type = m->type,
                                      .has_mask = k->masked,
                                      .attribute_type = k->valued ? TML_F32 : TML_TYPE_NONE,
@@ -521,7 +521,7 @@ TEST(numbers_beyond_32_bits_need_wide_indices)
     collected_free(&c);
     memset(m.next, 0, sizeof m.next);
     c.vertex_base = before.vertex_count;
-    stream.surface.indices64 = true;
+    k.desc.indices64 = true;
     CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result));
     CHECK(result.vertex_count > 100);
     tml_surface_free(tml, &result);
@@ -605,12 +605,13 @@ TEST(a_whole_volume_may_stream)
     bool go_on = whole_make(tml, &m, &k.desc, false, false, &w);
     collected c = {.fail_after = -1};
     both user = {&m, &c};
-    tml_surface_slabs_desc stream = {.surface = k.desc, .write = collect, .user = &user};
+    tml_surface_desc surface = k.desc;
+    tml_surface_slabs_desc stream = {.surface = &surface, .write = collect, .user = &user};
     const tml_buffer_desc lent = {
         .type = m.type, .count = m.dims[0] * m.dims[1] * m.dims[2], .host = m.volume};
-    CHECK_OK(tml, tml_buffer_create(tml, &lent, &stream.surface.volume));
-    const tml_surface_index_desc index = {stream.surface.volume, k.desc.grid};
-    CHECK_OK(tml, tml_surface_index(tml, &index, &stream.surface.index));
+    CHECK_OK(tml, tml_buffer_create(tml, &lent, &surface.volume));
+    const tml_surface_index_desc index = {surface.volume, k.desc.grid};
+    CHECK_OK(tml, tml_surface_index(tml, &index, &surface.index));
     stream.slab_layers = 3;
     tml_surface_result result;
     if (go_on && CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result))) {
@@ -720,24 +721,28 @@ TEST(bad_descs_are_named)
     tml_surface_result result;
     const tml_surface_slabs_desc good = stream_of(&k, &m, &user);
     tml_surface_slabs_desc bad = good;
+    tml_surface_desc bad_surface;
 #define BAD(change, status, word)                                                                  \
     do {                                                                                           \
         bad = good;                                                                                \
+        bad_surface = k.desc;                                                                      \
+        bad.surface = &bad_surface;                                                                \
         change;                                                                                    \
         CHECK_STATUS(tml_surface_slabs(tml, &bad, &result), status);                               \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
     } while (0)
     BAD(bad.write = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.write");
+    BAD(bad.surface = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.surface");
     BAD(bad.read = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.read");
     BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");
-    BAD(bad.surface.largest_component = true, TML_ERROR_UNSUPPORTED, "largest_component");
-    BAD(bad.surface.all_labels = true, TML_ERROR_UNSUPPORTED, "all_labels");
+    BAD(bad_surface.largest_component = true, TML_ERROR_UNSUPPORTED, "largest_component");
+    BAD(bad_surface.all_labels = true, TML_ERROR_UNSUPPORTED, "all_labels");
     BAD(bad.layer_first = 9, TML_ERROR_INVALID_ARGUMENT, "region");
     BAD((bad.layer_first = 4, bad.layer_count = 6), TML_ERROR_INVALID_ARGUMENT, "region");
-    BAD((bad.layer_count = 4, bad.surface.soup = true), TML_ERROR_UNSUPPORTED, "soup");
-    BAD(bad.surface.iso = NAN, TML_ERROR_INVALID_ARGUMENT, "finite");
-    BAD(bad.surface.grid.dims[1] = 0, TML_ERROR_INVALID_ARGUMENT, "dims");
-    BAD((bad.type = TML_F32, bad.surface.labels = labels, bad.surface.label_count = 2),
+    BAD((bad.layer_count = 4, bad_surface.soup = true), TML_ERROR_UNSUPPORTED, "soup");
+    BAD(bad_surface.iso = NAN, TML_ERROR_INVALID_ARGUMENT, "finite");
+    BAD(bad_surface.grid.dims[1] = 0, TML_ERROR_INVALID_ARGUMENT, "dims");
+    BAD((bad.type = TML_F32, bad_surface.labels = labels, bad_surface.label_count = 2),
         TML_ERROR_INVALID_ARGUMENT, "labels");
     collected_free(&c);
     model_free(&m);

@@ -404,7 +404,8 @@ static void host_buffers(tml_context *tml)
     CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = buffer, .out = out}), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     const tml_surface_enqueue_desc enqueue = {
-        .surface = {.volume = buffer, .grid = {.dims = {10, 10, 10}}, .vertices = out}};
+        .surface =
+            &(tml_surface_desc){.volume = buffer, .grid = {.dims = {10, 10, 10}}, .vertices = out}};
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     tml_buffer_destroy(tml, buffer);

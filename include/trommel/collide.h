@@ -161,9 +161,8 @@ typedef struct tml_collide_desc {
         classes; /* which to report and count: 1u << TML_COLLIDE_CLASS_CROSSING and so on; 0: all */
     bool segments; /* fill result.segments */
     tml_collide_method method;
-    /* Room of yours for pairs (host memory; also for segments, where asked for) instead of the result's:
-     * when it is too small, nothing is written, the call returns CAPACITY and result.count says how many
-     * there are. */
+    /* Outputs in host memory (core.h, what programs make), each of capacity elements: pairs, and where
+     * segments are asked for those, too. Where there is too little room nothing at all is written. */
     tml_collide_pair *pairs;
     tml_collide_segment *segments_out;
     uint64_t capacity;
@@ -186,7 +185,7 @@ typedef struct tml_collide_result {
     uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */
     uint64_t unsure; /* pairs of triangles that were settled exactly */
     uint32_t parts;  /* BREADTH_FIRST: into how many the stream was split; else 1 */
-    bool owned;      /* tml_collide_free frees pairs and segments */
+    uint32_t owned;  /* bit 0: pairs, bit 1: segments (core.h, what programs make) */
 } tml_collide_result;
 
 /* Finds the pairs. Synchronous on every engine: they are on the host on return. The descent allocates (by

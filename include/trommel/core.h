@@ -45,6 +45,8 @@ extern "C" {
 #define TML_VERSION_MAJOR 0
 #define TML_VERSION_MINOR 1
 #define TML_VERSION_PATCH 0
+/* The three in one number, which grows with each. */
+#define TML_VERSION ((TML_VERSION_MAJOR) << 20 | (TML_VERSION_MINOR) << 10 | (TML_VERSION_PATCH))
 
 #if defined(_WIN32) && defined(TML_SHARED)
 #    ifdef TML_BUILD
@@ -205,7 +207,18 @@ typedef struct tml_open_desc {
  * has (OpenGL ES without integer textures), unless device or a field of desc.gl asks for that; the
  * log says so. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED,
  * INVALID_ARGUMENT. */
-TML_API TML_MUST_CHECK tml_status tml_open(const tml_open_desc *desc, tml_context **out);
+TML_MUST_CHECK static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out);
+/* The same for a caller compiled with the headers of that TML_VERSION, which bindings state themselves.
+ * Descs and results grow at their end: of each the library reads and writes what it had in that version.
+ * (A struct that stands inside another or in
+ * an array never grows.) Also INVALID_ARGUMENT: a version later than the
+ * library's, or of another TML_VERSION_MAJOR. */
+TML_API TML_MUST_CHECK tml_status tml_open_version(uint32_t version, const tml_open_desc *desc,
+                                                   tml_context **out);
+static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out)
+{
+    return tml_open_version(TML_VERSION, desc, out);
+}
 /* Waits, destroys every buffer of the context, then the context. NULL is allowed. Refused, with the context
  * left open, by the rules on threads, hooks and fork (top of this file). */
 TML_API void tml_close(tml_context *tml);
@@ -324,6 +337,15 @@ TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_reserve(tml_context *tml, size_t size);
 /* Bytes in the arena now. */
 TML_API size_t tml_reserved(const tml_context *tml);
+
+/* ---- what programs make --------------------------------------------------------------------- */
+
+/* Outputs of surface, collide and subdivide, whose size the call finds out. An output that the desc leaves
+ * zeroed is made by the call, exactly sized, and belongs to the result: its bit in result.owned is set,
+ * and tml_<program>_free destroys it. (To keep a buffer, zero its handle in the result; to keep an array,
+ * clear its bit and tml_free it later.) One that the desc gives stays the caller's; its size is its
+ * capacity: nothing is written past it, and the call returns CAPACITY with the counts needed in the result.
+ * Outputs may overlap neither one another nor an input. A call that fails leaves none behind. */
 
 /* ---- sampled grids -------------------------------------------------------------------------- */
 

@@ -48,6 +48,7 @@ typedef struct tml_image {
     bool srgb;
     uint64_t first;
     uint64_t row_stride;
+    uint64_t reserved[4]; /* 0: for pictures that are no buffers */
 } tml_image;
 
 /* Red, green and blue's share of the luminance. */

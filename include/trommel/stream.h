@@ -60,11 +60,12 @@ typedef struct tml_length {
     tml_buffer device;     /* optional: the length itself, bounded by count */
     uint64_t device_index; /* the element of device */
     bool exact;            /* count means count, also where it is 0: no elements */
+    uint64_t reserved;     /* 0 */
 } tml_length;
 /* Just so many elements; 0: none. */
 static inline tml_length tml_length_of(uint64_t count)
 {
-    tml_length length = {count, {0, 0}, 0, true};
+    tml_length length = {count, {0, 0}, 0, true, 0};
     return length;
 }
 

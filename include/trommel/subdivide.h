@@ -138,9 +138,7 @@ TML_API void tml_subdivider_destroy(tml_subdivider *subdivider);
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Buffers of a subdivided mesh. In a desc zeroed handles are created by the call (exactly sized) and belong
- * to the result; buffers of yours stay yours and keep their size, which is the capacity: nothing is written
- * past it, and the call returns CAPACITY with the counts needed in the result. They may not overlap. */
+/* Buffers of a subdivided mesh (core.h, what programs make). */
 typedef struct tml_subdivide_buffers {
     tml_buffer positions;                                /* f32x3 */
     tml_buffer normals;                                  /* f32x3, if asked for */
@@ -155,9 +153,7 @@ typedef struct tml_subdivide_buffers {
 
 typedef struct tml_subdivide_result {
     tml_subdivide_buffers buffers;
-    /* Those that the call made: bit i for the i-th handle in buffers. tml_subdivide_free destroys them alone; to
-     * keep one, zero its handle in the result. */
-    uint32_t owned;
+    uint32_t owned; /* bit i: the i-th handle in buffers (core.h, what programs make) */
     uint64_t vertex_count, triangle_count;
     uint64_t channel_counts[TML_SUBDIVIDE_MAX_CHANNELS]; /* values in each channel */
     /* Adaptive. */

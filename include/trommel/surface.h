@@ -89,10 +89,7 @@ typedef struct tml_surface_desc {
     bool largest_component; /* keep, of each part, the component with the most triangles */
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
-    /* Output: zeroed handles are created by the call (exactly sized) and belong to the result; buffers
-     * of yours stay yours and keep their size, which is the capacity: nothing is written past it, and
-     * the call returns CAPACITY with the counts needed in the result. They may overlap neither one
-     * another nor an input. */
+    /* Output (core.h, what programs make). */
     tml_buffer vertices;       /* f32x3 */
     tml_buffer vertex_normals; /* f32x3, if normals */
     tml_buffer vertex_values;  /* f32, if attribute */
@@ -113,9 +110,7 @@ typedef struct tml_surface_stage {
 
 typedef struct tml_surface_result {
     tml_buffer vertices, vertex_normals, vertex_values, indices;
-    /* Those that the call made: bit 0 for vertices, and so on. tml_surface_free destroys them alone; to keep
-     * one, zero its handle in the result. */
-    uint32_t owned;
+    uint32_t owned; /* bit 0: vertices, and so on (core.h, what programs make) */
     uint64_t vertex_count, triangle_count;
     tml_surface_part *parts; /* part_count of them, freed by tml_surface_free */
     uint32_t part_count;
@@ -180,7 +175,7 @@ typedef struct tml_surface_slabs_desc {
      * evaluated slab by slab, from all its points, and nothing is read. Otherwise
      * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
      * too large for, or all zeroed and read or mapped. */
-    tml_surface_desc surface;
+    const tml_surface_desc *surface;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
     tml_type attribute_type; /* ... and an attribute of this type; TML_TYPE_NONE: none */
@@ -239,8 +234,8 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
 typedef struct tml_surface_enqueue_desc {
     /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
      * isovalue; no field, labels, soup or filters, and nothing that stays on the host. */
-    tml_surface_desc surface;
-    tml_buffer iso; /* optional: f32, whose element iso_index stands for surface.iso; NaN: nothing
+    const tml_surface_desc *surface;
+    tml_buffer iso; /* optional: f32, whose element iso_index stands for surface->iso; NaN: nothing
                      * is inside */
     uint64_t iso_index;
     tml_buffer counts; /* optional: u32 or u64, 2: vertices and triangles that the surface has,

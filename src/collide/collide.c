@@ -266,6 +266,8 @@ typedef struct segment_job {
 } segment_job;
 
 enum { SEGMENTS_A_TASK = 256 };
+/* Bits of tml_collide_result.owned. */
+enum { OWNED_PAIRS = 1, OWNED_SEGMENTS = 2 };
 
 static void segment_task(void *argument, uint32_t task)
 {
@@ -403,7 +405,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
         memcpy(room, job->pairs, size); /* exactly as large as it must be */
         out->pairs = room;
     }
-    out->owned = !desc->pairs;
+    out->owned = desc->pairs ? 0 : OWNED_PAIRS | OWNED_SEGMENTS;
     return status;
 }
 
@@ -489,10 +491,10 @@ tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc, tml_colli
 
 static void result_free(tml_context *tml, tml_collide_result *result)
 {
-    if (result->owned) {
+    if (result->owned & OWNED_PAIRS)
         tml_free(tml, result->pairs, (size_t)result->count * sizeof *result->pairs);
+    if (result->owned & OWNED_SEGMENTS)
         tml_free(tml, result->segments, (size_t)result->count * sizeof *result->segments);
-    }
     if (result->first)
         tml_free(tml, result->first, ((size_t)result->pose_count + 1) * sizeof *result->first);
     *result = (tml_collide_result){.count = 0};

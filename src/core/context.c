@@ -429,9 +429,24 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     return open_fails(desc, TML_ERROR_NO_DEVICE, message);
 }
 
-tml_status tml_open(const tml_open_desc *desc, tml_context **out)
+tml_status tml_open_version(uint32_t version, const tml_open_desc *desc, tml_context **out)
 {
-    return tml_open_among(tml_engines, desc, out);
+    if (version > TML_VERSION || version >> 20 != TML_VERSION_MAJOR) {
+        char message[TML_MESSAGE];
+        snprintf(
+            message, sizeof message,
+            "tml_open: the program was compiled with the headers of %u.%u.%u, needs those of at "
+            "most %d.%d.%d, which this library is, or a later library",
+            version >> 20, version >> 10 & 1023, version & 1023, TML_VERSION_MAJOR,
+            TML_VERSION_MINOR, TML_VERSION_PATCH);
+        if (out)
+            *out = NULL;
+        return open_fails(&(tml_open_desc){0}, TML_ERROR_INVALID_ARGUMENT, message);
+    }
+    tml_status status = tml_open_among(tml_engines, desc, out);
+    if (!status)
+        (*out)->version = version;
+    return status;
 }
 
 void tml_close(tml_context *tml)

@@ -44,6 +44,7 @@ struct tml_slot {
 struct tml_context {
     const tml_engine *engine;
     void *engine_state;
+    uint32_t version; /* TML_VERSION of the caller's headers: how long its descs and results are */
     tml_device_info device;
     uint32_t device_number; /* among the engine's */
     tml_allocator allocator;

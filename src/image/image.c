@@ -65,6 +65,8 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
     tml_status status = image_check_buffer(tml, call, name, image->buffer, &out->type, &scalars);
     if (status != TML_OK)
         return status;
+    if (image->reserved[0] | image->reserved[1] | image->reserved[2] | image->reserved[3])
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (image->width == 0 || image->height == 0)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s is %u x %u pixels, needs at least 1 x 1", call, field,

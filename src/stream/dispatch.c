@@ -34,6 +34,9 @@ tml_status stream_check_length(tml_context *tml, const char *call, uint64_t avai
     if (length->count == 0 && !length->exact)
         length->count = available;
     length->exact = true;
+    if (length->reserved)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.length.reserved is not 0",
+                         call);
     if (tml_buffer_is_none(length->device))
         return TML_OK;
     if (length->device_index == UINT64_MAX)

@@ -810,8 +810,11 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
     static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
     static const tml_type draw_types[] = {TML_U32, TML_TYPE_NONE};
-    const tml_surface_desc *surface = &desc->surface;
+    const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
+    if (!surface)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_surface_enqueue: desc.surface is NULL, needs what tml_surface takes");
     *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
                                   .caps = surface->caps,
                                   .normals = surface->normals,
@@ -929,7 +932,7 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqu
 static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                   enqueue_job *job)
 {
-    tml_surface_desc whole = desc->surface;
+    tml_surface_desc whole = *desc->surface;
     tml_surface_result mesh = {0};
     if (job->plan.iso_on_device) {
         float iso;

@@ -68,7 +68,7 @@ static tml_status bad_desc(tml_context *tml, tml_status status, const char *what
 
 static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
-    const tml_surface_desc *surface = &desc->surface;
+    const tml_surface_desc *surface = desc->surface;
     if (!surface_engine(tml)->takes_slabs)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_slabs: the %s engine does not take slabs; open the CPU or "
@@ -114,7 +114,7 @@ static tml_status resolve_sources(stream *s, uint64_t count)
                                        TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
     static const tml_type bytes[] = {TML_U8, TML_TYPE_NONE};
     const tml_surface_slabs_desc *desc = s->desc;
-    const tml_surface_desc *surface = &desc->surface;
+    const tml_surface_desc *surface = desc->surface;
     tml_context *tml = s->tml;
     surface_plan *plan = &s->plan;
     const struct {
@@ -187,7 +187,7 @@ static tml_status resolve_share(stream *s)
                          desc->layer_first, count, first, end);
     s->own_first = desc->layer_first;
     s->own_end = count ? s->own_first + count : end;
-    if (desc->surface.soup && s->own_end < end)
+    if (desc->surface->soup && s->own_end < end)
         return bad_desc(s->tml, TML_ERROR_UNSUPPORTED,
                         "desc.surface.soup of a share that does not end the region: its last "
                         "triangles have vertices of the next share");
@@ -205,7 +205,7 @@ static bool has_numbers(const stream *s, const tml_surface_part *before)
     return tml_mul(samples, 3, &vertices) && tml_mul(samples, 5, &triangles) &&
            before->vertex_count <= UINT64_MAX - vertices &&
            before->triangle_count <= UINT64_MAX - triangles &&
-           (!s->desc->surface.soup || tml_mul(before->triangle_count + triangles, 3, &corners));
+           (!s->desc->surface->soup || tml_mul(before->triangle_count + triangles, 3, &corners));
 }
 
 static tml_status check_before(const stream *s)
@@ -225,7 +225,7 @@ static tml_status check_before(const stream *s)
 
 static tml_status resolve(stream *s)
 {
-    const tml_surface_desc *surface = &s->desc->surface;
+    const tml_surface_desc *surface = s->desc->surface;
     tml_grid grid = {0};
     uint64_t count = 0;
     tml_field_desc field = {.grid = surface->grid};
@@ -733,7 +733,7 @@ static tml_status begin_parts(stream *s)
         s->done[p].vertex_first = before->vertex_count;
         s->done[p].triangle_first = before->triangle_count;
     }
-    if (!s->desc->surface.soup)
+    if (!s->desc->surface->soup)
         return TML_OK;
     s->carries = tml_alloc_array(s->tml, count, sizeof *s->carries);
     if (!s->carries)
@@ -764,13 +764,16 @@ static void finish_parts(stream *s)
 static tml_status extract_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
                                 tml_surface_result *out)
 {
+    if (!desc->surface)
+        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
+                        "desc.surface is NULL, needs what tml_surface takes");
     void *kept = NULL;
     stream s = {.tml = tml,
                 .desc = desc,
                 .result = out,
-                .plan = {.caps = desc->surface.caps,
-                         .normals = desc->surface.normals,
-                         .indices64 = desc->surface.indices64 || desc->surface.soup,
+                .plan = {.caps = desc->surface->caps,
+                         .normals = desc->surface->normals,
+                         .indices64 = desc->surface->indices64 || desc->surface->soup,
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,

@@ -148,8 +148,10 @@ static tml_params params_of(const web_request *r)
 
 static tml_length length_of(const web_request *r)
 {
-    return (tml_length){(uint64_t)r->length, buffer_of(r->length_buffer), (uint64_t)r->length_index,
-                        r->length_exact != 0.0};
+    return (tml_length){.count = (uint64_t)r->length,
+                        .device = buffer_of(r->length_buffer),
+                        .device_index = (uint64_t)r->length_index,
+                        .exact = r->length_exact != 0.0};
 }
 
 static tml_grid grid_of(const web_request *r)
@@ -698,7 +700,8 @@ EMSCRIPTEN_KEEPALIVE int web_surface_enqueue(tml_context *tml)
 {
     const web_request *r = &request;
     tml_field_desc field;
-    tml_surface_enqueue_desc desc = {.surface = surface_desc_of(r, &field),
+    const tml_surface_desc surface = surface_desc_of(r, &field);
+    tml_surface_enqueue_desc desc = {.surface = &surface,
                                      .iso = buffer_of(r->iso_buffer),
                                      .iso_index = (uint64_t)r->iso_index,
                                      .counts = buffer_of(r->counts)};
