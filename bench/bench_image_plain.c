@@ -35,7 +35,7 @@ CPU_INSTANTIATE(double, sum, (const float *pixels, size_t count, bool of_logarit
                 return of_logarithms ? sum(pixels, count, true) : sum(pixels, count, false))
 
 typedef double (*sum_fn)(const float *pixels, size_t count, bool of_logarithms);
-static const sum_fn sum_for[CPU_LEVELS] = CPU_EACH_LEVEL(sum);
+static const sum_fn sum_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(sum);
 
 static void sum_share(void *argument, uint32_t index)
 {
@@ -43,7 +43,7 @@ static void sum_share(void *argument, uint32_t index)
     size_t pixels = (size_t)image->desc.width * image->desc.height;
     size_t first = (size_t)index * SHARE_PIXELS;
     size_t count = pixels - first < SHARE_PIXELS ? pixels - first : SHARE_PIXELS;
-    image->sums[index] = sum_for[cpu_simd_level()]((const float *)image->data + CHANNELS * first,
+    image->sums[index] = sum_for[tml_simd_level()]((const float *)image->data + CHANNELS * first,
                                                    count, image->desc.kind == BENCH_IMAGE_LOG);
 }
 

@@ -4,6 +4,7 @@
 #include "collide/collide_internal.h"
 #include "collide/exact.h"
 #include "collide/triangle_distance.h"
+#include "core/simd.h"
 #include "test.h"
 
 #include "memory_watch.h"
@@ -309,15 +310,18 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
     tml_tree_destroy(tml, tree_b);
 }
 
+/* On any number of threads, at every level of SIMD. */
 static void check_meshes(const mesh *a, const mesh *b, const float *poses, uint32_t pose_count)
 {
     pair_list list = every_pair(a, b, poses, pose_count);
     static const uint32_t threads[] = {1, 2, 8};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         tml_context *tml = open_engine(TML_ENGINE_CPU, threads[i]);
+        tml_simd_force((tml_simd)i);
         check_against(tml, a, b, poses, pose_count, &list);
         tml_close(tml);
     }
+    tml_simd_force(TML_SIMD_LEVELS);
     free(list.pairs);
 }
 

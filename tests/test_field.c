@@ -259,10 +259,10 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     field_plan *plan = NULL;
     CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
     static const uint64_t slabs[] = {1, 3, FIELD_BRICK, 11};
-    cpu_level best = cpu_simd_level();
+    tml_simd best = tml_simd_level();
     uint64_t slice = test->dims[0] * test->dims[1];
     for (size_t i = 0; plan && i < TML_ARRAY_SIZE(slabs); i++) {
-        cpu_simd_force((cpu_level)TML_MIN_OF(i, (size_t)best));
+        tml_simd_force((tml_simd)TML_MIN_OF(i, (size_t)best));
         memset(again, 0x7f, size);
         for (uint64_t z = 0; z < test->dims[2]; z += slabs[i]) {
             uint64_t slices = TML_MIN_OF(slabs[i], test->dims[2] - z);
@@ -273,7 +273,7 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
         }
         CHECK(memcmp(samples, again, size) == 0);
     }
-    cpu_simd_force(best);
+    tml_simd_force(best);
     field_plan_destroy(tml, plan);
     tml_close(tml2);
     tml_close(tml);

@@ -641,12 +641,12 @@ TEST(integers_are_equal_on_every_engine_thread_and_level)
         EACH_DEVICE(tml)
         if (measure(tml, &of, descs[d], weights, &stats, words))
             check_same_words(words, expected, device == 0);
-        for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
-            cpu_simd_force((cpu_level)level);
+        for (int level = TML_SIMD_BASE; level < TML_SIMD_LEVELS; level++) {
+            tml_simd_force((tml_simd)level);
             CHECK(measure(tml2, &of, descs[d], weights, &stats, words));
             check_same_words(words, expected, true);
         }
-        cpu_simd_force(CPU_LEVELS);
+        tml_simd_force(TML_SIMD_LEVELS);
     }
     tml_close(tml2);
 }
@@ -662,16 +662,16 @@ TEST(every_half_is_measured_alike_on_every_level)
                   .scalars = SIDE * SIDE,
                   .type = TML_F16,
                   .image = {.width = SIDE - 1, .height = SIDE, .channels = 1, .row_stride = SIDE}};
-    for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
+    for (int level = TML_SIMD_BASE; level < TML_SIMD_LEVELS; level++) {
         tml_image_stats stats;
-        cpu_simd_force((cpu_level)level);
+        tml_simd_force((tml_simd)level);
         CHECK(measure(context(0), &of, everything, NULL, &stats, level ? words : expected));
         CHECK_EQ_U64(stats.nan, 2 * 1023 - 8); /* column 255 is left out */
         CHECK_EQ_U64(stats.infinite, 2);
         if (level)
             check_same_words(words, expected, true);
     }
-    cpu_simd_force(CPU_LEVELS);
+    tml_simd_force(TML_SIMD_LEVELS);
 }
 
 /* ---- past 32 bits ---------------------------------------------------------------------------- */
@@ -1140,15 +1140,15 @@ TEST(tone_mapping_is_equal_on_every_thread_and_level)
                         .channels = kinds[kind].channels,
                         .srgb = kinds[kind].srgb},
                 .tone = (tml_tone)tone};
-            for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
-                cpu_simd_force((cpu_level)level);
+            for (int level = TML_SIMD_BASE; level < TML_SIMD_LEVELS; level++) {
+                tml_simd_force((tml_simd)level);
                 CHECK_OK(tml, tml_image_tonemap(tml, &desc));
                 CHECK_OK(tml, tml_buffer_read(tml, desc.out.buffer, level ? out : expected));
                 if (level && !CHECK(memcmp(out, expected, size) == 0))
                     printf("    %s, %u to %u channels, level %d\n", tml_tone_name(desc.tone),
                            channels, kinds[kind].channels, level);
             }
-            cpu_simd_force(CPU_LEVELS);
+            tml_simd_force(TML_SIMD_LEVELS);
             tml_buffer_destroy(tml, desc.in.buffer);
             tml_buffer_destroy(tml, desc.out.buffer);
         }
@@ -1563,15 +1563,15 @@ TEST(mips_are_equal_on_every_thread_and_level)
                        .srgb = kinds[kind].srgb},
                 .filter = (tml_mip_filter)filter,
                 .out = buffer_of(tml, kinds[kind].type, texels * channels, NULL)};
-            for (int level = CPU_BASE; level < CPU_LEVELS; level++) {
-                cpu_simd_force((cpu_level)level);
+            for (int level = TML_SIMD_BASE; level < TML_SIMD_LEVELS; level++) {
+                tml_simd_force((tml_simd)level);
                 CHECK_OK(tml, tml_image_mips(tml, &desc));
                 CHECK_OK(tml, tml_buffer_read(tml, desc.out, level ? out : expected));
                 if (level && !CHECK(memcmp(out, expected, size) == 0))
                     printf("    filter %d, %u channels of %s, level %d\n", filter, channels,
                            tml_type_name(kinds[kind].type), level);
             }
-            cpu_simd_force(CPU_LEVELS);
+            tml_simd_force(TML_SIMD_LEVELS);
             tml_buffer_destroy(tml, desc.in.buffer);
             tml_buffer_destroy(tml, desc.out);
         }

@@ -9,6 +9,8 @@
 #include "kernel_list.h" /* the kernel files themselves */
 #include "test.h"
 
+#include "core/simd.h"
+
 #include <trommel/kernel_begin.h>
 
 TML_KERNEL(bool, is_positive, (float x), { return x > 0.0f && !is_nan(x); })
@@ -395,6 +397,7 @@ TEST(user_kernels_run_over_blocks)
     const tml_params params = {{2.0f, 0, 0, 0}, {5, 0, 0, 0}};
     tml_vec3 moved[1];
     block = (tml_kernel_block){.in = {points}, .params = &params, .out = moved, .count = 1};
+    block.simd = tml_simd_level(); /* as the CPU engine does */
     TML_USE(move)->run(&block);
     CHECK_NEAR(moved[0].x, 7, 0);
     CHECK_NEAR(moved[0].y, 4, 0);

@@ -1685,17 +1685,17 @@ static case_result golden_check(char *message, size_t size)
         f64[i] = (double)(int64_t)state * 0x1p-50;
         f32[i] = (float)f64[i];
     }
-    for (int level = CPU_BASE; level < CPU_LEVELS; level++)
+    for (int level = TML_SIMD_BASE; level < TML_SIMD_LEVELS; level++)
         for (uint32_t threads = 1; threads <= 7; threads += 3) {
             tml_context *tml = NULL;
             uint64_t hashes[GOLDEN_RESULTS] = {0};
-            cpu_simd_force((cpu_level)level);
+            tml_simd_force((tml_simd)level);
             tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = threads};
             tml_status status = tml_open(&desc, &tml);
             if (status == TML_OK)
                 status = golden_results(tml, f32, f64, hashes);
             tml_close(tml);
-            cpu_simd_force(CPU_LEVELS);
+            tml_simd_force(TML_SIMD_LEVELS);
             if (status != TML_OK) {
                 snprintf(message, size, "%s", tml_status_name(status));
                 return CASE_FAILED;

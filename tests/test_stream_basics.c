@@ -49,17 +49,17 @@ static uint64_t count_in(tml_context *tml, tml_buffer buffer)
 /* Runs test(tml) at every level with every number of threads. */
 static void everywhere(void (*test)(tml_context *tml))
 {
-    cpu_simd_force(CPU_LEVELS);
-    cpu_level best = cpu_simd_level();
-    for (int level = CPU_BASE; level <= (int)best; level++) {
-        cpu_simd_force((cpu_level)level);
+    tml_simd_force(TML_SIMD_LEVELS);
+    tml_simd best = tml_simd_level();
+    for (int level = TML_SIMD_BASE; level <= (int)best; level++) {
+        tml_simd_force((tml_simd)level);
         for (size_t t = 0; t < TML_ARRAY_SIZE(thread_counts); t++) {
             tml_context *tml = open_cpu(thread_counts[t]);
             test(tml);
             tml_close(tml);
         }
     }
-    cpu_simd_force(CPU_LEVELS);
+    tml_simd_force(TML_SIMD_LEVELS);
 }
 
 /* ---- compact and partition ------------------------------------------------------------------ */

@@ -1372,7 +1372,7 @@ TEST(instruction_sets_change_nothing)
     SKIP_UNLESS_CPU("the engine has no instruction sets");
     static const field_fn some[] = {field_noise, field_gyroid, field_plateaus};
     tml_context *tml = open_context(2);
-    cpu_level best = cpu_simd_level();
+    tml_simd best = tml_simd_level();
     for (tml_type type = TML_U8; type < TML_SCALAR_END; type++)
         for (int option = 0; option < 12; option++) {
             scene s = make_scene(tml, some[option % 3], type, 133, 12, 11);
@@ -1385,14 +1385,14 @@ TEST(instruction_sets_change_nothing)
             add_attribute(&s);
             mesh first = {0};
             bool has_first = make_mesh(&s, &first);
-            for (int level = CPU_BASE; level < (int)best && has_first; level++) {
+            for (int level = TML_SIMD_BASE; level < (int)best && has_first; level++) {
                 mesh m;
-                cpu_simd_force((cpu_level)level);
+                tml_simd_force((tml_simd)level);
                 if (make_mesh(&s, &m) && !CHECK(same_mesh(&first, &m)))
                     test_fail(__FILE__, __LINE__, "%s level %d option %d", s.name, level, option);
                 free_mesh(&s, &m);
             }
-            cpu_simd_force(best);
+            tml_simd_force(best);
             free_mesh(&s, &first);
             free_scene(&s);
         }

@@ -115,6 +115,8 @@ typedef struct tml_kernel_block {
     void *out;
     tml_index first;
     size_t count;
+    uint32_t
+        simd; /* instructions that the loop may use: 0 what the compiler takes for granted, from 1 on AVX2 */
 } tml_kernel_block;
 
 /* Special parameter kinds beside element types. */
@@ -171,7 +173,7 @@ typedef struct tml_kernel {
     static const tml_kernel name##_kernel = {string, text, type, TML_K_COUNT params,                 \
                                              {TML_K_EACH(TML_K_KIND, params)}, name##_run, library};
 
-/* The loop over a block, and its choice of instructions: AVX2 where the processor has it, since
+/* The loop over a block, and its choice of instructions: AVX2 where the block allows it, since
  * what compilers take for granted makes simple kernels up to four times slower than the memory.
  * Without fused multiply-add, so that both forms give the same bits. */
 #define TML_KERNEL_LOOP(storage, run, T, call)                                                     \
@@ -187,7 +189,7 @@ typedef struct tml_kernel {
     TML_KERNEL_LOOP(__attribute__((target("avx2"))) static, name##_run_avx2, T, call)              \
     static void name##_run(const tml_kernel_block *tml_block)                                      \
     {                                                                                              \
-        if (__builtin_cpu_supports("avx2"))                                                        \
+        if (tml_block->simd >= 1)                                                                  \
             name##_run_avx2(tml_block);                                                            \
         else                                                                                       \
             name##_run_plain(tml_block);                                                           \

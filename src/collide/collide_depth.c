@@ -8,6 +8,7 @@
 
 #include "collide/collide_depth.h"
 #include "collide/exact.h"
+#include "core/simd.h"
 
 enum {
     TASKS_A_THREAD = 32,   /* enough that threads end together */
@@ -19,7 +20,7 @@ enum {
 static const depth_loops *loops_for_processor(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (tml_simd_level() >= TML_SIMD_AVX2)
         return &depth_loops_avx2;
 #endif
     return &depth_loops_plain;

@@ -10,37 +10,6 @@
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
-/* ---- SIMD level ----------------------------------------------------------------------------- */
-
-static _Atomic int forced_level = CPU_LEVELS;
-
-cpu_level cpu_simd_level(void)
-{
-    cpu_level level = CPU_BASE;
-#if CPU_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-        level = CPU_AVX2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vbmi2"))
-            level = CPU_AVX512;
-    }
-#endif
-    int forced = atomic_load_explicit(&forced_level, memory_order_relaxed);
-    return (int)level < forced ? level : (cpu_level)forced;
-}
-
-void cpu_simd_force(cpu_level level)
-{
-    atomic_store_explicit(&forced_level, level, memory_order_relaxed);
-}
-
-const char *cpu_simd_name(void)
-{
-    static const char *const names[] = {"baseline SIMD", "AVX2", "AVX-512 VBMI2"};
-    return names[cpu_simd_level()];
-}
-
 /* ---- buffers -------------------------------------------------------------------------------- */
 
 void *cpu_memory(const tml_context *tml, tml_buffer buffer)
@@ -192,9 +161,9 @@ CPU_INSTANTIATE(void, widen, (tml_type element, const void *in, size_t count, vo
 
 void cpu_widen(tml_type element, const void *in, size_t count, void *out)
 {
-    static void (*const table[CPU_LEVELS])(tml_type, const void *, size_t, void *) =
+    static void (*const table[TML_SIMD_LEVELS])(tml_type, const void *, size_t, void *) =
         CPU_EACH_LEVEL(widen);
-    table[cpu_simd_level()](element, in, count, out);
+    table[tml_simd_level()](element, in, count, out);
 }
 
 void cpu_call_bind(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
@@ -226,7 +195,11 @@ static const void *widened(const struct cpu_column *column, const void *in, size
 void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                   void *out)
 {
-    tml_kernel_block block = {.params = &call->params, .out = out, .first = first, .count = count};
+    tml_kernel_block block = {.params = &call->params,
+                              .out = out,
+                              .first = first,
+                              .count = count,
+                              .simd = tml_simd_level()};
     for (uint32_t p = 0; p < call->kernel->param_count; p++) {
         const struct cpu_column *column = &call->in[p];
         if (column->is_words)
@@ -272,8 +245,12 @@ static void gather(const unsigned char *in, size_t size, const tml_index *index,
 void cpu_call_run_at(const cpu_call *call, cpu_gather_space *space, const tml_index *index,
                      const tml_rank *rank, size_t count, void *out)
 {
-    tml_kernel_block block = {
-        .index = index, .rank = rank, .params = &call->params, .out = out, .count = count};
+    tml_kernel_block block = {.index = index,
+                              .rank = rank,
+                              .params = &call->params,
+                              .out = out,
+                              .count = count,
+                              .simd = tml_simd_level()};
     for (uint32_t p = 0; p < call->kernel->param_count; p++) {
         const struct cpu_column *column = &call->in[p];
         uint32_t a = column->number;

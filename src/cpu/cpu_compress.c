@@ -54,9 +54,9 @@ CPU_TARGET_AVX512 static void bits_avx512(const uint8_t *bytes, size_t count, ui
 
 void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words)
 {
-    static void (*const table[CPU_LEVELS])(const uint8_t *, size_t, uint64_t *) =
+    static void (*const table[TML_SIMD_LEVELS])(const uint8_t *, size_t, uint64_t *) =
         CPU_OWN_LEVEL(bits_base, bits_avx2, bits_avx512);
-    table[cpu_simd_level()](bytes, count, words);
+    table[tml_simd_level()](bytes, count, words);
 }
 
 CPU_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
@@ -71,9 +71,9 @@ CPU_INSTANTIATE(uint64_t, count_bits, (const uint64_t *words, size_t count),
 
 uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 {
-    static uint64_t (*const table[CPU_LEVELS])(const uint64_t *, size_t) =
+    static uint64_t (*const table[TML_SIMD_LEVELS])(const uint64_t *, size_t) =
         CPU_EACH_LEVEL(count_bits);
-    return table[cpu_simd_level()](words, count);
+    return table[tml_simd_level()](words, count);
 }
 
 /* ---- packing, plain ------------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ PACK_VECTOR(pack_8_avx2, CPU_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
 
 cpu_compress_fn cpu_compress_for(size_t element_size)
 {
-    static const cpu_compress_fn table[][CPU_LEVELS] = {
+    static const cpu_compress_fn table[][TML_SIMD_LEVELS] = {
         [1] = CPU_OWN_LEVEL(pack_1, pack_1_avx2, pack_1_avx512),
         [2] = CPU_OWN_LEVEL(pack_2, pack_2_avx2, pack_2_avx512),
         [4] = CPU_OWN_LEVEL(pack_4, pack_4_avx2, pack_4_avx512),
@@ -243,7 +243,7 @@ cpu_compress_fn cpu_compress_for(size_t element_size)
         [16] = CPU_OWN_LEVEL(pack_16, pack_16, pack_16),
     };
     cpu_compress_fn found =
-        element_size < TML_ARRAY_SIZE(table) ? table[element_size][cpu_simd_level()] : NULL;
+        element_size < TML_ARRAY_SIZE(table) ? table[element_size][tml_simd_level()] : NULL;
     return found ? found : pack_any;
 }
 

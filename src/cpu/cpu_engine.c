@@ -37,7 +37,7 @@ static uint32_t cpu_devices(const tml_open_desc *desc, tml_device_info *out, uin
     *out = (tml_device_info){.engine = TML_ENGINE_CPU, .threads = threads};
     snprintf(out->name, sizeof out->name, "%s, %u thread%s", name, threads,
              threads == 1 ? "" : "s");
-    snprintf(out->features, sizeof out->features, "%s", cpu_simd_name());
+    snprintf(out->features, sizeof out->features, "%s", tml_simd_name());
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     out->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     return 1;

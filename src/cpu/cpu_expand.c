@@ -153,10 +153,10 @@ typedef uint64_t (*sum_fn)(const unsigned char *counts, size_t n);
 typedef void(*fill_fn) FILL_PARAMETERS;
 
 /* By bytes of a count, halved: 1, 2, 4. */
-static const sum_fn sum_fns[3][CPU_LEVELS] = {CPU_EACH_LEVEL(sum1), CPU_EACH_LEVEL(sum2),
-                                              CPU_EACH_LEVEL(sum4)};
-static const fill_fn fill_fns[3][CPU_LEVELS] = {CPU_EACH_LEVEL(fill1), CPU_EACH_LEVEL(fill2),
-                                                CPU_EACH_LEVEL(fill4)};
+static const sum_fn sum_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(sum1), CPU_EACH_LEVEL(sum2),
+                                                   CPU_EACH_LEVEL(sum4)};
+static const fill_fn fill_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(fill1), CPU_EACH_LEVEL(fill2),
+                                                     CPU_EACH_LEVEL(fill4)};
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
@@ -390,8 +390,8 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     cpu_counts_bind(tml, d, &job.counts);
     job.values = job.stored ? (const unsigned char *)job.stored : job.counts.memory;
     job.size = job.stored ? sizeof(uint32_t) : job.counts.size;
-    job.sum = sum_fns[job.size / 2][cpu_simd_level()];
-    job.fill = fill_fns[job.size / 2][cpu_simd_level()];
+    job.sum = sum_fns[job.size / 2][tml_simd_level()];
+    job.fill = fill_fns[job.size / 2][tml_simd_level()];
 
     cpu_run_tiles(tml, &job.tickets, pieces(job.tile_count, TILES_PER_TASK), sum_worker, &job);
     job.first[0] = 0;

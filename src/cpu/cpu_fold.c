@@ -124,7 +124,7 @@ REAL_FOLDS(f64, double, double, AS_IS, AS_IS)
 
 typedef cpu_number (*fold_fn)(const void *in, size_t count);
 typedef struct fold_row {
-    fold_fn sum[CPU_LEVELS], real[CPU_LEVELS], min[CPU_LEVELS], max[CPU_LEVELS];
+    fold_fn sum[TML_SIMD_LEVELS], real[TML_SIMD_LEVELS], min[TML_SIMD_LEVELS], max[TML_SIMD_LEVELS];
     size_t (*find)(const void *in, size_t count, cpu_number value);
 } fold_row;
 
@@ -167,7 +167,7 @@ void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fol
                             : kind == TML_FOLD_MIN || kind == TML_FOLD_ARGMIN ? row->min
                                                                               : row->max;
     *out = (cpu_fold){
-        kind, slot->type, slot->memory, slot->element_size, row->find, levels[cpu_simd_level()]};
+        kind, slot->type, slot->memory, slot->element_size, row->find, levels[tml_simd_level()]};
 }
 
 cpu_number cpu_fold_block(const cpu_fold *fold, uint64_t first, size_t count)

@@ -271,12 +271,12 @@ static void reduce_then_scan(scan_job *job)
 /* The loops for a pair of types, or NULL. The sums have the size of out, but double for floats. */
 static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
-    static const cpu_scan_tile_fn to_32[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_tile_fn to_32[TML_SCALAR_END][TML_SIMD_LEVELS] = {
         [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_32),   [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_32),
         [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_32), [TML_I32] = CPU_EACH_LEVEL(tile_u32_to_32),
         [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_32), [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_32),
     };
-    static const cpu_scan_tile_fn to_64[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_tile_fn to_64[TML_SCALAR_END][TML_SIMD_LEVELS] = {
         [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_64),
         [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_64),
         [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_64),
@@ -288,17 +288,17 @@ static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
         [TML_F64] = CPU_EACH_LEVEL(tile_f64_to_real),
     };
     bool narrow = out_size == sizeof(uint32_t) && !is_real;
-    return (narrow ? to_32 : to_64)[in][cpu_simd_level()];
+    return (narrow ? to_32 : to_64)[in][tml_simd_level()];
 }
 
 static cpu_scan_add_fn find_add(tml_type out)
 {
-    static const cpu_scan_add_fn table[TML_SCALAR_END][CPU_LEVELS] = {
+    static const cpu_scan_add_fn table[TML_SCALAR_END][TML_SIMD_LEVELS] = {
         [TML_U32] = CPU_EACH_LEVEL(add_32),  [TML_I32] = CPU_EACH_LEVEL(add_32),
         [TML_U64] = CPU_EACH_LEVEL(add_64),  [TML_I64] = CPU_EACH_LEVEL(add_64),
         [TML_F32] = CPU_EACH_LEVEL(add_f32), [TML_F64] = CPU_EACH_LEVEL(add_f64),
     };
-    return table[out][cpu_simd_level()];
+    return table[out][tml_simd_level()];
 }
 
 void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,

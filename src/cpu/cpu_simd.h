@@ -2,11 +2,13 @@
  *
  * A hot loop is written once, as a CPU_INLINE function in plain C (or with intrinsics where C
  * cannot say it), and CPU_INSTANTIATE compiles it for each level by a target attribute. A table of
- * function pointers indexed by cpu_simd_level() picks one for each block of work, never for each
+ * function pointers indexed by tml_simd_level() picks one for each block of work, never for each
  * element. (The compilers' own target_clones and ifunc crash under sanitizers.) Floating-point
  * loops fix their lanes and order in C, so every level gives the same bits. */
 #ifndef TML_CPU_SIMD_H
 #define TML_CPU_SIMD_H
+
+#include "core/simd.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #    define CPU_X86 1
@@ -14,20 +16,6 @@
 #else
 #    define CPU_X86 0
 #endif
-
-typedef enum cpu_level {
-    CPU_BASE,   /* what the compiler takes for granted: SSE2, NEON, or plain C */
-    CPU_AVX2,   /* with BMI2 */
-    CPU_AVX512, /* F, BW, VL, DQ, VBMI2: Ice Lake, Zen 4 and later */
-    CPU_LEVELS
-} cpu_level;
-
-/* The best level of this processor, or a lower one that was forced. */
-cpu_level cpu_simd_level(void);
-/* "AVX-512 VBMI2", for people. */
-const char *cpu_simd_name(void);
-/* Tests: uses at most this level from now on, in the whole process. Not while operations run. */
-void cpu_simd_force(cpu_level level);
 
 #define CPU_INLINE static inline __attribute__((always_inline))
 /* Before an instantiated function's type: all that it calls becomes part of it. */

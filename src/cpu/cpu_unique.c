@@ -67,11 +67,11 @@ typedef void (*differ_fn)(const unsigned char *element, size_t size, size_t coun
 /* Words of the block at first: a 1 starts a run. */
 static void mark_starts(const unique_job *job, uint64_t first, size_t count, uint64_t *words)
 {
-    static const differ_fn table[CPU_LEVELS] = CPU_EACH_LEVEL(differ);
+    static const differ_fn table[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(differ);
     uint8_t starts[CPU_BLOCK];
     size_t done = first == 0; /* nothing is before the first of all */
     starts[0] = 1;
-    table[cpu_simd_level()](job->in + (first + done) * job->size, job->size, count - done,
+    table[tml_simd_level()](job->in + (first + done) * job->size, job->size, count - done,
                             starts + done);
     cpu_bits_of_bytes(starts, count, words);
 }

@@ -139,7 +139,7 @@ CPU_INSTANTIATE(void, add_bin,
 
 typedef void (*add_bin_fn)(int formula, const brick_frame *frame, const brick_part *brick,
                            const brick_points *bin, brick_samples samples);
-static const add_bin_fn add_bin_for[CPU_LEVELS] = CPU_EACH_LEVEL(add_bin);
+static const add_bin_fn add_bin_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(add_bin);
 
 /* A row of bricks along x: the bins above and below and the samples wanted. */
 typedef struct brick_row {
@@ -263,7 +263,7 @@ static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uin
 
 static brick_row row_of(const field_plan *plan)
 {
-    brick_row row = {.plan = plan, .add_bin = add_bin_for[cpu_simd_level()]};
+    brick_row row = {.plan = plan, .add_bin = add_bin_for[tml_simd_level()]};
     row.frame = (brick_frame){.xx = (float)plan->frame.xx,
                               .xy = (float)plan->frame.xy,
                               .xz = (float)plan->frame.xz,

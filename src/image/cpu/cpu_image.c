@@ -102,8 +102,8 @@ CPU_INSTANTIATE(void, encode, (tml_type type, coding how, const float *in, size_
 
 typedef void (*decode_fn)(tml_type type, coding how, const void *in, size_t count, float *out);
 typedef void (*encode_fn)(tml_type type, coding how, const float *in, size_t count, void *out);
-static const decode_fn decode_for[CPU_LEVELS] = CPU_EACH_LEVEL(decode);
-static const encode_fn encode_for[CPU_LEVELS] = CPU_EACH_LEVEL(encode);
+static const decode_fn decode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(decode);
+static const encode_fn encode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(encode);
 
 #if CPU_X86
 /* f16, by the instruction for it: image_from_f16 but for a NaN's bits. (At the level of AVX2 it is an
@@ -118,11 +118,11 @@ CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t co
 }
 #endif
 
-static void decode_elements(cpu_level level, tml_type type, coding how, const void *in,
-                            size_t count, float *out)
+static void decode_elements(tml_simd level, tml_type type, coding how, const void *in, size_t count,
+                            float *out)
 {
 #if CPU_X86
-    if (type == TML_F16 && level == CPU_AVX512) {
+    if (type == TML_F16 && level == TML_SIMD_AVX512) {
         decode_halves_avx512(in, count, out);
         return;
     }
@@ -178,7 +178,7 @@ CPU_TARGET_AVX512 static void look_up_avx512(coding how, const float *table, con
 
 typedef void (*look_up_fn)(coding how, const float *table, const uint8_t *codes, size_t count,
                            float *out);
-static const look_up_fn look_up_for[CPU_LEVELS] =
+static const look_up_fn look_up_for[TML_SIMD_LEVELS] =
     CPU_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ CPU_TARGET_AVX512 static void part_avx512(const float *in, size_t count, uint32_
 
 typedef void (*part_fn)(const float *in, size_t count, uint32_t channels, uint32_t wanted,
                         image_planes out);
-static const part_fn part_for[CPU_LEVELS] = CPU_OWN_LEVEL(part_base, part_avx2, part_avx512);
+static const part_fn part_for[TML_SIMD_LEVELS] = CPU_OWN_LEVEL(part_base, part_avx2, part_avx512);
 
 /* Planes of three or four channels into pixels, of elements of type T. */
 #define LACE(T, channels)                                                                          \
@@ -303,7 +303,7 @@ CPU_INSTANTIATE(void, lace,
 
 typedef void (*lace_fn)(size_t size, uint32_t channels, const void *const planes[4], size_t count,
                         void *out);
-static const lace_fn lace_for[CPU_LEVELS] = CPU_EACH_LEVEL(lace);
+static const lace_fn lace_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(lace);
 
 /* ---- a row's pixels -------------------------------------------------------------------------- */
 
@@ -316,7 +316,7 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
     out->row_size = view->row_stride * size;
     out->type = view->type;
     out->srgb = view->srgb;
-    out->level = cpu_simd_level();
+    out->level = tml_simd_level();
     for (uint32_t code = 0; view->srgb && view->type == TML_U8 && code < 256; code++) {
         out->srgb8[code] = image_from_u8(code, true);
         out->srgb8[256 + code] = image_from_u8(code, false);

@@ -24,7 +24,7 @@ typedef struct cpu_image {
     tml_type type;
     bool srgb;
     float srgb8[2 * 256]; /* srgb and u8: what codes mean as colours, and as alpha */
-    cpu_level level;
+    tml_simd level;
 } cpu_image;
 
 void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *out);

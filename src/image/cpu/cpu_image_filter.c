@@ -42,12 +42,12 @@ CPU_INSTANTIATE(void, join_rows,
                 (image_taps taps, const float *const rows[3], size_t count, float *out),
                 join_rows(taps, rows, count, out))
 
-void cpu_join_rows(cpu_level level, image_taps taps, const float *const rows[3], size_t count,
+void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], size_t count,
                    float *out)
 {
     typedef void (*join_rows_fn)(image_taps taps, const float *const rows[3], size_t count,
                                  float *out);
-    static const join_rows_fn join_rows_for[CPU_LEVELS] = CPU_EACH_LEVEL(join_rows);
+    static const join_rows_fn join_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(join_rows);
     join_rows_for[level](taps, rows, count, out);
 }
 
@@ -79,14 +79,14 @@ CPU_INSTANTIATE(void, tap_columns,
                  float *out),
                 EACH_CHANNELS(tap_columns(CHANNELS, row, parts[0], parts[1], count, out)))
 
-void cpu_join_columns(cpu_level level, uint32_t channels, const float *row,
+void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
                       const float *const parts[2], size_t count, float *out)
 {
     typedef void (*pair_fn)(uint32_t channels, const float *row, size_t count, float *out);
     typedef void (*tap_fn)(uint32_t channels, const float *row, const float *const parts[2],
                            size_t count, float *out);
-    static const pair_fn pair_for[CPU_LEVELS] = CPU_EACH_LEVEL(pair_columns);
-    static const tap_fn tap_for[CPU_LEVELS] = CPU_EACH_LEVEL(tap_columns);
+    static const pair_fn pair_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(pair_columns);
+    static const tap_fn tap_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(tap_columns);
     if (parts[0])
         tap_for[level](channels, row, parts, count, out);
     else
@@ -109,12 +109,12 @@ CPU_INSTANTIATE(void, join_quads,
                 (uint32_t channels, const float *const rows[2], size_t count, float *out),
                 EACH_CHANNELS(join_quads(CHANNELS, rows, count, out)))
 
-void cpu_join_quads(cpu_level level, uint32_t channels, const float *const rows[2], size_t count,
+void cpu_join_quads(tml_simd level, uint32_t channels, const float *const rows[2], size_t count,
                     float *out)
 {
     typedef void (*quads_fn)(uint32_t channels, const float *const rows[2], size_t count,
                              float *out);
-    static const quads_fn quads_for[CPU_LEVELS] = CPU_EACH_LEVEL(join_quads);
+    static const quads_fn quads_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(join_quads);
     quads_for[level](channels, rows, count, out);
 }
 
@@ -147,11 +147,11 @@ CPU_INSTANTIATE(CPU_FLAT void, weigh_tap,
                 (uint32_t tap, uint32_t old_size, uint32_t size, float *sums, float *weights),
                 weigh_tap(tap, old_size, size, sums, weights))
 
-void cpu_kaiser_weigh(cpu_level level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out)
+void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out)
 {
     typedef void (*weigh_tap_fn)(uint32_t tap, uint32_t old_size, uint32_t size, float *sums,
                                  float *weights);
-    static const weigh_tap_fn weigh_tap_for[CPU_LEVELS] = CPU_EACH_LEVEL(weigh_tap);
+    static const weigh_tap_fn weigh_tap_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_tap);
     size_t size = TML_MAX_OF(old_size / 2, 1u);
     float *weights = out->weights, *sums = weights + IMAGE_KAISER_TAPS * size * repeats;
     out->size = (uint32_t)size;
@@ -234,12 +234,12 @@ CPU_INSTANTIATE(void, weigh_rows,
                  float *out),
                 weigh_rows(row_count, rows, weights, count, out))
 
-void cpu_weigh_rows(cpu_level level, uint32_t row_count, const float *const *rows,
+void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows,
                     const float *weights, size_t count, float *out)
 {
     typedef void (*weigh_rows_fn)(uint32_t row_count, const float *const *rows,
                                   const float *weights, size_t count, float *out);
-    static const weigh_rows_fn weigh_rows_for[CPU_LEVELS] = CPU_EACH_LEVEL(weigh_rows);
+    static const weigh_rows_fn weigh_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_rows);
     weigh_rows_for[level](row_count, rows, weights, count, out);
 }
 
@@ -258,12 +258,12 @@ CPU_INSTANTIATE(void, split_row,
                 (uint32_t channels, const float *row, size_t count, float *even, float *odd),
                 EACH_CHANNELS(split_row(CHANNELS, row, count, even, odd)))
 
-void cpu_split_row(cpu_level level, uint32_t channels, const float *row, size_t count, float *even,
+void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t count, float *even,
                    float *odd)
 {
     typedef void (*split_row_fn)(uint32_t channels, const float *row, size_t count, float *even,
                                  float *odd);
-    static const split_row_fn split_row_for[CPU_LEVELS] = CPU_EACH_LEVEL(split_row);
+    static const split_row_fn split_row_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(split_row);
     split_row_for[level](channels, row, count / 2, even, odd);
     if (count % 2 == 1)
         memcpy(even + count / 2 * channels, row + (count - 1) * channels, channels * sizeof *row);
@@ -301,11 +301,12 @@ CPU_INSTANTIATE(void, weigh_columns,
                  float *out),
                 weigh_columns(channels, kaiser, even, odd, out))
 
-void cpu_weigh_columns(cpu_level level, uint32_t channels, const cpu_kaiser *kaiser,
+void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kaiser,
                        const float *even, const float *odd, float *out)
 {
     typedef void (*weigh_columns_fn)(uint32_t channels, const cpu_kaiser *kaiser, const float *even,
                                      const float *odd, float *out);
-    static const weigh_columns_fn weigh_columns_for[CPU_LEVELS] = CPU_EACH_LEVEL(weigh_columns);
+    static const weigh_columns_fn weigh_columns_for[TML_SIMD_LEVELS] =
+        CPU_EACH_LEVEL(weigh_columns);
     weigh_columns_for[level](channels, kaiser, even, odd, out);
 }

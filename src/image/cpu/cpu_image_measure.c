@@ -357,7 +357,7 @@ CPU_INSTANTIATE(image_moments, measure, (const image_measure_plan *plan, measure
                 return measure(plan, block))
 
 typedef image_moments (*measure_fn)(const image_measure_plan *plan, measure_block *block);
-static const measure_fn measure_for[CPU_LEVELS] = CPU_EACH_LEVEL(measure);
+static const measure_fn measure_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(measure);
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
@@ -558,7 +558,7 @@ static tml_status measure_run(tml_context *tml, const void *argument, void *scra
     measure_job job = {.tml = tml,
                        .plan = plan,
                        .mask = cpu_memory(tml, plan->mask),
-                       .measure = measure_for[cpu_simd_level()],
+                       .measure = measure_for[tml_simd_level()],
                        .pixels = (uint64_t)plan->in.width * plan->in.height};
     (void)size;
     cpu_image_bind(tml, &plan->in, &job.image);

@@ -27,7 +27,7 @@ typedef struct mips_level {
 typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
-    cpu_level simd;
+    tml_simd simd;
     cpu_image source; /* the picture, or the level in floats before the run */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
@@ -361,7 +361,7 @@ static tml_status mips_run(tml_context *tml, const void *argument, void *scratch
     const image_mips_plan *plan = argument;
     mips_scratch parts = {0};
     mips_space space;
-    mips_job job = {.tml = tml, .plan = plan, .simd = cpu_simd_level()};
+    mips_job job = {.tml = tml, .plan = plan, .simd = tml_simd_level()};
     (void)size;
     lay_out(tml, plan, scratch, &parts, &job.spaces);
     job.space_size = lay_out_space(plan, NULL, &space);

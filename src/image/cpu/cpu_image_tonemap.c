@@ -56,7 +56,7 @@ CPU_INSTANTIATE(CPU_FLAT void, any_curve,
                 any_curve(tone, scale, white, count, planes))
 
 typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, float *planes[3]);
-static const curve_fn curve_for[CPU_LEVELS] = CPU_EACH_LEVEL(any_curve);
+static const curve_fn curve_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(any_curve);
 
 /* Of colours that went through a curve, into the first plane. */
 CPU_INLINE void grey(size_t count, float *planes[3])
@@ -70,7 +70,7 @@ CPU_INLINE void grey(size_t count, float *planes[3])
 CPU_INSTANTIATE(void, grey, (size_t count, float *planes[3]), grey(count, planes))
 
 typedef void (*grey_fn)(size_t count, float *planes[3]);
-static const grey_fn grey_for[CPU_LEVELS] = CPU_EACH_LEVEL(grey);
+static const grey_fn grey_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(grey);
 
 typedef struct tonemap_job {
     tml_context *tml;
@@ -118,7 +118,7 @@ static tml_status tonemap_run(tml_context *tml, const void *argument, void *scra
 {
     const image_tonemap_plan *plan = argument;
     const float *state = cpu_memory(tml, plan->state);
-    tonemap_job job = {.tml = tml, .plan = plan, .curve = curve_for[cpu_simd_level()]};
+    tonemap_job job = {.tml = tml, .plan = plan, .curve = curve_for[tml_simd_level()]};
     (void)scratch;
     (void)size;
     job.scale = state ? plan->scale * state[TML_EXPOSURE_SCALE] : plan->scale;

@@ -587,10 +587,10 @@ static void expand_cases(surface_case cases[256])
 static const surface_simd *choose_simd(void)
 {
 #if defined(__x86_64__)
-    cpu_level level = cpu_simd_level();
-    if (level >= CPU_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
+    tml_simd level = tml_simd_level();
+    if (level >= TML_SIMD_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
         return &surface_simd_avx512;
-    if (level >= CPU_AVX2)
+    if (level >= TML_SIMD_AVX2)
         return &surface_simd_avx2;
 #endif
     return &surface_simd_plain;
