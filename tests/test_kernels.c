@@ -250,17 +250,20 @@ static void check_offsets(const char *path, const char *type)
 
 /* ---- kernel files --------------------------------------------------------------------------- */
 
-/* The NAME.k.h that NAME_PART.k.h stands after, or NULL. */
-static const char *base_of(const char *path)
+/* What a kernel file stands after: NAME_layout.k.h, and NAME_PART.k.h also after NAME.k.h. */
+static void append_bases(FILE *out, const char *path)
 {
-    static char base[4096];
-    snprintf(base, sizeof base, "%s", path);
-    char *name = strrchr(base, '/');
-    char *part = strchr(name ? name : base, '_');
-    if (!part || (size_t)(part - base) + sizeof ".k.h" > sizeof base)
-        return NULL;
-    strcpy(part, ".k.h");
-    return access(base, R_OK) == 0 ? base : NULL;
+    static const char *const endings[] = {"_layout.k.h", ".k.h"};
+    char base[4096];
+    const char *name = strrchr(path, '/') + 1;
+    size_t length = (size_t)(name - path) + strcspn(name, "_.");
+    for (size_t i = 0; i < COUNT_OF(endings); i++) {
+        snprintf(base, sizeof base, "%.*s%s", (int)length, path, endings[i]);
+        if (strcmp(base, path) == 0)
+            return;
+        if (access(base, R_OK) == 0)
+            append_file(out, base);
+    }
 }
 
 static void write_kernel_shader(const char *path, shader_dialect dialect, const char *args)
@@ -269,9 +272,7 @@ static void write_kernel_shader(const char *path, shader_dialect dialect, const 
     if (!out)
         return;
     append_prelude(out, dialect);
-    const char *base = base_of(path);
-    if (base)
-        append_file(out, base);
+    append_bases(out, path);
     append_file(out, path);
     append_main(out, dialect, args);
     fclose(out);

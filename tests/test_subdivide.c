@@ -219,7 +219,7 @@ static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t
     tml_buffer kept = buffer_of(tml, TML_VEC(TML_F32, 3), level->vertex_count, NULL);
     tml_buffer normals = buffer_of(tml, TML_VEC(TML_F32, 3), count, NULL);
     tml_params params = {
-        .u = {(uint32_t)level->vertex_count, 0, topology->flags | SUBDIVIDE_REFINED}};
+        .u = {(uint32_t)level->vertex_count, 0, topology->flags | LOOP_REFINED}};
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = subdivide_vertex_normal,
                                                .params = params,
                                                .in = {level->halves, level->vertices, positions,

@@ -21,14 +21,6 @@
  * (semi-sharp creases); Biermann, Levin, Zorin: Piecewise Smooth Subdivision Surfaces with Normal
  * Control. 2000 (tangents of boundaries); Vanhoey, Dupuy: A Halfedge Refinement Rule for Parallel Loop
  * Subdivision. 2022. */
-#define LOOP_NONE     0xffffffffu
-#define LOOP_OUTSIDE  0xfffffffeu
-#define LOOP_INFINITE 10.0f /* sharpness that levels do not wear off */
-
-/* Bits of a call's flags. */
-#define LOOP_REFINED 1u /* neighbours are the middles of edges, not their other ends */
-#define LOOP_PINNED  2u /* new vertices of a boundary are corners */
-#define LOOP_LINEAR  4u /* no smoothing at all */
 
 /* ---- half-edges ------------------------------------------------------------------------------ */
 

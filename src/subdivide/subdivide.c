@@ -177,7 +177,7 @@ static uint32_t valence_of(const subdivide_mesh *mesh, uint32_t start)
     do {
         count++;
         h = mesh->twins[h % 3 ? h - 1 : h + 2];
-    } while (h != SUBDIVIDE_NONE && h != start);
+    } while (h != LOOP_NONE && h != start);
     return count;
 }
 
@@ -201,7 +201,7 @@ static void fill_records(const subdivide_mesh *mesh, tml_subdivide_weights weigh
         record[0] = start;
         record[1] = bits_of((double)mesh->vertex_sharp[v]);
         record[2] = record[3] = 0;
-        if (start != SUBDIVIDE_NONE) {
+        if (start != LOOP_NONE) {
             uint32_t valence = valence_of(mesh, start);
             double beta = beta_of(valence, weights);
             record[2] = bits_of(beta);
@@ -337,7 +337,7 @@ static tml_status adopt_channel(tml_subdivider *subdivider, const tml_subdivider
     if (status != TML_OK)
         return status;
     static const uint32_t flags[] = {
-        [TML_SEAMS_PINNED] = SUBDIVIDE_PINNED, [TML_SEAMS_LINEAR] = SUBDIVIDE_LINEAR};
+        [TML_SEAMS_PINNED] = LOOP_PINNED, [TML_SEAMS_LINEAR] = LOOP_LINEAR};
     uint32_t topology = subdivider->topology_count++;
     status = upload_topology(tml, &seams, desc->weights, flags[channel->seams],
                              &subdivider->topologies[topology]);
@@ -355,9 +355,9 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
     tml_context *tml = subdivider->tml;
     describe(subdivider, mesh);
     subdivider->topology_count = 1;
-    tml_status status = upload_topology(
-        tml, mesh, desc->weights, desc->boundary == TML_BOUNDARY_PINNED ? SUBDIVIDE_PINNED : 0,
-        &subdivider->topologies[0]);
+    tml_status status = upload_topology(tml, mesh, desc->weights,
+                                        desc->boundary == TML_BOUNDARY_PINNED ? LOOP_PINNED : 0,
+                                        &subdivider->topologies[0]);
     if (status == TML_OK)
         status = upload_turns(subdivider, mesh->max_valence);
     if (status == TML_OK && mesh->triangle_origins)

@@ -19,10 +19,26 @@
  * as such (subdivide.k.h) and change no result, the whole run is enqueued, and all counts are read
  * at its end. If one is more than was expected, the run is made anew with exact sizes. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/call.h"
 #include "subdivide/subdivide_internal.h"
+
+#include "subdivide/subdivide_kernels.h"
+
+/* Behind what they use. */
+#include "subdivide/subdivide_adaptive_kernels.h"
+
+#include "kernels/kernel_end.h"
+
+#define FORMS(kernel)                                                                              \
+    {                                                                                              \
+        TML_USE(kernel##_1), TML_USE(kernel##_2), TML_USE(kernel##_3), TML_USE(kernel##_4)         \
+    }
+static const tml_kernel *const new_limit_kernels[4] = FORMS(subdiv_new_limit);
+static const tml_kernel *const worn_limit_kernels[4] = FORMS(subdiv_worn_limit);
+static const tml_kernel *const join_kernels[4] = FORMS(subdiv_join);
 
 static const char call[] = "tml_subdivide_adaptive";
 
@@ -47,15 +63,12 @@ enum {
 typedef struct part_level {
     subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], owns[SUBDIVIDE_TOPOLOGIES];
     subdivide_spare ranks[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare tree, errors, wearing, wants, touched, selects, select_ranks, want_ranks,
-        places, list;
-    subdivide_spare origins, reds, there, codes;
-    /* Of this level: triangles, those selected, vertices that arose before it and those that arise. */
-    uint64_t triangle_count, selected_count;
-    uint64_t vertex_count[SUBDIVIDE_TOPOLOGIES], fresh_count[SUBDIVIDE_TOPOLOGIES];
+    subdivide_spare tree, errors, wearing, wants, touched, selects, select_ranks, want_ranks;
+    subdivide_spare places, list, origins, reds, there, codes;
 } part_level;
 
-struct subdivide_adaptive {
+/* Spares and nothing else: one array to those who destroy them. */
+typedef struct adaptive_spares {
     part_level levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
     subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2];
     subdivide_spare points[SUBDIVIDE_VALUES][2]; /* of a level and the next */
@@ -66,19 +79,31 @@ struct subdivide_adaptive {
     subdivide_spare triples[SUBDIVIDE_TOPOLOGIES][2], leaf_triples, pairs[2], leaf_pairs;
     subdivide_spare kept, middles, low_ends, high_ends, edge_errors, leaf_errors, depths;
     subdivide_spare counts[TALLY_WORDS]; /* one element each */
-    tml_buffer count, camera, worst, tally;
+    subdivide_spare count, worst, camera, tally;
+} adaptive_spares;
+
+struct subdivide_adaptive {
+    adaptive_spares spares;
     /* What a run at that threshold counted; none before the first: 0. */
     float known_threshold;
     uint32_t known_depth;
     uint32_t known[TALLY_WORDS];
 };
 
+/* Of a level: triangles, those selected, vertices that arose before it and those that arise. */
+typedef struct level_counts {
+    uint64_t triangles, selected;
+    uint64_t vertices[SUBDIVIDE_TOPOLOGIES], fresh[SUBDIVIDE_TOPOLOGIES];
+} level_counts;
+
 typedef struct adaptive_run {
     tml_subdivider *subdivider;
     tml_context *tml;
     struct subdivide_adaptive *memory;
+    adaptive_spares *spares;
     const tml_subdivide_adaptive_desc *desc;
-    float threshold; /* of this run */
+    tml_status status; /* of the first step that failed: those after it do nothing */
+    float threshold;   /* of this run */
     uint32_t max_depth;
     uint32_t depth;      /* the finest level, or the last that is expected */
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
@@ -87,6 +112,7 @@ typedef struct adaptive_run {
     double progress;  /* that was reported: another run does not go back */
     uint32_t tally[TALLY_WORDS];
     uint32_t places[TALLY_WORDS], place_count; /* what is to be read into it */
+    level_counts levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
     /* Of what came out. */
     uint64_t triangle_count, vertex_count[SUBDIVIDE_TOPOLOGIES];
     uint64_t level_leaves[TML_SUBDIVIDE_MAX_LEVELS + 1];
@@ -94,36 +120,68 @@ typedef struct adaptive_run {
     float error, deepest_error; /* of leaves, and of leaves at max_depth */
 } adaptive_run;
 
+/* A step of a run, which is not taken once one has failed. */
+#define STEP(run, step)                                                                            \
+    do {                                                                                           \
+        if ((run)->status == TML_OK)                                                               \
+            (run)->status = (step);                                                                \
+    } while (0)
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
+/* Room for count elements just. */
+static tml_buffer exact_room(adaptive_run *run, subdivide_spare *spare, tml_type type,
+                             uint64_t count)
+{
+    tml_buffer buffer = {0, 0};
+    STEP(run, subdivide_spare_get(run->subdivider, spare, type, count, &buffer));
+    return buffer;
+}
+
 /* Room for count elements and, where it must grow, a quarter more. */
-static tml_status room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
+static void room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
 {
-    tml_buffer buffer;
     bool grows = tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count;
-    return subdivide_spare_get(run->subdivider, spare, type,
-                               grows ? count + count / 4 + 64 : spare->count, &buffer);
+    (void)exact_room(run, spare, type, grows ? count + count / 4 + 64 : spare->count);
 }
 
-typedef struct map_args {
-    tml_buffer in[TML_MAX_INPUTS];
-    tml_params params;
-} map_args;
-
-/* Maps count elements into a spare. */
-static tml_status map_to(adaptive_run *run, const tml_kernel *kernel, const map_args *args,
-                         uint64_t count, subdivide_spare *out)
+static void map_into(adaptive_run *run, const tml_kernel *kernel, tml_params params,
+                     const tml_buffer in[TML_MAX_INPUTS], uint64_t count, tml_buffer out)
 {
-    tml_status status = room(run, out, kernel->result, count);
-    if (status != TML_OK || count == 0)
-        return status;
+    if (count == 0)
+        return;
     tml_map_desc desc = {
-        .kernel = kernel, .params = args->params, .length = {.count = count}, .out = out->buffer};
-    memcpy(desc.in, args->in, sizeof desc.in);
-    return tml_map(run->tml, &desc);
+        .kernel = kernel, .params = params, .length = {.count = count}, .out = out};
+    memcpy(desc.in, in, sizeof desc.in);
+    STEP(run, tml_map(run->tml, &desc));
 }
 
-#define MAP_ARGS(...) (&(const map_args){.in = {__VA_ARGS__}})
+static void map_to(adaptive_run *run, const tml_kernel *kernel, tml_params params,
+                   const tml_buffer in[TML_MAX_INPUTS], uint64_t count, subdivide_spare *out)
+{
+    room(run, out, kernel->result, count);
+    map_into(run, kernel, params, in, count, out->buffer);
+}
+
+/* Maps count elements into a spare; the inputs come last. */
+#define MAP(run, kernel, params, count, out, ...)                                                  \
+    map_to(run, TML_USE(kernel), params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, count,   \
+           out)
+#define MAP_FORM(run, kernels, form, params, count, out, ...)                                      \
+    map_to(run, (kernels)[form], params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, count,   \
+           out)
+
+static const tml_params plain = {.f = {0}};
+
+static tml_params with_flags(uint64_t count, uint32_t flags)
+{
+    return (tml_params){.u = {(uint32_t)count, 0, flags, 0}};
+}
+
+static void fill(adaptive_run *run, uint32_t word, uint64_t count, subdivide_spare *out)
+{
+    MAP(run, subdiv_fill, with_flags(word, 0), count, out, {0, 0});
+}
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
@@ -133,19 +191,20 @@ static uint32_t tally_place(uint32_t l, uint32_t which)
 }
 
 /* What an operation counts goes to the buffer of its place. */
-static tml_status count_room(adaptive_run *run, uint32_t place, tml_type type, tml_buffer *out)
+static tml_buffer count_room(adaptive_run *run, uint32_t place, tml_type type)
 {
-    return subdivide_spare_get(run->subdivider, &run->memory->counts[place], type, 1, out);
+    return exact_room(run, &run->spares->counts[place], type, 1);
 }
 
 /* Once the operation is enqueued: reads the count, or leaves that for the end. */
-static tml_status take_count(adaptive_run *run, uint32_t place)
+static void take_count(adaptive_run *run, uint32_t place)
 {
-    if (run->is_expected) {
+    if (run->status != TML_OK)
+        return;
+    if (run->is_expected)
         run->places[run->place_count++] = place;
-        return TML_OK;
-    }
-    return tml_buffer_read(run->tml, run->memory->counts[place].buffer, &run->tally[place]);
+    else
+        STEP(run, tml_buffer_read(run->tml, run->spares->counts[place].buffer, &run->tally[place]));
 }
 
 /* Room for what a place counts: as much as it is, or as is expected. */
@@ -159,91 +218,82 @@ static uint64_t count_of(const adaptive_run *run, uint32_t place)
 }
 
 /* Reads what was left for the end, by one wait. */
-static tml_status read_tally(adaptive_run *run)
+static void read_tally(adaptive_run *run)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    tml_status status = TML_OK;
-    for (uint32_t i = 0; status == TML_OK && i < run->place_count; i += 3) {
-        tml_map_desc desc = {.kernel = subdivide_note, .in = {memory->tally}, .out = memory->tally};
+    if (run->place_count == 0)
+        return;
+    tml_buffer tally = exact_room(run, &run->spares->tally, TML_U32, TALLY_WORDS);
+    for (uint32_t i = 0; i < run->place_count; i += 3) {
+        tml_map_desc desc = {.kernel = TML_USE(subdiv_note), .in = {tally}, .out = tally};
         for (uint32_t k = 0; k < 3; k++) {
             uint32_t place = run->places[TML_MIN_OF(i + k, run->place_count - 1)];
-            desc.in[1 + k] = memory->counts[place].buffer;
+            desc.in[1 + k] = run->spares->counts[place].buffer;
             desc.params.u[k] = place;
         }
-        status = tml_map(run->tml, &desc);
+        STEP(run, tml_map(run->tml, &desc));
     }
-    return status != TML_OK || run->place_count == 0
-               ? status
-               : tml_buffer_read(run->tml, memory->tally, run->tally);
+    STEP(run, tml_buffer_read(run->tml, tally, run->tally));
 }
 
-/* Running counts of marks (0 or 1) before each; *total of them all, or room for them. */
-static tml_status rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
-                             subdivide_spare *ranks, uint32_t place, uint64_t *total)
+/* Running counts of marks (0 or 1) before each; returns the count of them all, or room for them. */
+static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
+                           subdivide_spare *ranks, uint32_t place)
 {
-    *total = 0;
-    tml_buffer counted;
-    tml_status status = room(run, ranks, TML_U32, count);
-    if (status == TML_OK)
-        status = count_room(run, place, TML_U32, &counted);
-    if (status != TML_OK || count == 0)
-        return status;
-    status = tml_scan(run->tml, &(tml_scan_desc){.in = marks,
-                                                 .length = {.count = count},
-                                                 .out = ranks->buffer,
-                                                 .total = counted});
-    if (status == TML_OK)
-        status = take_count(run, place);
-    *total = TML_MIN_OF(count_of(run, place), count);
-    return status;
+    room(run, ranks, TML_U32, count);
+    tml_buffer counted = count_room(run, place, TML_U32);
+    if (count == 0)
+        return 0;
+    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = marks,
+                                                  .length = {.count = count},
+                                                  .out = ranks->buffer,
+                                                  .total = counted}));
+    take_count(run, place);
+    return run->status == TML_OK ? TML_MIN_OF(count_of(run, place), count) : 0;
 }
 
 /* The places of marks; LOOP_NONE behind the last, where there may be fewer than total. */
-static tml_status list_marks(adaptive_run *run, tml_buffer marks, uint64_t count, uint64_t total,
-                             subdivide_spare *list)
+static void list_marks(adaptive_run *run, tml_buffer marks, uint64_t count, uint64_t total,
+                       subdivide_spare *list)
 {
-    tml_status status = run->is_expected
-                            ? map_to(run, subdivide_none, MAP_ARGS({0, 0}), total, list)
-                            : room(run, list, TML_U32, total);
-    if (status != TML_OK || total == 0)
-        return status;
-    return tml_compact(run->tml,
-                       &(tml_compact_desc){.keep = {.kernel = subdivide_is_marked, .in = {marks}},
-                                           .length = {.count = count},
-                                           .indices = list->buffer});
+    if (run->is_expected)
+        fill(run, LOOP_NONE, total, list);
+    else
+        room(run, list, TML_U32, total);
+    if (total)
+        STEP(run,
+             tml_compact(run->tml, &(tml_compact_desc){
+                                       .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
+                                       .length = {.count = count},
+                                       .indices = list->buffer}));
 }
 
-static tml_status reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, uint32_t place)
+static void reduce_max(adaptive_run *run, tml_buffer in, uint64_t count, tml_buffer out)
 {
-    tml_buffer worst;
-    tml_status status = count_room(run, place, TML_F32, &worst);
-    if (status == TML_OK)
-        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
-                                                         .in = in,
-                                                         .length = {.count = count},
-                                                         .out = worst});
-    return status != TML_OK ? status : take_count(run, place);
+    STEP(run,
+         tml_reduce(run->tml,
+                    &(tml_reduce_desc){
+                        .fold = TML_FOLD_MAX, .in = in, .length = {.count = count}, .out = out}));
 }
 
 static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
 {
-    return run->memory->levels[l].halves[t].buffer;
+    return run->spares->levels[l].halves[t].buffer;
 }
 
 /* Tables and values of level l lie at [l % 2]. */
 static tml_buffer level_vertices(const adaptive_run *run, uint32_t l, uint32_t t)
 {
-    return run->memory->vertices[t][l % 2].buffer;
+    return run->spares->vertices[t][l % 2].buffer;
 }
 
 static tml_buffer level_points(const adaptive_run *run, uint32_t l, uint32_t v)
 {
-    return l == 0 ? run->subdivider->values[v].base : run->memory->points[v][l % 2].buffer;
+    return l == 0 ? run->subdivider->values[v].base : run->spares->points[v][l % 2].buffer;
 }
 
 static tml_buffer level_limits(const adaptive_run *run, uint32_t l, uint32_t v)
 {
-    return run->memory->limits[v][l % 2].buffer;
+    return run->spares->limits[v][l % 2].buffer;
 }
 
 static uint32_t flags_of(const adaptive_run *run, uint32_t v)
@@ -257,586 +307,445 @@ static bool is_wearing(const adaptive_run *run, uint32_t l)
     return run->subdivider->info.max_sharpness > (float)l;
 }
 
-static tml_params with_flags(uint64_t count, uint32_t flags)
-{
-    return (tml_params){.u = {(uint32_t)count, 0, flags, 0}};
-}
-
 /* ---- level 0 --------------------------------------------------------------------------------- */
 
-/* Copies words records of a level's table, which later levels write. */
-static tml_status copy_records(adaptive_run *run, tml_buffer from, uint64_t count,
-                               subdivide_spare *to)
-{
-    tml_status status = room(run, to, TML_VEC(TML_U32, 4), count);
-    if (status != TML_OK || count == 0)
-        return status;
-    return tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_copy_record,
-                                             .in = {from},
-                                             .length = {.count = count},
-                                             .out = to->buffer});
-}
-
-static tml_status start_level(adaptive_run *run)
+static void start_level(adaptive_run *run)
 {
     tml_subdivider *subdivider = run->subdivider;
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[0];
-    tml_status status = TML_OK;
-    level->triangle_count = subdivider->info.triangle_count;
-    for (uint32_t t = 0; status == TML_OK && t < subdivider->topology_count; t++) {
+    adaptive_spares *spares = run->spares;
+    part_level *level = &spares->levels[0];
+    level_counts *counts = &run->levels[0];
+    counts->triangles = subdivider->info.triangle_count;
+    for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         const subdivide_level *base = &subdivider->topologies[t].levels[0];
-        level->vertex_count[t] = base->vertex_count;
-        status = copy_records(run, base->halves, 3 * base->triangle_count, &level->halves[t]);
-        if (status == TML_OK)
-            status = copy_records(run, base->vertices, base->vertex_count, &memory->vertices[t][0]);
-        if (status == TML_OK)
-            status = map_to(run, subdivide_one, MAP_ARGS({0, 0}), base->vertex_count,
-                            &memory->used[t][0]);
+        counts->vertices[t] = base->vertex_count;
+        /* Copies, since later levels write to the tables of those before. */
+        MAP(run, subdiv_copy_record, plain, 3 * base->triangle_count, &level->halves[t],
+            base->halves);
+        MAP(run, subdiv_copy_record, plain, base->vertex_count, &spares->vertices[t][0],
+            base->vertices);
+        fill(run, 1, base->vertex_count, &spares->used[t][0]);
     }
-    for (uint32_t v = 0; status == TML_OK && v < subdivider->value_count; v++) {
+    for (uint32_t v = 0; v < subdivider->value_count; v++) {
         const subdivide_values *values = &subdivider->values[v];
         const subdivide_level *base = &subdivider->topologies[values->topology].levels[0];
-        status = map_to(run, subdivide_settle_kernels[values->components - 1],
-                        &(const map_args){.in = {base->halves, base->vertices, values->base},
-                                          .params = with_flags(0, flags_of(run, v))},
-                        base->vertex_count, &memory->limits[v][0]);
+        MAP_FORM(run, subdivide_settle_kernels, values->components - 1,
+                 with_flags(0, flags_of(run, v)), base->vertex_count, &spares->limits[v][0],
+                 base->halves, base->vertices, values->base);
     }
     const subdivide_level *base = &subdivider->topologies[0].levels[0];
-    if (status == TML_OK && run->desc->normals)
-        status = map_to(run, subdivide_vertex_normal,
-                        &(const map_args){.in = {base->halves, base->vertices,
-                                                 subdivider->values[0].base, subdivider->turns}},
-                        base->vertex_count, &memory->normals[0]);
-    if (status == TML_OK)
-        status = map_to(run, subdivide_one, MAP_ARGS({0, 0}), level->triangle_count, &level->tree);
-    if (status == TML_OK && run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
-        status = map_to(run, subdivide_copy_mark, MAP_ARGS(subdivider->triangle_origins),
-                        level->triangle_count, &level->origins);
-    else if (status == TML_OK && run->desc->origins)
-        status = map_to(run, subdivide_position, MAP_ARGS({0, 0}), level->triangle_count,
-                        &level->origins);
-    return status;
+    if (run->desc->normals)
+        MAP_FORM(run, &subdivide_vertex_normal, 0, plain, base->vertex_count, &spares->normals[0],
+                 base->halves, base->vertices, subdivider->values[0].base, subdivider->turns);
+    fill(run, 1, counts->triangles, &level->tree);
+    if (run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
+        MAP(run, subdiv_copy_mark, plain, counts->triangles, &level->origins,
+            subdivider->triangle_origins);
+    else if (run->desc->origins)
+        MAP(run, subdiv_position, plain, counts->triangles, &level->origins, {0, 0});
 }
 
 /* ---- down: what is wanted -------------------------------------------------------------------- */
 
 /* Limits in the middle of all edges of a level. */
-static tml_status find_middles(adaptive_run *run, uint32_t l)
+static void find_middles(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    const part_level *level = &memory->levels[l];
+    adaptive_spares *spares = run->spares;
     tml_buffer halves = level_halves(run, l, 0), points = level_points(run, l, 0);
     tml_params params = with_flags(0, flags_of(run, 0));
-    tml_status status = map_to(
-        run, subdivide_kept,
-        &(const map_args){.in = {halves, level_vertices(run, l, 0), points}, .params = params},
-        level->vertex_count[0], &memory->kept);
-    if (status == TML_OK)
-        status =
-            map_to(run, subdivide_middle_ahead,
-                   &(const map_args){.in = {halves, points, memory->kept.buffer}, .params = params},
-                   3 * level->triangle_count, &memory->middles);
-    return status;
+    MAP(run, subdiv_kept, params, run->levels[l].vertices[0], &spares->kept, halves,
+        level_vertices(run, l, 0), points);
+    MAP(run, subdiv_middle_ahead, params, 3 * run->levels[l].triangles, &spares->middles, halves,
+        points, spares->kept.buffer);
 }
 
-static tml_status measure_by_kernel(adaptive_run *run, uint32_t l)
+static void measure_by_kernel(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[l];
-    uint64_t count = 3 * level->triangle_count;
+    adaptive_spares *spares = run->spares;
+    uint64_t count = 3 * run->levels[l].triangles;
     tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
-    tml_status status =
-        map_to(run, subdivide_low_end, MAP_ARGS(halves, limits), count, &memory->low_ends);
-    if (status == TML_OK)
-        status =
-            map_to(run, subdivide_high_end, MAP_ARGS(halves, limits), count, &memory->high_ends);
-    if (status == TML_OK)
-        status = map_to(run, run->desc->kernel,
-                        &(const map_args){.in = {memory->low_ends.buffer, memory->high_ends.buffer,
-                                                 memory->middles.buffer},
-                                          .params = run->desc->params},
-                        count, &memory->edge_errors);
-    if (status == TML_OK)
-        status = map_to(run, subdivide_worst, MAP_ARGS(memory->edge_errors.buffer),
-                        level->triangle_count, &level->errors);
-    return status;
+    MAP(run, subdiv_low_end, plain, count, &spares->low_ends, halves, limits);
+    MAP(run, subdiv_high_end, plain, count, &spares->high_ends, halves, limits);
+    MAP_FORM(run, &run->desc->kernel, 0, run->desc->params, count, &spares->edge_errors,
+             spares->low_ends.buffer, spares->high_ends.buffer, spares->middles.buffer);
+    MAP(run, subdiv_worst, plain, run->levels[l].triangles, &spares->levels[l].errors,
+        spares->edge_errors.buffer);
 }
 
 /* The worst that the criterion says of each triangle's edges. */
-static tml_status measure(adaptive_run *run, uint32_t l)
+static void measure(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[l];
+    adaptive_spares *spares = run->spares;
+    subdivide_spare *errors = &spares->levels[l].errors;
     tml_subdivide_criterion criterion = run->desc->criterion;
     tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
-    uint64_t count = level->triangle_count;
+    uint64_t count = run->levels[l].triangles;
+    if (criterion >= TML_SPLIT_ANGLE)
+        find_middles(run, l);
     if (criterion == TML_SPLIT_LENGTH)
-        return map_to(run, subdivide_length, MAP_ARGS(halves, limits), count, &level->errors);
-    if (criterion == TML_SPLIT_PIXELS)
-        return map_to(run, subdivide_pixels, MAP_ARGS(halves, limits, memory->camera), count,
-                      &level->errors);
-    tml_status status = find_middles(run, l);
-    if (status != TML_OK)
-        return status;
-    if (criterion == TML_SPLIT_KERNEL)
-        return measure_by_kernel(run, l);
-    return map_to(run, criterion == TML_SPLIT_ANGLE ? subdivide_angle : subdivide_distance,
-                  MAP_ARGS(halves, limits, memory->middles.buffer), count, &level->errors);
+        MAP(run, subdiv_length, plain, count, errors, halves, limits);
+    else if (criterion == TML_SPLIT_PIXELS)
+        MAP(run, subdiv_pixels, plain, count, errors, halves, limits, spares->camera.buffer);
+    else if (criterion == TML_SPLIT_ANGLE)
+        MAP(run, subdiv_angle, plain, count, errors, halves, limits, spares->middles.buffer);
+    else if (criterion == TML_SPLIT_DISTANCE)
+        MAP(run, subdiv_distance, plain, count, errors, halves, limits, spares->middles.buffer);
+    else
+        measure_by_kernel(run, l);
 }
 
 /* Marks what is wanted, and selects what touches it. */
-static tml_status select_triangles(adaptive_run *run, uint32_t l)
+static void select_triangles(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[l];
+    part_level *level = &run->spares->levels[l];
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
-    tml_params threshold = {.f = {run->threshold}};
-    uint64_t count = level->triangle_count;
-    tml_status status = TML_OK;
+    const tml_params threshold = {.f = {run->threshold}};
+    uint64_t count = run->levels[l].triangles;
     if (is_wearing(run, l)) {
-        status = map_to(run, subdivide_wearing, MAP_ARGS(halves, vertices), count, &level->wearing);
-        if (status == TML_OK)
-            status = map_to(run, subdivide_want_wearing,
-                            &(const map_args){.in = {level->tree.buffer, level->errors.buffer,
-                                                     level->wearing.buffer},
-                                              .params = threshold},
-                            count, &level->wants);
+        MAP(run, subdiv_wearing, plain, count, &level->wearing, halves, vertices);
+        MAP(run, subdiv_want_wearing, threshold, count, &level->wants, level->tree.buffer,
+            level->errors.buffer, level->wearing.buffer);
     } else {
-        status = map_to(run, subdivide_want,
-                        &(const map_args){.in = {level->tree.buffer, level->errors.buffer},
-                                          .params = threshold},
-                        count, &level->wants);
+        MAP(run, subdiv_want, threshold, count, &level->wants, level->tree.buffer,
+            level->errors.buffer);
     }
-    if (status == TML_OK)
-        status = map_to(run, subdivide_touch, MAP_ARGS(halves, vertices, level->wants.buffer),
-                        level->vertex_count[0], &level->touched);
-    if (status == TML_OK)
-        status = map_to(run, subdivide_select, MAP_ARGS(halves, level->touched.buffer), count,
-                        &level->selects);
-    if (status == TML_OK)
-        status = rank_marks(run, level->selects.buffer, count, &level->select_ranks,
-                            tally_place(l, TALLY_SELECTED), &level->selected_count);
-    return status;
+    MAP(run, subdiv_touch, plain, run->levels[l].vertices[0], &level->touched, halves, vertices,
+        level->wants.buffer);
+    MAP(run, subdiv_select, plain, count, &level->selects, halves, level->touched.buffer);
+    run->levels[l].selected = rank_marks(run, level->selects.buffer, count, &level->select_ranks,
+                                         tally_place(l, TALLY_SELECTED));
 }
 
 /* ---- down: the next level -------------------------------------------------------------------- */
 
 /* Gives the edges of refined triangles their middles. */
-static tml_status make_middles(adaptive_run *run, uint32_t l, uint32_t t)
+static void make_middles(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    part_level *level = &run->memory->levels[l];
-    uint64_t halves = 3 * level->triangle_count;
-    tml_status status =
-        map_to(run, subdivide_own,
-               MAP_ARGS(level_halves(run, l, t), level_halves(run, l, 0), level->places.buffer),
-               halves, &level->owns[t]);
-    if (status == TML_OK)
-        status = rank_marks(run, level->owns[t].buffer, halves, &level->ranks[t],
-                            tally_place(l, TALLY_FRESH + t), &level->fresh_count[t]);
-    if (status == TML_OK)
-        status = list_marks(run, level->owns[t].buffer, halves, level->fresh_count[t],
-                            &level->firsts[t]);
-    if (status == TML_OK)
-        status =
-            tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_middle,
-                                              .params = {.u = {(uint32_t)level->vertex_count[t],
-                                                               (uint32_t)level->fresh_count[t]}},
-                                              .in = {level_halves(run, l, t), level->owns[t].buffer,
-                                                     level->ranks[t].buffer},
-                                              .length = {.count = halves},
-                                              .out = level_halves(run, l, t)});
-    return status;
+    part_level *level = &run->spares->levels[l];
+    level_counts *counts = &run->levels[l];
+    uint64_t count = 3 * counts->triangles;
+    tml_buffer halves = level_halves(run, l, t);
+    MAP(run, subdiv_own, plain, count, &level->owns[t], halves, level_halves(run, l, 0),
+        level->places.buffer);
+    counts->fresh[t] = rank_marks(run, level->owns[t].buffer, count, &level->ranks[t],
+                                  tally_place(l, TALLY_FRESH + t));
+    list_marks(run, level->owns[t].buffer, count, counts->fresh[t], &level->firsts[t]);
+    map_into(
+        run, TML_USE(subdiv_middle),
+        (tml_params){.u = {(uint32_t)counts->vertices[t], (uint32_t)counts->fresh[t]}},
+        (const tml_buffer[TML_MAX_INPUTS]){halves, level->owns[t].buffer, level->ranks[t].buffer},
+        count, halves);
 }
 
-static tml_status make_part(adaptive_run *run, uint32_t l, uint32_t t)
+static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[l], *next = &memory->levels[l + 1];
-    next->vertex_count[t] = level->vertex_count[t] + level->fresh_count[t];
-    tml_status status =
-        map_to(run, subdivide_part_half,
-               MAP_ARGS(level_halves(run, l, t), level->list.buffer, level->places.buffer),
-               3 * next->triangle_count, &next->halves[t]);
-    if (status == TML_OK)
-        status =
-            map_to(run, subdivide_part_vertex,
-                   &(const map_args){.in = {level_vertices(run, l, t), level_halves(run, l, t),
-                                            level->firsts[t].buffer, level->places.buffer},
-                                     .params = with_flags(level->vertex_count[t],
-                                                          run->subdivider->topologies[t].flags)},
-                   next->vertex_count[t], &memory->vertices[t][(l + 1) % 2]);
-    return status;
+    part_level *level = &run->spares->levels[l], *next = &run->spares->levels[l + 1];
+    level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
+    after->vertices[t] = counts->vertices[t] + counts->fresh[t];
+    MAP(run, subdiv_part_half, plain, 3 * after->triangles, &next->halves[t],
+        level_halves(run, l, t), level->list.buffer, level->places.buffer);
+    MAP(run, subdiv_part_vertex,
+        with_flags(counts->vertices[t], run->subdivider->topologies[t].flags), after->vertices[t],
+        &run->spares->vertices[t][(l + 1) % 2], level_vertices(run, l, t), level_halves(run, l, t),
+        level->firsts[t].buffer, level->places.buffer);
 }
 
 /* The next level's values, and the limits of those that are new. */
-static tml_status make_values(adaptive_run *run, uint32_t l, uint32_t v)
+static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
 {
-    struct subdivide_adaptive *memory = run->memory;
+    adaptive_spares *spares = run->spares;
     const subdivide_values *values = &run->subdivider->values[v];
     uint32_t t = values->topology, form = values->components - 1;
-    const part_level *level = &memory->levels[l];
-    uint64_t kept = level->vertex_count[t], fresh = level->fresh_count[t];
+    uint64_t kept = run->levels[l].vertices[t], fresh = run->levels[l].fresh[t];
     tml_buffer halves = level_halves(run, l, t), vertices = level_vertices(run, l, t);
     tml_buffer points = level_points(run, l, v), limits = level_limits(run, l, v);
     tml_params params = with_flags(kept, flags_of(run, v));
-    subdivide_spare *next = &memory->points[v][(l + 1) % 2];
-    tml_status status =
-        map_to(run, subdivide_child_kernels[form],
-               &(const map_args){.in = {halves, vertices, level->firsts[t].buffer, points},
-                                 .params = params},
-               kept + fresh, next);
-    if (status == TML_OK)
-        status =
-            map_to(run, subdivide_new_limit_kernels[form],
-                   &(const map_args){.in = {level->firsts[t].buffer, halves, points, next->buffer},
-                                     .params = params},
-                   fresh, &memory->fresh_limits[v]);
-    if (status == TML_OK && is_wearing(run, l)) {
-        status = map_to(
-            run, subdivide_worn_limit_kernels[form],
-            &(const map_args){.in = {limits, halves, vertices, next->buffer}, .params = params},
-            kept, &memory->worn_limits[v]);
-        limits = memory->worn_limits[v].buffer;
+    const subdivide_spare *firsts = &spares->levels[l].firsts[t];
+    subdivide_spare *next = &spares->points[v][(l + 1) % 2];
+    MAP_FORM(run, subdivide_child_kernels, form, params, kept + fresh, next, halves, vertices,
+             firsts->buffer, points);
+    MAP_FORM(run, new_limit_kernels, form, params, fresh, &spares->fresh_limits[v], firsts->buffer,
+             halves, points, next->buffer);
+    if (is_wearing(run, l)) {
+        MAP_FORM(run, worn_limit_kernels, form, params, kept, &spares->worn_limits[v], limits,
+                 halves, vertices, next->buffer);
+        limits = spares->worn_limits[v].buffer;
     }
-    if (status == TML_OK)
-        status = map_to(
-            run, subdivide_join_kernels[form],
-            &(const map_args){.in = {limits, memory->fresh_limits[v].buffer}, .params = params},
-            kept + fresh, &memory->limits[v][(l + 1) % 2]);
-    return status;
+    MAP_FORM(run, join_kernels, form, params, kept + fresh, &spares->limits[v][(l + 1) % 2], limits,
+             spares->fresh_limits[v].buffer);
 }
 
-static tml_status make_normals(adaptive_run *run, uint32_t l)
+static void make_normals(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    const part_level *level = &memory->levels[l];
-    uint64_t kept = level->vertex_count[0], fresh = level->fresh_count[0];
+    adaptive_spares *spares = run->spares;
+    uint64_t kept = run->levels[l].vertices[0], fresh = run->levels[l].fresh[0];
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
-    tml_buffer next = memory->points[0][(l + 1) % 2].buffer, old = memory->normals[l % 2].buffer;
-    tml_params params = with_flags(0, flags_of(run, 0));
-    tml_status status = map_to(
-        run, subdivide_new_normal,
-        &(const map_args){.in = {level->firsts[0].buffer, halves, level_points(run, l, 0), next},
-                          .params = params},
-        fresh, &memory->fresh_normals);
-    if (status == TML_OK && is_wearing(run, l)) {
-        status = map_to(run, subdivide_wearing_normal,
-                        MAP_ARGS(halves, vertices, next, run->subdivider->turns), kept,
-                        &memory->vertex_normals);
-        if (status == TML_OK)
-            status = map_to(run, subdivide_worn_normal,
-                            MAP_ARGS(old, memory->vertex_normals.buffer, halves, vertices), kept,
-                            &memory->worn_normals);
-        old = memory->worn_normals.buffer;
+    tml_buffer next = spares->points[0][(l + 1) % 2].buffer, old = spares->normals[l % 2].buffer;
+    MAP(run, subdiv_new_normal, with_flags(0, flags_of(run, 0)), fresh, &spares->fresh_normals,
+        spares->levels[l].firsts[0].buffer, halves, level_points(run, l, 0), next);
+    if (is_wearing(run, l)) {
+        MAP(run, subdiv_wearing_normal, plain, kept, &spares->vertex_normals, halves, vertices,
+            next, run->subdivider->turns);
+        MAP(run, subdiv_worn_normal, plain, kept, &spares->worn_normals, old,
+            spares->vertex_normals.buffer, halves, vertices);
+        old = spares->worn_normals.buffer;
     }
-    if (status == TML_OK)
-        status = map_to(run, subdivide_join_kernels[2],
-                        &(const map_args){.in = {old, memory->fresh_normals.buffer},
-                                          .params = with_flags(kept, 0)},
-                        kept + fresh, &memory->normals[(l + 1) % 2]);
-    return status;
+    MAP_FORM(run, join_kernels, 2, with_flags(kept, 0), kept + fresh, &spares->normals[(l + 1) % 2],
+             old, spares->fresh_normals.buffer);
 }
 
-static tml_status refine(adaptive_run *run, uint32_t l)
+static void refine(adaptive_run *run, uint32_t l)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    part_level *level = &memory->levels[l], *next = &memory->levels[l + 1];
-    next->triangle_count = 4 * level->selected_count;
-    if (next->triangle_count > max_triangles && run->is_expected) {
+    part_level *level = &run->spares->levels[l], *next = &run->spares->levels[l + 1];
+    level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
+    after->triangles = 4 * counts->selected;
+    if (after->triangles > max_triangles && run->is_expected) {
         run->is_beyond = true; /* of what is expected, that is */
-        return TML_OK;
+        return;
     }
-    if (next->triangle_count > max_triangles)
-        return tml_error(
-            run->tml, TML_ERROR_UNSUPPORTED,
-            "%s: level %u has %llu triangles, can be at most %llu; give a larger threshold, "
-            "or a smaller desc.max_depth or budget",
-            call, l + 1, (unsigned long long)next->triangle_count,
-            (unsigned long long)max_triangles);
-    tml_status status =
-        map_to(run, subdivide_place,
-               &(const map_args){.in = {level->selects.buffer, level->select_ranks.buffer},
-                                 .params = with_flags(level->selected_count, 0)},
-               level->triangle_count, &level->places);
-    if (status == TML_OK)
-        status = list_marks(run, level->selects.buffer, level->triangle_count,
-                            level->selected_count, &level->list);
+    if (after->triangles > max_triangles)
+        STEP(run, tml_error(run->tml, TML_ERROR_UNSUPPORTED,
+                            "%s: level %u has %llu triangles, can be at most %llu; give a larger "
+                            "threshold, or a smaller desc.max_depth or budget",
+                            call, l + 1, (unsigned long long)after->triangles,
+                            (unsigned long long)max_triangles));
+    MAP(run, subdiv_place, with_flags(counts->selected, 0), counts->triangles, &level->places,
+        level->selects.buffer, level->select_ranks.buffer);
+    list_marks(run, level->selects.buffer, counts->triangles, counts->selected, &level->list);
     /* Channels look at the mesh's half-edges before these get their middles, which changes no twin. */
-    for (uint32_t t = 0; status == TML_OK && t < run->subdivider->topology_count; t++)
-        status = make_middles(run, l, t);
-    for (uint32_t v = 0; status == TML_OK && v < run->subdivider->value_count; v++)
-        status = make_values(run, l, v);
-    if (status == TML_OK && run->desc->normals)
-        status = make_normals(run, l);
-    for (uint32_t t = 0; status == TML_OK && t < run->subdivider->topology_count; t++)
-        status = make_part(run, l, t);
-    if (status == TML_OK)
-        status = map_to(run, subdivide_inherit, MAP_ARGS(level->list.buffer, level->wants.buffer),
-                        next->triangle_count, &next->tree);
-    if (status == TML_OK && run->desc->origins)
-        status = map_to(run, subdivide_inherit, MAP_ARGS(level->list.buffer, level->origins.buffer),
-                        next->triangle_count, &next->origins);
-    return status;
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
+        make_middles(run, l, t);
+    for (uint32_t v = 0; v < run->subdivider->value_count; v++)
+        make_values(run, l, v);
+    if (run->desc->normals)
+        make_normals(run, l);
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
+        make_part(run, l, t);
+    MAP(run, subdiv_inherit, plain, after->triangles, &next->tree, level->list.buffer,
+        level->wants.buffer);
+    if (run->desc->origins)
+        MAP(run, subdiv_inherit, plain, after->triangles, &next->origins, level->list.buffer,
+            level->origins.buffer);
 }
 
 /* Adds what splitting the wanted triangles of a level makes. */
-static tml_status count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
+static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
 {
-    part_level *level = &run->memory->levels[l];
+    part_level *level = &run->spares->levels[l];
     uint64_t wanted = 0;
-    tml_status status = room(run, &level->want_ranks, TML_U32, level->triangle_count);
-    if (status == TML_OK)
-        status = tml_scan(run->tml, &(tml_scan_desc){.in = level->wants.buffer,
-                                                     .length = {.count = level->triangle_count},
-                                                     .out = level->want_ranks.buffer,
-                                                     .total = run->memory->count});
-    if (status == TML_OK)
-        status = tml_buffer_read_count(run->tml, run->memory->count, &wanted);
+    room(run, &level->want_ranks, TML_U32, run->levels[l].triangles);
+    tml_buffer count = exact_room(run, &run->spares->count, TML_U32, 1);
+    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = level->wants.buffer,
+                                                  .length = {.count = run->levels[l].triangles},
+                                                  .out = level->want_ranks.buffer,
+                                                  .total = count}));
+    STEP(run, tml_buffer_read_count(run->tml, count, &wanted));
     *leaves += 3 * wanted;
     run->is_beyond = *leaves > run->leaf_bound;
-    return status;
 }
 
 /* Goes down until nothing is wanted; run->depth is then the finest level. Stops as soon as the triangles
  * that are wanted make more than leaf_bound. */
-static tml_status go_down(adaptive_run *run)
+static void go_down(adaptive_run *run)
 {
     uint64_t leaves = run->subdivider->info.triangle_count;
-    tml_status status = start_level(run);
-    for (run->depth = 0; status == TML_OK; run->depth++) {
+    start_level(run);
+    for (run->depth = 0; run->status == TML_OK; run->depth++) {
         uint32_t l = run->depth;
-        part_level *level = &run->memory->levels[l];
         run->progress = TML_MAX_OF(run->progress, (double)l / (double)(run->max_depth + 1));
         if (!tml_progress(run->tml, "refine", run->progress))
-            return tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        level->selected_count = 0;
-        status = measure(run, l);
-        if (status != TML_OK || l == run->max_depth)
+            run->status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
+        run->levels[l].selected = 0;
+        measure(run, l);
+        if (l == run->max_depth)
             break;
-        status = select_triangles(run, l);
-        if (status != TML_OK || level->selected_count == 0)
+        select_triangles(run, l);
+        if (run->levels[l].selected == 0)
             break;
-        if (run->leaf_bound && !run->is_expected) {
-            status = count_wanted(run, l, &leaves);
-            if (status != TML_OK || run->is_beyond)
-                break;
-        }
-        status = refine(run, l);
+        if (run->leaf_bound && !run->is_expected)
+            count_wanted(run, l, &leaves);
+        if (!run->is_beyond)
+            refine(run, l);
         if (run->is_beyond)
             break;
     }
-    return status;
 }
 
 /* ---- up: what is split, and what leaves ------------------------------------------------------ */
 
 /* Which triangles are red: those of the finest level are not. */
-static tml_status redden(adaptive_run *run, uint32_t l)
+static void redden(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->memory->levels[l];
+    part_level *level = &run->spares->levels[l];
+    uint64_t count = run->levels[l].triangles;
     if (l == run->depth)
-        return map_to(run, subdivide_zero, MAP_ARGS({0, 0}), level->triangle_count, &level->reds);
-    const part_level *next = &run->memory->levels[l + 1];
-    return map_to(run, subdivide_red,
-                  MAP_ARGS(level->wants.buffer, level->places.buffer, next->halves[0].buffer,
-                           next->reds.buffer),
-                  level->triangle_count, &level->reds);
+        fill(run, 0, count, &level->reds);
+    else
+        MAP(run, subdiv_red, plain, count, &level->reds, level->wants.buffer, level->places.buffer,
+            level[1].halves[0].buffer, level[1].reds.buffer);
 }
 
 /* What leaves at a level, and how far it is from the criterion. */
-static tml_status find_leaves(adaptive_run *run, uint32_t l)
+static void find_leaves(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->memory->levels[l];
-    const part_level *parent = l ? &run->memory->levels[l - 1] : NULL;
-    uint64_t count = level->triangle_count;
-    tml_status status =
-        parent ? map_to(run, subdivide_inherit, MAP_ARGS(parent->list.buffer, parent->reds.buffer),
-                        count, &level->there)
-               : map_to(run, subdivide_one, MAP_ARGS({0, 0}), count, &level->there);
-    if (status == TML_OK)
-        status = map_to(run, subdivide_leaf,
-                        MAP_ARGS(level->there.buffer, level->reds.buffer, level_halves(run, l, 0),
-                                 level->reds.buffer),
-                        count, &level->codes);
-    if (status == TML_OK)
-        status =
-            map_to(run, subdivide_leaf_error, MAP_ARGS(level->codes.buffer, level->errors.buffer),
-                   count, &run->memory->leaf_errors);
-    if (status == TML_OK && count)
-        status =
-            reduce_max(run, run->memory->leaf_errors.buffer, count, tally_place(l, TALLY_WORST));
-    return status;
+    part_level *level = &run->spares->levels[l];
+    uint64_t count = run->levels[l].triangles;
+    if (l == 0)
+        fill(run, 1, count, &level->there);
+    else
+        MAP(run, subdiv_inherit, plain, count, &level->there, level[-1].list.buffer,
+            level[-1].reds.buffer);
+    MAP(run, subdiv_leaf, plain, count, &level->codes, level->there.buffer, level->reds.buffer,
+        level_halves(run, l, 0), level->reds.buffer);
+    MAP(run, subdiv_leaf_error, plain, count, &run->spares->leaf_errors, level->codes.buffer,
+        level->errors.buffer);
+    if (count == 0)
+        return;
+    reduce_max(run, run->spares->leaf_errors.buffer, count,
+               count_room(run, tally_place(l, TALLY_WORST), TML_F32));
+    take_count(run, tally_place(l, TALLY_WORST));
 }
 
 /* Which vertices leaves use: those in the middle of a red triangle's edge, of each level. */
-static tml_status find_used(adaptive_run *run, uint32_t l, uint32_t t)
+static void find_used(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    const part_level *level = &memory->levels[l];
-    tml_status status =
-        map_to(run, subdivide_used,
-               MAP_ARGS(level->firsts[t].buffer, level_halves(run, l, 0), level->reds.buffer),
-               level->fresh_count[t], &memory->fresh_used);
-    if (status == TML_OK)
-        status = map_to(
-            run, subdivide_join_marks,
-            &(const map_args){.in = {memory->used[t][l % 2].buffer, memory->fresh_used.buffer},
-                              .params = with_flags(level->vertex_count[t], 0)},
-            level->vertex_count[t] + level->fresh_count[t], &memory->used[t][(l + 1) % 2]);
-    return status;
+    adaptive_spares *spares = run->spares;
+    const part_level *level = &spares->levels[l];
+    const level_counts *counts = &run->levels[l];
+    MAP(run, subdiv_used, plain, counts->fresh[t], &spares->fresh_used, level->firsts[t].buffer,
+        level_halves(run, l, 0), level->reds.buffer);
+    MAP(run, subdiv_join_marks, with_flags(counts->vertices[t], 0),
+        counts->vertices[t] + counts->fresh[t], &spares->used[t][(l + 1) % 2],
+        spares->used[t][l % 2].buffer, spares->fresh_used.buffer);
 }
 
 /* Expands a level's leaves, in front of what coarser levels gave: out of [l % 2], into [(l + 1) % 2]. */
-static tml_status expand_leaves(adaptive_run *run, uint32_t l, const tml_kernel *emit,
-                                const tml_buffer in[TML_MAX_INPUTS], const tml_kernel *join,
-                                uint64_t coarser, subdivide_spare *leaves, subdivide_spare out[2])
+static void expand_leaves(adaptive_run *run, uint32_t l, const tml_kernel *emit,
+                          const tml_buffer in[TML_MAX_INPUTS], const tml_kernel *join,
+                          uint64_t coarser, subdivide_spare *leaves, subdivide_spare out[2])
 {
-    const part_level *level = &run->memory->levels[l];
     uint64_t count = run->level_leaves[l];
-    tml_status status = room(run, leaves, emit->result, count);
-    if (status == TML_OK && count) {
-        tml_expand_desc desc = {.count_kernel = subdivide_leaf_count,
-                                .emit_kernel = emit,
-                                .params = with_flags(l, 0),
-                                .length = {.count = level->triangle_count},
-                                .out = leaves->buffer};
-        memcpy(desc.in, in, sizeof desc.in);
-        status = tml_expand(run->tml, &desc);
-    }
-    if (status == TML_OK)
-        status = map_to(run, join,
-                        &(const map_args){.in = {leaves->buffer, out[l % 2].buffer},
-                                          .params = with_flags(count, 0)},
-                        count + coarser, &out[(l + 1) % 2]);
-    return status;
+    room(run, leaves, emit->result, count);
+    tml_expand_desc desc = {.count_kernel = TML_USE(subdiv_leaf_count),
+                            .emit_kernel = emit,
+                            .params = with_flags(l, 0),
+                            .length = {.count = run->levels[l].triangles},
+                            .out = leaves->buffer};
+    memcpy(desc.in, in, sizeof desc.in);
+    if (count)
+        STEP(run, tml_expand(run->tml, &desc));
+    map_to(run, join, with_flags(count, 0),
+           (const tml_buffer[TML_MAX_INPUTS]){leaves->buffer, out[l % 2].buffer}, count + coarser,
+           &out[(l + 1) % 2]);
 }
 
-static tml_status count_leaves(adaptive_run *run, uint32_t l)
+static void count_leaves(adaptive_run *run, uint32_t l)
 {
-    const part_level *level = &run->memory->levels[l];
     uint32_t place = tally_place(l, TALLY_LEAVES);
-    if (level->triangle_count == 0)
-        return TML_OK;
-    tml_buffer total;
-    tml_status status = count_room(run, place, TML_U32, &total);
-    if (status == TML_OK)
-        status = tml_expand(run->tml, &(tml_expand_desc){.count_kernel = subdivide_leaf_count,
-                                                         .in = {level->codes.buffer},
-                                                         .length = {.count = level->triangle_count},
-                                                         .total = total});
-    return status != TML_OK ? status : take_count(run, place);
+    uint64_t count = run->levels[l].triangles;
+    if (count == 0)
+        return;
+    tml_buffer total = count_room(run, place, TML_U32);
+    STEP(run, tml_expand(run->tml, &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
+                                                      .in = {run->spares->levels[l].codes.buffer},
+                                                      .length = {.count = count},
+                                                      .total = total}));
+    take_count(run, place);
 }
 
-static tml_status go_up(adaptive_run *run)
+static void go_up(adaptive_run *run)
 {
-    tml_status status = TML_OK;
-    for (uint32_t l = run->depth + 1; status == TML_OK && l-- > 0;)
-        status = redden(run, l);
-    for (uint32_t l = 0; status == TML_OK && l <= run->depth; l++) {
-        status = find_leaves(run, l);
-        if (status == TML_OK)
-            status = count_leaves(run, l);
+    for (uint32_t l = run->depth + 1; l-- > 0;)
+        redden(run, l);
+    for (uint32_t l = 0; l <= run->depth; l++) {
+        find_leaves(run, l);
+        count_leaves(run, l);
     }
-    return status;
 }
 
 /* Numbers the vertices that are used, and counts them. */
-static tml_status number_vertices(adaptive_run *run)
+static void number_vertices(adaptive_run *run)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    tml_status status = TML_OK;
-    for (uint32_t t = 0; status == TML_OK && t < run->subdivider->topology_count; t++) {
-        for (uint32_t l = 0; status == TML_OK && l < run->depth; l++)
-            status = find_used(run, l, t);
-        if (status == TML_OK)
-            status = rank_marks(run, memory->used[t][run->depth % 2].buffer,
-                                memory->levels[run->depth].vertex_count[t], &memory->numbers[t],
-                                TALLY_VERTICES + t, &run->vertex_count[t]);
+    adaptive_spares *spares = run->spares;
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
+        for (uint32_t l = 0; l < run->depth; l++)
+            find_used(run, l, t);
+        run->vertex_count[t] = rank_marks(run, spares->used[t][run->depth % 2].buffer,
+                                          run->levels[run->depth].vertices[t], &spares->numbers[t],
+                                          TALLY_VERTICES + t);
     }
-    return status;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static tml_status copy_out(adaptive_run *run, const tml_kernel *join, subdivide_spare *from,
-                           uint64_t count, tml_buffer out)
+/* Copies count elements: the head of two arrays, with nothing behind it. */
+static void copy_out(adaptive_run *run, const tml_kernel *join, const subdivide_spare *from,
+                     uint64_t count, tml_buffer out)
 {
-    if (count == 0)
-        return TML_OK;
-    return tml_map(run->tml, &(tml_map_desc){.kernel = join,
-                                             .params = with_flags(count, 0),
-                                             .in = {from->buffer, from->buffer},
-                                             .length = {.count = count},
-                                             .out = out});
+    map_into(run, join, with_flags(count, 0),
+             (const tml_buffer[TML_MAX_INPUTS]){from->buffer, from->buffer}, count, out);
 }
 
-static tml_status write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
+static void write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    const tml_kernel *emit = run->desc->slivers ? subdivide_sliver : subdivide_green;
-    tml_status status = TML_OK;
-    for (uint32_t t = 0; status == TML_OK && t < run->subdivider->topology_count; t++) {
+    adaptive_spares *spares = run->spares;
+    const part_level *levels = spares->levels;
+    const tml_kernel *emit = run->desc->slivers ? TML_USE(subdiv_sliver) : TML_USE(subdiv_green);
+    const tml_kernel *join = TML_USE(subdiv_join_triples);
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
         uint64_t coarser = 0;
-        status = room(run, &memory->triples[t][0], TML_VEC(TML_U32, 3), 1);
-        for (uint32_t l = 0; status == TML_OK && l <= run->depth; l++) {
-            const tml_buffer in[TML_MAX_INPUTS] = {
-                memory->levels[l].codes.buffer, level_halves(run, l, t), memory->numbers[t].buffer};
-            status = expand_leaves(run, l, emit, in, subdivide_join_triples, coarser,
-                                   &memory->leaf_triples, memory->triples[t]);
-            coarser += run->level_leaves[l];
+        room(run, &spares->triples[t][0], TML_VEC(TML_U32, 3), 1);
+        for (uint32_t l = 0; l <= run->depth; coarser += run->level_leaves[l++]) {
+            const tml_buffer in[TML_MAX_INPUTS] = {levels[l].codes.buffer, level_halves(run, l, t),
+                                                   spares->numbers[t].buffer};
+            expand_leaves(run, l, emit, in, join, coarser, &spares->leaf_triples,
+                          spares->triples[t]);
         }
-        if (status == TML_OK)
-            status =
-                copy_out(run, subdivide_join_triples, &memory->triples[t][(run->depth + 1) % 2],
-                         coarser, subdivide_indices_of(run->subdivider, buffers, t));
+        copy_out(run, join, &spares->triples[t][(run->depth + 1) % 2], coarser,
+                 subdivide_indices_of(run->subdivider, buffers, t));
     }
+    if (!run->desc->origins)
+        return;
     uint64_t coarser = 0;
-    if (status == TML_OK && run->desc->origins)
-        status = room(run, &memory->pairs[0], TML_VEC(TML_U32, 2), 1);
-    for (uint32_t l = 0; status == TML_OK && run->desc->origins && l <= run->depth; l++) {
-        const tml_buffer in[TML_MAX_INPUTS] = {memory->levels[l].codes.buffer,
-                                               memory->levels[l].origins.buffer};
-        status = expand_leaves(run, l, subdivide_origin, in, subdivide_join_pairs, coarser,
-                               &memory->leaf_pairs, memory->pairs);
-        coarser += run->level_leaves[l];
+    join = TML_USE(subdiv_join_pairs);
+    room(run, &spares->pairs[0], TML_VEC(TML_U32, 2), 1);
+    for (uint32_t l = 0; l <= run->depth; coarser += run->level_leaves[l++]) {
+        const tml_buffer in[TML_MAX_INPUTS] = {levels[l].codes.buffer, levels[l].origins.buffer};
+        expand_leaves(run, l, TML_USE(subdiv_origin), in, join, coarser, &spares->leaf_pairs,
+                      spares->pairs);
     }
-    if (status == TML_OK && run->desc->origins)
-        status = copy_out(run, subdivide_join_pairs, &memory->pairs[(run->depth + 1) % 2], coarser,
-                          buffers->origins);
-    return status;
+    copy_out(run, join, &spares->pairs[(run->depth + 1) % 2], coarser, buffers->origins);
 }
 
-static tml_status write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffers)
+static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffers)
 {
-    struct subdivide_adaptive *memory = run->memory;
-    const part_level *last = &memory->levels[run->depth];
-    tml_status status = TML_OK;
-    for (uint32_t t = 0; status == TML_OK && t < run->subdivider->topology_count; t++) {
-        tml_compact_desc desc = {
-            .keep = {.kernel = subdivide_is_marked, .in = {memory->used[t][run->depth % 2].buffer}},
-            .length = {.count = last->vertex_count[t]}};
-        if (last->vertex_count[t] == 0)
-            continue;
+    adaptive_spares *spares = run->spares;
+    for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
+        uint64_t count = run->levels[run->depth].vertices[t];
+        const tml_compact_desc none = {.keep = {.kernel = TML_USE(subdiv_is_marked),
+                                                .in = {spares->used[t][run->depth % 2].buffer}},
+                                       .length = {.count = count}};
+        tml_compact_desc desc = none;
         uint32_t payloads = 0;
-        for (uint32_t v = 0; status == TML_OK && v < run->subdivider->value_count; v++) {
+        if (count == 0)
+            continue;
+        for (uint32_t v = 0; v < run->subdivider->value_count; v++) {
             if (run->subdivider->values[v].topology != t)
                 continue;
             desc.payloads[payloads++] = (tml_payload){
                 level_limits(run, run->depth, v), subdivide_output_of(run->subdivider, buffers, v)};
             if (payloads == TML_MAX_PAYLOADS) {
-                status = tml_compact(run->tml, &desc);
-                memset(desc.payloads, 0, sizeof desc.payloads);
+                STEP(run, tml_compact(run->tml, &desc));
+                desc = none;
                 payloads = 0;
             }
         }
         if (t == 0 && run->desc->normals)
             desc.payloads[payloads++] =
-                (tml_payload){memory->normals[run->depth % 2].buffer, buffers->normals};
-        if (status == TML_OK && payloads)
-            status = tml_compact(run->tml, &desc);
+                (tml_payload){spares->normals[run->depth % 2].buffer, buffers->normals};
+        if (payloads)
+            STEP(run, tml_compact(run->tml, &desc));
     }
-    return status;
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -845,82 +754,23 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
 {
     if (!adaptive)
         return;
-    /* Everything but counts at the end are spares, of which those never used are none. */
-    for (uint32_t l = 0; l <= TML_SUBDIVIDE_MAX_LEVELS; l++) {
-        part_level *level = &adaptive->levels[l];
-        for (uint32_t t = 0; t < SUBDIVIDE_TOPOLOGIES; t++) {
-            tml_buffer_destroy(tml, level->halves[t].buffer);
-            tml_buffer_destroy(tml, level->owns[t].buffer);
-            tml_buffer_destroy(tml, level->ranks[t].buffer);
-            tml_buffer_destroy(tml, level->firsts[t].buffer);
-        }
-        subdivide_spare *const spares[] = {&level->tree,         &level->errors,    &level->wearing,
-                                           &level->wants,        &level->touched,   &level->selects,
-                                           &level->places,       &level->list,      &level->origins,
-                                           &level->reds,         &level->there,     &level->codes,
-                                           &level->select_ranks, &level->want_ranks};
-        for (size_t i = 0; i < TML_ARRAY_SIZE(spares); i++)
-            tml_buffer_destroy(tml, spares[i]->buffer);
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        for (uint32_t t = 0; t < SUBDIVIDE_TOPOLOGIES; t++) {
-            tml_buffer_destroy(tml, adaptive->vertices[t][k].buffer);
-            tml_buffer_destroy(tml, adaptive->used[t][k].buffer);
-            tml_buffer_destroy(tml, adaptive->triples[t][k].buffer);
-        }
-        for (uint32_t v = 0; v < SUBDIVIDE_VALUES; v++) {
-            tml_buffer_destroy(tml, adaptive->points[v][k].buffer);
-            tml_buffer_destroy(tml, adaptive->limits[v][k].buffer);
-        }
-        tml_buffer_destroy(tml, adaptive->normals[k].buffer);
-        tml_buffer_destroy(tml, adaptive->pairs[k].buffer);
-    }
-    for (uint32_t t = 0; t < SUBDIVIDE_TOPOLOGIES; t++)
-        tml_buffer_destroy(tml, adaptive->numbers[t].buffer);
-    for (uint32_t v = 0; v < SUBDIVIDE_VALUES; v++) {
-        tml_buffer_destroy(tml, adaptive->fresh_limits[v].buffer);
-        tml_buffer_destroy(tml, adaptive->worn_limits[v].buffer);
-    }
-    subdivide_spare *const spares[] = {
-        &adaptive->fresh_normals, &adaptive->worn_normals, &adaptive->vertex_normals,
-        &adaptive->fresh_used,    &adaptive->leaf_triples, &adaptive->leaf_pairs,
-        &adaptive->kept,          &adaptive->middles,      &adaptive->low_ends,
-        &adaptive->high_ends,     &adaptive->edge_errors,  &adaptive->leaf_errors,
-        &adaptive->depths};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(spares); i++)
-        tml_buffer_destroy(tml, spares[i]->buffer);
-    for (uint32_t place = 0; place < TALLY_WORDS; place++)
-        tml_buffer_destroy(tml, adaptive->counts[place].buffer);
-    tml_buffer_destroy(tml, adaptive->tally);
-    tml_buffer_destroy(tml, adaptive->count);
-    tml_buffer_destroy(tml, adaptive->camera);
-    tml_buffer_destroy(tml, adaptive->worst);
+    subdivide_spare *spares = (subdivide_spare *)&adaptive->spares;
+    for (size_t i = 0; i < sizeof adaptive->spares / sizeof *spares; i++)
+        tml_buffer_destroy(tml, spares[i].buffer);
     tml_free(tml, adaptive, sizeof *adaptive);
 }
 
 static tml_status make_memory(tml_subdivider *subdivider)
 {
-    tml_context *tml = subdivider->tml;
     if (subdivider->adaptive)
         return TML_OK;
-    struct subdivide_adaptive *memory = tml_alloc(tml, sizeof *memory);
-    if (!memory)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call,
-                         sizeof *memory);
-    memset(memory, 0, sizeof *memory);
-    subdivider->adaptive = memory;
-    tml_status status =
-        tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &memory->count);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 20},
-                                   &memory->camera);
-    if (status == TML_OK)
-        status =
-            tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 1}, &memory->worst);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = TALLY_WORDS},
-                                   &memory->tally);
-    return status;
+    const size_t size = sizeof *subdivider->adaptive;
+    subdivider->adaptive = tml_alloc(subdivider->tml, size);
+    if (!subdivider->adaptive)
+        return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes",
+                         call, size);
+    memset(subdivider->adaptive, 0, size);
+    return TML_OK;
 }
 
 static tml_status check_camera(tml_context *tml, const tml_subdivide_camera *camera)
@@ -986,26 +836,19 @@ static tml_status check_desc(const tml_subdivider *subdivider,
 }
 
 /* The least w that counts, from the farthest of the mesh's positions, in the camera on the device. */
-static tml_status set_nearest(adaptive_run *run)
+static void set_nearest(adaptive_run *run, tml_buffer camera)
 {
-    struct subdivide_adaptive *memory = run->memory;
+    adaptive_spares *spares = run->spares;
     uint64_t count = run->subdivider->info.vertex_count;
-    tml_status status =
-        map_to(run, subdivide_depth, MAP_ARGS(level_points(run, 0, 0), memory->camera), count,
-               &memory->depths);
-    if (status == TML_OK)
-        status = tml_reduce(run->tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
-                                                         .in = memory->depths.buffer,
-                                                         .length = {.count = count},
-                                                         .out = memory->worst});
-    return status != TML_OK
-               ? status
-               : tml_map(run->tml, &(tml_map_desc){.kernel = subdivide_nearest,
-                                                   .in = {memory->camera, memory->worst},
-                                                   .out = memory->camera});
+    tml_buffer worst = exact_room(run, &spares->worst, TML_F32, 1);
+    MAP(run, subdiv_depth, plain, count, &spares->depths, level_points(run, 0, 0), camera);
+    reduce_max(run, spares->depths.buffer, count, worst);
+    STEP(run, tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(subdiv_nearest),
+                                                .in = {camera, worst},
+                                                .out = camera}));
 }
 
-static tml_status set_camera(adaptive_run *run)
+static void set_camera(adaptive_run *run)
 {
     const tml_subdivide_camera *camera = &run->desc->camera;
     float words[20];
@@ -1014,8 +857,10 @@ static tml_status set_camera(adaptive_run *run)
     words[17] = 0.5f * (float)camera->height;
     words[18] = camera->nearest;
     words[19] = camera->everywhere ? 1.0f : 0.0f;
-    tml_status status = tml_buffer_write(run->tml, run->memory->camera, 0, 20, words);
-    return status != TML_OK || camera->nearest > 0.0f ? status : set_nearest(run);
+    tml_buffer buffer = exact_room(run, &run->spares->camera, TML_F32, TML_ARRAY_SIZE(words));
+    STEP(run, tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words));
+    if (camera->nearest == 0.0f)
+        set_nearest(run, buffer);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -1042,19 +887,20 @@ static void weigh(adaptive_run *run)
         run->vertex_count[t] = run->tally[TALLY_VERTICES + t];
 }
 
-/* Down and up again, by sizes that are read or expected. Who expects reads at the end, and so numbers the
- * vertices before that is known to have been the last run. */
-static tml_status run_once(adaptive_run *run)
+/* Down and up again, by sizes that are read or expected. Expected sizes are checked at the end alone, so the
+ * vertices are numbered before it is known whether this was the last run. */
+static void run_once(adaptive_run *run)
 {
     run->is_beyond = false;
     run->place_count = 0;
     memset(run->tally, 0, sizeof run->tally);
-    tml_status status = go_down(run);
-    if (status == TML_OK && !run->is_beyond)
-        status = go_up(run);
-    if (status == TML_OK && run->is_expected && !run->is_beyond)
-        status = number_vertices(run);
-    return status != TML_OK || run->is_beyond ? status : read_tally(run);
+    go_down(run);
+    if (run->is_beyond)
+        return;
+    go_up(run);
+    if (run->is_expected)
+        number_vertices(run);
+    read_tally(run);
 }
 
 /* Are there no more of anything than was expected? */
@@ -1087,82 +933,84 @@ static void learn(adaptive_run *run)
     memcpy(memory->known, run->tally, sizeof memory->known);
 }
 
-static tml_status try_threshold(adaptive_run *run, float threshold)
+static void try_threshold(adaptive_run *run, float threshold)
 {
     float known = run->memory->known_threshold;
     run->threshold = threshold;
     run->is_expected = !run->tml->engine->is_host && known > 0.0f && threshold >= 0.9f * known;
-    tml_status status = run_once(run);
-    if (status == TML_OK && run->is_expected && (run->is_beyond || !is_as_expected(run))) {
+    run_once(run);
+    if (run->is_expected && run->status == TML_OK && (run->is_beyond || !is_as_expected(run))) {
         run->is_expected = false;
-        status = run_once(run);
+        run_once(run);
     }
-    if (status != TML_OK || run->is_beyond)
-        return status;
+    if (run->status != TML_OK || run->is_beyond)
+        return;
     weigh(run);
     learn(run);
-    return TML_OK;
+}
+
+/* Did the last run make more than the budget? */
+static bool is_over_budget(const adaptive_run *run)
+{
+    return run->is_beyond || (run->desc->budget && run->triangle_count > run->desc->budget);
 }
 
 /* Finds the least threshold whose triangles are within the budget, by halving between one that asks for too
  * many and one that does not; the last run is at that one. */
-static tml_status meet_budget(adaptive_run *run, float threshold)
+static void meet_budget(adaptive_run *run, float threshold)
 {
-    uint64_t budget = run->desc->budget;
     float low = threshold, high = threshold;
-    tml_status status = TML_OK;
-    run->is_beyond = true;
-    while (status == TML_OK && run->is_beyond && high < 1e30f) {
+    bool is_over = true;
+    while (run->status == TML_OK && is_over && high < 1e30f) {
         high *= 4.0f;
-        status = try_threshold(run, high);
-        run->is_beyond = run->is_beyond || run->triangle_count > budget;
-        if (run->is_beyond)
+        try_threshold(run, high);
+        is_over = is_over_budget(run);
+        if (is_over)
             low = high;
     }
-    if (status == TML_OK && run->is_beyond)
-        return tml_error(
-            run->tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.budget of %llu triangles is too small for creases that wear off, which "
-            "are split whatever the threshold; give more, or a smaller max_depth",
-            call, (unsigned long long)budget);
-    for (int i = 0; status == TML_OK && i < BUDGET_RUNS && high > low * 1.0005f; i++) {
+    if (is_over)
+        STEP(run,
+             tml_error(run->tml, TML_ERROR_INVALID_ARGUMENT,
+                       "%s: desc.budget of %llu triangles is too small for semi-sharp creases, "
+                       "which are split whatever the threshold; give more, or a smaller max_depth",
+                       call, (unsigned long long)run->desc->budget));
+    for (int i = 0; run->status == TML_OK && i < BUDGET_RUNS && high > low * 1.0005f; i++) {
         float middle = sqrtf(low) * sqrtf(high);
-        status = try_threshold(run, middle);
-        if (run->is_beyond || run->triangle_count > budget)
+        try_threshold(run, middle);
+        if (is_over_budget(run))
             low = middle;
-        else if (run->triangle_count == budget)
-            return status;
+        else if (run->triangle_count == run->desc->budget)
+            return;
         else
             high = middle;
     }
-    if (status == TML_OK && run->threshold != high)
-        status = try_threshold(run, high);
-    return status;
+    if (run->status == TML_OK && run->threshold != high)
+        try_threshold(run, high);
 }
 
 /* Runs until the criterion is met or the budget is spent. */
-static tml_status find_mesh(adaptive_run *run, float threshold, bool *is_within_budget)
+static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget)
 {
     run->leaf_bound = run->desc->budget;
     *is_within_budget = true;
-    tml_status status = try_threshold(run, threshold);
-    bool is_over = run->is_beyond || (run->desc->budget && run->triangle_count > run->desc->budget);
-    if (status == TML_OK && is_over) {
+    try_threshold(run, threshold);
+    if (run->status == TML_OK && is_over_budget(run)) {
         *is_within_budget = false;
-        return meet_budget(run, threshold);
+        meet_budget(run, threshold);
+        return;
     }
     /* Children of triangles that were split for their neighbours' sake were not measured on the way
      * down. Where they do not meet what their parents met, a smaller threshold splits them, too. */
     float smaller = threshold;
-    for (int i = 0; status == TML_OK && i < REPEATED_RUNS && run->error > threshold; i++) {
+    for (int i = 0; run->status == TML_OK && i < REPEATED_RUNS && run->error > threshold; i++) {
         smaller *= 0.8f;
-        status = try_threshold(run, smaller);
-        if (run->is_beyond || (run->desc->budget && run->triangle_count > run->desc->budget)) {
+        try_threshold(run, smaller);
+        if (run->status == TML_OK && is_over_budget(run)) {
             *is_within_budget = false;
-            return status != TML_OK ? status : try_threshold(run, smaller / 0.8f);
+            try_threshold(run, smaller / 0.8f);
+            return;
         }
     }
-    return status;
 }
 
 static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc,
@@ -1176,18 +1024,18 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
     adaptive_run run = {.subdivider = subdivider,
                         .tml = subdivider->tml,
                         .memory = subdivider->adaptive,
+                        .spares = &subdivider->adaptive->spares,
                         .desc = desc,
                         .max_depth = desc->max_depth ? desc->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     float threshold = desc->threshold > 0.0f ? desc->threshold : 1.0f;
     bool is_within_budget;
     if (desc->criterion == TML_SPLIT_PIXELS)
-        status = set_camera(&run);
-    if (status == TML_OK)
-        status = find_mesh(&run, threshold, &is_within_budget);
-    if (status == TML_OK && !run.is_expected)
-        status = number_vertices(&run);
-    if (status != TML_OK)
-        return status;
+        set_camera(&run);
+    find_mesh(&run, threshold, &is_within_budget);
+    if (!run.is_expected)
+        number_vertices(&run);
+    if (run.status != TML_OK)
+        return run.status;
     float worst = fmaxf(run.error, run.deepest_error);
     *out = (tml_subdivide_result){.vertex_count = run.vertex_count[0],
                                   .triangle_count = run.triangle_count,
@@ -1205,15 +1053,13 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
                                       desc->origins, &counts, &outputs);
     if (status != TML_OK)
         return status;
-    status = write_triangles(&run, &outputs.buffers);
-    if (status == TML_OK)
-        status = write_vertices(&run, &outputs.buffers);
-    if (status != TML_OK) {
+    write_triangles(&run, &outputs.buffers);
+    write_vertices(&run, &outputs.buffers);
+    if (run.status == TML_OK)
+        subdivide_outputs_deliver(&outputs, out);
+    else
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
-        return status;
-    }
-    subdivide_outputs_deliver(&outputs, out);
-    return TML_OK;
+    return run.status;
 }
 
 tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,

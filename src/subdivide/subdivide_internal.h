@@ -5,12 +5,7 @@
 #define TML_SUBDIVIDE_INTERNAL_H
 
 #include "core/core_internal.h"
-
-#define SUBDIVIDE_NONE     0xffffffffu /* LOOP_NONE */
-#define SUBDIVIDE_INFINITE TML_SHARPNESS_INFINITE
-#define SUBDIVIDE_REFINED  1u /* LOOP_REFINED */
-#define SUBDIVIDE_PINNED   2u /* LOOP_PINNED */
-#define SUBDIVIDE_LINEAR   4u /* LOOP_LINEAR */
+#include "kernels/subdivide_layout.k.h"
 
 /* ---- on the host (subdivide_topology.c) ------------------------------------------------------ */
 
@@ -22,7 +17,7 @@ typedef struct subdivide_mesh {
     uint32_t *corners;          /* 3 a triangle */
     uint32_t *twins;            /* 3 a triangle */
     float *sharp;               /* 3 a triangle: of its edge */
-    uint32_t *starts;           /* a vertex's half-edge; SUBDIVIDE_NONE without */
+    uint32_t *starts;           /* a vertex's half-edge; LOOP_NONE without */
     float *vertex_sharp;        /* one a vertex */
     uint32_t *vertex_sources;   /* one a vertex; NULL where every one is its own */
     uint32_t *triangle_origins; /* one a triangle; NULL where every one is its own */
@@ -169,61 +164,7 @@ extern const tml_kernel *const subdivide_copy_kernels[4];   /* (tml_words values
 extern const tml_kernel *const subdivide_child_kernels[4];  /* next level's values */
 extern const tml_kernel *const subdivide_limit_kernels[4];  /* limit of the next level's */
 extern const tml_kernel *const subdivide_settle_kernels[4]; /* limit of a level's own */
-extern const tml_kernel *const subdivide_child_half;
-extern const tml_kernel *const subdivide_child_vertex;
-extern const tml_kernel *const subdivide_child_first;
-extern const tml_kernel *const subdivide_child_triangle;
-extern const tml_kernel *const subdivide_own_triangle;
 extern const tml_kernel *const subdivide_vertex_normal;
 extern const tml_kernel *const subdivide_child_normal;
-
-/* Adaptive. */
-extern const tml_kernel *const subdivide_new_limit_kernels[4];
-extern const tml_kernel *const subdivide_worn_limit_kernels[4];
-extern const tml_kernel *const subdivide_join_kernels[4];
-extern const tml_kernel *const subdivide_length;
-extern const tml_kernel *const subdivide_depth;
-extern const tml_kernel *const subdivide_nearest;
-extern const tml_kernel *const subdivide_pixels;
-extern const tml_kernel *const subdivide_middle_ahead;
-extern const tml_kernel *const subdivide_distance;
-extern const tml_kernel *const subdivide_angle;
-extern const tml_kernel *const subdivide_low_end;
-extern const tml_kernel *const subdivide_high_end;
-extern const tml_kernel *const subdivide_worst;
-extern const tml_kernel *const subdivide_wearing;
-extern const tml_kernel *const subdivide_want;
-extern const tml_kernel *const subdivide_want_wearing;
-extern const tml_kernel *const subdivide_touch;
-extern const tml_kernel *const subdivide_select;
-extern const tml_kernel *const subdivide_place;
-extern const tml_kernel *const subdivide_is_marked;
-extern const tml_kernel *const subdivide_own;
-extern const tml_kernel *const subdivide_middle;
-extern const tml_kernel *const subdivide_part_half;
-extern const tml_kernel *const subdivide_part_vertex;
-extern const tml_kernel *const subdivide_inherit;
-extern const tml_kernel *const subdivide_position;
-extern const tml_kernel *const subdivide_one;
-extern const tml_kernel *const subdivide_none;
-extern const tml_kernel *const subdivide_note;
-extern const tml_kernel *const subdivide_zero;
-extern const tml_kernel *const subdivide_copy_mark;
-extern const tml_kernel *const subdivide_copy_record;
-extern const tml_kernel *const subdivide_kept;
-extern const tml_kernel *const subdivide_join_marks;
-extern const tml_kernel *const subdivide_join_pairs;
-extern const tml_kernel *const subdivide_join_triples;
-extern const tml_kernel *const subdivide_new_normal;
-extern const tml_kernel *const subdivide_worn_normal;
-extern const tml_kernel *const subdivide_wearing_normal;
-extern const tml_kernel *const subdivide_red;
-extern const tml_kernel *const subdivide_leaf;
-extern const tml_kernel *const subdivide_leaf_error;
-extern const tml_kernel *const subdivide_leaf_count;
-extern const tml_kernel *const subdivide_used;
-extern const tml_kernel *const subdivide_green;
-extern const tml_kernel *const subdivide_sliver;
-extern const tml_kernel *const subdivide_origin;
 
 #endif

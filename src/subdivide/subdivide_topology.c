@@ -173,7 +173,7 @@ static tml_status find_twins(tml_context *tml, subdivide_mesh *mesh, const edge_
             if (!is_pair && count > 1 && !fix)
                 return refuse_edge(tml, mesh, group, count);
             for (size_t k = 0; k < count; k++)
-                mesh->twins[group[k].half] = is_pair ? group[1 - k].half : SUBDIVIDE_NONE;
+                mesh->twins[group[k].half] = is_pair ? group[1 - k].half : LOOP_NONE;
         }
     }
     return TML_OK;
@@ -186,7 +186,7 @@ static tml_status find_twins(tml_context *tml, subdivide_mesh *mesh, const edge_
 static uint32_t fan_start(const subdivide_mesh *mesh, uint32_t h)
 {
     uint32_t start = h;
-    while (mesh->twins[start] != SUBDIVIDE_NONE) {
+    while (mesh->twins[start] != LOOP_NONE) {
         start = next_half(mesh->twins[start]);
         if (start == h)
             break;
@@ -202,22 +202,22 @@ static uint32_t fan_valence(const subdivide_mesh *mesh, uint32_t start, uint32_t
     do {
         ++*triangles;
         at = mesh->twins[prev_half(at)];
-    } while (at != SUBDIVIDE_NONE && at != start);
-    return *triangles + (at == SUBDIVIDE_NONE);
+    } while (at != LOOP_NONE && at != start);
+    return *triangles + (at == LOOP_NONE);
 }
 
 /* Makes corners of what the boundary's rule says, once every vertex has its fan. */
 static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary boundary)
 {
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
-        if (mesh->starts[v] == SUBDIVIDE_NONE)
+        if (mesh->starts[v] == LOOP_NONE)
             continue;
         uint32_t triangles, valence = fan_valence(mesh, mesh->starts[v], &triangles);
         mesh->max_valence = TML_MAX_OF(mesh->max_valence, valence);
         bool is_corner = boundary == TML_BOUNDARY_PINNED ||
                          (boundary == TML_BOUNDARY_EDGE_AND_CORNER && valence == 2);
         if (valence > triangles && is_corner)
-            mesh->vertex_sharp[v] = SUBDIVIDE_INFINITE;
+            mesh->vertex_sharp[v] = LOOP_INFINITE;
     }
 }
 
@@ -231,7 +231,7 @@ static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t so
         for (uint64_t v = 0; v < mesh->vertex_count; v++)
             mesh->vertex_sources[v] = (uint32_t)v;
     }
-    mesh->starts[mesh->vertex_count] = SUBDIVIDE_NONE;
+    mesh->starts[mesh->vertex_count] = LOOP_NONE;
     mesh->vertex_sharp[mesh->vertex_count] = mesh->vertex_sharp[source];
     mesh->vertex_sources[mesh->vertex_count++] = source;
     return TML_OK;
@@ -254,7 +254,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
     if (!is_seen && half_count)
         return out_of_memory(tml, half_count);
     for (uint64_t v = 0; v < mesh->vertex_count; v++)
-        mesh->starts[v] = SUBDIVIDE_NONE;
+        mesh->starts[v] = LOOP_NONE;
     if (is_seen)
         memset(is_seen, 0, half_count);
     tml_status status = TML_OK;
@@ -262,7 +262,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
         if (is_seen[h])
             continue;
         uint32_t vertex = mesh->corners[h], start = fan_start(mesh, h), at = start;
-        if (mesh->starts[vertex] != SUBDIVIDE_NONE) {
+        if (mesh->starts[vertex] != LOOP_NONE) {
             if (further == FANS_REFUSED) {
                 status = tml_error(
                     tml, TML_ERROR_INVALID_ARGUMENT,
@@ -276,7 +276,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
                 break;
             }
             if (further == FANS_PINNED)
-                mesh->vertex_sharp[vertex] = SUBDIVIDE_INFINITE;
+                mesh->vertex_sharp[vertex] = LOOP_INFINITE;
             status = add_vertex(tml, mesh, vertex);
             if (status != TML_OK)
                 break;
@@ -287,7 +287,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
             is_seen[at] = 1;
             mesh->corners[at] = vertex;
             at = mesh->twins[prev_half(at)];
-        } while (at != SUBDIVIDE_NONE && at != start);
+        } while (at != LOOP_NONE && at != start);
     }
     tml_free(tml, is_seen, half_count);
     if (status == TML_OK)
@@ -330,7 +330,7 @@ static void turn_component(const subdivide_mesh *mesh, const float *positions, u
         for (uint32_t h = 3 * t; h < 3 * t + 3; h++) {
             uint32_t twin =
                 mesh->twins[h]; /* here: the other of the edge's two, whatever its direction */
-            if (twin == SUBDIVIDE_NONE || state[twin / 3])
+            if (twin == LOOP_NONE || state[twin / 3])
                 continue;
             bool agrees = mesh->corners[h] != mesh->corners[twin];
             state[twin / 3] = (uint8_t)(agrees ? state[t] : 3 - state[t]);
@@ -363,7 +363,7 @@ static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const f
             for (pair = 1; i + pair < end && group[pair].other == group[0].other;)
                 pair++;
             for (size_t k = 0; k < pair; k++)
-                mesh->twins[group[k].half] = pair == 2 ? group[1 - k].half : SUBDIVIDE_NONE;
+                mesh->twins[group[k].half] = pair == 2 ? group[1 - k].half : LOOP_NONE;
         }
     }
     memset(state, 0, count);
@@ -456,15 +456,15 @@ static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
                             uint8_t *is_gone)
 {
     const uint32_t *corners = mesh->corners;
-    uint32_t first = same[0].half, opposite = SUBDIVIDE_NONE;
+    uint32_t first = same[0].half, opposite = LOOP_NONE;
     for (size_t i = 1; i < count; i++) {
         uint32_t half = same[i].half;
-        if (opposite == SUBDIVIDE_NONE && corners[half] != corners[first])
+        if (opposite == LOOP_NONE && corners[half] != corners[first])
             opposite = half;
         else
             is_gone[half / 3] = 1;
     }
-    if (opposite == SUBDIVIDE_NONE)
+    if (opposite == LOOP_NONE)
         return;
     /* Two sides of a sheet: closed where no other triangle is at their edges. */
     const bin_entry *unused;
@@ -559,7 +559,7 @@ static tml_status check_sharpness(tml_context *tml, const char *field, uint64_t 
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s[%llu] is %g, needs 0 (smooth) to 10 (infinitely sharp)", call,
                          field, (unsigned long long)i, (double)given);
-    *out = TML_MIN_OF(given, SUBDIVIDE_INFINITE);
+    *out = TML_MIN_OF(given, LOOP_INFINITE);
     return TML_OK;
 }
 
@@ -567,10 +567,10 @@ static tml_status read_creases(tml_context *tml, const subdivide_input *input,
                                const edge_bins *bins, subdivide_mesh *mesh)
 {
     for (uint64_t h = 0; h < 3 * mesh->triangle_count; h++)
-        mesh->sharp[h] = mesh->twins[h] == SUBDIVIDE_NONE ? SUBDIVIDE_INFINITE : 0.0f;
+        mesh->sharp[h] = mesh->twins[h] == LOOP_NONE ? LOOP_INFINITE : 0.0f;
     for (uint64_t i = 0; i < input->crease_count; i++) {
         const uint32_t *ends = input->crease_edges + 2 * i;
-        float sharp = SUBDIVIDE_INFINITE;
+        float sharp = LOOP_INFINITE;
         if (input->crease_sharpness) {
             tml_status status = check_sharpness(tml, "desc.crease_sharpness", i,
                                                 input->crease_sharpness[i], &sharp);
@@ -603,7 +603,7 @@ static tml_status read_corners(tml_context *tml, const subdivide_input *input, s
                 "%s: desc.corners[%llu] is vertex %u, needs less than %llu, the count of "
                 "positions",
                 call, (unsigned long long)i, vertex, (unsigned long long)input->vertex_count);
-        float sharp = SUBDIVIDE_INFINITE;
+        float sharp = LOOP_INFINITE;
         if (input->corner_sharpness) {
             tml_status status = check_sharpness(tml, "desc.corner_sharpness", i,
                                                 input->corner_sharpness[i], &sharp);
@@ -621,15 +621,15 @@ static void count_edges(subdivide_mesh *mesh)
         if (h > mesh->twins[h])
             continue;
         mesh->edge_count++;
-        if (mesh->twins[h] == SUBDIVIDE_NONE)
+        if (mesh->twins[h] == LOOP_NONE)
             mesh->boundary_edge_count++;
         else if (mesh->sharp[h] > 0.0f)
             mesh->sharp_edge_count++;
-        if (mesh->sharp[h] < SUBDIVIDE_INFINITE)
+        if (mesh->sharp[h] < LOOP_INFINITE)
             mesh->max_sharpness = TML_MAX_OF(mesh->max_sharpness, mesh->sharp[h]);
     }
     for (uint64_t v = 0; v < mesh->vertex_count; v++)
-        if (mesh->vertex_sharp[v] < SUBDIVIDE_INFINITE)
+        if (mesh->vertex_sharp[v] < LOOP_INFINITE)
             mesh->max_sharpness = TML_MAX_OF(mesh->max_sharpness, mesh->vertex_sharp[v]);
 }
 
@@ -768,15 +768,13 @@ tml_status subdivide_mesh_create_channel(tml_context *tml, const subdivide_mesh 
             out->vertex_sharp[v] = 0.0f;
         for (uint32_t h = 0; h < 3 * mesh->triangle_count; h++) {
             uint32_t twin = mesh->twins[h];
-            bool is_seam = twin == SUBDIVIDE_NONE ||
-                           out->corners[h] != out->corners[next_half(twin)] ||
+            bool is_seam = twin == LOOP_NONE || out->corners[h] != out->corners[next_half(twin)] ||
                            out->corners[next_half(h)] != out->corners[twin];
-            out->twins[h] = is_seam ? SUBDIVIDE_NONE : twin;
-            out->sharp[h] = is_seam ? SUBDIVIDE_INFINITE : mesh->sharp[h];
+            out->twins[h] = is_seam ? LOOP_NONE : twin;
+            out->sharp[h] = is_seam ? LOOP_INFINITE : mesh->sharp[h];
             /* Where a seam ends, or crosses what it does not part, the value is a corner. */
-            if (is_seam && twin != SUBDIVIDE_NONE &&
-                out->corners[h] == out->corners[next_half(twin)])
-                out->vertex_sharp[out->corners[h]] = SUBDIVIDE_INFINITE;
+            if (is_seam && twin != LOOP_NONE && out->corners[h] == out->corners[next_half(twin)])
+                out->vertex_sharp[out->corners[h]] = LOOP_INFINITE;
         }
         status = find_fans(tml, out, FANS_PINNED, boundaries[seams]);
     }

@@ -7,6 +7,32 @@
 
 #include "core/call.h"
 #include "subdivide/subdivide_internal.h"
+#include "subdivide/subdivide_kernels.h"
+
+/* clang-format off */
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_half, (tml_index i, tml_words halves, tml_params p), {
+    uint f = U(i) / 12u;
+    uint twin = loop_twin(halves, loop_child_side(U(i), f));
+    return loop_child_half(U(i), f, twin, halves, p.u[0], p.u[1]);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_vertex,
+                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts, tml_params p), {
+    return loop_child_vertex(U(i), vertices, halves, firsts, p.u[0], p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_child_first,
+                (tml_index i, tml_words halves, tml_words firsts, tml_params p), {
+    return loop_child_first(U(i), halves, firsts, p.u[1]);
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_child_triangle, (tml_index i, tml_words halves, tml_params p), {
+    return loop_child_triangle(U(i), halves, p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words halves), {
+    return UVEC3(loop_origin(halves, 3u * U(i)), loop_origin(halves, 3u * U(i) + 1u),
+                 loop_origin(halves, 3u * U(i) + 2u));
+})
+/* clang-format on */
+
+#include "kernels/kernel_end.h"
 
 static const char call[] = "tml_subdivide_uniform";
 
@@ -76,15 +102,15 @@ static tml_status make_level(tml_context *tml, const subdivide_level *from, uint
                                                       .label = "edges of a level"},
                                    &out->firsts);
     if (status == TML_OK)
-        status = map(tml, subdivide_child_half, from, flags,
+        status = map(tml, TML_USE(subdiv_child_half), from, flags,
                      (const tml_buffer[TML_MAX_INPUTS]){from->halves}, 3 * out->triangle_count,
                      out->halves);
     if (status == TML_OK)
-        status = map(tml, subdivide_child_vertex, from, flags,
+        status = map(tml, TML_USE(subdiv_child_vertex), from, flags,
                      (const tml_buffer[TML_MAX_INPUTS]){from->vertices, from->halves, from->firsts},
                      out->vertex_count, out->vertices);
     if (status == TML_OK)
-        status = map(tml, subdivide_child_first, from, flags,
+        status = map(tml, TML_USE(subdiv_child_first), from, flags,
                      (const tml_buffer[TML_MAX_INPUTS]){from->halves, from->firsts},
                      out->edge_count, out->firsts);
     if (status != TML_OK)
@@ -177,8 +203,8 @@ static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_
     tml_status status = subdivide_spare_get(subdivider, &subdivider->values_spare[2][2],
                                             TML_VEC(TML_F32, 3), level->vertex_count, &kept);
     if (status == TML_OK)
-        status = map(tml, subdivide_vertex_normal, level, topology->flags | SUBDIVIDE_REFINED,
-                     around, level->vertex_count, kept);
+        status = map(tml, subdivide_vertex_normal, level, topology->flags | LOOP_REFINED, around,
+                     level->vertex_count, kept);
     if (status == TML_OK)
         status =
             map(tml, subdivide_child_normal, level, topology->flags,
@@ -193,7 +219,7 @@ static tml_status settle_values(tml_subdivider *subdivider, uint32_t v, bool lim
     const subdivide_values *values = &subdivider->values[v];
     const subdivide_topology *topology = &subdivider->topologies[values->topology];
     const subdivide_level *level = &topology->levels[0];
-    uint32_t flags = topology->flags | (limit ? 0 : SUBDIVIDE_LINEAR); /* linear: they stay */
+    uint32_t flags = topology->flags | (limit ? 0 : LOOP_LINEAR); /* linear: they stay */
     return map(subdivider->tml, subdivide_settle_kernels[values->components - 1], level, flags,
                (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, values->base},
                level->vertex_count, out);
@@ -230,8 +256,9 @@ static tml_status make_triangles(tml_subdivider *subdivider, uint32_t levels, ui
     const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
     if (levels > 1 && subdivide_cpu_takes(subdivider, t))
         return subdivide_cpu_triangles(subdivider, t, levels - 2, out);
-    return map(subdivider->tml, levels ? subdivide_child_triangle : subdivide_own_triangle, level,
-               0, (const tml_buffer[TML_MAX_INPUTS]){level->halves},
+    return map(subdivider->tml,
+               levels ? TML_USE(subdiv_child_triangle) : TML_USE(subdiv_own_triangle), level, 0,
+               (const tml_buffer[TML_MAX_INPUTS]){level->halves},
                levels ? 4 * level->triangle_count : level->triangle_count, out);
 }
 

@@ -1,0 +1,328 @@
+/* Subdivide: the kernels of subdivide_adaptive.c, which alone includes this. */
+
+/* clang-format off */
+
+/* ---- what is split --------------------------------------------------------------------------- */
+
+/* params.f[0]: the threshold. */
+
+/* params.f[0]: the threshold. */
+TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves, tml_words limits), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        worst = max(worst, length3(sub3(b, a)));
+    }
+    return worst;
+})
+/* How far a point lies before the camera; and the camera's word 18, its least w, from the farthest. */
+TML_KERNEL_WITH(subdivide, float, subdiv_depth, (vec3 p, tml_words camera), {
+    return loop_project(p, camera).w;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_nearest, (float word, tml_index i, tml_words farthest), {
+    return U(i) == 18u ? max(tml_word_float(farthest, 0u) * 1e-3f, 1e-30f) : word;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
+                (tml_index t, tml_words halves, tml_words limits, tml_words camera), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec4 a = loop_project(loop_point(limits, loop_low_end(halves, h)), camera);
+        vec4 b = loop_project(loop_point(limits, loop_high_end(halves, h)), camera);
+        vec4 c = loop_project(loop_point(limits, loop_origin(halves, loop_prev(h))), camera);
+        if (tml_word(camera, 19u) == 0u && loop_is_unseen(a, b, c))
+            return 0.0f;
+        worst = max(worst, loop_pixels(a, b, camera));
+    }
+    return worst;
+})
+/* The limit in the middle of each half-edge's edge. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_middle_ahead,
+                (tml_index h, tml_words halves, tml_words positions, tml_words kept, tml_params p), {
+    uint first = loop_first(halves, U(h));
+    return loop_xyz(loop_centre_limit(
+        loop_centre_ahead(first, halves, positions, kept, 3u, p.u[2]), p.u[2]));
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_distance,
+                (tml_index t, tml_words halves, tml_words limits, tml_words middles), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        vec3 m = loop_above(a, b, loop_point(middles, h), loop_wings_at(h, halves, limits));
+        worst = max(worst, loop_height(a, b, m));
+    }
+    return worst;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_angle,
+                (tml_index t, tml_words halves, tml_words limits, tml_words middles), {
+    float worst = 0.0f;
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
+        vec3 a = loop_point(limits, loop_low_end(halves, h));
+        vec3 b = loop_point(limits, loop_high_end(halves, h));
+        loop_wings wings = loop_wings_at(h, halves, limits);
+        vec3 m = loop_above(a, b, loop_point(middles, h), wings);
+        worst = max(worst, max(loop_turn(a, b, m), loop_angle(wings.left, wings.right)));
+    }
+    return worst;
+})
+/* An edge's ends, in the same order from both sides; and the worst of a triangle's edges. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end, (tml_index h, tml_words halves, tml_words limits), {
+    return loop_point(limits, loop_low_end(halves, U(h)));
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_high_end, (tml_index h, tml_words halves, tml_words limits), {
+    return loop_point(limits, loop_high_end(halves, U(h)));
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_worst, (tml_index t, tml_words errors), {
+    return max(tml_word_float(errors, 3u * U(t)),
+               max(tml_word_float(errors, 3u * U(t) + 1u), tml_word_float(errors, 3u * U(t) + 2u)));
+})
+/* Triangles with a corner that the next level still wears off. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves, tml_words vertices), {
+    for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++)
+        if (loop_is_wearing(loop_origin(halves, h), halves, vertices))
+            return 1u;
+    return 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_want, (uint in_tree, float error, tml_params p), {
+    return in_tree != 0u && error > p.f[0] ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_want_wearing,
+                (uint in_tree, float error, uint wearing, tml_params p), {
+    return in_tree != 0u && (error > p.f[0] || wearing != 0u) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_touch,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words wants), {
+    return loop_touches(U(i), halves, vertices, wants) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, tml_words touched), {
+    uint h = 3u * U(t);
+    uint corners = tml_word(touched, loop_origin(halves, h)) +
+                   tml_word(touched, loop_origin(halves, h + 1u)) +
+                   tml_word(touched, loop_origin(halves, h + 2u));
+    return corners > 0u && !loop_is_place(U(t), halves) ? 1u : 0u;
+})
+/* params.u[0]: places in the next level. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_params p), {
+    return is_selected != 0u && rank < p.u[0] ? rank : LOOP_NONE;
+})
+TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
+    return mark != 0u;
+})
+
+/* ---- the next level -------------------------------------------------------------------------- */
+
+/* params.u: vertices before the level's new ones, room for these, flags. */
+
+/* params.u: vertices before the level's new ones, room for these, flags. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_own,
+                (tml_index h, tml_words halves, tml_words mesh_halves, tml_words places), {
+    return loop_owns_middle(U(h), halves, mesh_halves, places) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_middle,
+                (tml_index h, uvec4 half_edge, tml_words owns, tml_words ranks, tml_params p), {
+    uint first = min(U(h), half_edge.y);
+    uint rank = tml_word(ranks, first);
+    uint vertex = rank < p.u[1] ? p.u[0] + rank : 0u; /* never, unless the level is made anew */
+    uint middle = tml_word(owns, first) != 0u ? vertex : LOOP_NONE;
+    return UVEC4(half_edge.x, half_edge.y, middle, half_edge.w);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_half,
+                (tml_index i, tml_words halves, tml_words list, tml_words places), {
+    uint f = tml_word(list, U(i) / 12u);
+    if (f == LOOP_NONE)
+        return UVEC4(0u, LOOP_OUTSIDE, LOOP_NONE, 0u);
+    uint twin = loop_placed(loop_twin(halves, loop_child_side(U(i), f)), places);
+    uvec4 child = loop_child_half(U(i), f, twin, halves, 0u, 0u);
+    return UVEC4(child.x, child.y, LOOP_NONE, child.w);
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
+                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts,
+                 tml_words places, tml_params p), {
+    uint vertex = U(i);
+    if (vertex >= p.u[0])
+        return loop_new_placed_vertex(tml_word(firsts, vertex - p.u[0]), halves, places, p.u[2]);
+    return loop_placed_vertex(
+        UVEC4(tml_word(vertices, 4u * vertex), tml_word(vertices, 4u * vertex + 1u),
+              tml_word(vertices, 4u * vertex + 2u), tml_word(vertices, 4u * vertex + 3u)), places);
+})
+/* What a triangle of the next level has from its parent. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
+    uint parent = tml_word(list, U(i) / 4u);
+    return parent != LOOP_NONE ? tml_word(marks, parent) : 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
+    return U(i);
+})
+/* Notes three counts among all, at params.u. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_note,
+                (uint word, tml_index i, tml_words a, tml_words b, tml_words c, tml_params p), {
+    uint with_c = U(i) == p.u[2] ? tml_word(c, 0u) : word;
+    uint with_b = U(i) == p.u[1] ? tml_word(b, 0u) : with_c;
+    return U(i) == p.u[0] ? tml_word(a, 0u) : with_b;
+})
+/* params.u[0] everywhere. */
+TML_KERNEL_WITH(subdivide, uint, subdiv_fill, (tml_params p), {
+    return p.u[0];
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
+    return mark;
+})
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_copy_record, (uvec4 words), {
+    return words;
+})
+/* Positions of the kept vertices alone. */
+TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
+                 tml_params p), {
+    return loop_xyz(loop_vertex_point(U(i), halves, vertices, positions, 3u, p.u[2]));
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_new_limit_1,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    return loop_new_limit(first, halves, values, next_values, 1u, p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_new_limit_2,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    vec4 v = loop_new_limit(first, halves, values, next_values, 2u, p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_new_limit_3,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    vec4 v = loop_new_limit(first, halves, values, next_values, 3u, p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_new_limit_4,
+                (uint first, tml_words halves, tml_words values, tml_words next_values,
+                 tml_params p), {
+    return loop_new_limit(first, halves, values, next_values, 4u, p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_worn_limit_1,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    return loop_worn_limit(U(i), limits, halves, vertices, next_values, 1u, p.u[2]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_worn_limit_2,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    vec4 v = loop_worn_limit(U(i), limits, halves, vertices, next_values, 2u, p.u[2]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_worn_limit_3,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    vec4 v = loop_worn_limit(U(i), limits, halves, vertices, next_values, 3u, p.u[2]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_worn_limit_4,
+                (tml_index i, tml_words limits, tml_words halves, tml_words vertices,
+                 tml_words next_values, tml_params p), {
+    return loop_worn_limit(U(i), limits, halves, vertices, next_values, 4u, p.u[2]);
+})
+/* The first params.u[0] elements of one array, then another. */
+TML_KERNEL_WITH(subdivide, float, subdiv_join_1,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return loop_joined(U(i), head, tail, 1u, p.u[0]).x;
+})
+TML_KERNEL_WITH(subdivide, vec2, subdiv_join_2,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    vec4 v = loop_joined(U(i), head, tail, 2u, p.u[0]);
+    return VEC2(v.x, v.y);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_join_3,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    vec4 v = loop_joined(U(i), head, tail, 3u, p.u[0]);
+    return VEC3(v.x, v.y, v.z);
+})
+TML_KERNEL_WITH(subdivide, vec4, subdiv_join_4,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return loop_joined(U(i), head, tail, 4u, p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_join_marks,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    return U(i) < p.u[0] ? tml_word(head, U(i)) : tml_word(tail, U(i) - p.u[0]);
+})
+TML_KERNEL_WITH(subdivide, uvec2, subdiv_join_pairs,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    uint at = 2u * U(i);
+    if (U(i) < p.u[0])
+        return UVEC2(tml_word(head, at), tml_word(head, at + 1u));
+    at = at - 2u * p.u[0];
+    return UVEC2(tml_word(tail, at), tml_word(tail, at + 1u));
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_join_triples,
+                (tml_index i, tml_words head, tml_words tail, tml_params p), {
+    uint at = 3u * U(i);
+    if (U(i) < p.u[0])
+        return UVEC3(tml_word(head, at), tml_word(head, at + 1u), tml_word(head, at + 2u));
+    at = at - 3u * p.u[0];
+    return UVEC3(tml_word(tail, at), tml_word(tail, at + 1u), tml_word(tail, at + 2u));
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_new_normal,
+                (uint first, tml_words halves, tml_words positions, tml_words next_positions,
+                 tml_params p), {
+    if (!loop_is_half(first))
+        return VEC3(0.0f, 0.0f, 0.0f);
+    return loop_centre_normal(
+        loop_centre_ahead(first, halves, positions, next_positions, 3u, p.u[2]), p.u[2]);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_wearing_normal,
+                (tml_index i, tml_words halves, tml_words vertices, tml_words next_positions,
+                 tml_words turns), {
+    if (!loop_wears_here(U(i), halves, vertices))
+        return VEC3(0.0f, 0.0f, 0.0f);
+    return loop_vertex_normal(U(i), halves, vertices, next_positions, turns, 0u, LOOP_REFINED);
+})
+TML_KERNEL_WITH(subdivide, vec3, subdiv_worn_normal,
+                (tml_index i, vec3 normal, tml_words worn, tml_words halves, tml_words vertices), {
+    if (loop_wears_here(U(i), halves, vertices))
+        return loop_point(worn, U(i));
+    return normal;
+})
+
+/* ---- what comes out -------------------------------------------------------------------------- */
+
+TML_KERNEL_WITH(subdivide, uint, subdiv_red,
+                (uint want, uint place, tml_words next_halves, tml_words next_reds), {
+    if (want != 0u)
+        return 1u;
+    if (place == LOOP_NONE)
+        return 0u;
+    for (uint h = 12u * place; h < 12u * place + 12u; h++) {
+        uint twin = loop_twin(next_halves, h);
+        if (loop_is_half(twin) && tml_word(next_reds, twin / 3u) != 0u)
+            return 1u;
+    }
+    return 0u;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_leaf, (uint is_there, uint red, tml_index t, tml_words halves,
+                                              tml_words reds), {
+    return is_there != 0u && red == 0u ? loop_leaf_code(U(t), halves, reds) : 0u;
+})
+TML_KERNEL_WITH(subdivide, float, subdiv_leaf_error, (uint code, float error), {
+    return code != 0u ? error : 0.0f;
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_leaf_count, (uint code), {
+    return code == 0u ? 0u : 1u + popcount32(code & 7u);
+})
+TML_KERNEL_WITH(subdivide, uint, subdiv_used, (uint first, tml_words mesh_halves, tml_words reds), {
+    return loop_is_half(first) && loop_edge_touches(first, mesh_halves, reds) ? 1u : 0u;
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_green,
+                (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
+    uvec3 corners = loop_green(U(t), code, k, halves);
+    return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
+                 tml_word(numbers, corners.z));
+})
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
+                (uint code, tml_index t, tml_rank k, tml_words halves, tml_words numbers), {
+    uvec3 corners = loop_sliver(U(t), code, k, halves);
+    return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
+                 tml_word(numbers, corners.z));
+})
+TML_KERNEL_WITH(subdivide, uvec2, subdiv_origin, (uint code, uint origin, tml_params p), {
+    return UVEC2(origin, p.u[0] + 0u * code);
+})
+/* clang-format on */
