@@ -26,19 +26,15 @@
 
 /* What split kernels find in params.u. */
 enum { SPLIT_GROUP, SPLIT_OTHER_GROUP, SPLIT_CHILD_COUNT, SPLIT_LEVELS };
-/* Bits of u[SPLIT_LEVELS]: the levels of a's and b's nodes that come out, in slots' bits; and flags. */
-enum { LEVELS_A_SHIFT = 0, LEVELS_B_SHIFT = 8, LEVELS_IS_SELF = 16 };
-
-#define UNSURE_POSE 0x80000000u /* in a pair of triangles: its pose's highest bit */
-
 TML_KERNEL_WITH(collide, uint, collide_split_b,
                 (uvec3 pair, tml_words a_boxes, tml_words b_boxes, tml_words poses, tml_params p), {
                     uint met = collide_split_node(pair, b_boxes, p.u[0], p.u[2], a_boxes, p.u[1],
                                                   poses, true);
-                    if ((p.u[3] & 0x10000u) != 0u)
-                        for (uint i = 0u; i < 8u; i++)
-                            if (!collide_in_order(pair.x, p.u[3] & 0xffu, 8u * pair.y + i,
-                                                  (p.u[3] >> 8u) & 0xffu))
+                    if ((p.u[3] & COLLIDE_IS_SELF) != 0u)
+                        for (uint i = 0u; i < COLLIDE_WIDTH; i++)
+                            if (!collide_in_order(
+                                    pair.x, p.u[3] & COLLIDE_LEVEL_BITS, COLLIDE_WIDTH * pair.y + i,
+                                    p.u[3] >> COLLIDE_LEVEL_B_SHIFT & COLLIDE_LEVEL_BITS))
                                 met &= ~(1u << i);
                     return met;
                 })
@@ -47,10 +43,11 @@ TML_KERNEL_WITH(collide, uint, collide_split_a,
                 (uvec3 pair, tml_words a_boxes, tml_words b_boxes, tml_words poses, tml_params p), {
                     uint met = collide_split_node(pair, a_boxes, p.u[0], p.u[2], b_boxes, p.u[1],
                                                   poses, false);
-                    if ((p.u[3] & 0x10000u) != 0u)
-                        for (uint i = 0u; i < 8u; i++)
-                            if (!collide_in_order(8u * pair.x + i, p.u[3] & 0xffu, pair.y,
-                                                  (p.u[3] >> 8u) & 0xffu))
+                    if ((p.u[3] & COLLIDE_IS_SELF) != 0u)
+                        for (uint i = 0u; i < COLLIDE_WIDTH; i++)
+                            if (!collide_in_order(
+                                    COLLIDE_WIDTH * pair.x + i, p.u[3] & COLLIDE_LEVEL_BITS, pair.y,
+                                    p.u[3] >> COLLIDE_LEVEL_B_SHIFT & COLLIDE_LEVEL_BITS))
                                 met &= ~(1u << i);
                     return met;
                 })
@@ -60,12 +57,12 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                 (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
                  tml_params p),
                 {
-                    collide_rows rows = collide_rows_at(poses, 28u * pair.z);
+                    collide_rows rows = collide_rows_at(poses, COLLIDE_POSE_WORDS * pair.z);
                     collide_box leaf = collide_box_at(a_boxes, p.u[1], pair.x);
                     collide_slab slab = collide_slab_at(a_boxes, p.u[2], pair.x);
                     uint met = 0u;
                     for (uint i = 0u; i < p.u[0]; i++) {
-                        uint slot = 8u * pair.y + i;
+                        uint slot = COLLIDE_WIDTH * pair.y + i;
                         vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, slot, 0u));
                         vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, slot, 1u));
                         vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, slot, 2u));
@@ -83,14 +80,14 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
                 {
-                    collide_rows rows = collide_rows_at(poses, 28u * pair.z);
+                    collide_rows rows = collide_rows_at(poses, COLLIDE_POSE_WORDS * pair.z);
                     vec3 b0 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 0u));
                     vec3 b1 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 1u));
                     vec3 b2 = collide_move(rows, collide_corner_at(b_triangles, pair.y, 2u));
                     collide_box box = collide_box_of(b0, b1, b2);
                     uint met = 0u;
                     for (uint i = 0u; i < p.u[0]; i++) {
-                        uint slot = 8u * pair.x + i;
+                        uint slot = COLLIDE_WIDTH * pair.x + i;
                         vec3 a0 = collide_corner_at(a_triangles, slot, 0u);
                         vec3 a1 = collide_corner_at(a_triangles, slot, 1u);
                         vec3 a2 = collide_corner_at(a_triangles, slot, 2u);
@@ -98,9 +95,9 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                         if (is_near && (p.u[1] == 0u || slot < pair.y)) {
                             uint answer = p.u[1] == 0u ? collide_triangles(a0, a1, a2, b0, b1, b2)
                                                        : collide_neighbours(a0, a1, a2, b0, b1, b2);
-                            if (answer == 1u)
+                            if (answer == COLLIDE_CROSSING)
                                 met |= 1u << i;
-                            if (answer == 2u)
+                            if (answer == COLLIDE_UNSURE)
                                 met |= 256u << i;
                         }
                     }
@@ -110,14 +107,14 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
 TML_KERNEL(uint, collide_child_count, (uint met), { return popcount32((met | met >> 8u) & 0xffu); })
 
 /* The k-th child of a pair; u[0] is 1 where b is split. The unsure among pairs of triangles are marked. */
-TML_KERNEL(uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
+TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
     uint left = (met | met >> 8u) & 0xffu;
     for (uint i = 0u; i < k; i++)
         left &= left - 1u;
     uint lane = lowest_bit32(left);
-    uint pose = ((met >> 8u) & (1u << lane)) != 0u ? pair.z | 0x80000000u : pair.z;
-    return p.u[0] == 1u ? UVEC3(pair.x, 8u * pair.y + lane, pose)
-                        : UVEC3(8u * pair.x + lane, pair.y, pose);
+    uint pose = ((met >> 8u) & (1u << lane)) != 0u ? pair.z | COLLIDE_UNSURE_POSE : pair.z;
+    return p.u[0] == 1u ? UVEC3(pair.x, COLLIDE_WIDTH * pair.y + lane, pose)
+                        : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
 
 /* What a run of steps reports: x the step (plus 1) that had no room, y how many pairs it makes, z all pairs of
@@ -275,9 +272,9 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
         u[SPLIT_GROUP] = step->splits_b ? b->level_group[b_level] : a->level_group[a_level];
         u[SPLIT_OTHER_GROUP] = step->splits_b ? a->level_group[a_level] : b->level_group[b_level];
         u[SPLIT_CHILD_COUNT] = step->splits_b ? b->level_count[b_level] : a->level_count[a_level];
-        u[SPLIT_LEVELS] = COLLIDE_WIDTH_LOG2 * a_level << LEVELS_A_SHIFT |
-                          COLLIDE_WIDTH_LOG2 * b_level << LEVELS_B_SHIFT |
-                          (uint32_t)job->is_self << LEVELS_IS_SELF;
+        u[SPLIT_LEVELS] = COLLIDE_WIDTH_LOG2 * a_level |
+                          COLLIDE_WIDTH_LOG2 * b_level << COLLIDE_LEVEL_B_SHIFT |
+                          (job->is_self ? COLLIDE_IS_SELF : 0);
     }
     tml_status status = tml_map(job->tml, &map);
     if (status != TML_OK)
@@ -341,9 +338,9 @@ static void settle_task(void *argument, uint32_t task)
             job->b->ids[pair->y] == COLLIDE_NO_TRIANGLE || tml_is_cancelled(job->tml))
             continue;
         work->kinds[i] = TML_COLLIDE_CLASS_CROSSING;
-        if (pair->z & UNSURE_POSE)
-            work->kinds[i] =
-                (uint8_t)collide_settle(job, &job->poses[pair->z & ~UNSURE_POSE], pair->x, pair->y);
+        if (pair->z & COLLIDE_UNSURE_POSE)
+            work->kinds[i] = (uint8_t)collide_settle(
+                job, &job->poses[pair->z & ~COLLIDE_UNSURE_POSE], pair->x, pair->y);
     }
 }
 
@@ -360,7 +357,7 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
         job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, count);
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         const tml_uvec3 *pair = &run->found[i];
-        uint32_t pose = pair->z & ~UNSURE_POSE;
+        uint32_t pose = pair->z & ~COLLIDE_UNSURE_POSE;
         uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
         job->unsure += pair->z != pose && a != COLLIDE_NO_TRIANGLE && b != COLLIDE_NO_TRIANGLE;
         if (!(job->classes >> kinds[i] & 1) ||

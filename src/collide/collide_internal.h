@@ -4,16 +4,9 @@
 #define COLLIDE_INTERNAL_H
 
 #include "core/core_internal.h"
+#include "kernels/collide_layout.k.h"
 
-/* Children of a node, triangles of a leaf and lanes of a group, one number for all three. */
-enum {
-    COLLIDE_WIDTH = 8,
-    COLLIDE_WIDTH_LOG2 = 3,
-    COLLIDE_LEVELS_MAX = 12,
-    COLLIDE_BOX_WORDS = 6 * COLLIDE_WIDTH,      /* a group of boxes */
-    COLLIDE_TRIANGLE_WORDS = 9 * COLLIDE_WIDTH, /* a group of triangles */
-    COLLIDE_SLAB_WORDS = 5,                     /* a leaf's slab (collide.k.h): normal, low, high */
-};
+enum { COLLIDE_LEVELS_MAX = 12 };
 #define COLLIDE_TRIANGLES_MAX  ((uint64_t)1 << 28)
 #define COLLIDE_COORDINATE_MAX 0x1p100f
 #define COLLIDE_NO_TRIANGLE    UINT32_MAX
@@ -83,7 +76,7 @@ typedef struct collide_pose {
     float margin[3];
     uint32_t is_identity;
 } collide_pose;
-enum { COLLIDE_POSE_WORDS = sizeof(collide_pose) / 4 };
+_Static_assert(sizeof(collide_pose) == 4 * COLLIDE_POSE_WORDS, "as kernels read it");
 
 /* Makes poses of matrices; NULL: the identity. INVALID_ARGUMENT for what is not finite or leads too far. */
 tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,

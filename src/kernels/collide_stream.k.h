@@ -15,17 +15,17 @@ STRUCT_END(collide_rows)
 
 FUNCTION(vec3) collide_lane3(tml_words groups, uint at)
 {
-    return VEC3(tml_word_float(groups, at), tml_word_float(groups, at + 8u),
-                tml_word_float(groups, at + 16u));
+    return VEC3(tml_word_float(groups, at), tml_word_float(groups, at + COLLIDE_WIDTH),
+                tml_word_float(groups, at + 2u * COLLIDE_WIDTH));
 }
 
 /* Box number i of the level whose groups begin at group. */
 FUNCTION(collide_box) collide_box_at(tml_words groups, uint group, uint i)
 {
-    uint at = 48u * (group + (i >> 3u)) + (i & 7u);
+    uint at = COLLIDE_BOX_WORDS * (group + i / COLLIDE_WIDTH) + i % COLLIDE_WIDTH;
     collide_box box;
     box.low = collide_lane3(groups, at);
-    box.high = collide_lane3(groups, at + 24u);
+    box.high = collide_lane3(groups, at + COLLIDE_HIGH_WORDS);
     return box;
 }
 
@@ -99,7 +99,7 @@ FUNCTION(uint)
 collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_count,
                    tml_words others, uint other_group, tml_words poses, bool splits_b)
 {
-    uint pose = 28u * pair.z;
+    uint pose = COLLIDE_POSE_WORDS * pair.z;
     uint parent = splits_b ? pair.y : pair.x;
     uint other = splits_b ? pair.x : pair.y;
     collide_rows child_rows = collide_rows_at(poses, splits_b ? pose : pose + 12u);
@@ -111,8 +111,8 @@ collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_cou
     if (!splits_b)
         other_own = collide_widen(other_own, margin);
     uint met = 0u;
-    for (uint i = 0u; i < 8u; i++) {
-        uint child = 8u * parent + i;
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) {
+        uint child = COLLIDE_WIDTH * parent + i;
         if (child < child_count) {
             collide_box own = collide_box_at(split, split_group, child);
             collide_box moved = collide_move_box(child_rows, own);
@@ -129,7 +129,7 @@ collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_cou
 /* A leaf's slab; those of all leaves stand behind a tree's boxes. */
 FUNCTION(collide_slab) collide_slab_at(tml_words boxes, uint first, uint leaf)
 {
-    uint at = first + 5u * leaf;
+    uint at = first + COLLIDE_SLAB_WORDS * leaf;
     collide_slab slab;
     slab.normal = VEC3(tml_word_float(boxes, at), tml_word_float(boxes, at + 1u),
                        tml_word_float(boxes, at + 2u));
@@ -141,5 +141,6 @@ FUNCTION(collide_slab) collide_slab_at(tml_words boxes, uint first, uint leaf)
 /* A corner of a slot's triangle. */
 FUNCTION(vec3) collide_corner_at(tml_words triangles, uint slot, uint corner)
 {
-    return collide_lane3(triangles, 72u * (slot >> 3u) + 24u * corner + (slot & 7u));
+    return collide_lane3(triangles, COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
+                                        COLLIDE_CORNER_WORDS * corner + slot % COLLIDE_WIDTH);
 }
