@@ -306,7 +306,7 @@ static tml_status make_segments(collide_job *job, tml_collide_segment *out)
     tml_status status = TML_OK;
     if (a && b) {
         segment_job work = {.job = job, .a_slots = a, .b_slots = b, .out = out};
-        uint64_t tasks = (job->pair_count + SEGMENTS_A_TASK - 1) / SEGMENTS_A_TASK;
+        uint64_t tasks = TML_CEIL_DIV(job->pair_count, SEGMENTS_A_TASK);
         assert(tasks <= UINT32_MAX); /* 2^40 pairs are 16 TiB */
         tml_parallel_for(job->tml, (uint32_t)tasks, segment_task, &work);
     } else {

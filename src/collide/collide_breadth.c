@@ -349,8 +349,7 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
 {
     collide_job *job = run->job;
     settle_work work = {job, run->found, kinds, count};
-    tml_parallel_for(job->tml, (uint32_t)((count + SETTLE_A_TASK - 1) / SETTLE_A_TASK), settle_task,
-                     &work);
+    tml_parallel_for(job->tml, (uint32_t)TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, &work);
     if (tml_is_cancelled(job->tml)) /* some pairs may not have been settled */
         return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
     tml_status status =

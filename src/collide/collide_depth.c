@@ -184,7 +184,7 @@ static tml_status round_run(collide_job *job, depth_round *round)
     uint64_t needed = 0;
     bool is_short = false;
     for (uint32_t i = 0; i < round->run_count; i++) {
-        needed += (round->runs[i].count + DEPTH_BLOCK_PAIRS - 1) / DEPTH_BLOCK_PAIRS;
+        needed += TML_CEIL_DIV(round->runs[i].count, DEPTH_BLOCK_PAIRS);
         is_short = is_short || round->runs[i].is_short;
     }
     if (is_short) {

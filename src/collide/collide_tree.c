@@ -48,14 +48,14 @@ static void shape(tml_tree *tree)
     uint32_t leaves = 1, level = 1;
     if (tree->count == 0)
         return;
-    while (((uint64_t)tree->count + leaves - 1) / leaves > COLLIDE_WIDTH)
+    while (TML_CEIL_DIV((uint64_t)tree->count, leaves) > COLLIDE_WIDTH)
         leaves *= 2;
-    tree->lanes = (uint32_t)(((uint64_t)tree->count + leaves - 1) / leaves);
+    tree->lanes = (uint32_t)(TML_CEIL_DIV((uint64_t)tree->count, leaves));
     tree->level_count[0] = COLLIDE_WIDTH * leaves;
-    for (uint32_t count = leaves;; count = (count + COLLIDE_WIDTH - 1) / COLLIDE_WIDTH, level++) {
+    for (uint32_t count = leaves;; count = TML_CEIL_DIV(count, COLLIDE_WIDTH), level++) {
         tree->level_count[level] = count;
         tree->level_group[level] = tree->group_count;
-        tree->group_count += (count + COLLIDE_WIDTH - 1) / COLLIDE_WIDTH;
+        tree->group_count += TML_CEIL_DIV(count, COLLIDE_WIDTH);
         if (count == 1)
             break;
     }
@@ -222,7 +222,7 @@ static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
         float *last = box_lane(tree, job.level, count - 1) - (count - 1) % COLLIDE_WIDTH;
         for (uint32_t lane = count % COLLIDE_WIDTH; lane % COLLIDE_WIDTH > 0; lane++)
             empty_lane(last, lane);
-        tml_parallel_for(tml, (count + LEAVES_A_TASK - 1) / LEAVES_A_TASK, fit_task, &job);
+        tml_parallel_for(tml, TML_CEIL_DIV(count, LEAVES_A_TASK), fit_task, &job);
     }
     for (uint32_t k = 0; k < 3 && tree->levels; k++) {
         const float *root = collide_group(tree, tree->levels, 0);

@@ -12,6 +12,7 @@
 #define TML_ARRAY_SIZE(a)             (sizeof(a) / sizeof((a)[0]))
 #define TML_MIN_OF(a, b)              ((a) < (b) ? (a) : (b))
 #define TML_MAX_OF(a, b)              ((a) > (b) ? (a) : (b))
+#define TML_CEIL_DIV(a, b)            (((a) + (b)-1) / (b))
 #define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
 
 /* clang-tidy sees one file at a time, and must be told that this returns the status it is given. */

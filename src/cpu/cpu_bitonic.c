@@ -57,7 +57,7 @@ static uint64_t bitonic_build(tml_context *tml, uint64_t *counts, uint64_t sourc
         kept += keep;
     }
     step_job job = {.keys = keys, .pairs = wires / 2};
-    uint32_t tasks = (uint32_t)((job.pairs + TASK_PAIRS - 1) / TASK_PAIRS);
+    uint32_t tasks = (uint32_t)TML_CEIL_DIV(job.pairs, TASK_PAIRS);
     for (job.run = 2; job.run <= wires; job.run *= 2)
         for (job.stride = job.run / 2; job.stride > 0; job.stride /= 2)
             tml_parallel_for(tml, tasks, compare_exchange, &job);

@@ -93,7 +93,7 @@ static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition,
 
 static uint64_t tiles_of(const compact_job *job, uint64_t length)
 {
-    return (length + job->tile_items - 1) / job->tile_items;
+    return TML_CEIL_DIV(length, job->tile_items);
 }
 
 /* Takes everything for the bound from the arena. */

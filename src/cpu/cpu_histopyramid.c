@@ -23,7 +23,7 @@ typedef struct pyramid {
 /* Cells of a level above one of count cells, without and with the padding to whole families. */
 static uint64_t parents_of(uint64_t count)
 {
-    return (count + FAN - 1) / FAN;
+    return TML_CEIL_DIV(count, FAN);
 }
 
 static uint64_t padded(uint64_t count)
@@ -66,7 +66,7 @@ static uint64_t histopyramid_build(tml_context *tml, uint64_t *counts, uint64_t 
     p->apex = 0;
     for (uint64_t count = source_count; count > 1;) {
         level_job job = {p->levels[p->apex], room, parents_of(count)};
-        uint32_t tasks = (uint32_t)((job.parent_count + TASK_CELLS - 1) / TASK_CELLS);
+        uint32_t tasks = (uint32_t)TML_CEIL_DIV(job.parent_count, TASK_CELLS);
         tml_parallel_for(tml, tasks, sum_families, &job);
         count = job.parent_count;
         for (uint64_t cell = count; cell < padded(count); cell++)

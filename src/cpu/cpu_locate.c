@@ -113,7 +113,7 @@ static void count_worker(void *argument, uint32_t worker)
 /* Counts all sources and builds; the result is the number of outputs. */
 static uint64_t build(locate_job *job)
 {
-    uint64_t tiles = (job->source_count + TILE - 1) / TILE;
+    uint64_t tiles = TML_CEIL_DIV(job->source_count, TILE);
     cpu_run_tiles(job->tml, &job->tickets, tiles, count_worker, job);
     for (uint64_t i = job->source_count; i % 4 != 0; i++)
         job->counts[i] = 0;
@@ -159,7 +159,7 @@ static void write_outputs(locate_job *job, uint64_t first_output, uint64_t outpu
 {
     job->first_output = first_output;
     job->output_count = output_count;
-    uint64_t tiles = (output_count + TILE - 1) / TILE;
+    uint64_t tiles = TML_CEIL_DIV(output_count, TILE);
     cpu_run_tiles(job->tml, &job->tickets, tiles, write_worker, job);
 }
 

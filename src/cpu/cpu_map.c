@@ -32,7 +32,7 @@ static void map_worker(void *argument, uint32_t worker)
 
 static uint64_t tiles_of(uint64_t count)
 {
-    return (count + TILE_ITEMS - 1) / TILE_ITEMS;
+    return TML_CEIL_DIV(count, TILE_ITEMS);
 }
 
 static size_t map_scratch_size(tml_context *tml, const void *desc)

@@ -13,7 +13,7 @@ typedef struct reduce_job {
 
 static uint64_t blocks_of(uint64_t length)
 {
-    return (length + CPU_FOLD_BLOCK - 1) / CPU_FOLD_BLOCK;
+    return TML_CEIL_DIV(length, CPU_FOLD_BLOCK);
 }
 
 static void reduce_worker(void *argument, uint32_t index)

@@ -158,7 +158,7 @@ typedef struct scan_job {
 
 static uint64_t tiles_of(uint64_t length)
 {
-    return (length + TILE - 1) / TILE;
+    return TML_CEIL_DIV(length, TILE);
 }
 
 static size_t tile_count_of(const scan_job *job, uint64_t tile)

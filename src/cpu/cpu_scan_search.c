@@ -36,7 +36,7 @@ static void add_left(void *argument, uint32_t index)
 cpu_sum *cpu_hillis_steele(tml_context *tml, cpu_sum *a, cpu_sum *b, uint64_t count, bool is_float)
 {
     pass_job job = {a, b, count, 1, is_float};
-    uint32_t tasks = (uint32_t)((count + TASK_ELEMENTS - 1) / TASK_ELEMENTS);
+    uint32_t tasks = (uint32_t)TML_CEIL_DIV(count, TASK_ELEMENTS);
     for (; job.stride < count; job.stride *= 2) {
         tml_parallel_for(tml, tasks, add_left, &job);
         cpu_sum *read = job.out;
@@ -177,7 +177,7 @@ tml_status cpu_hillis_steele_scan(tml_context *tml, const tml_scan_desc *desc, v
     cpu_arena arena = {scratch, 0};
     cpu_sum *other;
     lay_out(desc, &arena, &job.elements, &other);
-    uint32_t tasks = (uint32_t)((job.count + TASK_ELEMENTS - 1) / TASK_ELEMENTS);
+    uint32_t tasks = (uint32_t)TML_CEIL_DIV(job.count, TASK_ELEMENTS);
     tml_parallel_for(tml, tasks, widen_elements, &job);
     job.sums =
         cpu_hillis_steele(tml, job.elements, other, job.count, tml_type_is_float(job.in->type));

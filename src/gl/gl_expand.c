@@ -70,7 +70,7 @@ static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
     uint64_t count = gl_pyramid_base_texels(pyramid);
     const char *defines = "#define FAN 64\n#define FROM_COUNTS\n";
     do {
-        uint64_t sums = (count + FAN - 1) / FAN;
+        uint64_t sums = TML_CEIL_DIV(count, FAN);
         tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, sums, &to);
         if (!status)
             status = gl_draw(tml, &(gl_draw_info){

@@ -8,7 +8,7 @@ enum { FAN = 4, BITS_A_TEXEL = 128, COUNTS_A_TEXEL = 4 };
 uint64_t gl_pyramid_base_texels(const gl_pyramid *pyramid)
 {
     uint64_t per = pyramid->is_bits ? BITS_A_TEXEL : COUNTS_A_TEXEL;
-    return TML_MAX_OF((pyramid->items + per - 1) / per, (uint64_t)1);
+    return TML_MAX_OF(TML_CEIL_DIV(pyramid->items, per), (uint64_t)1);
 }
 
 /* Nodes of the levels above one that ends that many levels below the apex. */
@@ -22,7 +22,7 @@ void gl_pyramid_lay_out(bool is_bits, uint64_t items, gl_pyramid *out)
     *out = (gl_pyramid){.is_bits = is_bits, .items = items};
     uint64_t nodes = gl_pyramid_base_texels(out);
     do {
-        nodes = (nodes + FAN - 1) / FAN;
+        nodes = TML_CEIL_DIV(nodes, FAN);
         out->level_nodes[out->level_count++] = (uint32_t)nodes;
     } while (nodes > 1);
     for (uint32_t level = 0; level < out->level_count; level++)

@@ -63,7 +63,7 @@ static uint64_t level_texels(const gl_scan *scan, uint32_t l)
 {
     uint64_t size = (uint64_t)1 << level_log2(l);
     uint64_t blocks = (scan->elements + (scan->segmented[0] ? size - 1 : 0)) / size;
-    return (blocks + QUAD - 1) / QUAD;
+    return TML_CEIL_DIV(blocks, QUAD);
 }
 
 /* Draws with what every shader of a scan has, and the inputs and defines of info. */
@@ -160,7 +160,7 @@ static tml_status draw_elements(tml_context *tml, const gl_scan *scan, const cha
 
 tml_status gl_scan_elements(tml_context *tml, const gl_scan *scan, bool inclusive, gl_sums *out)
 {
-    uint64_t texels = (scan->elements + QUAD - 1) / QUAD;
+    uint64_t texels = TML_CEIL_DIV(scan->elements, QUAD);
     tml_status status = take_sums(tml, scan, texels, out);
     return status != TML_OK ? status : draw_elements(tml, scan, "", inclusive, NULL, *out, texels);
 }

@@ -14,7 +14,7 @@ static bool has_floats(const gl_float_pyramid *p)
 static uint64_t level_texels(uint64_t items, bool floats, uint32_t level)
 {
     uint64_t children = (uint64_t)1 << 2 * (level + floats);
-    return TML_MAX_OF((items + children - 1) / children, 1u);
+    return TML_MAX_OF(TML_CEIL_DIV(items, children), 1u);
 }
 
 tml_status gl_float_pyramid_take(tml_context *tml, uint64_t items, gl_float_pyramid *out)

@@ -76,7 +76,7 @@ static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, cons
     uint64_t count = desc->length.count;
     bool is_first = true;
     do {
-        uint64_t next = TML_MAX_OF((count + FAN - 1) / FAN, 1u);
+        uint64_t next = TML_MAX_OF(TML_CEIL_DIV(count, FAN), 1u);
         tml_status status = gl_temporary(tml, way->format, next * way->each, out);
         if (status == TML_OK)
             status = gl_draw(tml, &(gl_draw_info){

@@ -161,7 +161,7 @@ tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uin
                                       .module = &vk_shader_copy_counted,
                                       .args = &args,
                                       .args_size = sizeof args,
-                                      .groups = (words + VK_GROUP - 1) / VK_GROUP,
+                                      .groups = TML_CEIL_DIV(words, VK_GROUP),
                                       .unordered = first > 0,
                                   });
     }

@@ -40,7 +40,7 @@ static tml_status dispatch(tml_context *tml, const vk_module *module, const void
     return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
                                                 .args = args,
                                                 .args_size = (uint32_t)args_size,
-                                                .groups = (items + VK_GROUP - 1) / VK_GROUP});
+                                                .groups = TML_CEIL_DIV(items, VK_GROUP)});
 }
 
 /* ---- HISTOPYRAMID ---------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static tml_status sort_keys(tml_context *tml, bitonic_args args)
 {
     args.run = 2;
     args.last = TML_MIN_OF(args.wires, BITONIC_LOCAL);
-    uint64_t blocks = (args.wires + BITONIC_LOCAL - 1) / BITONIC_LOCAL;
+    uint64_t blocks = TML_CEIL_DIV(args.wires, BITONIC_LOCAL);
     tml_status status =
         dispatch(tml, &vk_shader_bitonic_local, &args, sizeof args, blocks * VK_GROUP);
     for (uint32_t run = 2 * BITONIC_LOCAL; run <= args.wires && status == TML_OK; run *= 2) {
@@ -184,7 +184,7 @@ static tml_status count_sources(tml_context *tml, const locate_state *state, con
                                  .specs = {[LOCATE_BYTES] = bytes, [LOCATE_OTHERS] = others},
                                  .args = &args,
                                  .args_size = sizeof args,
-                                 .groups = ((uint64_t)state->padded + VK_GROUP - 1) / VK_GROUP});
+                                 .groups = TML_CEIL_DIV((uint64_t)state->padded, VK_GROUP)});
 }
 
 /* Builds from the counts; total, a u64, gets their sum or, if that is less, limit. */

@@ -40,7 +40,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
                                  .spec_count = VK_KERNEL_SPECS + 1,
                                  .args = &args,
                                  .args_size = sizeof args,
-                                 .groups = ((uint64_t)pass.bound + MAP_ITEMS - 1) / MAP_ITEMS,
+                                 .groups = TML_CEIL_DIV((uint64_t)pass.bound, MAP_ITEMS),
                                  .indirect = vk_pass_grid(&pass, MAP_ITEMS),
                                  .unordered = p > 0};
         vk_kernel_specs(tml, d->kernel, d->in, info.specs);

@@ -674,7 +674,7 @@ static void copy_piece(void *argument, uint32_t piece)
 static void copy_on_host(tml_context *tml, void *to, const void *from, size_t size)
 {
     host_copy copy = {to, from, size};
-    tml_parallel_for(tml, (uint32_t)((size + COPY_PIECE - 1) / COPY_PIECE), copy_piece, &copy);
+    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(size, COPY_PIECE), copy_piece, &copy);
 }
 
 /* Through the staging ring, behind the work that is recorded. */

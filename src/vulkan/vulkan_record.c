@@ -322,7 +322,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
         return status;
     }
     uint32_t x = (uint32_t)TML_MIN_OF(TML_MAX_OF(info->groups, (uint64_t)1), (uint64_t)VK_GROUPS_X);
-    uint64_t y = (info->groups + x - 1) / x;
+    uint64_t y = TML_CEIL_DIV(info->groups, x);
     if (y > VK_GROUPS_X)
         return tml_error(tml, TML_ERROR_INTERNAL, "%s: a dispatch of more than 2^30 groups",
                          info->module->name);

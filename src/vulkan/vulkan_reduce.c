@@ -33,7 +33,7 @@ typedef struct reduce_job {
 static uint32_t tiles_of(const reduce_job *job, uint64_t count)
 {
     uint64_t tile = (uint64_t)1 << job->fold.tile_log2;
-    return (uint32_t)TML_MAX_OF((count + tile - 1) / tile, (uint64_t)1);
+    return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, tile), (uint64_t)1);
 }
 
 static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena, reduce_job *job)
@@ -43,7 +43,7 @@ static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *are
                                      tml_slot_of(tml, desc->out)->type, &job->fold);
     job->passes = vk_passes_take(tml, &desc->length, arena);
     job->tiles = tiles_of(job, TML_MIN_OF(job->passes.bound, job->passes.items));
-    job->fans = (job->tiles + FOLD_FAN - 1) / FOLD_FAN;
+    job->fans = TML_CEIL_DIV(job->tiles, FOLD_FAN);
     job->args.partials = vk_take(arena, job->tiles, 16);
     job->args.fans = vk_take(arena, job->fans, 16);
     job->args.running = vk_take(arena, 1, 16);
@@ -95,7 +95,7 @@ static tml_status run_pass(tml_context *tml, reduce_job *job, vk_address in, siz
         .spec_count = VK_FOLD_SPECS,
         .args = args,
         .args_size = sizeof *args,
-        .groups = (tiles + args->each - 1) / args->each,
+        .groups = TML_CEIL_DIV(tiles, args->each),
     };
     for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
         info.specs[s] = job->fold.specs[s];

@@ -59,7 +59,7 @@ static void set_input(scan_kind *kind, tml_type type, bool inclusive)
 
 static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
 {
-    return (uint32_t)TML_MAX_OF((count + kind->tile - 1) / kind->tile, (uint64_t)1);
+    return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, kind->tile), (uint64_t)1);
 }
 
 static uint32_t state_words(const scan_kind *kind, uint64_t count)
@@ -122,7 +122,7 @@ static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan
 static tml_status scan_in_steps(tml_context *tml, const scan_kind *kind, const scan_args *args,
                                 const vk_address sums[2])
 {
-    uint32_t groups = TML_MAX_OF((args->bound + VK_GROUP - 1) / VK_GROUP, 1u);
+    uint32_t groups = TML_MAX_OF(TML_CEIL_DIV(args->bound, VK_GROUP), 1u);
     scan_args now = {.in_at = args->in_at,
                      .out_at = sums[0],
                      .length_at = args->length_at,

@@ -79,7 +79,7 @@ static tml_status step(const segments_job *job, uint32_t mode, uint64_t groups)
 
 static tml_status step_over_segments(const segments_job *job, uint32_t mode)
 {
-    return step(job, mode, ((uint64_t)job->segments + VK_GROUP - 1) / VK_GROUP);
+    return step(job, mode, TML_CEIL_DIV((uint64_t)job->segments, VK_GROUP));
 }
 
 static tml_status step_over_list(const segments_job *job, uint32_t mode, uint64_t most)
@@ -105,7 +105,7 @@ static tml_status do_middling(const segments_job *job)
 {
     uint32_t per_group = VK_GROUP / vk_caps_of(job->tml)->subgroup;
     return step_over_list(job, SEGMENTS_MIDDLING,
-                          ((uint64_t)job->args.middling_room + per_group - 1) / per_group);
+                          TML_CEIL_DIV((uint64_t)job->args.middling_room, per_group));
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -227,14 +227,14 @@ static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc,
     *job = (segments_job){.tml = tml, .segments = (uint32_t)(at->count - 1)};
     job->module = scan_module(sum_type, &rows);
     uint64_t tile = (uint64_t)QUAD * rows * VK_GROUP;
-    job->most_tiles = (in->count + tile - 1) / tile;
+    job->most_tiles = TML_CEIL_DIV(in->count, tile);
     segments_args *args = &job->args;
     args->in_at = vk_slot_address(in);
     args->offsets = vk_slot_address(at);
     args->out_at = vk_address_of(tml, desc->out);
     args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
     args->marks = vk_take(arena, job->most_tiles, tile / 8); /* follow the counters */
-    args->tile_marks = vk_take(arena, (job->most_tiles + tile - 1) / tile, tile / 8);
+    args->tile_marks = vk_take(arena, TML_CEIL_DIV(job->most_tiles, tile), tile / 8);
     args->results = vk_take(arena, job->most_tiles, tml_type_size(sum_type));
     args->segments = job->segments;
     args->elements = (uint32_t)in->count;

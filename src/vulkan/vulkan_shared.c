@@ -54,7 +54,7 @@ vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *a
 
 vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena)
 {
-    vk_passes passes = {.count = TML_MAX_OF((length->count + items - 1) / items, (uint64_t)1),
+    vk_passes passes = {.count = TML_MAX_OF(TML_CEIL_DIV(length->count, items), (uint64_t)1),
                         .bound = length->count,
                         .items = items};
     if (!tml_buffer_is_none(length->device)) {

@@ -167,7 +167,7 @@ static tml_status make_lengths(tml_context *tml, const unique_job *job)
     for (uint64_t first = 0; first < lengths->room && status == TML_OK;
          first += job->passes.items) {
         uint64_t runs = TML_MIN_OF(lengths->room - first, job->passes.items);
-        uint32_t tiles = (uint32_t)((runs + TILE_ITEMS - 1) / TILE_ITEMS);
+        uint32_t tiles = (uint32_t)TML_CEIL_DIV(runs, TILE_ITEMS);
         const runs_args args = {
             .starts = lengths->to,
             .ends = job->ends,
@@ -188,7 +188,7 @@ static tml_status make_lengths(tml_context *tml, const unique_job *job)
             .specs = {lengths->size == sizeof(uint64_t)},
             .args = &args,
             .args_size = sizeof args,
-            .groups = (tiles + VK_GROUP - 1) / VK_GROUP,
+            .groups = TML_CEIL_DIV(tiles, VK_GROUP),
         };
         status = vk_dispatch(tml, &info);
         info.module = &vk_shader_run_lengths;

@@ -99,7 +99,7 @@ static bool shape_of(const gl_device *d, uint64_t texels, uint32_t *width, uint3
 {
     uint64_t row = (uint64_t)1 << d->row_log2;
     *width = (uint32_t)TML_MAX_OF(TML_MIN_OF(texels, row), 1u);
-    uint64_t rows = TML_MAX_OF((texels + row - 1) / row, 1u);
+    uint64_t rows = TML_MAX_OF(TML_CEIL_DIV(texels, row), 1u);
     *height = (uint32_t)rows;
     return rows <= d->texture_max;
 }
