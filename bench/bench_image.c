@@ -65,7 +65,7 @@ static float element(const bench_image *image, uint64_t i)
     if (image->desc.type == TML_F32)
         return ((const float *)image->data)[i];
     if (image->desc.type == TML_F16)
-        return image_from_f16(((const uint16_t *)image->data)[i]);
+        return tml_half_to_float(((const uint16_t *)image->data)[i]);
     return image_from_u8(((const uint8_t *)image->data)[i], false);
 }
 

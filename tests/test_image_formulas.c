@@ -104,7 +104,7 @@ static float scalar_at(const picture *p, const uint8_t *data, uint64_t i, bool s
     memcpy(&x, data + i * size_of(p->type), size_of(p->type));
     return p->type == TML_U8    ? image_from_u8(x, srgb)
            : p->type == TML_U16 ? image_from_u16(x, srgb)
-           : p->type == TML_F16 ? image_from_f16(x)
+           : p->type == TML_F16 ? tml_half_to_float(x)
                                 : bits_float(x);
 }
 

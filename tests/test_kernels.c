@@ -422,6 +422,24 @@ TEST(half_to_float_is_exact_for_every_half)
     }
 }
 
+/* What shaders compile of half.k.h, in C. */
+#include "kernels/kernel.h"
+#undef TML_KERNEL_HALF
+#define TML_GLSL
+#define tml_half_to_float half_to_float_of_shaders
+#include "kernels/half.k.h"
+#undef tml_half_to_float
+#undef TML_GLSL
+#include "kernels/kernel_end.h"
+
+TEST(half_to_float_is_the_same_in_shaders)
+{
+    for (uint32_t half = 0; half < 0x10000u; half++) {
+        float here = tml_half_to_float(half), there = half_to_float_of_shaders(half);
+        CHECK_EQ_U64(tml_float_bits(there), tml_float_bits(here));
+    }
+}
+
 TEST(loads_widen_every_type)
 {
     const int8_t bytes[4] = {1, -2, 3, -4};

@@ -73,16 +73,6 @@ ARG_UINT(is_last)
 ARG_UINT(each) /* tiles that a workgroup folds: a power of two, at most FOLD_FAN */
 ARGS_END(reduce_args)
 
-/* A half to a float by numbers that no device flushes to zero. */
-FUNCTION(float) stream_half(uint half_bits)
-{
-    uint magnitude = half_bits & 0x7fffu;
-    uint sign = (half_bits & 0x8000u) << 16;
-    uint tiny = floatBitsToUint(F(magnitude) * 5.9604644775390625e-8f);
-    uint normal = (magnitude << 13) + (magnitude >= 0x7c00u ? 0x70000000u : 0x38000000u);
-    return uintBitsToFloat(sign | (magnitude >= 0x400u ? normal : tiny));
-}
-
 /* ---- scans ----------------------------------------------------------------------------------- */
 
 /* Elements of a workgroup's tile with sums of 4 and of 8 bytes. */

@@ -4,7 +4,8 @@
  * What every engine must do, with the formulas of src/kernels/image*.k.h and no others:
  *
  *   measure  image_measure_plan. Each pixel once:
- *       decode its colours (image_from_f16, _u8, _u16; an f32 as it is), 1 or 2 channels: the first
+ *       decode its colours (tml_half_to_float, image_from_u8, _u16; an f32 as it is), 1 or 2 channels:
+ *           the first
  *       largest = the largest image_magnitude of its colours (of what counts: not alpha)
  *       each colour through image_colour; luminance by image_luminance, or image_luminance_max where
  *           max_rgb, or with 1 or 2 channels the colour itself

@@ -113,18 +113,8 @@ FUNCTION(float) image_srgb_encode(float x)
                         min(placed, 1.0f)); /* 0.0031308 */
 }
 
-/* A picture's element as a number. The bits of an f32; the 16 of an f16, exactly; u8 and u16, whose
- * largest is 1, within one rounding, or decoded from sRGB. */
-FUNCTION(float) image_from_f16(uint half_bits)
-{
-    uint sign_bit = (half_bits & 0x8000u) << 16;
-    uint magnitude = half_bits & 0x7fffu;
-    uint normal = (magnitude << 13) + 0x38000000u;
-    uint special = (magnitude << 13) | IMAGE_INFINITE;
-    uint subnormal = floatBitsToUint(rounded_product(F(magnitude), uintBitsToFloat(0x33800000u)));
-    uint bits = magnitude >= 0x7c00u ? special : magnitude < 0x0400u ? subnormal : normal;
-    return uintBitsToFloat(bits | sign_bit);
-}
+/* A picture's element as a number: u8 and u16, whose largest is 1, within one rounding, or decoded from
+ * sRGB. An f16 goes by tml_half_to_float, and an f32 is one. */
 FUNCTION(float) image_from_u8(uint code, bool srgb)
 {
     float value = rounded_product(F(code), uintBitsToFloat(0x3b808081u)); /* / 255 */

@@ -52,18 +52,11 @@ static inline tml_address tml_address_of(const void *memory)
     return (tml_address)(uintptr_t)memory;
 }
 
-/* Binary16 to float, exact for every value. The exponent is rebiased by a multiplication, which
- * normalises subnormal halves on the way; exponent 31 must then become 255. */
-static inline float tml_half_to_float(uint32_t half)
-{
-    float magnitude = tml_bits_float((half & 0x7fffu) << 13) * 0x1p112f;
-    uint32_t special = (half & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;
-    return tml_bits_float((half & 0x8000u) << 16 | tml_float_bits(magnitude) | special);
-}
-
 #endif
 
 #include <trommel/kernel_begin.h>
+
+#include "kernels/half.k.h"
 
 #define ARGS_BEGIN(name) STRUCT_BEGIN(name)
 #define ARGS_END(name)                                                                             \

@@ -9,6 +9,7 @@
  *
  * SEGMENTED: elements may begin anywhere in a word. */
 #include "gpu/stream.k.h"
+#include "kernels/half.k.h"
 #include "gpu/fold.glsl"
 
 const uint BLOCK_LOG2 = 8u - SIZE_LOG2; /* elements in 64 words */
@@ -58,7 +59,7 @@ fold_state run_end(fold_run run, uint rows)
 
 float reals_of_word(uint word)
 {
-    return SIZE_LOG2 == 1u ? stream_half(word & 0xffffu) + stream_half(word >> 16)
+    return SIZE_LOG2 == 1u ? tml_half_to_float(word & 0xffffu) + tml_half_to_float(word >> 16)
                            : uintBitsToFloat(word);
 }
 float reals_of_words(uvec4 w)

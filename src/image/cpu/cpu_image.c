@@ -49,7 +49,7 @@ CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, 
     const uint8_t *bytes = in;
     if (type == TML_F16)
         for (size_t i = 0; i < count; i++)
-            out[i] = image_from_f16(halves[i]);
+            out[i] = tml_half_to_float(halves[i]);
     else if (type == TML_U16)
         for (size_t i = 0; i < count; i++)
             out[i] = from_u16(how, halves[i], i);
@@ -106,7 +106,7 @@ static const decode_fn decode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(decode);
 static const encode_fn encode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(encode);
 
 #if CPU_X86
-/* f16, by the instruction for it: image_from_f16 but for a NaN's bits. (At the level of AVX2 it is an
+/* f16, by the instruction for it: tml_half_to_float but for a NaN's bits. (At the level of AVX2 it is an
  * extension of its own, which not every compiler can ask for.) */
 CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
 {
@@ -114,7 +114,7 @@ CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t co
     for (; i + 16 <= count; i += 16)
         _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(in + i))));
     for (; i < count; i++)
-        out[i] = image_from_f16(in[i]);
+        out[i] = tml_half_to_float(in[i]);
 }
 #endif
 

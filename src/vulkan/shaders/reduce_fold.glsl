@@ -9,6 +9,7 @@
  *
  * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
  * then chosen. Some drivers do not bring lanes together again as soon as they could. */
+#include "kernels/half.k.h"
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint FOLD_KIND = 0u;
@@ -143,7 +144,7 @@ vec4 piece_reals(uvec4 piece)
         return vec4(wide_to_float(piece.xy), wide_to_float(piece.zw), 0.0, 0.0);
     vec4 sums;
     for (uint c = 0u; c < 4u; c++) {
-        precise float sum = stream_half(piece[c] & 0xffffu) + stream_half(piece[c] >> 16);
+        precise float sum = tml_half_to_float(piece[c] & 0xffffu) + tml_half_to_float(piece[c] >> 16);
         sums[c] = sum;
     }
     return sums;

@@ -1,4 +1,5 @@
 /* A picture's pixels. Stands after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: image_view's. */
+#include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
 #define PIXEL_U8  0
@@ -17,7 +18,7 @@ float number_of(uint raw, bool is_srgb)
 #elif PIXEL_TYPE == PIXEL_U16
     return image_from_u16(raw, is_srgb);
 #elif PIXEL_TYPE == PIXEL_F16
-    return image_from_f16(raw);
+    return tml_half_to_float(raw);
 #else
     return uintBitsToFloat(raw);
 #endif

@@ -1,6 +1,7 @@
 /* What the image shaders share: pixels of every type and number of channels as their bits, and bits as
  * colours. */
 #include "kernel.glsl"
+#include "kernels/half.k.h"
 #include "kernels/image.k.h"
 #include "image/vulkan/vulkan_image_args.k.h"
 #include "common.glsl"
@@ -38,7 +39,7 @@ uint channel_bits(uvec4 bits, uint channel)
 /* The hardware's conversion, but it may lose what is not normal. */
 float half_of(uint code)
 {
-    return (code & 0x7c00u) == 0u ? image_from_f16(code) : unpackHalf2x16(code).x;
+    return (code & 0x7c00u) == 0u ? tml_half_to_float(code) : unpackHalf2x16(code).x;
 }
 float colour_of(uvec4 bits, uint channel)
 {

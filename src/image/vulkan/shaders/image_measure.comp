@@ -209,7 +209,7 @@ vec3 colours_of(uvec4 bits, out uint largest)
             return vec3(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y).x);
     }
     [[unroll]] for (uint c = 0u; c < COLOURS; c++) {
-        float colour = TYPE == IMAGE_TYPE_F16 ? image_from_f16(channel_bits(bits, c))
+        float colour = TYPE == IMAGE_TYPE_F16 ? tml_half_to_float(channel_bits(bits, c))
                                               : colour_of(bits, c);
         if (!is_plain) {
             largest = max(largest, image_magnitude(colour));
