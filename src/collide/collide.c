@@ -14,6 +14,7 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 #include "collide/collide_internal.h"
 #include "collide/exact.h"
 #include "core/call.h"
+#include "core/matrix.h"
 #include "kernels/kernel.h"
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
@@ -65,22 +66,17 @@ void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_
                                   VEC3(own[k - k % 3], own[k - k % 3 + 1], own[k - k % 3 + 2]));
 }
 
-/* Inverse of the 3 x 3 part by cofactors; false when there is none to speak of. */
+/* Inverse of the 3 x 3 part; false when there is none to speak of. */
 static bool invert(const float m[12], double out[3][4])
 {
-    double determinant = 0, largest = 0;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            int a = (r + 1) % 3, b = (r + 2) % 3, p = (c + 1) % 3, q = (c + 2) % 3;
-            out[c][r] = (double)m[4 * a + p] * m[4 * b + q] - (double)m[4 * a + q] * m[4 * b + p];
-        }
-    for (int c = 0; c < 3; c++)
-        determinant += (double)m[c] * out[c][0];
+    double own[9], inverse[9], largest = 0;
+    for (int i = 0; i < 9; i++)
+        own[i] = (double)m[4 * (i / 3) + i % 3];
+    double determinant = tml_invert3(own, inverse);
     if (determinant == 0 || !isfinite(determinant))
         return false;
     for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++)
-            out[r][c] /= determinant;
+        memcpy(out[r], inverse + 3 * r, 3 * sizeof(double));
         out[r][3] = 0;
         for (int c = 0; c < 3; c++)
             out[r][3] -= out[r][c] * (double)m[4 * c + 3];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/matrix.h"
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
@@ -25,17 +26,10 @@ static const uint64_t max_samples = (uint64_t)1 << 40;
 
 bool field_invert(const double m[9], double out[9])
 {
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 3; column++) {
-            int a = (column + 1) % 3, b = (column + 2) % 3, c = (row + 1) % 3, d = (row + 2) % 3;
-            out[3 * row + column] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
-        }
-    double determinant = m[0] * out[0] + m[1] * out[3] + m[2] * out[6];
+    double determinant = tml_invert3(m, out);
     bool regular = isfinite(determinant) && determinant != 0.0;
-    for (int i = 0; i < 9; i++) {
-        out[i] /= determinant;
+    for (int i = 0; i < 9; i++)
         regular = regular && isfinite(out[i]);
-    }
     return regular;
 }
 

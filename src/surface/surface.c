@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/matrix.h"
 #include "stream/stream_internal.h"
 #include "surface/mesh_internal.h"
 #include "surface/surface_internal.h"
@@ -86,19 +87,11 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
 tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
                                 const double position_origin[3], bool flip, surface_plan *plan)
 {
-    double m[3][3]; /* m[a]: one step along axis a */
+    double m[9], inverse[9]; /* m + 3 * a: one step along axis a */
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
-            m[a][c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
-    double cofactor[3][3], determinant = 0;
-    for (int a = 0; a < 3; a++) {
-        const double *u = m[(a + 1) % 3], *v = m[(a + 2) % 3];
-        cofactor[a][0] = u[1] * v[2] - u[2] * v[1];
-        cofactor[a][1] = u[2] * v[0] - u[0] * v[2];
-        cofactor[a][2] = u[0] * v[1] - u[1] * v[0];
-    }
-    for (int c = 0; c < 3; c++)
-        determinant += m[0][c] * cofactor[0][c];
+            m[3 * a + c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
+    double determinant = tml_invert3(m, inverse);
     if (determinant == 0 || !isfinite(determinant))
         return invalid(tml, "grid.direction has no inverse: its columns lie in a plane");
     for (int c = 0; c < 3; c++) {
@@ -107,7 +100,7 @@ tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
                              "tml_surface: desc.position_origin[%d] is not finite", c);
         plan->origin[c] = grid->origin[c] - position_origin[c];
         for (int a = 0; a < 3; a++)
-            plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * cofactor[a][c] / determinant);
+            plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
     }
     /* A mirrored grid turns every triangle over; so does the wish to have inside low. */
     plan->flip_winding = (determinant < 0) != flip;
