@@ -381,7 +381,7 @@ static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buf
     if (status != TML_OK)
         return status;
     plan->out = out;
-    status = op->run(tml, plan, NULL, 0);
+    status = stream_run_op(tml, "tml_field", op, "no fields", plan, (tml_buffer){0, 0});
     field_plan_destroy(tml, plan);
     return status;
 }

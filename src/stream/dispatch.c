@@ -232,7 +232,7 @@ static const char *const op_words[TML_OP_COUNT] = {
 
 /* ---- method, scratch, run ------------------------------------------------------------------- */
 
-static bool supported(tml_context *tml, const tml_engine_op *op, const void *desc)
+bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc)
 {
     return op && (!op->supports || op->supports(tml, desc));
 }
@@ -252,7 +252,8 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     for (; *method == TML_METHOD_AUTO && *preference != TML_METHOD_AUTO; preference++) {
         *method = *preference;
         bool is_last = preference[1] == TML_METHOD_AUTO;
-        if (!is_last && (!supported(tml, tml->engine->ops[op], desc) || avoided(tml, *method)))
+        if (!is_last &&
+            (!stream_supports_op(tml, tml->engine->ops[op], desc) || avoided(tml, *method)))
             *method = TML_METHOD_AUTO;
     }
     return TML_OK;
@@ -277,8 +278,8 @@ static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer sc
     return TML_OK;
 }
 
-tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
-                         const char *what, const void *desc, tml_buffer scratch)
+tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
+                           const char *what, const void *desc)
 {
     if (tml_is_cancelled(tml))
         return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled before it began%s", call,
@@ -286,13 +287,19 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
                              ? "; see tml_cancel_clear"
                              : ", by the progress hook");
     tml->error[0] = '\0';
-    if (!supported(tml, op, desc)) {
-        if (tml->error[0]) /* the engine has said why: it may have been short of memory */
-            return tml->error_status;
-        return tml_refuse(tml, call,
-                          op ? "no such operation for this method, kernel or type" : what);
-    }
+    if (stream_supports_op(tml, op, desc))
+        return TML_OK;
+    if (tml->error[0]) /* the engine has said why: it may have been short of memory */
+        return tml->error_status;
+    return tml_refuse(tml, call, op ? "no such operation for this method, kernel or type" : what);
+}
 
+tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
+                         const char *what, const void *desc, tml_buffer scratch)
+{
+    tml_status begun = stream_begin_op(tml, call, op, what, desc);
+    if (begun)
+        return begun;
     size_t size = op->scratch_size ? op->scratch_size(tml, desc) : 0;
     void *memory = NULL;
     if (!tml_buffer_is_none(scratch)) {
@@ -309,7 +316,8 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
 
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc)
 {
-    size_t size = supported(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
+    size_t size =
+        stream_supports_op(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
     return size > 0 ? size + TML_ALIGNMENT : 0; /* a buffer of the caller's may start anywhere */
 }
 

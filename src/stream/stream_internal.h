@@ -92,6 +92,11 @@ size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
  * what says ("no mip levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch);
+/* Its first steps, for an operation that takes its scratch by itself: refuses it where it was cancelled
+ * before, or where the engine does not support it. */
+tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
+                           const char *what, const void *desc);
+bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 
 /* Folds (reduce.c): the types that a result of folding in may have, and the check of both buffers. */

@@ -296,24 +296,17 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
                              double to)
 {
     const tml_engine_op *op = surface_engine(tml)->op;
-    if (!op)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED, "tml_surface: the %s engine has no surfaces",
-                         tml->engine->name);
     plan->stage = stage;
-    if (stage != SURFACE_END) /* which may follow a failure */
-        tml->error[0] = '\0';
-    if (op->supports && !op->supports(tml, plan))
-        return tml->error[0]
-                   ? tml->error_status /* the engine has said why */
-                   : tml_error(tml, TML_ERROR_UNSUPPORTED,
-                               "tml_surface: the %s engine cannot do this on %s: "
-                               "samples of %s",
-                               tml->engine->name, tml->device.name, tml_type_name(plan->type));
+    if (stage == SURFACE_END) /* of a call that may have failed or be cancelled; needs no scratch */
+        return op->run(tml, plan, NULL, 0);
+    tml_status status = stream_begin_op(tml, "tml_surface", op, "no surfaces", plan);
+    if (status != TML_OK)
+        return status;
     plan->progress_first = from;
     plan->progress_last = to;
     size_t size;
     void *scratch;
-    tml_status status = stage_scratch(tml, plan, op, &size, &scratch);
+    status = stage_scratch(tml, plan, op, &size, &scratch);
     if (status == TML_OK)
         status = op->run(tml, plan, scratch, size);
     plan->kept_scratch = size;
@@ -948,20 +941,14 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     return status;
 }
 
-static bool can_enqueue(tml_context *tml, const surface_plan *plan)
-{
-    const tml_engine_op *op = surface_engine(tml)->op;
-    return op && (!op->supports || op->supports(tml, plan));
-}
-
 static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
 {
     enqueue_job job;
     if (enqueue_resolve(tml, desc, &job) != TML_OK)
         return 0;
-    if (!can_enqueue(tml, &job.plan))
-        job.plan.stage = SURFACE_COUNT;
     const tml_engine_op *op = surface_engine(tml)->op;
+    if (!stream_supports_op(tml, op, &job.plan))
+        job.plan.stage = SURFACE_COUNT;
     return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
 }
 
@@ -980,7 +967,7 @@ static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc
     tml_status status = enqueue_resolve(tml, desc, &job);
     if (status != TML_OK)
         return status;
-    if (!can_enqueue(tml, &job.plan))
+    if (!stream_supports_op(tml, surface_engine(tml)->op, &job.plan))
         return enqueue_at_once(tml, desc, &job);
     return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
