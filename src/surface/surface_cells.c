@@ -63,9 +63,8 @@ static bool is_inside(const cell_job *job, uint64_t i)
 {
     if (tml_type_is_float(job->type))
         return float_of(job, i) >= job->iso;
-    uint64_t sign = (uint64_t)1 << (8 * tml_type_size(job->type) - 1);
-    uint64_t key = bits_of(job, i) ^ (tml_type_is_signed(job->type) ? sign : 0);
-    return !job->limits.is_none && key >= job->limits.limit;
+    uint64_t bits = surface_bits_at(job->samples, i, tml_type_size(job->type));
+    return !job->limits.is_none && surface_integer_key(job->type, bits) >= job->limits.limit;
 }
 
 static bool is_missing(const cell_job *job, uint64_t i)

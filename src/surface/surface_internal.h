@@ -8,7 +8,10 @@
 #ifndef TML_SURFACE_INTERNAL_H
 #define TML_SURFACE_INTERNAL_H
 
+#include <string.h>
+
 #include "core/core_internal.h"
+#include "core/scalars.h"
 #include "field/field_slabs.h"
 
 typedef enum surface_stage {
@@ -122,8 +125,9 @@ static inline const surface_parts *surface_engine(const tml_context *tml)
     return &surface_parts_of[tml->engine->part];
 }
 
-/* Samples of a brick of the index. */
+/* Samples of a brick of the index, and the index's types. */
 enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
+extern const tml_type surface_index_types[];
 
 /* The number of a volume's type whose low bytes are bits, as 64 bits with its sign. */
 static inline uint64_t surface_label(tml_type type, uint64_t bits)
@@ -138,7 +142,39 @@ static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
     return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* How the GPU engines' shaders tell inside from outside, and where an isovalue lies between samples. A
+/* The bits of sample i of an array. */
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
+static inline uint64_t surface_bits_at(const void *samples, uint64_t i, size_t size)
+{
+    union {
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+    } bits;
+    switch (size) {
+    case 1:
+        return ((const uint8_t *)samples)[i];
+    case 2:
+        memcpy(&bits.u16, (const uint8_t *)samples + 2 * i, 2);
+        return bits.u16;
+    case 4:
+        memcpy(&bits.u32, (const uint8_t *)samples + 4 * i, 4);
+        return bits.u32;
+    default: /* 8 */
+        memcpy(&bits.u64, (const uint8_t *)samples + 8 * i, 8);
+        return bits.u64;
+    }
+}
+
+/* An integer's key (surface_limits) from its low bytes, and these from the key. */
+static inline uint64_t surface_integer_key(tml_type type, uint64_t bits)
+{
+    unsigned width = 8 * (unsigned)tml_type_size(type);
+    uint64_t sign = tml_type_is_signed(type) ? (uint64_t)1 << (width - 1) : 0;
+    return (bits & UINT64_MAX >> (64 - width)) ^ sign;
+}
+
+/* How inside is told from outside, and where an isovalue lies between samples. A
  * sample's key is a number in the order of the samples' values (surface/gpu/surface_keys.glsl); inside are
  * keys from limit to limit + range, or none. src/surface/surface_limits.c */
 typedef struct surface_limits {
@@ -151,7 +187,7 @@ typedef struct surface_limits {
                             * key */
 } surface_limits;
 surface_limits surface_limits_of(tml_type type, double iso);
-surface_limits surface_limits_of_label(tml_type type, uint64_t label);
+surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
 
 /* Fills in the boxes of the parts, whose labels ascend; with all_labels finds the parts themselves.
  * samples: the whole volume. src/surface/surface_labels.c. Errors: UNSUPPORTED (more labels than

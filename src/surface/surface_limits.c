@@ -1,5 +1,5 @@
-/* Isovalues as the GPU engines' shaders compare with them: keys, which are unsigned numbers in the order
- * of the samples' values, whatever the type. */
+/* Isovalues as samples are compared with them: keys, which are unsigned numbers in the order of the
+ * samples' values, whatever the type. */
 #include <math.h>
 #include <string.h>
 
@@ -58,47 +58,50 @@ static uint64_t half_key(float limit)
 static uint64_t integer_key(tml_type type, double value)
 {
     unsigned width = 8 * (unsigned)tml_type_size(type);
-    uint64_t largest = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
-    double lowest = tml_type_is_signed(type) ? -ldexp(1, (int)width - 1) : 0;
+    bool is_signed = tml_type_is_signed(type);
+    double lowest = is_signed ? -ldexp(1, (int)width - 1) : 0;
     if (value <= lowest)
         return 0;
     if (value >= lowest + ldexp(1, (int)width))
-        return largest;
+        return UINT64_MAX >> (64 - width);
     /* Not value - lowest, which a double may round. */
-    uint64_t sign = (uint64_t)1 << (width - 1);
-    if (!tml_type_is_signed(type))
-        return (uint64_t)value;
-    return ((uint64_t)(int64_t)value & largest) ^ sign;
+    return surface_integer_key(type, is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
 }
 
 static surface_limits integer_limits(tml_type type, double iso)
 {
     unsigned width = 8 * (unsigned)tml_type_size(type);
-    uint64_t largest = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+    uint64_t largest = UINT64_MAX >> (64 - width);
     double up = ceil(iso), end = ldexp(1, (int)width - (tml_type_is_signed(type) ? 1 : 0));
     uint64_t key = integer_key(type, up);
     return (surface_limits){.limit = key, .range = largest - key, .is_none = up >= end};
 }
 
+/* A float type's: by its size, which tells it. */
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
+static surface_limits float_limits(tml_type type, double iso)
+{
+    uint64_t limit, end; /* keys: of the least that is inside, of infinity */
+    switch (tml_type_size(type)) {
+    case 2:
+        limit = half_key(float_limit(iso));
+        end = float_key(0x7c00, 16);
+        break;
+    case 4:
+        limit = float_key(float_bits(float_limit(iso)), 32);
+        end = float_key(float_bits(INFINITY), 32);
+        break;
+    default: /* 8 */
+        limit = float_key(double_bits(iso == 0 ? -0.0 : iso), 64);
+        end = float_key(double_bits(INFINITY), 64);
+    }
+    return (surface_limits){.limit = limit, .range = end - limit};
+}
+
 surface_limits surface_limits_of(tml_type type, double iso)
 {
-    surface_limits out;
-    switch (type) {
-    case TML_F16:
-        out = (surface_limits){.limit = half_key(float_limit(iso))};
-        out.range = 0xfc00 - out.limit;
-        break;
-    case TML_F32:
-        out = (surface_limits){.limit = float_key(float_bits(float_limit(iso)), 32)};
-        out.range = 0xff800000u - out.limit;
-        break;
-    case TML_F64:
-        out = (surface_limits){.limit = float_key(double_bits(iso == 0 ? -0.0 : iso), 64)};
-        out.range = float_key(double_bits(INFINITY), 64) - out.limit;
-        break;
-    default:
-        out = integer_limits(type, iso);
-    }
+    surface_limits out =
+        tml_type_is_float(type) ? float_limits(type, iso) : integer_limits(type, iso);
     out.index_iso = float_limit(iso);
     if (type == TML_F64) {
         out.iso_words[0] = (uint32_t)double_bits(iso);
@@ -114,10 +117,14 @@ surface_limits surface_limits_of(tml_type type, double iso)
     return out;
 }
 
-surface_limits surface_limits_of_label(tml_type type, uint64_t label)
+static surface_limits limits_of_label(tml_type type, uint64_t label)
 {
-    unsigned width = 8 * (unsigned)tml_type_size(type);
-    uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
-    uint64_t key = (label & all) ^ (tml_type_is_signed(type) ? sign : 0);
+    uint64_t key = surface_integer_key(type, label);
     return (surface_limits){.limit = key, .iso_words = {(uint32_t)key, (uint32_t)(key >> 32), 0}};
+}
+
+surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part)
+{
+    return plan->labels ? limits_of_label(plan->type, part->label)
+                        : surface_limits_of(plan->type, part->iso);
 }

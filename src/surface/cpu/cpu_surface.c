@@ -4,7 +4,6 @@
  * stay in cache: crossed edges are the exclusive or of neighbouring rows, their population counts
  * are the vertices, and surface_triangles counts triangles without looking at cases. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
@@ -94,54 +93,24 @@ static size_t cpu_surface_scratch_size(tml_context *tml, const void *desc)
 
 /* ---- thresholds ------------------------------------------------------------------------------ */
 
-static threshold threshold_of(tml_type type, double iso)
+static threshold threshold_of(const surface_plan *plan, const surface_part *part)
 {
-    threshold out = {.kind = THRESHOLD_VALUE};
-    double up = ceil(iso);
-/* limit is the first value beyond the type, which a double holds exactly. */
-#define INTEGER_THRESHOLD(TYPE, member, ctype, lowest, limit)                                      \
-    case TYPE:                                                                                     \
-        if (up <= (double)(lowest))                                                                \
-            out.kind = THRESHOLD_ALL;                                                              \
-        else if (up >= (limit))                                                                    \
-            out.kind = THRESHOLD_NONE;                                                             \
-        else                                                                                       \
-            out.value.member = (ctype)up;                                                          \
-        break;
-    switch (type) {
-        INTEGER_THRESHOLD(TML_U8, u8, uint8_t, 0, 0x1p8)
-        INTEGER_THRESHOLD(TML_I8, i8, int8_t, INT8_MIN, 0x1p7)
-        INTEGER_THRESHOLD(TML_U16, u16, uint16_t, 0, 0x1p16)
-        INTEGER_THRESHOLD(TML_I16, i16, int16_t, INT16_MIN, 0x1p15)
-        INTEGER_THRESHOLD(TML_U32, u32, uint32_t, 0, 0x1p32)
-        INTEGER_THRESHOLD(TML_I32, i32, int32_t, INT32_MIN, 0x1p31)
-        INTEGER_THRESHOLD(TML_U64, u64, uint64_t, 0, 0x1p64)
-        INTEGER_THRESHOLD(TML_I64, i64, int64_t, INT64_MIN, 0x1p63)
-    case TML_F64:
-        out.value.f64 = iso;
-        break;
-    default: /* f32, and f16 compared as float */
-        out.value.f32 = (float)iso;
-        if ((double)out.value.f32 < iso)
-            out.value.f32 = nextafterf(out.value.f32, INFINITY);
-    }
-#undef INTEGER_THRESHOLD
-    return out;
-}
-
-static threshold part_threshold(const surface_plan *plan, const surface_part *part)
-{
-    if (!plan->labels)
-        return threshold_of(plan->type, part->iso);
-    threshold out = {.kind = THRESHOLD_VALUE};
-    out.value.u64 = part->label; /* the low bytes are the value in any integer type */
-    return out;
+    surface_limits limits = surface_limits_of_part(plan, part);
+    if (plan->type == TML_F64)
+        return (threshold){.value.f64 = part->iso};
+    if (tml_type_is_float(plan->type)) /* f16 is compared as float */
+        return (threshold){.value.f32 = limits.index_iso};
+    /* The low bytes are the value in any integer type. */
+    return (threshold){.kind = limits.is_none      ? THRESHOLD_NONE
+                               : limits.limit == 0 ? THRESHOLD_ALL
+                                                   : THRESHOLD_VALUE,
+                       .value.u64 = surface_integer_key(plan->type, limits.limit)};
 }
 
 /* What every task of a workspace relies on. */
 static void workspace_begin(const surface_plan *plan, workspace *space)
 {
-    space->limit = part_threshold(plan, space->part);
+    space->limit = threshold_of(plan, space->part);
     uint64_t n = space->size[0];
     for (uint64_t w = 0; w < space->words; w++) {
         space->sample_mask[w] = n - 64 * w >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n % 64) - 1;

@@ -25,18 +25,12 @@ typedef struct chunk_entry {
     uint64_t cells;
 } chunk_entry;
 
-/* A threshold as the type's own: samples >= it are those >= the isovalue. */
+/* A threshold as what the type is compared as: samples >= it are those >= the isovalue. Of labels the
+ * value alone counts. */
 typedef struct threshold {
     enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
     union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
+        uint64_t u64; /* integers, in its low bytes */
         float f32;
         double f64;
     } value;

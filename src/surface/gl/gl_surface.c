@@ -34,12 +34,6 @@ typedef struct surface_kept {
 
 /* ---- what shaders are told ------------------------------------------------------------------- */
 
-surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part)
-{
-    return plan->labels ? surface_limits_of_label(plan->type, part->label)
-                        : surface_limits_of(plan->type, part->iso);
-}
-
 surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more)
 {
     surface_defines out;

@@ -32,9 +32,6 @@ typedef struct surface_job {
     bool may_miss;    /* samples may be missing: mask, or NaN */
 } surface_job;
 
-/* The part's limits, by isovalue or label. */
-surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
-
 /* "#define TYPE 10u\n#define OPTIONS 4u\n" and so on, then more, for the shaders of a job. */
 typedef struct surface_defines {
     char text[256];

@@ -1,7 +1,6 @@
 /* Soup surfaces on the float tier: a HistoPyramid of each cell's triangles, descended once for each
  * triangle; a vertex reads its cell's samples once more. After: Dyken, Ziegler, Theobalt, Seidel:
  * High-speed Marching Cubes using HistoPyramids. 2008. Counts and order are the CPU engine's. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,9 +69,8 @@ static gl_draw_info draw_of(surface_draw *draw, const gl_shader *shader, const c
     const surface_plan *plan = draw->plan;
     const uint64_t *first = draw->part->box.first, *count = draw->part->box.count;
     uint64_t row = plan->dims[0], layer = row * plan->dims[1];
-    float least = (float)draw->part->iso; /* every sample is a float: none lies in between */
-    if ((double)least < draw->part->iso)
-        least = nextafterf(least, INFINITY);
+    /* Every sample is a float: none lies in between. */
+    float least = surface_limits_of_part(plan, draw->part).index_iso;
     snprintf(draw->defines, sizeof draw->defines, "#define TYPE %u\n%s", (unsigned)plan->type,
              more);
     return (gl_draw_info){

@@ -35,12 +35,6 @@ static uint32_t options_of(const surface_job *job)
            (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0);
 }
 
-static surface_limits limits_of(const surface_job *job, const surface_part *part)
-{
-    return job->plan->labels ? surface_limits_of_label(job->plan->type, part->label)
-                             : surface_limits_of(job->plan->type, part->iso);
-}
-
 /* Do the bits of the box's samples, in whole words, lie like the samples in memory? */
 static uint32_t read_form(const surface_job *job, const workspace *space, vk_address first)
 {
@@ -63,7 +57,7 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
     const uint64_t *first = space->part->box.first;
     uint64_t first_z = space->first_z;
     uint64_t sample = (first_z * plan->dims[1] + first[1]) * plan->dims[0] + first[0];
-    surface_limits limits = limits_of(job, space->part);
+    surface_limits limits = surface_limits_of_part(job->plan, space->part);
     surface_bits_args args = {
         .volume = job->sources[SOURCE_VOLUME].at + sample * tml_type_size(plan->type),
         .mask = plan->mask ? job->sources[SOURCE_MASK].at + sample : 0,
@@ -255,7 +249,7 @@ static vk_address address_or_none(const tml_slot *slot)
 static tml_status emit_vertices(const surface_job *job, const workspace *space)
 {
     const surface_plan *plan = job->plan;
-    surface_limits limits = limits_of(job, space->part);
+    surface_limits limits = surface_limits_of_part(job->plan, space->part);
     const surface_box *box = &space->part->box;
     const surface_vertices_args args = {
         .volume = job->sources[SOURCE_VOLUME].at,
