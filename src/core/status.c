@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/core_internal.h"
+#include "core/scalars.h"
 
 static const struct {
     const char *name;
@@ -93,15 +94,14 @@ tml_type tml_type_from_name(const char *name)
     return TML_TYPE_NONE;
 }
 
+_Static_assert(SCALAR_KINDS == 3, "which kinds are floats, and which have a sign?");
+
 bool tml_type_is_float(tml_type type)
 {
-    tml_type scalar = tml_type_scalar(type);
-    return scalar == TML_F16 || scalar == TML_F32 || scalar == TML_F64;
+    return tml_scalar_kind_of(tml_type_scalar(type)) == SCALAR_FLOAT;
 }
 
 bool tml_type_is_signed(tml_type type)
 {
-    tml_type scalar = tml_type_scalar(type);
-    return tml_type_is_float(type) || scalar == TML_I8 || scalar == TML_I16 || scalar == TML_I32 ||
-           scalar == TML_I64;
+    return tml_scalar_kind_of(tml_type_scalar(type)) != SCALAR_UNSIGNED;
 }

@@ -45,6 +45,13 @@ enum {
 #define HALF(x)        tml_half_to_float(x)
 #define HALF_DOUBLE(x) ((double)tml_half_to_float(x))
 
+typedef cpu_number (*fold_fn)(const void *in, size_t count);
+typedef struct fold_row {
+    fold_fn sum[TML_SIMD_LEVELS], real[TML_SIMD_LEVELS], min[TML_SIMD_LEVELS], max[TML_SIMD_LEVELS];
+    size_t (*find)(const void *in, size_t count, cpu_number value);
+    void (*limit)(void *out, bool is_largest);
+} fold_row;
+
 /* The index of the first element equal to value, or count. */
 #define FIND(name, T, member, LOAD)                                                                \
     static size_t find_##name(const void *in, size_t count, cpu_number value)                      \
@@ -69,6 +76,22 @@ enum {
     }                                                                                              \
     LEVELS(fold, name)
 
+/* MIN of nothing is the type's largest value, MAX its smallest. */
+#define LIMIT(name, T, lowest, highest)                                                            \
+    static void limit_##name(void *out, bool is_largest)                                           \
+    {                                                                                              \
+        *(T *)out = is_largest ? (T)(highest) : (T)(lowest);                                       \
+    }
+
+/* mean: the fold that MEAN begins with. */
+#define FOLD_ROW(name, mean)                                                                       \
+    static const fold_row row_##name = {CPU_EACH_LEVEL(sum_##name),                                \
+                                        CPU_EACH_LEVEL(mean##_##name),                             \
+                                        CPU_EACH_LEVEL(min_##name),                                \
+                                        CPU_EACH_LEVEL(max_##name),                                \
+                                        find_##name,                                               \
+                                        limit_##name};
+
 /* Partial: wide enough for CPU_FOLD_BLOCK elements. Member: u or i. */
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
     CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
@@ -90,9 +113,11 @@ enum {
     LEVELS(min, name)                                                                              \
     LEVELS(max, name)                                                                              \
     REAL_SUM(real, name, T, TO_DOUBLE)                                                             \
-    FIND(name, T, member, AS_IS)
+    LIMIT(name, T, lowest, highest)                                                                \
+    FIND(name, T, member, AS_IS)                                                                   \
+    FOLD_ROW(name, real)
 
-#define REAL_FOLDS(name, T, A, LOAD, LOAD_DOUBLE)                                                  \
+#define REAL_FOLDS(name, T, A, LOAD, LOAD_DOUBLE, lowest, highest)                                 \
     REAL_SUM(sum, name, T, LOAD_DOUBLE)                                                            \
     CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
     {                                                                                              \
@@ -106,44 +131,28 @@ enum {
     }                                                                                              \
     LEVELS(min, name)                                                                              \
     LEVELS(max, name)                                                                              \
-    FIND(name, T, f, LOAD_DOUBLE)
+    LIMIT(name, T, lowest, highest)                                                                \
+    FIND(name, T, f, LOAD_DOUBLE)                                                                  \
+    FOLD_ROW(name, sum)
 
-INTEGER_FOLDS(u8, uint8_t, uint32_t, u, 0, UINT8_MAX)
-INTEGER_FOLDS(i8, int8_t, int32_t, i, INT8_MIN, INT8_MAX)
-INTEGER_FOLDS(u16, uint16_t, uint32_t, u, 0, UINT16_MAX)
-INTEGER_FOLDS(i16, int16_t, int32_t, i, INT16_MIN, INT16_MAX)
-INTEGER_FOLDS(u32, uint32_t, uint64_t, u, 0, UINT32_MAX)
-INTEGER_FOLDS(i32, int32_t, int64_t, i, INT32_MIN, INT32_MAX)
-INTEGER_FOLDS(u64, uint64_t, uint64_t, u, 0, UINT64_MAX)
-INTEGER_FOLDS(i64, int64_t, uint64_t, i, INT64_MIN, INT64_MAX)
-REAL_FOLDS(f16, uint16_t, float, HALF, HALF_DOUBLE)
-REAL_FOLDS(f32, float, float, AS_IS, TO_DOUBLE)
-REAL_FOLDS(f64, double, double, AS_IS, AS_IS)
+INTEGER_FOLDS(U8, uint8_t, uint32_t, u, 0, UINT8_MAX)
+INTEGER_FOLDS(I8, int8_t, int32_t, i, INT8_MIN, INT8_MAX)
+INTEGER_FOLDS(U16, uint16_t, uint32_t, u, 0, UINT16_MAX)
+INTEGER_FOLDS(I16, int16_t, int32_t, i, INT16_MIN, INT16_MAX)
+INTEGER_FOLDS(U32, uint32_t, uint64_t, u, 0, UINT32_MAX)
+INTEGER_FOLDS(I32, int32_t, int64_t, i, INT32_MIN, INT32_MAX)
+INTEGER_FOLDS(U64, uint64_t, uint64_t, u, 0, UINT64_MAX)
+INTEGER_FOLDS(I64, int64_t, uint64_t, i, INT64_MIN, INT64_MAX)
+REAL_FOLDS(F16, uint16_t, float, HALF, HALF_DOUBLE, 0xfc00, 0x7c00)
+REAL_FOLDS(F32, float, float, AS_IS, TO_DOUBLE, -INFINITY, INFINITY)
+REAL_FOLDS(F64, double, double, AS_IS, AS_IS, -INFINITY, INFINITY)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-typedef cpu_number (*fold_fn)(const void *in, size_t count);
-typedef struct fold_row {
-    fold_fn sum[TML_SIMD_LEVELS], real[TML_SIMD_LEVELS], min[TML_SIMD_LEVELS], max[TML_SIMD_LEVELS];
-    size_t (*find)(const void *in, size_t count, cpu_number value);
-} fold_row;
-
-#define INTEGER_ROW(name)                                                                          \
-    {                                                                                              \
-        CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(real_##name), CPU_EACH_LEVEL(min_##name),       \
-            CPU_EACH_LEVEL(max_##name), find_##name                                                \
-    }
-#define REAL_ROW(name)                                                                             \
-    {                                                                                              \
-        CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(sum_##name), CPU_EACH_LEVEL(min_##name),        \
-            CPU_EACH_LEVEL(max_##name), find_##name                                                \
-    }
-
-static const fold_row rows[TML_SCALAR_END] = {
-    [TML_U8] = INTEGER_ROW(u8),   [TML_I8] = INTEGER_ROW(i8),   [TML_U16] = INTEGER_ROW(u16),
-    [TML_I16] = INTEGER_ROW(i16), [TML_U32] = INTEGER_ROW(u32), [TML_I32] = INTEGER_ROW(i32),
-    [TML_U64] = INTEGER_ROW(u64), [TML_I64] = INTEGER_ROW(i64), [TML_F16] = REAL_ROW(f16),
-    [TML_F32] = REAL_ROW(f32),    [TML_F64] = REAL_ROW(f64),
+static const fold_row *const rows[TML_SCALAR_END] = {
+#define ROW(name, size, ctype) [TML_##name] = &row_##name,
+    TML_SCALAR_LIST(ROW)
+#undef ROW
 };
 
 /* ---- a fold over blocks --------------------------------------------------------------------- */
@@ -161,7 +170,7 @@ static bool is_real(const cpu_fold *fold)
 void cpu_fold_bind(const tml_context *tml, tml_fold kind, tml_buffer in, cpu_fold *out)
 {
     const tml_slot *slot = tml_slot_of(tml, in);
-    const fold_row *row = &rows[slot->type];
+    const fold_row *row = rows[slot->type];
     const fold_fn *levels = kind == TML_FOLD_SUM                              ? row->sum
                             : kind == TML_FOLD_MEAN                           ? row->real
                             : kind == TML_FOLD_MIN || kind == TML_FOLD_ARGMIN ? row->min
@@ -217,29 +226,6 @@ static void store_index(void *out, tml_type type, uint64_t value)
         *(uint64_t *)out = value;
 }
 
-/* MIN of nothing is the type's largest value, MAX its smallest. */
-static void store_limit(void *out, tml_type type, bool largest)
-{
-#define LIMIT(name, T, low, high)                                                                  \
-    case TML_##name:                                                                               \
-        *(T *)out = largest ? (T)(high) : (T)(low);                                                \
-        break
-    switch (type) {
-        LIMIT(U8, uint8_t, 0, UINT8_MAX);
-        LIMIT(I8, int8_t, INT8_MIN, INT8_MAX);
-        LIMIT(U16, uint16_t, 0, UINT16_MAX);
-        LIMIT(I16, int16_t, INT16_MIN, INT16_MAX);
-        LIMIT(U32, uint32_t, 0, UINT32_MAX);
-        LIMIT(I32, int32_t, INT32_MIN, INT32_MAX);
-        LIMIT(U64, uint64_t, 0, UINT64_MAX);
-        LIMIT(I64, int64_t, INT64_MIN, INT64_MAX);
-        LIMIT(F16, uint16_t, 0xfc00, 0x7c00);
-        LIMIT(F32, float, -INFINITY, INFINITY);
-        LIMIT(F64, double, -INFINITY, INFINITY);
-    }
-#undef LIMIT
-}
-
 void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first, uint64_t end,
                     void *out, tml_type out_type)
 {
@@ -259,7 +245,7 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
         if (fold->kind == TML_FOLD_ARGMIN || fold->kind == TML_FOLD_ARGMAX)
             store_index(out, out_type, at < end ? at : UINT64_MAX);
         else if (end == first)
-            store_limit(out, out_type, fold->kind == TML_FOLD_MIN);
+            rows[out_type]->limit(out, fold->kind == TML_FOLD_MIN);
         else /* all NaN: any of them */
             memcpy(out, fold->in + (at < end ? at : first) * fold->size, fold->size);
     }

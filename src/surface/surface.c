@@ -14,8 +14,7 @@
 
 enum { ISOVALUES_MAX = 64, LABELS_MAX = 65536 };
 
-static const tml_type scalar_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
-                                        TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
+const tml_type surface_index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
 
 void surface_time(tml_surface_result *result, const char *stage, double seconds)
 {
@@ -176,7 +175,7 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
         if ((status = surface_resolve_grid(tml, "tml_surface", &desc->grid, grid)) != TML_OK ||
             (status = surface_check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK ||
             (status = surface_check_samples(tml, "tml_surface", "desc.volume", desc->volume,
-                                            scalar_types, count)) != TML_OK)
+                                            stream_scalar_types, count)) != TML_OK)
             return status;
         plan->volume = tml_slot_of(tml, desc->volume);
         plan->type = plan->volume->type;
@@ -194,13 +193,11 @@ static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, 
         plan->type = TML_F32;
     }
     memcpy(plan->dims, grid->dims, sizeof plan->dims);
-    static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
-    static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
     const optional_buffer optional[] = {
-        {"desc.mask", desc->mask, mask_types, count, &plan->mask, true},
-        {"desc.attribute", desc->attribute, scalar_types, count, &plan->attribute, true},
-        {"desc.index", desc->index, index_types, surface_brick_count(plan->dims), &plan->index,
-         false}};
+        {"desc.mask", desc->mask, stream_flag_types, count, &plan->mask, true},
+        {"desc.attribute", desc->attribute, stream_scalar_types, count, &plan->attribute, true},
+        {"desc.index", desc->index, surface_index_types, surface_brick_count(plan->dims),
+         &plan->index, false}};
     return check_optional(tml, "tml_surface", optional, TML_ARRAY_SIZE(optional));
 }
 
@@ -794,8 +791,6 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                                   enqueue_job *job)
 {
     static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
-    static const tml_type count_types[] = {TML_U32, TML_U64, TML_TYPE_NONE};
-    static const tml_type draw_types[] = {TML_U32, TML_TYPE_NONE};
     const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
     if (!surface)
@@ -852,8 +847,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                          desc->iso_index);
     const optional_buffer optional[] = {
         {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
-        {"desc.counts", desc->counts, count_types, 2, &plan->counts, false},
-        {"desc.draw", desc->draw, draw_types, 5, &plan->draw, false}};
+        {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
+        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
     status = check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
     if (status == TML_OK)
         status = check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
@@ -1007,7 +1002,7 @@ static tml_status make_index(tml_context *tml, const tml_surface_index_desc *des
     tml_status status = surface_check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
     if (status == TML_OK)
         status = tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
-                                  scalar_types, count);
+                                  stream_scalar_types, count);
     if (status != TML_OK)
         return status;
     memcpy(plan.dims, desc->grid.dims, sizeof plan.dims);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "stream/stream_internal.h"
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
@@ -22,34 +22,9 @@ typedef struct cell_job {
     const uint8_t *mask; /* NULL: all are there */
 } cell_job;
 
-static uint64_t bits_of(const cell_job *job, uint64_t i)
-{
-    size_t size = tml_type_size(job->type);
-    const uint8_t *at = job->samples + i * size;
-    switch (size) {
-    case 1:
-        return *at;
-    case 2: {
-        uint16_t bits;
-        memcpy(&bits, at, 2);
-        return bits;
-    }
-    case 4: {
-        uint32_t bits;
-        memcpy(&bits, at, 4);
-        return bits;
-    }
-    default: {
-        uint64_t bits;
-        memcpy(&bits, at, 8);
-        return bits;
-    }
-    }
-}
-
 static double float_of(const cell_job *job, uint64_t i)
 {
-    uint64_t bits = bits_of(job, i);
+    uint64_t bits = surface_bits_at(job->samples, i, tml_type_size(job->type));
     double value;
     if (job->type == TML_F16)
         return (double)tml_half_to_float((uint32_t)bits);
@@ -103,9 +78,6 @@ static void count_slice(void *argument, uint32_t z)
 
 static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
 {
-    static const tml_type types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
-                                     TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
-    static const tml_type mask_types[] = {TML_U8, TML_TYPE_NONE};
     const uint64_t *dims = desc->grid.dims;
     uint64_t count;
     void *samples = NULL, *mask = NULL;
@@ -118,10 +90,10 @@ static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, ui
         status = surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region);
     if (status == TML_OK)
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume", desc->volume,
-                                           types, count);
+                                           stream_scalar_types, count);
     if (status == TML_OK && !tml_buffer_is_none(desc->mask))
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
-                                           mask_types, count);
+                                           stream_flag_types, count);
     if (status == TML_OK)
         status = tml_buffer_map(tml, desc->volume, &samples);
     if (status != TML_OK)

@@ -6,28 +6,6 @@
 
 #include "surface/surface_internal.h"
 
-static uint64_t label_at(const unsigned char *row, uint64_t x, size_t size)
-{
-    uint64_t value = 0; /* little-endian or not, equal bytes give equal numbers after this */
-    switch (size) {
-    case 1:
-        return row[x];
-    case 2: {
-        uint16_t v;
-        memcpy(&v, row + 2 * x, 2);
-        return v;
-    }
-    case 4: {
-        uint32_t v;
-        memcpy(&v, row + 4 * x, 4);
-        return v;
-    }
-    default:
-        memcpy(&value, row + 8 * x, 8);
-        return value;
-    }
-}
-
 /* ---- the part of a label --------------------------------------------------------------------- */
 
 /* Labels are named (the parts, which ascend) or found: then the parts stand in the order in which their
@@ -151,8 +129,8 @@ static tml_status take_row(label_parts *all, const surface_box *region, const vo
         (const unsigned char *)samples + (z * plan->dims[1] + y) * plan->dims[0] * size;
     uint64_t end = region->first[0] + region->count[0];
     for (uint64_t x = region->first[0], next; x < end; x = next) {
-        uint64_t bits = label_at(row, x, size);
-        for (next = x + 1; next < end && label_at(row, next, size) == bits;)
+        uint64_t bits = surface_bits_at(row, x, size);
+        for (next = x + 1; next < end && surface_bits_at(row, next, size) == bits;)
             next++;
         surface_part *part;
         tml_status status = part_of(all, surface_label(plan->type, bits), &part);

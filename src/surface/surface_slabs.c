@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "core/call.h"
+#include "stream/stream_internal.h"
 #include "surface/soup_carry.h"
 #include "surface/surface_internal.h"
 
@@ -110,9 +110,6 @@ static bool is_scalar(tml_type type)
 /* What the slabs are made of: three buffers of the whole volume, or desc.read. */
 static tml_status resolve_sources(stream *s, uint64_t count)
 {
-    static const tml_type scalars[] = {TML_U8,  TML_I8,  TML_U16, TML_I16, TML_U32, TML_I32,
-                                       TML_U64, TML_I64, TML_F16, TML_F32, TML_F64, TML_TYPE_NONE};
-    static const tml_type bytes[] = {TML_U8, TML_TYPE_NONE};
     const tml_surface_slabs_desc *desc = s->desc;
     const tml_surface_desc *surface = desc->surface;
     tml_context *tml = s->tml;
@@ -124,10 +121,10 @@ static tml_status resolve_sources(stream *s, uint64_t count)
         const tml_slot **slot;
         tml_type read;
     } sources[SOURCES] = {
-        {"desc.surface.volume", surface->volume, scalars, &plan->volume, desc->type},
-        {"desc.surface.mask", surface->mask, bytes, &plan->mask,
+        {"desc.surface.volume", surface->volume, stream_scalar_types, &plan->volume, desc->type},
+        {"desc.surface.mask", surface->mask, stream_flag_types, &plan->mask,
          desc->has_mask ? TML_U8 : TML_TYPE_NONE},
-        {"desc.surface.attribute", surface->attribute, scalars, &plan->attribute,
+        {"desc.surface.attribute", surface->attribute, stream_scalar_types, &plan->attribute,
          desc->attribute_type}};
     s->reads = tml_buffer_is_none(surface->volume);
     if (surface->field) { /* its layers are made where others are read */
@@ -164,10 +161,9 @@ static tml_status resolve_sources(stream *s, uint64_t count)
     plan->type = s->reads ? desc->type : plan->volume->type;
     if (tml_buffer_is_none(surface->index))
         return TML_OK;
-    static const tml_type index_types[] = {TML_VEC(TML_F32, 2), TML_TYPE_NONE};
     plan->index = tml_slot_of(tml, surface->index);
     return tml_check_buffer(tml, "tml_surface_slabs", "desc.surface.index", surface->index,
-                            index_types, surface_brick_count(plan->dims));
+                            surface_index_types, surface_brick_count(plan->dims));
 }
 
 /* The layers of this share. */

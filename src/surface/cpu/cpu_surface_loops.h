@@ -54,7 +54,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 }
 
 #define TYPE  TML_U8
-#define NAME  u8
+#define NAME  U8
 #define T     uint8_t
 #define CMP   uint8_t
 #define REAL  float
@@ -62,7 +62,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I8
-#define NAME  i8
+#define NAME  I8
 #define T     int8_t
 #define CMP   int8_t
 #define REAL  float
@@ -70,7 +70,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U16
-#define NAME  u16
+#define NAME  U16
 #define T     uint16_t
 #define CMP   uint16_t
 #define REAL  float
@@ -78,7 +78,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I16
-#define NAME  i16
+#define NAME  I16
 #define T     int16_t
 #define CMP   int16_t
 #define REAL  float
@@ -86,7 +86,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U32
-#define NAME  u32
+#define NAME  U32
 #define T     uint32_t
 #define CMP   uint32_t
 #define REAL  double
@@ -94,7 +94,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I32
-#define NAME  i32
+#define NAME  I32
 #define T     int32_t
 #define CMP   int32_t
 #define REAL  double
@@ -102,7 +102,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_U64
-#define NAME  u64
+#define NAME  U64
 #define T     uint64_t
 #define CMP   uint64_t
 #define REAL  double
@@ -110,7 +110,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_I64
-#define NAME  i64
+#define NAME  I64
 #define T     int64_t
 #define CMP   int64_t
 #define REAL  double
@@ -118,7 +118,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F16
-#define NAME  f16
+#define NAME  F16
 #define T     uint16_t
 #define CMP   float
 #define REAL  float
@@ -127,7 +127,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F32
-#define NAME  f32
+#define NAME  F32
 #define T     float
 #define CMP   float
 #define REAL  float
@@ -135,7 +135,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 #include "surface/cpu/cpu_surface_type.h"
 
 #define TYPE  TML_F64
-#define NAME  f64
+#define NAME  F64
 #define T     double
 #define CMP   double
 #define REAL  double
@@ -368,21 +368,19 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define PER_TYPE(function)                                                                         \
-    {                                                                                              \
-        [TML_U8] = function##_u8, [TML_I8] = function##_i8, [TML_U16] = function##_u16,            \
-        [TML_I16] = function##_i16, [TML_U32] = function##_u32, [TML_I32] = function##_i32,        \
-        [TML_U64] = function##_u64, [TML_I64] = function##_i64, [TML_F16] = function##_f16,        \
-        [TML_F32] = function##_f32, [TML_F64] = function##_f64                                     \
-    }
+#define BITS(name, size, ctype)    [TML_##name] = bits_##name,
+#define EQUAL(name, size, ctype)   [TML_##name] = equal_##name,
+#define PRESENT(name, size, ctype) [TML_##name] = present_##name,
+#define RANGE(name, size, ctype)   [TML_##name] = range_##name,
+#define PACK(name, size, ctype)    [TML_##name] = pack_##name,
 
 const surface_simd SURFACE_SET = {
     .name = SURFACE_NAME,
-    .bits = PER_TYPE(bits),
-    .equal = PER_TYPE(equal),
-    .present = PER_TYPE(present),
-    .range = PER_TYPE(range),
-    .pack = PER_TYPE(pack),
+    .bits = {TML_SCALAR_LIST(BITS)},
+    .equal = {TML_SCALAR_LIST(EQUAL)},
+    .present = {TML_SCALAR_LIST(PRESENT)},
+    .range = {TML_SCALAR_LIST(RANGE)},
+    .pack = {TML_SCALAR_LIST(PACK)},
     .cross = cross_narrow,
     .cross_wide = cross_wide,
     .edges = edges_of_row,

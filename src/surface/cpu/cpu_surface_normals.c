@@ -7,47 +7,20 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* A sample as a float; of labels, whether it is the one. */
+/* A sample as a float. */
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 ALWAYS_INLINE float load(tml_type type, const void *row, uint64_t x)
 {
     switch (type) {
-    case TML_U8:
-        return F(((const uint8_t *)row)[x]);
-    case TML_I8:
-        return F(((const int8_t *)row)[x]);
-    case TML_U16:
-        return F(((const uint16_t *)row)[x]);
-    case TML_I16:
-        return F(((const int16_t *)row)[x]);
-    case TML_U32:
-        return F(((const uint32_t *)row)[x]);
-    case TML_I32:
-        return F(((const int32_t *)row)[x]);
-    case TML_U64:
-        return F(((const uint64_t *)row)[x]);
-    case TML_I64:
-        return F(((const int64_t *)row)[x]);
-    case TML_F16:
-        return tml_half_to_float(((const uint16_t *)row)[x]);
-    case TML_F32:
-        return ((const float *)row)[x];
-    default:
-        return F(((const double *)row)[x]);
+#define LOAD_CASE(name, size, ctype)                                                               \
+    case TML_##name:                                                                               \
+        return SCALAR_KIND_##name == SCALAR_FLOAT && (size) == 2                                   \
+                   ? tml_half_to_float((uint32_t)((const ctype *)row)[x])                          \
+                   : F(((const ctype *)row)[x]);
+        TML_SCALAR_LIST(LOAD_CASE)
+#undef LOAD_CASE
     }
-}
-
-ALWAYS_INLINE bool is_label(size_t size, const void *row, uint64_t x, uint64_t label)
-{
-    switch (size) {
-    case 1:
-        return ((const uint8_t *)row)[x] == (uint8_t)label;
-    case 2:
-        return ((const uint16_t *)row)[x] == (uint16_t)label;
-    case 4:
-        return ((const uint32_t *)row)[x] == (uint32_t)label;
-    default:
-        return ((const uint64_t *)row)[x] == label;
-    }
+    return 0.0f;
 }
 
 typedef struct gradient_source {
@@ -60,8 +33,12 @@ typedef struct gradient_source {
 ALWAYS_INLINE float at(tml_type type, const gradient_source *source, uint64_t x, int dy, int dz)
 {
     const unsigned char *row = source->task->rows[dz][dy];
-    if (source->labels)
-        return is_label(tml_type_size(type), row, x, source->task->label) ? 1.0f : 0.0f;
+    if (source->labels) { /* whether it is the one */
+        size_t size = tml_type_size(type);
+        return surface_bits_at(row, x, size) == surface_bits_at(&source->task->label, 0, size)
+                   ? 1.0f
+                   : 0.0f;
+    }
     return load(type, row, x);
 }
 

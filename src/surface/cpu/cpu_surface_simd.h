@@ -97,10 +97,12 @@ extern const surface_simd surface_simd_avx512;
 #endif
 
 /* Types whose crossing points are computed in double. */
+#define SURFACE_IN_DOUBLE(type)                                                                    \
+    ((type) == TML_F64 || (type) == TML_U32 || (type) == TML_I32 || (type) == TML_U64 ||           \
+     (type) == TML_I64)
 static inline bool surface_in_double(tml_type type)
 {
-    return type == TML_F64 || type == TML_U32 || type == TML_I32 || type == TML_U64 ||
-           type == TML_I64;
+    return SURFACE_IN_DOUBLE(type);
 }
 
 #endif

@@ -10,6 +10,8 @@
 #define JOIN(a, b)  JOIN_(a, b)
 #define FN(name)    JOIN(name, NAME)
 
+_Static_assert((sizeof(REAL) == sizeof(double)) == SURFACE_IN_DOUBLE(TYPE), "one of both is wrong");
+
 /* The bits of up to 64 samples by a comparison, through bytes, which compilers vectorise well. */
 #define COMPARE_FUNCTION(name, comparison)                                                         \
     static inline uint64_t FN(name)(const T *restrict samples, uint64_t n, CMP limit)              \

@@ -15,6 +15,7 @@
 #include "kernels/kernel_end.h"
 
 enum { CASE_BYTES = 16 };
+_Static_assert(TML_U8 == 1 && TML_U16 == 3 && TML_F32 == 10, "float_cells.glsl has these");
 
 static uint64_t cell_count(const surface_part *part)
 {

@@ -1,24 +1,20 @@
 /* Samples of every scalar type as numbers that compare, for the shaders of both GPU engines. A sample's
  * bits are its raw: a pair of words, of which types of up to 32 bits have the first. */
 
-/* The scalars of tml_type. */
-const uint TYPE_U8 = 1u, TYPE_I8 = 2u, TYPE_U16 = 3u, TYPE_I16 = 4u, TYPE_U32 = 5u, TYPE_I32 = 6u,
-           TYPE_U64 = 7u, TYPE_I64 = 8u, TYPE_F16 = 9u, TYPE_F32 = 10u, TYPE_F64 = 11u;
+#include "gpu/types.k.h"
 
 uint type_size_log2(uint type)
 {
-    return type <= TYPE_I8 ? 0u
-           : type <= TYPE_I16 || type == TYPE_F16 ? 1u
-           : type <= TYPE_I32 || type == TYPE_F32 ? 2u : 3u;
+    return TYPE_SIZE_LOG2(type);
 }
 
 /* An unsigned number in the order of the samples' values. Numbers of NaNs lie beyond those of the
  * infinities. */
 uvec2 key_of(uint type, uvec2 raw)
 {
-    bool is_wide = type_size_log2(type) == 3u, is_float = type >= TYPE_F16;
+    bool is_wide = type_size_log2(type) == 3u, is_float = TYPE_IS_FLOAT(type);
     uint sign = type_size_log2(type) == 0u ? 0x80u : type_size_log2(type) == 1u ? 0x8000u : 0x80000000u;
-    bool is_signed = is_float || (type & 1u) == 0u;
+    bool is_signed = is_float || TYPE_IS_SIGNED(type);
     uint top = is_wide ? raw.y : raw.x;
     bool turns = is_float && (top & sign) != 0u; /* more negative, less */
     uint flip = turns ? sign | (sign - 1u) : is_signed ? sign : 0u;
@@ -66,7 +62,7 @@ uint bytes_inside(uint bytes, uint limit4)
 /* Two 16-bit integers likewise: those that are inside, as two bits. */
 uint halves_inside(uint type, uint two, uint limit, uint range)
 {
-    uint flip = type == TYPE_I16 ? 0x8000u : 0u;
+    uint flip = TYPE_IS_SIGNED(type) ? 0x8000u : 0u;
     uint low = (two & 0xffffu) ^ flip, high = (two >> 16) ^ flip;
     return (low - limit <= range ? 1u : 0u) | (high - limit <= range ? 2u : 0u);
 }

@@ -72,7 +72,7 @@ held_limits hold_limits(uint bits)
         limit = uvec2(low, 0u);
         largest = uvec2(0xfc00u, 0u);
     } else {
-        bool is_signed = TYPE == TYPE_I8 || TYPE == TYPE_I16 || TYPE == TYPE_I32 || TYPE == TYPE_I64;
+        bool is_signed = TYPE_IS_SIGNED(TYPE);
         uint exponent = (8u << type_size_log2(TYPE)) - (is_signed ? 1u : 0u);
         float end = uintBitsToFloat((127u + exponent) << 23), least = is_signed ? -end : 0.0;
         uint size = type_size_log2(TYPE);

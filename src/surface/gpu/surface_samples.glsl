@@ -92,7 +92,7 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
         return t > 0.0 ? (t < 1.0 ? float(t) : 1.0) : 0.0;
     }
 #endif
-    if (TYPE == TYPE_U32 || TYPE == TYPE_I32 || TYPE == TYPE_U64 || TYPE == TYPE_I64)
+    if (!TYPE_IS_FLOAT(TYPE) && type_size_log2(TYPE) >= 2u)
         return crossing_of_keys(key_of(TYPE, a), key_of(TYPE, b), iso.xy, uintBitsToFloat(iso.z));
     return crossing_of_floats(number_of(TYPE, a), number_of(TYPE, b), uintBitsToFloat(iso.x));
 }
@@ -106,6 +106,7 @@ uvec2 brick_keys(uint type, uvec2 raw)
     }
     uint bits = type == TYPE_F32 ? raw.x : floatBitsToUint(number_of(type, raw));
     uint key = key_of(TYPE_F32, uvec2(bits, 0u)).x;
-    uint rounding = type >= TYPE_U32 && type <= TYPE_I64 ? 2u : 0u; /* perhaps rounded, twice */
+    /* Perhaps rounded, twice. */
+    uint rounding = !TYPE_IS_FLOAT(type) && type_size_log2(type) >= 2u ? 2u : 0u;
     return uvec2(key - rounding, key + rounding);
 }

@@ -86,7 +86,7 @@ sample_bits read_two(uint two)
  * on. */
 uint read_four(uint four)
 {
-    uint keys = TYPE == TYPE_I8 ? four ^ 0x80808080u : four, end = limit_now.x + range_now.x + 1u;
+    uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four, end = limit_now.x + range_now.x + 1u;
     uint inside = bytes_inside(keys, limit_now.x * 0x01010101u);
     if (end <= 0xffu)
         inside &= ~bytes_inside(keys, end * 0x01010101u);

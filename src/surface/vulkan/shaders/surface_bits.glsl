@@ -15,7 +15,7 @@ const uint LOADS = 8u;
 #    if READ == SURFACE_READ_WORDS
 const uint UNITS = 8u;
 #    else
-const uint UNITS = TYPE <= TYPE_I8 ? 2u : 4u;
+const uint UNITS = TYPE_SIZE_LOG2(TYPE) == 0u ? 2u : 4u;
 #    endif
 const uint UNIT_BITS = 32u / UNITS;
 const uint BATCHES = LOADS / UNITS; /* words of a lane, of its loads */
@@ -185,7 +185,7 @@ uint inside_of(uvec4 v)
             bits |= halves_inside(TYPE, v[k], limit.x, range.x) << (2u * k);
         return bits;
     }
-    uint limit4 = limit.x * 0x01010101u, flip4 = TYPE == TYPE_I8 ? 0x80808080u : 0u;
+    uint limit4 = limit.x * 0x01010101u, flip4 = TYPE_IS_SIGNED(TYPE) ? 0x80808080u : 0u;
     /* Bytes are compared with one limit: keys from it on, or, of a range in between, those from it
      * on that are not from past the range on. */
     uint end4 = (limit.x + range.x + 1u) * 0x01010101u;
