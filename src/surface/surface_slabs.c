@@ -13,13 +13,9 @@
 
 #include "stream/stream_internal.h"
 #include "surface/soup_carry.h"
-#include "surface/surface_internal.h"
+#include "surface/surface_space.h"
 
-enum {
-    LAYERS_BELOW = 1,
-    LAYERS_ABOVE = 2,
-    SOURCES = 3, /* tml_surface_source */
-};
+enum { SOURCES = 3 }; /* tml_surface_source */
 
 static const uint64_t memory_default = (uint64_t)1 << 30;
 /* Thicker slabs than this make nothing faster; with thinner ones reading overlaps computing sooner. */
@@ -253,32 +249,26 @@ static tml_status resolve(stream *s)
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
-/* Layers of the region with the caps' pads, which are what shares and slabs are cut from. A pad belongs
- * to the slab of the layer beside it. */
+/* The share of a slab in a part. */
 static void cut_part(const stream *s, uint64_t own_first, uint64_t own_end, surface_part *part)
 {
-    uint64_t pad = s->plan.caps ? 1 : 0, layers = s->region.count[2] + 2 * pad;
-    uint64_t region_first = s->region.first[2], region_end = region_first + s->region.count[2];
-    uint64_t first = own_first == region_first ? 0 : own_first - region_first + pad;
-    uint64_t end = own_end == region_end ? layers : own_end - region_first + pad;
-    uint64_t from = first - TML_MIN_OF(first, (uint64_t)LAYERS_BELOW);
-    uint64_t to = TML_MIN_OF(end + LAYERS_ABOVE, layers);
-    bool has_pad_below = pad && from == 0, has_pad_above = pad && to == layers;
+    surface_space region = surface_space_of(&s->plan, &(surface_part){.box = s->region});
+    surface_slab cut = surface_slab_of(&region, own_first, own_end, true);
     part->box = s->region;
-    part->box.first[2] = region_first + from - (has_pad_below || !pad ? 0 : 1);
-    part->box.count[2] = to - from - has_pad_below - has_pad_above;
-    part->no_pad_below = !has_pad_below;
-    part->no_pad_above = !has_pad_above;
-    part->before = (uint32_t)(first - from);
-    part->after = (uint32_t)(to - end);
+    part->box.first[2] = cut.z_first;
+    part->box.count[2] = cut.to - cut.from - cut.pad_low - cut.pad_high;
+    part->no_pad_below = !cut.pad_low;
+    part->no_pad_above = !cut.pad_high;
+    part->before = (uint32_t)(cut.own_first - cut.from);
+    part->after = (uint32_t)(cut.to - cut.own_end);
 }
 
 static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32_t place)
 {
     slab out = {.place = place, .own_first = own_first};
     out.own_end = TML_MIN_OF(own_first + layers, s->own_end);
-    out.held_first = own_first - TML_MIN_OF(own_first, (uint64_t)LAYERS_BELOW);
-    out.held_end = TML_MIN_OF(out.own_end + LAYERS_ABOVE, s->plan.dims[2]);
+    out.held_first = surface_held_first(own_first);
+    out.held_end = surface_held_end(out.own_end, s->plan.dims[2]);
     return out;
 }
 
@@ -286,7 +276,7 @@ static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32
 static uint64_t size_with(stream *s, uint64_t layers)
 {
     const tml_engine_op *op = surface_engine(s->tml)->op;
-    uint64_t held = TML_MIN_OF(layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]), size = 0;
+    uint64_t held = surface_held_most(layers, s->plan.dims[2]), size = 0;
     for (int i = 0; i < SOURCES; i++)
         size += 2 * held * s->sources[i].layer;
     for (uint32_t p = 0; p < s->plan.part_count;
@@ -297,7 +287,7 @@ static uint64_t size_with(stream *s, uint64_t layers)
     }
     s->plan.stage = SURFACE_COUNT;
     size += op->scratch_size ? op->scratch_size(s->tml, &s->plan) : 0;
-    if (s->plan.mask || s->sources[TML_SURFACE_MASK].type || tml_type_is_float(s->plan.type))
+    if (surface_may_miss(&s->plan) || s->sources[TML_SURFACE_MASK].type)
         size += held * s->plan.dims[0] * s->plan.dims[1] / 4;
     return size;
 }
@@ -339,7 +329,7 @@ static tml_status places_make(stream *s)
 {
     if (s->maps)
         return TML_OK;
-    uint64_t held = TML_MIN_OF(s->layers + LAYERS_BELOW + LAYERS_ABOVE, s->plan.dims[2]);
+    uint64_t held = surface_held_most(s->layers, s->plan.dims[2]);
     for (int i = 0; i < SOURCES; i++) {
         slab_source *source = &s->sources[i];
         source->size = held * source->layer;

@@ -24,14 +24,14 @@ enum { SLAB_BYTES = 48 << 20, GHOST_SLICES = 3 };
 static void workspace_layout(const surface_plan *plan, surface_part *part, workspace *space,
                              cpu_arena *arena)
 {
-    *space = (workspace){.part = part, .pad = plan->caps ? 1 : 0};
-    space->pad_below = space->pad && !part->no_pad_below;
-    space->pad_above = space->pad && !part->no_pad_above;
-    for (int a = 0; a < 2; a++)
-        space->size[a] = part->box.count[a] + 2 * space->pad;
-    space->size[2] = part->box.count[2] + space->pad_below + space->pad_above;
-    space->own_first = part->before;
-    space->own_end = space->size[2] - part->after;
+    surface_space of_part = surface_space_of(plan, part);
+    *space = (workspace){.part = part,
+                         .pad = of_part.pad,
+                         .pad_below = of_part.pad_low,
+                         .pad_above = of_part.pad_high,
+                         .own_first = of_part.own_first,
+                         .own_end = of_part.own_end};
+    memcpy(space->size, of_part.size, sizeof space->size);
     space->words = (space->size[0] + 63) / 64;
     space->rows = space->size[1] * space->size[2];
     uint64_t rows = CHUNK_SAMPLES / space->size[0] + 1;

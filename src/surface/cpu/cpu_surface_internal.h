@@ -10,7 +10,7 @@
 
 #include "cpu/cpu_parts.h"
 #include "surface/cpu/cpu_surface_simd.h"
-#include "surface/surface_internal.h"
+#include "surface/surface_space.h"
 
 /* Vertices and triangles before a row in its chunk, and where its y- and z-edges' vertices
  * begin. */

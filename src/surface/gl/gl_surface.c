@@ -29,7 +29,7 @@ enum {
 typedef struct surface_kept {
     const gl_texture *field; /* a field's samples */
     uint32_t count;
-    surface_space spaces[KEPT_PARTS];
+    workspace spaces[KEPT_PARTS];
 } surface_kept;
 
 /* ---- what shaders are told ------------------------------------------------------------------- */
@@ -45,11 +45,12 @@ surface_defines surface_defines_of(const surface_job *job, uint32_t options, con
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
 
-static surface_space space_of(const surface_plan *plan, const surface_part *part)
+static workspace space_of(const surface_plan *plan, const surface_part *part)
 {
-    surface_space space = {.part = part, .pad = plan->caps ? 1 : 0};
+    surface_space of_part = surface_space_of(plan, part);
+    workspace space = {.part = part, .pad = (uint32_t)of_part.pad};
     for (int a = 0; a < 3; a++)
-        space.size[a] = (uint32_t)part->box.count[a] + 2 * space.pad;
+        space.size[a] = (uint32_t)of_part.size[a];
     space.quads = (space.size[0] + COLUMNS - 1) / COLUMNS;
     space.quad_count = (uint64_t)space.size[1] * space.size[2] * space.quads;
     return space;
@@ -93,8 +94,7 @@ static const gl_texture *texture_or_none(const tml_slot *slot)
 }
 
 /* Sign bits and, where there may be any, the samples that are missing. */
-static tml_status make_bits(const surface_job *job, surface_space *space,
-                            const gl_texture **missing)
+static tml_status make_bits(const surface_job *job, workspace *space, const gl_texture **missing)
 {
     const surface_plan *plan = job->plan;
     const uint64_t *first = space->part->box.first, *dims = plan->dims;
@@ -161,8 +161,7 @@ static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t co
     return status;
 }
 
-static tml_status mark_cells(const surface_job *job, surface_space *space,
-                             const gl_texture *missing)
+static tml_status mark_cells(const surface_job *job, workspace *space, const gl_texture *missing)
 {
     if (!job->may_miss)
         return TML_OK;
@@ -186,7 +185,7 @@ static tml_status mark_cells(const surface_job *job, surface_space *space,
 }
 
 /* The pyramid over the edges, whose outputs are the vertices, and their numbers. */
-static tml_status count_vertices(const surface_job *job, surface_space *space)
+static tml_status count_vertices(const surface_job *job, workspace *space)
 {
     tml_context *tml = job->tml;
     uint64_t quads = 3 * space->quad_count;
@@ -217,7 +216,7 @@ static tml_status count_vertices(const surface_job *job, surface_space *space)
 }
 
 /* The pyramid over the cells. active: NULL, or gets how many have any triangles. */
-static tml_status count_triangles(const surface_job *job, surface_space *space,
+static tml_status count_triangles(const surface_job *job, workspace *space,
                                   const gl_texture **active)
 {
     tml_context *tml = job->tml;
@@ -242,7 +241,7 @@ static tml_status count_triangles(const surface_job *job, surface_space *space,
     return status == TML_OK ? gl_pyramid_build(tml, &space->triangles) : status;
 }
 
-static tml_status write_totals(const surface_job *job, const surface_space *space, uint32_t part,
+static tml_status write_totals(const surface_job *job, const workspace *space, uint32_t part,
                                const gl_texture *active)
 {
     uint64_t vertices_at, triangles_at;
@@ -262,7 +261,7 @@ static tml_status write_totals(const surface_job *job, const surface_space *spac
 
 /* Everything up to the part's totals. counts_cells: also how many are active. */
 static tml_status count_part(const surface_job *job, uint32_t part, bool counts_cells,
-                             surface_space *space)
+                             workspace *space)
 {
     *space = space_of(job->plan, &job->plan->parts[part]);
     const gl_texture *missing = NULL, *active = NULL;
@@ -342,7 +341,7 @@ static tml_status run_count(surface_job *job)
     gl_keep(tml);
     size_t before = plan->result->scratch_size, peak = before;
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
-        surface_space space;
+        workspace space;
         status = count_part(job, p, true, &space);
         if (keeps(plan)) {
             kept->spaces[kept->count++] = space;
@@ -368,7 +367,7 @@ static tml_status emit_part(const surface_job *job, uint32_t number, const surfa
     const surface_part *part = &job->plan->parts[number];
     if (part->triangle_count == 0)
         return TML_OK;
-    surface_space space;
+    workspace space;
     tml_status status = TML_OK;
     if (number < kept->count)
         space = kept->spaces[number];
@@ -472,7 +471,7 @@ static tml_status hold_limits(surface_job *job)
 static tml_status run_enqueue(surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    surface_space space;
+    workspace space;
     tml_status status = take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
     if (status == TML_OK && plan->iso_on_device)
         status = hold_limits(job);
@@ -499,7 +498,7 @@ static bool surface_supports(tml_context *tml, const surface_plan *plan)
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
-        surface_space space = space_of(plan, &plan->parts[p]);
+        workspace space = space_of(plan, &plan->parts[p]);
         if (3 * COLUMNS * space.quad_count > GL_PYRAMID_BITS_MAX)
             return tml_error(
                 tml, TML_ERROR_UNSUPPORTED,
@@ -520,7 +519,7 @@ static tml_status surface_run(tml_context *tml, const surface_plan *plan)
     surface_job job = {.tml = tml,
                        .plan = plan,
                        .volume = texture_or_none(plan->volume),
-                       .may_miss = plan->mask || tml_type_is_float(plan->type),
+                       .may_miss = surface_may_miss(plan),
                        .options = (plan->caps ? SURFACE_PAD : 0) | (plan->mask ? SURFACE_MASK : 0) |
                                   (plan->labels ? SURFACE_LABEL : 0) |
                                   (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};

@@ -60,7 +60,7 @@ static gl_uniform vector(const char *name, double x, double y, double z)
     return (gl_uniform)GL_FLOAT3(name, (float)x, (float)y, (float)z);
 }
 
-static tml_status draw_vertices(const surface_job *job, const surface_space *space, uint64_t first,
+static tml_status draw_vertices(const surface_job *job, const workspace *space, uint64_t first,
                                 uint64_t count, const gl_texture *const targets[2])
 {
     const surface_plan *plan = job->plan;
@@ -101,7 +101,7 @@ static tml_status draw_vertices(const surface_job *job, const surface_space *spa
     return gl_draw(job->tml, &info);
 }
 
-static tml_status emit_vertices(const surface_job *job, const surface_space *space,
+static tml_status emit_vertices(const surface_job *job, const workspace *space,
                                 const surface_places *places)
 {
     const surface_plan *plan = job->plan;
@@ -127,7 +127,7 @@ static tml_status emit_vertices(const surface_job *job, const surface_space *spa
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-static tml_status draw_triangles(const surface_job *job, const surface_space *space,
+static tml_status draw_triangles(const surface_job *job, const workspace *space,
                                  const gl_texture *cases, const surface_places *places,
                                  uint64_t first, uint64_t count, const gl_texture *target)
 {
@@ -151,7 +151,7 @@ static tml_status draw_triangles(const surface_job *job, const surface_space *sp
     return gl_draw(job->tml, &info);
 }
 
-static tml_status emit_triangles(const surface_job *job, const surface_space *space,
+static tml_status emit_triangles(const surface_job *job, const workspace *space,
                                  const surface_places *places)
 {
     const surface_plan *plan = job->plan;
@@ -173,7 +173,7 @@ static tml_status emit_triangles(const surface_job *job, const surface_space *sp
     return status;
 }
 
-tml_status gl_surface_emit(const surface_job *job, const surface_space *space,
+tml_status gl_surface_emit(const surface_job *job, const workspace *space,
                            const surface_places *places)
 {
     tml_status status = emit_vertices(job, space, places);

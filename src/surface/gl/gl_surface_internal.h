@@ -3,13 +3,13 @@
 #define TML_GL_SURFACE_INTERNAL_H
 
 #include "gl/gl_parts.h"
-#include "surface/surface_internal.h"
+#include "surface/surface_space.h"
 
 /* Words of a part's totals (surface_totals.frag). */
 enum { SURFACE_VERTICES, SURFACE_TRIANGLES, SURFACE_CELLS, SURFACE_TOTALS = 4 };
 
 /* What COUNT makes of a part and EMIT reads. */
-typedef struct surface_space {
+typedef struct workspace {
     const surface_part *part;
     uint32_t pad;
     uint32_t size[3]; /* samples, with the pad */
@@ -20,7 +20,7 @@ typedef struct surface_space {
     gl_pyramid edges;                            /* in the order of the vertices */
     gl_pyramid triangles;                        /* of each 32 cells */
     const gl_texture *firsts;                    /* vertex of each quad of edges, in fours */
-} surface_space;
+} workspace;
 
 typedef struct surface_job {
     tml_context *tml;
@@ -69,7 +69,7 @@ tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const su
                             uint64_t count, uint32_t total);
 
 /* Writes a part's vertices and triangles. gl_surface_emit.c */
-tml_status gl_surface_emit(const surface_job *job, const surface_space *space,
+tml_status gl_surface_emit(const surface_job *job, const workspace *space,
                            const surface_places *places);
 
 #endif

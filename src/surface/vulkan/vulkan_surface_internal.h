@@ -2,7 +2,7 @@
 #ifndef TML_VULKAN_SURFACE_INTERNAL_H
 #define TML_VULKAN_SURFACE_INTERNAL_H
 
-#include "surface/surface_internal.h"
+#include "surface/surface_space.h"
 #include "vulkan/vulkan_parts.h"
 
 /* ---- vulkan_surface_layout.c: scratch, and what lies in it ----------------------------------- */

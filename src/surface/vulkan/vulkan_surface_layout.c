@@ -15,22 +15,12 @@
 
 #include "kernels/kernel_end.h"
 
-enum {
-    HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS),
-    /* Layers that a slab's samples or bits have beside its own: one before, for gradients and
-     * missing samples; two after, for the vertices on the seam and their edges. */
-    MORE_LAYERS = 3,
-};
+enum { HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS) };
 
 /* Slabs need no more scratch than this for speed; it leaves the device to others and to the mesh. */
 static const uint64_t slab_scratch = (uint64_t)1 << 30;
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
-
-static bool may_miss_samples(const surface_plan *plan)
-{
-    return plan->mask || tml_type_is_float(plan->type);
-}
 
 static uint32_t log2_ceil(uint32_t n)
 {
@@ -44,9 +34,10 @@ static uint32_t log2_ceil(uint32_t n)
 static void workspace_take(const surface_job *job, const surface_part *part, uint64_t layers,
                            vk_arena *arena, workspace *out)
 {
-    *out = (workspace){.part = part, .pad = job->plan->caps ? 1 : 0};
+    surface_space of_part = surface_space_of(job->plan, part);
+    *out = (workspace){.part = part, .pad = (uint32_t)of_part.pad};
     for (int a = 0; a < 2; a++)
-        out->size[a] = (uint32_t)part->box.count[a] + 2 * out->pad;
+        out->size[a] = (uint32_t)of_part.size[a];
     out->size[2] = (uint32_t)layers;
     out->words = (out->size[0] + 31) / 32;
     uint64_t rows = out->size[1] * layers;
@@ -59,7 +50,7 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
     out->chunk_count = (uint32_t)((rows + chunk_rows - 1) / chunk_rows);
     out->head = vk_take(arena, 1, HEAD_SIZE);
     out->bits = vk_take(arena, out->word_count, sizeof(uint32_t));
-    if (may_miss_samples(job->plan)) {
+    if (job->may_miss) {
         out->nan_words = vk_take(arena, (out->word_count + 31) / 32, sizeof(uint32_t));
         out->present = vk_take(arena, out->word_count, sizeof(uint32_t));
         out->cells = vk_take(arena, out->word_count, sizeof(uint32_t));
@@ -76,40 +67,11 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
     out->list = vk_take(arena, out->chunk_count * listed, 2 * sizeof(uint32_t));
 }
 
-static uint64_t pad_below(const surface_job *job, const surface_part *part)
-{
-    return job->plan->caps && !part->no_pad_below ? 1 : 0;
-}
-
-static uint64_t pad_above(const surface_job *job, const surface_part *part)
-{
-    return job->plan->caps && !part->no_pad_above ? 1 : 0;
-}
-
-/* The layers of a part, counted with its pads. */
-static uint64_t layers_of(const surface_job *job, const surface_part *part)
-{
-    return part->box.count[2] + pad_below(job, part) + pad_above(job, part);
-}
-
-/* The layers of the volume that are a part's own: of a share, not those that it only looks at. A pad below is
- * always its own, one above may be among those. */
-static uint64_t own_first_of(const surface_part *part)
-{
-    return part->box.first[2] + part->before;
-}
-
-static uint64_t own_end_of(const surface_job *job, const surface_part *part)
-{
-    return part->box.first[2] + part->box.count[2] - part->after +
-           (part->after ? pad_above(job, part) : 0);
-}
-
 /* The most layers that a part's workspace has. */
 static uint64_t most_layers(const surface_job *job, const surface_part *part)
 {
-    uint64_t layers = layers_of(job, part);
-    return job->is_whole ? layers : TML_MIN_OF(layers, job->thickness + MORE_LAYERS);
+    uint64_t layers = surface_space_of(job->plan, part).size[2];
+    return job->is_whole ? layers : surface_held_most(job->thickness, layers);
 }
 
 /* Do parts take turns in one workspace? Labels always do: they may be thousands. */
@@ -118,24 +80,18 @@ static bool takes_turns(const surface_job *job)
     return job->plan->labels || !job->is_whole;
 }
 
-/* The part's share of the slab at work. A pad belongs to the slab of the layer beside it. */
+/* The part's share of the slab at work. */
 static workspace workspace_cut(const surface_job *job, const surface_part *part, vk_arena *arena)
 {
-    uint64_t pad = pad_below(job, part), layers = layers_of(job, part);
-    uint64_t first = part->box.first[2];
-    uint64_t own_first =
-        job->own_first <= own_first_of(part) ? part->before : job->own_first - first + pad;
-    uint64_t own_end =
-        job->own_end >= own_end_of(job, part) ? layers - part->after : job->own_end - first + pad;
+    surface_space of_part = surface_space_of(job->plan, part);
     /* Edges along x and y need the cells before them, where some may be missing. */
-    uint64_t from = job->may_miss && own_first > 0 ? own_first - 1 : own_first;
-    uint64_t to = TML_MIN_OF(own_end + 2, layers);
+    surface_slab cut = surface_slab_of(&of_part, job->own_first, job->own_end, job->may_miss);
     workspace space;
-    workspace_take(job, part, to - from, arena, &space);
-    bool pad_low = pad && from == 0, pad_high = pad_above(job, part) && to == layers;
-    space.slab = SURFACE_SLAB((uint32_t)(own_first - from), (uint32_t)(to - own_end),
-                              (uint32_t)pad_low, (uint32_t)pad_high);
-    space.first_z = first + from - (pad && !pad_low ? 1 : 0);
+    workspace_take(job, part, cut.to - cut.from, arena, &space);
+    space.slab =
+        SURFACE_SLAB((uint32_t)(cut.own_first - cut.from), (uint32_t)(cut.to - cut.own_end),
+                     (uint32_t)cut.pad_low, (uint32_t)cut.pad_high);
+    space.first_z = cut.z_first;
     return space;
 }
 
@@ -153,8 +109,8 @@ workspace surface_workspace(const surface_job *job, uint32_t part)
 
 void surface_source_place(const surface_job *job, surface_source *source, uint32_t copy)
 {
-    source->first = job->own_first - (job->own_first > 0 ? 1 : 0);
-    source->end = TML_MIN_OF(job->own_end + 2, job->plan->dims[2]);
+    source->first = surface_held_first(job->own_first);
+    source->end = surface_held_end(job->own_end, job->plan->dims[2]);
     source->at = source->copies[copy] - source->first * source->slice;
 }
 
@@ -172,7 +128,7 @@ static void source_take(const surface_job *job, const tml_slot *slot, bool is_fi
     }
     out->held_first = job->plan->held_first;
     out->host = slot ? vk_slot_host(slot) : NULL;
-    uint64_t layers = TML_MIN_OF(job->thickness + MORE_LAYERS, dims[2]);
+    uint64_t layers = surface_held_most(job->thickness, dims[2]);
     out->copies[0] = out->copies[1] = vk_take(arena, layers, out->slice);
     if (slot && !job->is_whole)
         out->copies[1] = vk_take(arena, layers, out->slice);
@@ -186,13 +142,13 @@ static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t t
 {
     surface_job job = {.tml = tml,
                        .plan = plan,
-                       .may_miss = may_miss_samples(plan),
+                       .may_miss = surface_may_miss(plan),
                        .is_whole = thickness == 0,
                        .z_first = UINT64_MAX};
     for (uint32_t p = 0; p < plan->part_count; p++) {
-        const surface_part *part = &plan->parts[p];
-        job.z_first = TML_MIN_OF(job.z_first, own_first_of(part));
-        job.z_end = TML_MAX_OF(job.z_end, own_end_of(&job, part));
+        surface_space of_part = surface_space_of(plan, &plan->parts[p]);
+        job.z_first = TML_MIN_OF(job.z_first, of_part.z_first);
+        job.z_end = TML_MAX_OF(job.z_end, of_part.z_end);
     }
     job.z_first = TML_MIN_OF(job.z_first, job.z_end);
     job.thickness = thickness ? thickness : job.z_end - job.z_first;
