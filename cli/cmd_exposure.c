@@ -395,7 +395,7 @@ static double middle_grey(const run *r, const measured *f)
 
 static int save_plot(run *r, const measured *f, const char *path)
 {
-    tml_histogram h = picture_histogram(&f->stats);
+    tml_value_histogram h = picture_histogram(&f->stats);
     char y_label[64], low[32], high[32];
     bool is_clipped = r->args->clip.count > 0 && f->stats.log_weight > 0;
     double keep_low = is_clipped ? (double)f->state[TML_EXPOSURE_LOW] : NAN;
@@ -545,7 +545,7 @@ static void print_frame(const run *r, const measured *f)
     static const char *const stages[] = {"load", "measure", "tone map", "save"};
     char text[TEXT_SIZE], spark[4 * COLUMNS + 1], path[PATH_SIZE];
     bool ascii = r->args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    const tml_histogram h = picture_histogram(&f->stats);
+    const tml_value_histogram h = picture_histogram(&f->stats);
     printf("%s\n", text_file_name(f->path));
     text_label("picture");
     printf("%s\n", f->picture);

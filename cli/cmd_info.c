@@ -38,7 +38,7 @@ static double to_physical(const tml_volume *v, double sample)
 }
 
 /* A negative slope turns the range round. */
-static void physical_range(const tml_volume *v, const tml_histogram *h, double *lower,
+static void physical_range(const tml_volume *v, const tml_value_histogram *h, double *lower,
                            double *upper)
 {
     double a = to_physical(v, h->lower), b = to_physical(v, h->upper);
@@ -54,7 +54,7 @@ static bool is_identity(const double m[9])
     return true;
 }
 
-static void print_volume(const input *in, uint64_t frame, const tml_histogram *h, bool ascii)
+static void print_volume(const input *in, uint64_t frame, const tml_value_histogram *h, bool ascii)
 {
     const tml_volume *v = &in->volume;
     const double *d = v->grid.direction;
@@ -108,10 +108,10 @@ static void print_volume(const input *in, uint64_t frame, const tml_histogram *h
     text_label("histogram");
     printf("|%s|\n", spark);
     text_label("isovalue");
-    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, tml_histogram_otsu(h)));
+    printf("%.6g (suggested by Otsu's method)\n", to_physical(v, tml_value_histogram_otsu(h)));
 }
 
-static void json_volume(json *j, const input *in, uint64_t frame, const tml_histogram *h)
+static void json_volume(json *j, const input *in, uint64_t frame, const tml_value_histogram *h)
 {
     const tml_volume *v = &in->volume;
     double lower, upper;
@@ -137,7 +137,7 @@ static void json_volume(json *j, const input *in, uint64_t frame, const tml_hist
     json_number(j, "mean", to_physical(v, h->mean));
     json_count(j, "nans", h->nans);
     json_count(j, "infinities", h->infinities);
-    json_number(j, "suggested_iso", to_physical(v, tml_histogram_otsu(h)));
+    json_number(j, "suggested_iso", to_physical(v, tml_value_histogram_otsu(h)));
     json_open(j, "histogram", '{');
     json_number(j, "first", to_physical(v, h->first));
     json_number(j, "step", v->slope * h->step);
@@ -150,9 +150,9 @@ static void json_volume(json *j, const input *in, uint64_t frame, const tml_hist
 
 static int describe_volume(tml_context *tml, const input *in, const info_args *args)
 {
-    tml_histogram h;
+    tml_value_histogram h;
     const tml_volume *v = &in->volume;
-    tml_status status = tml_histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
+    tml_status status = tml_value_histogram_make(tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
         return cli_fail("info", tml, status);
     progress_clear();
@@ -166,7 +166,7 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
         print_volume(in, args->input.frame, &h,
                      args->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     }
-    tml_histogram_free(tml, &h);
+    tml_value_histogram_free(tml, &h);
     return CLI_OK;
 }
 
@@ -291,7 +291,7 @@ static void print_picture(const char *path, const tml_picture *p, const tml_imag
                           bool ascii)
 {
     char text[TEXT_SIZE], spark[4 * SPARK_COLUMNS + 1];
-    const tml_histogram h = picture_histogram(stats);
+    const tml_value_histogram h = picture_histogram(stats);
     printf("%s: picture\n", text_file_name(path));
     text_label("pixels");
     printf("%s, ", picture_describe(p, text));

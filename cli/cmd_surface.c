@@ -272,14 +272,15 @@ static int choose_isovalues(run *r)
     r->summary.origin = "given";
     r->desc.iso = r->isovalues[0];
     if (iso->count == 0) {
-        tml_histogram h;
+        tml_value_histogram h;
         double start = cli_now();
-        tml_status status = tml_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+        tml_status status =
+            tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
         if (status != TML_OK)
             return fail(r, status);
         bool is_empty = h.lower > h.upper;
-        r->isovalues[0] = tml_histogram_otsu(&h);
-        tml_histogram_free(r->tml, &h);
+        r->isovalues[0] = tml_value_histogram_otsu(&h);
+        tml_value_histogram_free(r->tml, &h);
         if (is_empty)
             return refuse_no_number(r);
         r->summary.origin = "Otsu's method";
@@ -408,7 +409,7 @@ static void count_cells(run *r)
 static int explain_empty(run *r)
 {
     const tml_volume *v = &r->in.volume;
-    tml_histogram h;
+    tml_value_histogram h;
     if (r->summary.cells == 0)
         return cli_error("surface",
                          "%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
@@ -418,17 +419,18 @@ static int explain_empty(run *r)
     if (r->in.is_points || r->args->labels.all || r->args->labels.count)
         return cli_error("surface", "the surface is empty, nothing was written; choose other "
                                     "values (" CLI_PROGRAM " info shows what the file holds)");
-    tml_status status = tml_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+    tml_status status =
+        tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
     if (status != TML_OK)
         return fail(r, status);
     static const tml_region whole;
     if (h.lower > h.upper) {
-        tml_histogram_free(r->tml, &h);
+        tml_value_histogram_free(r->tml, &h);
         return refuse_no_number(r);
     }
     bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
     double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
-    tml_histogram_free(r->tml, &h);
+    tml_value_histogram_free(r->tml, &h);
     return cli_error("surface",
                      "the surface is empty, nothing was written; the values run from %g to %g, "
                      "so choose --iso between them%s",

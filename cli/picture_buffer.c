@@ -62,17 +62,17 @@ tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *o
     return TML_OK;
 }
 
-tml_histogram picture_histogram(const tml_image_stats *stats)
+tml_value_histogram picture_histogram(const tml_image_stats *stats)
 {
-    return (tml_histogram){.lower = stats->min,
-                           .upper = stats->max,
-                           .mean = stats->mean,
-                           .first = stats->histogram_low + stats->bin_width / 2,
-                           .step = stats->bin_width,
-                           .bin_count = TML_HISTOGRAM_BINS,
-                           .bins = (uint64_t *)(uintptr_t)stats->histogram, /* only read */
-                           .nans = stats->nan,
-                           .infinities = stats->infinite};
+    return (tml_value_histogram){.lower = stats->min,
+                                 .upper = stats->max,
+                                 .mean = stats->mean,
+                                 .first = stats->histogram_low + stats->bin_width / 2,
+                                 .step = stats->bin_width,
+                                 .bin_count = TML_HISTOGRAM_BINS,
+                                 .bins = (uint64_t *)(uintptr_t)stats->histogram, /* only read */
+                                 .nans = stats->nan,
+                                 .infinities = stats->infinite};
 }
 
 char *picture_describe(const tml_picture *p, char *text)

@@ -24,7 +24,7 @@ tml_status picture_read(tml_context *tml, const tml_image *image, tml_picture *o
 
 /* What a picture's statistics counted, as a histogram of log2 luminance. Its bins are the statistics' own:
  * not to be freed. */
-tml_histogram picture_histogram(const tml_image_stats *stats);
+tml_value_histogram picture_histogram(const tml_image_stats *stats);
 
 /* "1024 x 512, 3 x f32, Radiance" into text (TEXT_SIZE bytes); returns it. */
 char *picture_describe(const tml_picture *picture, char *text);

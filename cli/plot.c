@@ -202,7 +202,7 @@ static void draw_text(canvas *to, double x, double y, double unit, bool turned, 
 
 typedef struct plot {
     canvas to;
-    const tml_histogram *h;
+    const tml_value_histogram *h;
     uint32_t first, last; /* bins that are shown */
     double total, most;   /* of the weight; and the top of the vertical axis, in percent */
     double top;           /* of the frame */
@@ -234,7 +234,7 @@ static double nice_step(double range, int steps)
 
 static void choose_range(plot *p)
 {
-    const tml_histogram *h = p->h;
+    const tml_value_histogram *h = p->h;
     uint64_t largest = 0;
     p->first = h->bin_count;
     p->last = 0;
@@ -287,7 +287,7 @@ static void draw_axes(plot *p, const plot_desc *desc)
 
 static void draw_bars(plot *p, const plot_desc *desc)
 {
-    const tml_histogram *h = p->h;
+    const tml_value_histogram *h = p->h;
     double gap = (WIDTH - LEFT - RIGHT) / (p->last - p->first + 1.0) > 4 ? 0.5 : 0;
     for (uint32_t i = p->first; i <= p->last && p->total > 0; i++) {
         double low = h->first + h->step * (i - 0.5), high = low + h->step;
@@ -366,7 +366,7 @@ static void draw(plot *p, const plot_desc *desc)
     draw_text(&p->to, LEFT, 14, 2.2, false, ink, desc->title);
 }
 
-tml_status plot_histogram(tml_context *tml, const char *path, const tml_histogram *h,
+tml_status plot_histogram(tml_context *tml, const char *path, const tml_value_histogram *h,
                           const plot_desc *desc)
 {
     size_t size = (size_t)WIDTH * HEIGHT * PIXEL;

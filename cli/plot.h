@@ -18,7 +18,7 @@ typedef struct plot_desc {
 
 /* Writes a PNG of 1000 x 560 pixels: shares of the total in percent over the bins that are not empty. Errors:
  * OUT_OF_MEMORY, those of tml_png_save. */
-tml_status plot_histogram(tml_context *tml, const char *path, const tml_histogram *h,
+tml_status plot_histogram(tml_context *tml, const char *path, const tml_value_histogram *h,
                           const plot_desc *desc);
 
 #endif

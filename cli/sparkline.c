@@ -4,7 +4,7 @@
 
 #include "sparkline.h"
 
-void histogram_sparkline(const tml_histogram *h, uint32_t columns, bool ascii, char *out)
+void histogram_sparkline(const tml_value_histogram *h, uint32_t columns, bool ascii, char *out)
 {
     static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                          "\u2585", "\u2586", "\u2587", "\u2588"};

@@ -151,13 +151,13 @@ static void load_volume(fault_run *r, const char *relative)
         FAULT_CHECK(volume.data == NULL);
     fault_hash(r, volume.data, volume.size);
     if (r->status == TML_OK) {
-        tml_histogram histogram;
-        FAULT_DO(r, tml_histogram_make(r->tml, volume.data, volume.type,
-                                       volume.size / tml_type_size(volume.type), &histogram));
+        tml_value_histogram histogram;
+        FAULT_DO(r, tml_value_histogram_make(r->tml, volume.data, volume.type,
+                                             volume.size / tml_type_size(volume.type), &histogram));
         FAULT_CHECK(r->status == TML_OK || histogram.bins == NULL);
         if (r->status == TML_OK) {
             fault_hash(r, histogram.bins, histogram.bin_count * sizeof *histogram.bins);
-            tml_histogram_free(r->tml, &histogram);
+            tml_value_histogram_free(r->tml, &histogram);
         }
     }
     tml_volume_free(r->tml, &volume);

@@ -61,30 +61,30 @@ TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
 TML_API const char *tml_volume_format(tml_context *tml, const char *path);
 
 /* How often which values are among samples. */
-typedef struct tml_histogram {
+typedef struct tml_value_histogram {
     double lower, upper; /* of the finite samples; lower > upper when there are none */
     double mean;         /* of the finite samples; NaN when there are none */
     double first;        /* centre of bins[0] */
     double step;         /* distance of two bins' centres */
     uint32_t bin_count;
-    uint64_t *bins;            /* from the context; released by tml_histogram_free */
+    uint64_t *bins;            /* from the context; released by tml_value_histogram_free */
     uint64_t nans, infinities; /* samples that are in no bin */
-} tml_histogram;
+} tml_value_histogram;
 
 /* Counts count samples at data, in host memory, of a scalar type, a volume's for instance. Types of 8 and
  * 16 bits other than f16 get a bin for each value and are exact, the others 4096 bins over their
  * range. Runs on the context's threads and is the same for any number of them. Release the result
- * with tml_histogram_free. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; *out is zeroed then. */
-TML_API TML_MUST_CHECK tml_status tml_histogram_make(tml_context *tml, const void *data,
-                                                     tml_type type, uint64_t count,
-                                                     tml_histogram *out);
-TML_API void tml_histogram_free(tml_context *tml, tml_histogram *histogram);
+ * with tml_value_histogram_free. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; *out is zeroed then. */
+TML_API TML_MUST_CHECK tml_status tml_value_histogram_make(tml_context *tml, const void *data,
+                                                           tml_type type, uint64_t count,
+                                                           tml_value_histogram *out);
+TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *histogram);
 
 /* The value that best divides the samples into a low and a high class, which is a good first
  * isovalue: the greatest variance between the classes; in the middle where several do. lower where
  * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
  * 1979. */
-TML_API double tml_histogram_otsu(const tml_histogram *histogram);
+TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
 /* Writes NRRD (.nrrd, raw encoding), NPY (.npy) or headerless .raw, by the name's ending. */
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);

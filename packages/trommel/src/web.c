@@ -895,15 +895,15 @@ EMSCRIPTEN_KEEPALIVE int web_suggest_iso(tml_context *tml)
     const web_request *r = &request;
     tml_type type = type_of(r->type);
     uint64_t each = type != TML_TYPE_NONE ? tml_type_size(type) : 1;
-    tml_histogram histogram;
+    tml_value_histogram histogram;
     tml_status status =
-        tml_histogram_make(tml, pointer(r->data), type, (uint64_t)r->size / each, &histogram);
+        tml_value_histogram_make(tml, pointer(r->data), type, (uint64_t)r->size / each, &histogram);
     if (status != TML_OK)
         return status;
-    reply.iso = tml_histogram_otsu(&histogram);
+    reply.iso = tml_value_histogram_otsu(&histogram);
     reply.min = histogram.lower;
     reply.max = histogram.upper;
-    tml_histogram_free(tml, &histogram);
+    tml_value_histogram_free(tml, &histogram);
     return TML_OK;
 }
 

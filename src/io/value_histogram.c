@@ -19,7 +19,7 @@ typedef struct histogram_job {
     const void *data;
     tml_type type;
     uint64_t count;
-    tml_histogram *h;
+    tml_value_histogram *h;
     uint64_t *bins; /* PARTS rows of bin_count */
     part_range ranges[PARTS];
 } histogram_job;
@@ -70,7 +70,7 @@ LOOP_TYPES(RANGE_LOOP)
 
 #define BIN_LOOP(name, ctype, read)                                                                \
     static void bin_##name(const void *data, uint64_t first, uint64_t last,                        \
-                           const tml_histogram *h, uint64_t *bins)                                 \
+                           const tml_value_histogram *h, uint64_t *bins)                           \
     {                                                                                              \
         const ctype *samples = data;                                                               \
         double scale = h->step > 0 ? 1 / h->step : 0, most = h->bin_count - 1;                     \
@@ -90,7 +90,7 @@ LOOP_TYPES(BIN_LOOP)
 static void (*const range_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t,
                                                  part_range *) = {LOOP_TYPES(RANGE_ENTRY)};
 static void (*const bin_loops[TML_SCALAR_END])(const void *, uint64_t, uint64_t,
-                                               const tml_histogram *,
+                                               const tml_value_histogram *,
                                                uint64_t *) = {LOOP_TYPES(BIN_ENTRY)};
 
 static void find_part_range(void *argument, uint32_t part)
@@ -108,7 +108,7 @@ static void fill_part_bins(void *argument, uint32_t part)
                          job->bins + (size_t)part * job->h->bin_count);
 }
 
-static void merge_ranges(const histogram_job *job, tml_histogram *h)
+static void merge_ranges(const histogram_job *job, tml_value_histogram *h)
 {
     double sum = 0;
     h->lower = INFINITY;
@@ -123,16 +123,16 @@ static void merge_ranges(const histogram_job *job, tml_histogram *h)
     h->mean = sum / (double)(job->count - h->nans - h->infinities);
 }
 
-tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type, uint64_t count,
-                              tml_histogram *out)
+tml_status tml_value_histogram_make(tml_context *tml, const void *data, tml_type type,
+                                    uint64_t count, tml_value_histogram *out)
 {
     if (!out || (!data && count > 0))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_histogram_make: %s is NULL",
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_value_histogram_make: %s is NULL",
                          out ? "data" : "out");
     memset(out, 0, sizeof *out);
     if (type <= TML_TYPE_NONE || type >= TML_SCALAR_END || !range_loops[type])
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_histogram_make: type is %s, needs a scalar type",
+                         "tml_value_histogram_make: type is %s, needs a scalar type",
                          tml_type_name(type));
     histogram_job job = {.data = data, .type = type, .count = count, .h = out};
     tml_parallel_for(tml, PARTS, find_part_range, &job);
@@ -152,9 +152,9 @@ tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type,
     job.bins = tml_alloc(tml, PARTS * size);
     if (!out->bins || !job.bins) {
         tml_free(tml, job.bins, PARTS * size);
-        tml_histogram_free(tml, out);
+        tml_value_histogram_free(tml, out);
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_histogram_make: no memory for %zu bytes", PARTS * size);
+                         "tml_value_histogram_make: no memory for %zu bytes", PARTS * size);
     }
     memset(job.bins, 0, PARTS * size);
     memset(out->bins, 0, size);
@@ -165,13 +165,13 @@ tml_status tml_histogram_make(tml_context *tml, const void *data, tml_type type,
     return TML_OK;
 }
 
-void tml_histogram_free(tml_context *tml, tml_histogram *h)
+void tml_value_histogram_free(tml_context *tml, tml_value_histogram *h)
 {
     tml_free(tml, h->bins, (size_t)h->bin_count * sizeof *h->bins);
     memset(h, 0, sizeof *h);
 }
 
-double tml_histogram_otsu(const tml_histogram *h)
+double tml_value_histogram_otsu(const tml_value_histogram *h)
 {
     double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;
     uint32_t best_first = 0, best_last = 0;
