@@ -42,6 +42,7 @@ typedef enum call_kind {
     /* What may be recorded: */
     CALL_MAP_STREAM,
     CALL_REDUCE,
+    CALL_HISTOGRAM,
     CALL_SCAN,
     CALL_COMPACT,
     CALL_PARTITION,
@@ -75,6 +76,7 @@ static const char *const call_names[CALL_KINDS] = {"open",
                                                    "surface",
                                                    "map_stream",
                                                    "reduce",
+                                                   "histogram",
                                                    "scan",
                                                    "compact",
                                                    "partition",
@@ -817,6 +819,21 @@ static inline void model_surface(const operands *o, const call *c)
         tml_buffer_destroy(o->reference, made[i]);
 }
 
+static inline void model_histogram(const operands *o, const call *c)
+{
+    const array *in = o->at[AT_IN];
+    array *out = o->at[AT_OUT];
+    uint32_t bins = c->dims[0], *counts = (uint32_t *)(void *)out->mirror;
+    memset(counts, 0, bins * sizeof *counts);
+    for (uint64_t i = 0, n = model_length(o, c, in->count); i < n; i++) {
+        uint64_t bin = load(in->type, in->mirror, i).integer;
+        if (c->options & OPTION_KERNEL)
+            bin = random_up_to_3((uint32_t)bin);
+        if (bin < bins)
+            counts[bin]++;
+    }
+}
+
 /* Does to the mirrors what a call must do to the buffers. */
 static inline void model_run(const operands *o, const call *c)
 {
@@ -836,6 +853,9 @@ static inline void model_run(const operands *o, const call *c)
         break;
     case CALL_REDUCE:
         model_fold((tml_fold)c->fold, in, 0, model_length(o, c, in->count), o->at[AT_OUT], 0);
+        break;
+    case CALL_HISTOGRAM:
+        model_histogram(o, c);
         break;
     case CALL_SCAN:
         model_scan_part(c->options & OPTION_INCLUSIVE, in, 0, model_length(o, c, in->count),

@@ -724,6 +724,19 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         *size = tml_reduce_scratch_size(tml, &d);
         return TML_OK;
     }
+    case CALL_HISTOGRAM: {
+        const tml_histogram_desc d = {.kernel = by_kernel ? TML_USE(random_up_to_3) : NULL,
+                                      .params = params,
+                                      .in = {in[0]},
+                                      .length = length,
+                                      .bins = c->dims[0],
+                                      .out = out[0],
+                                      .scratch = scratch};
+        if (!size)
+            return tml_histogram(tml, &d);
+        *size = tml_histogram_scratch_size(tml, &d);
+        return TML_OK;
+    }
     case CALL_SCAN: {
         const tml_scan_desc d = {.in = in[0],
                                  .length = length,

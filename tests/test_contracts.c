@@ -76,6 +76,7 @@ typedef struct field {
 typedef union any_desc {
     tml_map_desc map;
     tml_reduce_desc reduce;
+    tml_histogram_desc histogram;
     tml_scan_desc scan;
     tml_compact_desc compact;
     tml_expand_desc expand;
@@ -98,6 +99,7 @@ typedef struct operation {
     }
 RUN(map, map)
 RUN(reduce, reduce)
+RUN(histogram, histogram)
 RUN(scan, scan)
 RUN(compact, compact)
 RUN(partition, compact)
@@ -196,6 +198,17 @@ static operation operations[] = {
       IN(reduce_segments.offsets, "offsets", U32, ELEMENTS, NULL),
       OUT(reduce_segments.out, "out", U32, ELEMENTS),
       OUT(reduce_segments.scratch, "scratch", U8, SCRATCH)}},
+    {"histogram",
+     run_histogram,
+     {{0}},
+     {IN(histogram.in[0], "in[0]", U32, ELEMENTS, NULL),
+      IN(histogram.length.device, "length.device", U32, 1, NULL),
+      OUT(histogram.out, "out", U32, ELEMENTS), OUT(histogram.scratch, "scratch", U8, SCRATCH)}},
+    {"histogram by a kernel",
+     run_histogram,
+     {{0}},
+     {IN(histogram.in[0], "in[0]", U32, ELEMENTS, NULL), OUT(histogram.out, "out", U32, ELEMENTS),
+      OUT(histogram.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan_segments,
      {{0}},
@@ -253,6 +266,7 @@ static void check_overlaps(tml_context *tml, const tml_device_info *info)
     operations[3].desc.compact.keep.kernel = TML_USE(is_odd);
     operations[7].desc.expand.emit_kernel = TML_USE(emitted);
     operations[8].desc.expand.count_kernel = TML_USE(one_or_two);
+    operations[12].desc.histogram.kernel = TML_USE(one_or_two);
     for (size_t o = 0; o < COUNT_OF(operations); o++) {
         const operation *op = &operations[o];
         any_desc base = op->desc;
@@ -311,6 +325,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_map, (tml, &map), "desc.kernel")                                                         \
     X(tml_reduce, (NULL, &reduce), "tml")                                                          \
     X(tml_reduce, (tml, NULL), "desc")                                                             \
+    X(tml_histogram, (NULL, &histogram), "tml")                                                    \
+    X(tml_histogram, (tml, NULL), "desc")                                                          \
     X(tml_scan, (NULL, &scan), "tml")                                                              \
     X(tml_scan, (tml, NULL), "desc")                                                               \
     X(tml_compact, (NULL, &compact), "tml")                                                        \
@@ -431,6 +447,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
 #define REFUSED_SIZES(X)                                                                           \
     X(tml_map_scratch_size, &map)                                                                  \
     X(tml_reduce_scratch_size, &reduce)                                                            \
+    X(tml_histogram_scratch_size, &histogram)                                                      \
     X(tml_scan_scratch_size, &scan)                                                                \
     X(tml_compact_scratch_size, &compact)                                                          \
     X(tml_partition_scratch_size, &compact)                                                        \
@@ -464,6 +481,7 @@ TEST(null_is_refused_by_every_call)
     void *memory;
     const tml_map_desc map = {0};
     const tml_reduce_desc reduce = {0};
+    const tml_histogram_desc histogram = {.bins = 1};
     const tml_scan_desc scan = {0};
     const tml_compact_desc compact = {0};
     const tml_expand_desc expand = {0};

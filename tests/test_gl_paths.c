@@ -531,12 +531,15 @@ static void check_lacks(const pair *p)
     float point[3] = {0, 0, 0};
     twins in = make(p, TML_F32, 3, point), out = make_output(p, TML_F32, 64);
     twins count = make_output(p, TML_U32, 1);
+    twins bins = make(p, TML_U8, 3, (uint8_t[]){0, 0, 0});
     twins points = make(p, TML_VEC(TML_F32, 3), 1, point);
     const tml_field_desc field = {
         .points = points.gl, .radius = 1, .grid = {.dims = {4, 4, 4}, .spacing = {1, 1, 1}}};
     check_refusal(p, tml_field(p->gl, &field, out.gl), "tml_field", "no fields");
     check_refusal(p, tml_scan(p->gl, &(tml_scan_desc){.in = in.gl, .out = out.gl}), "tml_scan",
                   "no scans");
+    const tml_histogram_desc histogram = {.in = {bins.gl}, .out = count.gl};
+    check_refusal(p, tml_histogram(p->gl, &histogram), "tml_histogram", "no histograms");
     tml_compact_desc compact = {.keep = {.kernel = TML_USE(is_positive), .in = {in.gl}},
                                 .payloads = {{in.gl, out.gl}},
                                 .method = TML_METHOD_BITONIC};

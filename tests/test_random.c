@@ -336,6 +336,17 @@ static void make_reduce(generator *g, call *c)
     choose_scratch(g, c);
 }
 
+static void make_histogram(generator *g, call *c)
+{
+    static const uint16_t bins[] = {1, 4, 16, 17, 255, 256, 300, 1025, 5000};
+    c->options |= chance(g, 30) ? OPTION_KERNEL : 0;
+    c->dims[0] = bins[below(g, COUNT_OF(bins))];
+    c->at[AT_IN] = want_any(g, c->context, uint_types, chance(g, 60) ? STYLE_SMALL : any_style(g));
+    choose_length(g, c, g->arrays[c->at[AT_IN]].count);
+    c->at[AT_OUT] = want_out(g, c->context, TML_U32, c->dims[0]);
+    choose_scratch(g, c);
+}
+
 static void make_scan(generator *g, call *c)
 {
     choose_method(g, c);
@@ -517,6 +528,7 @@ static call make_operation(generator *g, uint8_t context)
     } operations[] = {
         {CALL_MAP_STREAM, 8, make_map},
         {CALL_REDUCE, 10, make_reduce},
+        {CALL_HISTOGRAM, 6, make_histogram},
         {CALL_SCAN, 18, make_scan},
         {CALL_COMPACT, 20, make_compact},
         {CALL_PARTITION, 10, make_compact},

@@ -321,6 +321,10 @@ TML_KERNEL(uint, count_itself, (uint x), { return x; })
 TML_KERNEL(uint, count_gathered, (uint x, tml_words w), { return tml_word(w, x); })
 TML_KERNEL(uvec2, emit_gathered, (uint x, tml_words w, tml_index s, tml_rank k),
            { return UVEC2(tml_word(w, (x + k) & 1023u), U(s) * 3u + k); })
+TML_KERNEL(uint, bin_digit, (uint x, tml_params p), { return (x >> p.u[1]) & (p.u[2] - 1u); })
+TML_KERNEL(uint, bin_gathered, (uint x, tml_words w, tml_index i),
+           { return tml_word(w, (x + U(i)) & 1023u); })
+TML_KERNEL(uint, bin_position, (tml_index i, tml_params p), { return U(i) % p.u[2]; })
 TML_KERNEL(uint, emit_code, (uint x, tml_rank k), { return x * 4096u + k; })
 /* Nothing to fuse into a multiply-add, which GPUs may do. */
 TML_KERNEL(float, emit_mixed, (uint x, float y, tml_index s, tml_rank k),
@@ -744,6 +748,105 @@ static const case_op reduce_op = {"reduce",
                                   numbers_are_sensible,
                                   reduce_test,
                                   reduce_perf};
+
+/* ---- histogram ------------------------------------------------------------------------------- */
+
+#define BIN_SOURCES "u8 u16 u32 digit gathered position"
+
+/* Draws of OpenGL ES look at each element once for every 16 bins. */
+static bool histogram_is_sensible(const case_run *c)
+{
+    return choose_count(c) * case_number(c, "bins") < (uint64_t)5 << 30;
+}
+
+/* Bins of n elements: most below bins, by a distribution's name. */
+static void fill_bins(case_run *c, tml_type type, void *out, uint64_t n, uint64_t bins)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t x = case_random(c) >> 32;
+        uint64_t bin = case_is(c, "data", "one")      ? bins / 2
+                       : case_is(c, "data", "last")   ? bins - 1
+                       : case_is(c, "data", "past")   ? bins + x % 3 * (bins / 2)
+                       : case_is(c, "data", "runs")   ? i / 97 % bins
+                       : case_is(c, "data", "any")    ? x
+                       : case_is(c, "data", "skewed") ? (x & 0xffff) * (x >> 16) * bins >> 32
+                                                      : x % bins;
+        memcpy((uint8_t *)out + i * tml_type_size(type), &bin, tml_type_size(type));
+    }
+}
+
+static void histogram_test(case_run *c)
+{
+    const char *from = case_text(c, "from");
+    bool is_digit = strcmp(from, "digit") == 0, is_gathered = strcmp(from, "gathered") == 0;
+    bool is_position = strcmp(from, "position") == 0;
+    uint64_t bound = choose_count(c), bins = case_number(c, "bins");
+    uint64_t room = case_is(c, "room", "more") ? bins + 3 : bins, in_bin = 0;
+    tml_histogram_desc desc = {.params.u = {0, 3, (uint32_t)bins, 0}};
+    uint64_t n = choose_length(c, bound, &desc.length);
+    if (room != bins)
+        desc.bins = (uint32_t)bins;
+    tml_type type = is_digit || is_gathered || is_position ? TML_U32 : tml_type_from_name(from);
+    case_array *in = case_array_new(c, type, bound);
+    fill_bins(c, type, in->data, bound, bins);
+    uint32_t words[1024], *expected = calloc(bins, sizeof *expected);
+    if (!expected)
+        abort();
+    for (uint32_t w = 0; w < 1024; w++)
+        words[w] = (uint32_t)(w * 7 % bins);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t x = load(type, in->data, i).integer;
+        in_bin = is_digit      ? bin_digit((uint32_t)x, desc.params)
+                 : is_gathered ? bin_gathered((uint32_t)x, words, i)
+                 : is_position ? bin_position(i, desc.params)
+                               : x;
+        if (in_bin < bins)
+            expected[in_bin]++;
+    }
+    desc.kernel = is_digit      ? TML_USE(bin_digit)
+                  : is_gathered ? TML_USE(bin_gathered)
+                  : is_position ? TML_USE(bin_position)
+                                : NULL;
+    if (is_position && !desc.length.exact)
+        desc.length.count = bound;
+    else
+        desc.in[0] = case_input(c, in, type, bound);
+    if (is_position)
+        desc.in[0] = (tml_buffer){0, 0};
+    if (is_gathered) {
+        case_array *table = case_array_new(c, TML_U32, 1024);
+        memcpy(table->data, words, sizeof words);
+        desc.in[1] = case_input(c, table, TML_U32, 1024);
+    }
+    case_array *out = case_output(c, TML_U32, room);
+    desc.out = handle(out);
+    c->bytes = n * tml_type_size(type);
+    tml_status status = TML_OK;
+    for (case_start(c); case_again(c);)
+        status = tml_histogram(c->tml, &desc);
+    if (c->result == CASE_PASSED && case_call(c, status))
+        case_check(c, "out", out, expected, bins * sizeof *expected);
+    free(expected);
+}
+
+static const char *const histogram_perf[] = {"histogram(count=67108864,from=u8)",
+                                             "histogram(count=67108864,from=u32)",
+                                             "histogram(count=67108864,from=u32,data=one)",
+                                             "histogram(count=67108864,from=digit)",
+                                             "histogram(count=16777216,from=u16,bins=65536)",
+                                             NULL};
+static const case_op histogram_op = {
+    "histogram",
+    {{"count", SEAMS " 65535 65536", true},
+     {"from", BIN_SOURCES, false},
+     {"bins", "256 1 2 15 16 17 255 257 1024 1025 4096 4097 65536", true},
+     {"data", "uniform one last past runs any skewed", false},
+     {"room", "exact more", false},
+     {"length", LENGTHS, false},
+     {"threads", THREADS, true}},
+    histogram_is_sensible,
+    histogram_test,
+    histogram_perf};
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
@@ -1588,8 +1691,8 @@ static const case_op scan_segments_op = {"scan_segments",
                                          scan_segments_perf};
 
 static const case_op *const stream_ops[] = {
-    &map_op,    &reduce_op,          &scan_op,          &compact_op, &partition_op, &expand_op,
-    &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
+    &map_op,    &reduce_op, &histogram_op,       &scan_op,          &compact_op, &partition_op,
+    &expand_op, &unique_op, &reduce_segments_op, &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */
 

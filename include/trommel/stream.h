@@ -1,4 +1,5 @@
-/* Streams: map, reduce, scan, compact, partition, expand, unique, segmented reduce and scan.
+/* Streams: map, reduce, histogram, scan, compact, partition, expand, unique, segmented reduce and
+ * scan.
  *
  * Common to all operations
  *   length   how many elements go in: count, or where that is 0 all of the first input.
@@ -118,6 +119,34 @@ typedef struct tml_reduce_desc {
 } tml_reduce_desc;
 TML_API TML_MUST_CHECK tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc);
 TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc);
+
+/* ---- histogram ------------------------------------------------------------------------------- */
+
+enum { TML_MAX_BINS = 65536 };
+
+/* out[b] = how many elements are in bin b.
+ * kernel  optional: the bin of an element (result uint); its array parameters take in[] in order.
+ *         Without it in[0] holds bins: u8, u16 or u32. Of a kernel that takes no elements length.count
+ *         says how many there are.
+ * bins    1 to TML_MAX_BINS; 0: as many as out has elements. An element whose bin is not below bins
+ *         is counted nowhere.
+ * out     bins elements of u32, which the call sets and does not add to. The length's bound must be
+ *         below 2^32, so that no count can overflow; longer streams are counted in parts.
+ * The counts are exact on every engine. Time: on the CPU and on Vulkan each element is read once, and
+ * up to 4096 bins are counted in fast memory; OpenGL ES, where a shader cannot store at a place of its
+ * choice, reads each element once for every 16 bins.
+ * After: Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
+typedef struct tml_histogram_desc {
+    const tml_kernel *kernel;
+    tml_params params;
+    tml_buffer in[TML_MAX_INPUTS];
+    tml_length length;
+    uint32_t bins;
+    tml_buffer out;
+    tml_buffer scratch;
+} tml_histogram_desc;
+TML_API TML_MUST_CHECK tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc);
+TML_API size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc);
 
 /* ---- scan ----------------------------------------------------------------------------------- */
 

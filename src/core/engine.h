@@ -15,6 +15,7 @@ struct tml_vulkan_kernel;
 typedef enum tml_op {
     TML_OP_MAP,             /* tml_map_desc */
     TML_OP_REDUCE,          /* tml_reduce_desc */
+    TML_OP_HISTOGRAM,       /* tml_histogram_desc */
     TML_OP_SCAN,            /* tml_scan_desc */
     TML_OP_COMPACT,         /* tml_compact_desc */
     TML_OP_PARTITION,       /* tml_partition_desc */

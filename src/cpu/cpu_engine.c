@@ -140,6 +140,7 @@ const tml_engine tml_cpu_engine = {
         {
             [TML_OP_MAP] = &cpu_op_map,
             [TML_OP_REDUCE] = &cpu_op_reduce,
+            [TML_OP_HISTOGRAM] = &cpu_op_histogram,
             [TML_OP_SCAN] = &cpu_op_scan,
             [TML_OP_COMPACT] = &cpu_op_compact,
             [TML_OP_PARTITION] = &cpu_op_partition,

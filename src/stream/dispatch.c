@@ -221,6 +221,7 @@ tml_status stream_check_memory(tml_context *tml, const char *call, const stream_
 static const char *const op_words[TML_OP_COUNT] = {
     [TML_OP_MAP] = "no maps",
     [TML_OP_REDUCE] = "no reductions",
+    [TML_OP_HISTOGRAM] = "no histograms",
     [TML_OP_SCAN] = "no scans",
     [TML_OP_COMPACT] = "no compaction",
     [TML_OP_PARTITION] = "no partitions",
