@@ -131,6 +131,18 @@ ARG_ADDRESS(from)
 ARG_UINT(wide)
 ARGS_END(store_count_args)
 
+/* histogram.comp: adds to counts how many elements of a pass, u8, u16 or u32, are in each bin; each quads
+ * of 16 bytes an invocation. */
+#define HISTOGRAM_SHARED 4096u /* words of shared memory: all that every device has */
+ARGS_BEGIN(histogram_args)
+ARG_ADDRESS(in_at)
+ARG_ADDRESS(counts)
+ARG_ADDRESS(length_at)
+ARG_UINT(bound)
+ARG_UINT(bins)
+ARG_UINT(each)
+ARGS_END(histogram_args)
+
 /* ---- compact, partition, unique -------------------------------------------------------------- */
 
 /* Look-back's states: the ticket is word 0, tile t's state word STATES_FIRST + t. */

@@ -63,6 +63,7 @@ const tml_engine tml_vulkan_engine = {
         {
             [TML_OP_MAP] = &vk_op_map,
             [TML_OP_REDUCE] = &vk_op_reduce,
+            [TML_OP_HISTOGRAM] = &vk_op_histogram,
             [TML_OP_SCAN] = &vk_op_scan,
             [TML_OP_COMPACT] = &vk_op_compact,
             [TML_OP_PARTITION] = &vk_op_partition,

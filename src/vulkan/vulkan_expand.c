@@ -57,23 +57,7 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
         return TML_OK;
     }
     *out = (vk_expand_counts){made, sizeof(uint32_t)};
-    const tml_kernel *kernel = desc->count_kernel;
-    const vk_module *module;
-    tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
-    if (status != TML_OK)
-        return status;
-    map_args args = {.out_at = made, .length_at = pass->length, .bound = pass->bound};
-    vk_kernel_args(tml, kernel, &desc->params, desc->in, pass->first, args.in, &args.values,
-                   args.word_counts);
-    vk_dispatch_info info = {.module = module,
-                             .spec_count = VK_KERNEL_SPECS + 1,
-                             .args = &args,
-                             .args_size = sizeof args,
-                             .groups = pieces(pass->bound, MAP_ITEMS),
-                             .indirect = vk_pass_grid(pass, MAP_ITEMS)};
-    vk_kernel_specs(tml, kernel, desc->in, info.specs);
-    info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
-    return vk_dispatch(tml, &info);
+    return vk_map_pass(tml, desc->count_kernel, &desc->params, desc->in, pass, made, false);
 }
 
 static bool takes_rank(const tml_kernel *kernel)

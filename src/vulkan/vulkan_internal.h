@@ -90,6 +90,11 @@ void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
+/* Records kernel(...) of a pass's elements to out: tml_map's dispatch. */
+tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
+                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass, vk_address out,
+                       bool unordered);
+
 /* ---- shared steps of the operations ---------------------------------------------------------- */
 
 /* Scans count u32 values in place to exclusive sums, by blocks of blocks (vulkan_scan.c). total: 0,
@@ -103,7 +108,7 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
  * at its largest value. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
-extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_scan, vk_op_compact, vk_op_partition,
-    vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments;
+extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,
+    vk_op_partition, vk_op_expand, vk_op_unique, vk_op_reduce_segments, vk_op_scan_segments;
 
 #endif

@@ -7,6 +7,28 @@
 
 #include "kernels/kernel_end.h"
 
+tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
+                       const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass, vk_address out,
+                       bool unordered)
+{
+    const vk_module *module;
+    tml_status status = vk_kernel_module(tml, kernel, VK_KERNEL_MAP, &module);
+    if (status != TML_OK)
+        return status;
+    map_args args = {.out_at = out, .length_at = pass->length, .bound = pass->bound};
+    vk_dispatch_info info = {.module = module,
+                             .spec_count = VK_KERNEL_SPECS + 1,
+                             .args = &args,
+                             .args_size = sizeof args,
+                             .groups = TML_CEIL_DIV((uint64_t)pass->bound, MAP_ITEMS),
+                             .indirect = vk_pass_grid(pass, MAP_ITEMS),
+                             .unordered = unordered};
+    vk_kernel_specs(tml, kernel, in, info.specs);
+    info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
+    vk_kernel_args(tml, kernel, params, in, pass->first, args.in, &args.values, args.word_counts);
+    return vk_dispatch(tml, &info);
+}
+
 static bool map_supports(tml_context *tml, const void *desc)
 {
     return vk_kernel_supported(tml, ((const tml_map_desc *)desc)->kernel);
@@ -23,31 +45,14 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
 {
     (void)scratch_size;
     const tml_map_desc *d = desc;
-    const vk_module *module;
-    tml_status status = vk_kernel_module(tml, d->kernel, VK_KERNEL_MAP, &module);
-    if (status != TML_OK)
-        return status;
     vk_arena arena = vk_arena_of(scratch);
     vk_passes passes = vk_passes_take(tml, &d->length, &arena);
-    vk_address out = vk_address_of(tml, d->out);
     size_t size = tml_type_size(d->kernel->result);
-    status = vk_passes_begin(tml, &d->length, &passes);
+    tml_status status = vk_passes_begin(tml, &d->length, &passes);
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
-        map_args args = {
-            .out_at = out + pass.first * size, .length_at = pass.length, .bound = pass.bound};
-        vk_dispatch_info info = {.module = module,
-                                 .spec_count = VK_KERNEL_SPECS + 1,
-                                 .args = &args,
-                                 .args_size = sizeof args,
-                                 .groups = TML_CEIL_DIV((uint64_t)pass.bound, MAP_ITEMS),
-                                 .indirect = vk_pass_grid(&pass, MAP_ITEMS),
-                                 .unordered = p > 0};
-        vk_kernel_specs(tml, d->kernel, d->in, info.specs);
-        info.specs[VK_KERNEL_SPECS] = 1; /* no source, no rank */
-        vk_kernel_args(tml, d->kernel, &d->params, d->in, pass.first, args.in, &args.values,
-                       args.word_counts);
-        status = vk_dispatch(tml, &info);
+        status = vk_map_pass(tml, d->kernel, &d->params, d->in, &pass,
+                             vk_address_of(tml, d->out) + pass.first * size, p > 0);
     }
     return status;
 }
