@@ -16,6 +16,7 @@ const tml_engine tml_gl_engine = {
             [TML_OP_EXPAND] = &gl_op_expand,
             [TML_OP_UNIQUE] = &gl_op_unique,
             [TML_OP_REDUCE] = &gl_op_reduce,
+            [TML_OP_HISTOGRAM] = &gl_op_histogram,
             [TML_OP_SCAN] = &gl_op_scan,
             [TML_OP_REDUCE_SEGMENTS] = &gl_op_reduce_segments,
             [TML_OP_SCAN_SEGMENTS] = &gl_op_scan_segments,

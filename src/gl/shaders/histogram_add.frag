@@ -1,0 +1,29 @@
+/* Adds up to 64 of histogram_count.frag's histograms: those that lie a target's number of histograms
+ * apart, the first of which is the fragment's own. */
+#include "gl_common.glsl"
+#include "gl_divide.glsl"
+
+uniform highp usampler2D addends0, addends1, addends2, addends3;
+uniform uvec2 groups; /* for divide() */
+uniform uint first_sum; /* texel of the targets */
+uniform uint count, apart;
+
+layout(location = 0) out highp uvec4 counts0;
+layout(location = 1) out highp uvec4 counts1;
+layout(location = 2) out highp uvec4 counts2;
+layout(location = 3) out highp uvec4 counts3;
+
+void main()
+{
+    uint texel = tml_texel() - first_sum;
+    uint histogram = divide(texel, groups), group = texel - histogram * groups.x;
+    counts0 = counts1 = counts2 = counts3 = uvec4(0u);
+    for (uint i = 0u; i < 64u && histogram < count; i++) {
+        uint at = histogram * groups.x + group;
+        counts0 += load_quad(addends0, at);
+        counts1 += load_quad(addends1, at);
+        counts2 += load_quad(addends2, at);
+        counts3 += load_quad(addends3, at);
+        histogram += apart;
+    }
+}
