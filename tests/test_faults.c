@@ -139,6 +139,21 @@ static void run_reduce(fault_run *r)
     }
 }
 
+static void run_histogram(fault_run *r)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t n = length_of(r, i);
+        tml_buffer in = numbers_of(r, n, 24), out = fault_output_of(r, TML_U32, 256);
+        FAULT_STREAM(r, tml_histogram(r->tml, &(tml_histogram_desc){.in = {in}, .out = out}));
+        tml_buffer changes = fault_output_of(r, TML_U32, 1000);
+        FAULT_STREAM(r, tml_histogram(r->tml, &(tml_histogram_desc){.kernel = TML_USE(changed),
+                                                                    .in = {in},
+                                                                    .out = changes}));
+        fault_take(r, out, 256);
+        fault_take(r, changes, 1000);
+    }
+}
+
 /* Is the method one that the engine has? Where it is not, its own run takes AUTO. */
 static tml_method method_of(const fault_run *r, tml_method method)
 {
@@ -1090,6 +1105,7 @@ static const fault_scenario scenarios[] = {
     {"buffers", run_buffers, ON_ALL, false},
     {"map", run_map, ON_ALL, false},
     {"reduce", run_reduce, ON_ALL, false},
+    {"histogram", run_histogram, ON_ALL, false},
     {"scan", run_scan, ON_ALL, false},
     {"scan_look_back", run_scan_look_back, ON_CPU | ON_VULKAN, false},
     {"compact", run_compact, ON_ALL, false},

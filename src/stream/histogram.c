@@ -31,8 +31,9 @@ static tml_status resolve(tml_context *tml, tml_histogram_desc *d)
         return status;
     uint64_t bins = d->bins ? d->bins : stream_count_of(tml, d->out);
     if (bins > TML_MAX_BINS)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: bins is %llu%s, needs at most %d", call,
-                         (unsigned long long)bins, d->bins ? "" : ", all of out", TML_MAX_BINS);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: bins is %llu%s, needs at most %d",
+                         call, (unsigned long long)bins, d->bins ? "" : ", all of out",
+                         TML_MAX_BINS);
     d->bins = (uint32_t)bins;
     if (d->length.count > UINT32_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
