@@ -819,6 +819,12 @@ static inline void model_surface(const operands *o, const call *c)
         tml_buffer_destroy(o->reference, made[i]);
 }
 
+/* The folds of a reduce: its own, then others. */
+static inline tml_fold also_fold(const call *c, uint32_t k)
+{
+    return (tml_fold)((c->fold + 2 * k) % (TML_FOLD_MEAN + 1));
+}
+
 static inline void model_histogram(const operands *o, const call *c)
 {
     const array *in = o->at[AT_IN];
@@ -852,7 +858,10 @@ static inline void model_run(const operands *o, const call *c)
         model_map(o, c);
         break;
     case CALL_REDUCE:
-        model_fold((tml_fold)c->fold, in, 0, model_length(o, c, in->count), o->at[AT_OUT], 0);
+        for (uint32_t k = 0; k < 3; k++)
+            if (o->at[AT_OUT + k])
+                model_fold(also_fold(c, k), in, 0, model_length(o, c, in->count), o->at[AT_OUT + k],
+                           0);
         break;
     case CALL_HISTOGRAM:
         model_histogram(o, c);

@@ -718,7 +718,14 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         return TML_OK;
     }
     case CALL_REDUCE: {
-        const tml_reduce_desc d = {(tml_fold)c->fold, in[0], length, out[0], scratch};
+        const tml_reduce_desc d = {
+            .fold = (tml_fold)c->fold,
+            .in = in[0],
+            .length = length,
+            .out = out[0],
+            .scratch = scratch,
+            .also = {{also_fold(c, 1), out[1]}, {also_fold(c, 2), out[2]}},
+        };
         if (!size)
             return tml_reduce(tml, &d);
         *size = tml_reduce_scratch_size(tml, &d);

@@ -133,6 +133,12 @@ static void run_reduce(fault_run *r)
         tml_buffer mean = fault_output_of(r, TML_F32, 1);
         FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
                                                .fold = TML_FOLD_MEAN, .in = floats, .out = mean}));
+        tml_buffer least = fault_output_of(r, TML_F32, 1), most = fault_output_of(r, TML_F32, 1);
+        const tml_reduce_desc both = {
+            .fold = TML_FOLD_MIN, .in = floats, .out = least, .also = {{TML_FOLD_MAX, most}}};
+        FAULT_STREAM(r, tml_reduce(r->tml, &both));
+        fault_take(r, least, 1);
+        fault_take(r, most, 1);
         fault_take(r, sum, 1);
         fault_take(r, place, 1);
         fault_take(r, mean, 1);

@@ -332,7 +332,9 @@ static void make_reduce(generator *g, call *c)
     c->at[AT_IN] = want_any(g, c->context, scalar_types, any_style(g));
     const sketch *in = &g->arrays[c->at[AT_IN]];
     choose_length(g, c, in->count);
-    c->at[AT_OUT] = want_out(g, c->context, fold_type(g, (tml_fold)c->fold, in->type), 1);
+    const tml_type type = in->type;
+    for (uint32_t k = 0, count = chance(g, 30) ? 3 : 1; k < count; k++)
+        c->at[AT_OUT + k] = want_out(g, c->context, fold_type(g, also_fold(c, k), type), 1);
     choose_scratch(g, c);
 }
 

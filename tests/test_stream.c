@@ -713,34 +713,56 @@ static bool numbers_are_sensible(const case_run *c)
     return tml_type_is_float(type) || case_is(c, "data", "random") || case_is(c, "data", "ties");
 }
 
+/* The folds of a case: its own, then those that the axis also says, each once. */
+static uint32_t choose_folds(const case_run *c, tml_fold folds[TML_MAX_FOLDS])
+{
+    uint32_t count = 0;
+    folds[count++] = fold_of(c);
+    for (int f = TML_FOLD_SUM; f <= TML_FOLD_MEAN; f++)
+        if (case_is(c, "also", "all") ||
+            (case_is(c, "also", "two") && (f == TML_FOLD_MIN || f == TML_FOLD_ARGMAX)))
+            folds[count++] = (tml_fold)f;
+    return count;
+}
+
 static void reduce_test(case_run *c)
 {
     tml_type type = tml_type_from_name(case_text(c, "type"));
-    tml_fold fold = fold_of(c);
-    tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
+    bool is_narrow = case_is(c, "out", "narrow");
+    tml_fold folds[TML_MAX_FOLDS];
+    uint32_t count = choose_folds(c, folds);
     uint64_t bound = choose_count(c);
-    tml_reduce_desc desc = {.fold = fold};
+    tml_reduce_desc desc = {.fold = folds[0]};
     uint64_t n = choose_length(c, bound, &desc.length);
-    case_array *in = case_array_new(c, type, bound);
+    case_array *in = case_array_new(c, type, bound), *out[TML_MAX_FOLDS] = {NULL};
     fill_numbers(c, type, in->data, bound);
     desc.in = case_input(c, in, type, bound);
-    case_array *out = case_output(c, out_type, 1);
-    desc.out = handle(out);
+    for (uint32_t f = 0; f < count; f++)
+        out[f] = case_output(c, fold_type(folds[f], type, is_narrow), 1);
+    desc.out = handle(out[0]);
+    for (uint32_t f = 1; f < count; f++) /* also[0] stays unused */
+        desc.also[f] = (tml_reduce_result){folds[f], handle(out[f])};
     c->bytes = n * tml_type_size(type);
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
         status = tml_reduce(c->tml, &desc);
-    if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out))
-        check_fold(c, fold, type, in->data, 0, n, out_type, out, 0);
+    if (c->result != CASE_PASSED || !case_call(c, status))
+        return;
+    for (uint32_t f = 0; f < count; f++)
+        if (case_fetch(c, out[f]))
+            check_fold(c, folds[f], type, in->data, 0, n, fold_type(folds[f], type, is_narrow),
+                       out[f], 0);
 }
 
 static const char *const reduce_perf[] = {"reduce(count=67108864,type=f32,fold=sum)",
                                           "reduce(count=67108864,type=u32,fold=sum)",
-                                          "reduce(count=67108864,type=f32,fold=argmin)", NULL};
+                                          "reduce(count=67108864,type=f32,fold=argmin)",
+                                          "reduce(count=67108864,type=f32,also=two)", NULL};
 static const case_op reduce_op = {"reduce",
                                   {{"count", SEAMS, true},
                                    {"type", SCALARS, false},
                                    {"fold", FOLDS, false},
+                                   {"also", "none two all", false},
                                    {"out", "wide narrow", false},
                                    {"data", NUMBER_DATA, false},
                                    {"length", LENGTHS, false},

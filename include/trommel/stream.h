@@ -97,6 +97,13 @@ typedef enum tml_fold {
     TML_FOLD_MEAN,
 } tml_fold;
 
+/* One of several results of tml_reduce. */
+enum { TML_MAX_FOLDS = 8 };
+typedef struct tml_reduce_result {
+    tml_fold fold;
+    tml_buffer out; /* none: unused */
+} tml_reduce_result;
+
 /* Folds a stream of scalars to one value.
  * in      any scalar type
  * out     one element.
@@ -104,6 +111,9 @@ typedef enum tml_fold {
  *         floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type; ARGMIN, ARGMAX: u64 or u32.
  *         Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf for floats), MAX the smallest,
  *         ARGMIN and ARGMAX the largest unsigned value.
+ * also    more folds of the same elements, each with an out of its own: the result that a call for it
+ *         alone gives, bit for bit. The CPU reads the stream once for all of them; GPU engines read it in
+ *         strips that stay in the device's cache from one fold to the next.
  * NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX: ignored, unless all are NaN (then MIN
  *         and MAX are NaN, ARG the largest unsigned value).
  * error   Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks: the
@@ -116,6 +126,7 @@ typedef struct tml_reduce_desc {
     tml_length length;
     tml_buffer out;
     tml_buffer scratch;
+    tml_reduce_result also[TML_MAX_FOLDS - 1];
 } tml_reduce_desc;
 TML_API TML_MUST_CHECK tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc);
 TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc);

@@ -26,6 +26,19 @@ typedef enum tml_op {
     TML_OP_COUNT
 } tml_op;
 
+/* The results of a resolved tml_reduce_desc: its own, and those of also, which stand at its front. */
+static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)
+{
+    return k ? desc->also[k - 1] : (tml_reduce_result){desc->fold, desc->out};
+}
+static inline uint32_t tml_reduce_results(const tml_reduce_desc *desc)
+{
+    uint32_t count = 1;
+    while (count < TML_MAX_FOLDS && !tml_buffer_is_none(desc->also[count - 1].out))
+        count++;
+    return count;
+}
+
 /* One operation on one engine. desc is checked and resolved (method never AUTO, lengths bounded)
  * before any of these is called. */
 typedef struct tml_engine_op {

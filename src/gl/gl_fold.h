@@ -21,8 +21,8 @@ typedef struct gl_fold {
 /* out_type: of the result. False where that takes doubles. */
 bool gl_fold_bind(tml_context *tml, tml_fold fold, tml_buffer in, uint64_t elements,
                   tml_type out_type, gl_fold *out);
-/* Draws the whole blocks of each level. */
-tml_status gl_fold_blocks(tml_context *tml, gl_fold *fold);
+/* Draws the whole blocks of each level, of count folds of the same elements. */
+tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count);
 /* Takes *out, of QUADS, for and draws count results from them. length: of a stream, else NULL. */
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
                            uint64_t count, const gl_texture **out);

@@ -8,7 +8,12 @@
 #include "gl_shaders.h"
 #include "gpu/fold_kinds.h"
 
-enum { BLOCK_BYTES_LOG2 = 8, FAN_LOG2 = 6 }; /* as in gl_fold.glsl */
+enum {
+    BLOCK_BYTES_LOG2 = 8, /* as in gl_fold.glsl */
+    FAN_LOG2 = 6,         /* likewise */
+    /* Several folds take turns at strips of the stream of 2 MiB, which caches hold. */
+    STRIP_BLOCKS = 1 << (21 - BLOCK_BYTES_LOG2),
+};
 
 bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t elements,
                   tml_type out_type, gl_fold *out)
@@ -32,31 +37,46 @@ bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t eleme
     return c.kind != FOLD_DOUBLE && out->level_count <= GL_FOLD_LEVELS;
 }
 
-tml_status gl_fold_blocks(tml_context *tml, gl_fold *fold)
+/* Texels of a level: whole blocks. Of segments a block is where it ends. */
+static uint64_t texels_of(const gl_fold *fold, uint32_t level_log2)
+{
+    uint64_t elements = fold->elements;
+    if (fold->segmented[0])
+        elements += ((uint64_t)1 << level_log2) - 1;
+    return elements >> level_log2;
+}
+
+/* Draws texels [first, first + count) of level number l, which is taken. */
+static tml_status draw_blocks(tml_context *tml, const gl_fold *fold, uint32_t l, uint64_t first,
+                              uint64_t count)
+{
+    char defines[GL_FOLD_DEFINES + 64];
+    snprintf(defines, sizeof defines, "%s%s%s", fold->constants, fold->segmented,
+             l ? "#define FROM_STATES\n" : "");
+    return gl_draw(tml,
+                   &(gl_draw_info){
+                       .shader = &gl_shader_fold_blocks,
+                       .defines = defines,
+                       .inputs = {{"folded", l ? fold->levels[l - 1] : fold->in}, fold->offsets},
+                       .uniforms = {GL_UINT("level", fold->block_log2 + l * FAN_LOG2),
+                                    fold->segment_count, fold->segment_elements},
+                       .targets = {fold->levels[l]},
+                       .first = first,
+                       .count = count,
+                   });
+}
+
+tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count)
 {
     tml_status status = TML_OK;
-    for (uint32_t l = 0; l < fold->level_count && status == TML_OK; l++) {
-        uint32_t level = fold->block_log2 + l * FAN_LOG2;
-        /* A segment's block is where it ends. */
-        uint64_t texels = fold->segmented[0]
-                              ? (fold->elements + ((uint64_t)1 << level) - 1) >> level
-                              : fold->elements >> level;
-        status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &fold->levels[l]);
-        if (status != TML_OK)
-            break;
-        char defines[GL_FOLD_DEFINES + 64];
-        snprintf(defines, sizeof defines, "%s%s%s", fold->constants, fold->segmented,
-                 l ? "#define FROM_STATES\n" : "");
-        status = gl_draw(
-            tml,
-            &(gl_draw_info){
-                .shader = &gl_shader_fold_blocks,
-                .defines = defines,
-                .inputs = {{"folded", l ? fold->levels[l - 1] : fold->in}, fold->offsets},
-                .uniforms = {GL_UINT("level", level), fold->segment_count, fold->segment_elements},
-                .targets = {fold->levels[l]},
-                .count = texels,
-            });
+    for (uint32_t l = 0; l < folds[0].level_count && !status; l++) {
+        uint64_t texels = texels_of(&folds[0], folds[0].block_log2 + l * FAN_LOG2);
+        uint64_t strip = l == 0 && count > 1 ? STRIP_BLOCKS : TML_MAX_OF(texels, (uint64_t)1);
+        for (uint32_t f = 0; f < count && !status; f++)
+            status = gl_temporary(tml, GL_FORMAT_QUADS, texels, &folds[f].levels[l]);
+        for (uint64_t first = 0; first < texels; first += strip)
+            for (uint32_t f = 0; f < count && !status; f++)
+                status = draw_blocks(tml, &folds[f], l, first, TML_MIN_OF(texels - first, strip));
     }
     return status;
 }
@@ -113,23 +133,36 @@ tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_leng
 
 /* ---- tml_reduce ------------------------------------------------------------------------------ */
 
+static bool bind_result(tml_context *tml, const tml_reduce_desc *desc, uint32_t k, gl_fold *out)
+{
+    tml_reduce_result result = tml_reduce_result_at(desc, k);
+    return gl_fold_bind(tml, result.fold, desc->in, desc->length.count,
+                        tml_slot_of(tml, result.out)->type, out);
+}
+
 static bool reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
 {
     gl_fold fold;
-    return gl_fold_bind(tml, desc->fold, desc->in, desc->length.count,
-                        tml_slot_of(tml, desc->out)->type, &fold);
+    bool all = true;
+    for (uint32_t k = 0; k < tml_reduce_results(desc); k++)
+        all = all && bind_result(tml, desc, k, &fold);
+    return all;
 }
 
 static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
 {
-    gl_fold fold;
-    gl_fold_bind(tml, desc->fold, desc->in, desc->length.count, tml_slot_of(tml, desc->out)->type,
-                 &fold);
-    tml_status status = gl_fold_blocks(tml, &fold);
-    const gl_texture *result;
-    if (status == TML_OK)
-        status = gl_fold_results(tml, &fold, &desc->length, 1, &result);
-    return status == TML_OK ? gl_store_results(tml, result, 1, desc->out) : status;
+    gl_fold folds[TML_MAX_FOLDS];
+    uint32_t count = tml_reduce_results(desc);
+    for (uint32_t k = 0; k < count; k++)
+        bind_result(tml, desc, k, &folds[k]);
+    tml_status status = gl_fold_blocks(tml, folds, count);
+    for (uint32_t k = 0; k < count && !status; k++) {
+        const gl_texture *result;
+        status = gl_fold_results(tml, &folds[k], &desc->length, 1, &result);
+        if (!status)
+            status = gl_store_results(tml, result, 1, tml_reduce_result_at(desc, k).out);
+    }
+    return status;
 }
 
 GL_OP(reduce, tml_reduce_desc)

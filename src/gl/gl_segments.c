@@ -56,7 +56,7 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
     gl_fold fold;
     fold_bind_segments(tml, desc, &fold);
     const gl_texture *results;
-    tml_status status = gl_fold_blocks(tml, &fold);
+    tml_status status = gl_fold_blocks(tml, &fold, 1);
     if (status == TML_OK)
         status = gl_fold_results(tml, &fold, NULL, segments, &results);
     return status == TML_OK ? gl_store_results(tml, results, segments, desc->out) : status;

@@ -54,8 +54,12 @@ static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
 static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_type in = tml_slot_of(tml, desc->in)->type;
-    if (desc->fold == TML_FOLD_ARGMIN || desc->fold == TML_FOLD_ARGMAX || in == TML_U64 ||
-        in == TML_I64 || in == TML_F64) {
+    bool is_supported = in != TML_U64 && in != TML_I64 && in != TML_F64;
+    for (uint32_t k = 0; k < tml_reduce_results(desc); k++) {
+        tml_fold fold = tml_reduce_result_at(desc, k).fold;
+        is_supported &= fold != TML_FOLD_ARGMIN && fold != TML_FOLD_ARGMAX;
+    }
+    if (!is_supported) {
         (void)tml_error(
             tml, TML_ERROR_UNSUPPORTED,
             "tml_reduce: path %s does sum, mean, minimum and maximum of scalars of up to "
@@ -99,7 +103,7 @@ static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, cons
     return TML_OK;
 }
 
-static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc)
+static tml_status reduce_one(tml_context *tml, const tml_reduce_desc *desc)
 {
     fold_way way = way_of(tml, desc);
     const gl_texture *folded;
@@ -118,6 +122,19 @@ static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc
                  .count = gl_words(1, out->element_size),
                  .in_place = in_place,
              });
+}
+
+static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc)
+{
+    tml_status status = TML_OK;
+    for (uint32_t k = 0; k < tml_reduce_results(desc) && !status; k++) {
+        tml_reduce_result result = tml_reduce_result_at(desc, k);
+        tml_reduce_desc one = *desc;
+        one.fold = result.fold;
+        one.out = result.out;
+        status = reduce_one(tml, &one);
+    }
+    return status;
 }
 
 GL_OP(float_reduce, tml_reduce_desc)

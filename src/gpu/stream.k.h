@@ -51,7 +51,8 @@ ARGS_END(scan_counts_args)
 #define FOLD_TILE_LOG2 15u
 #define FOLD_FAN       256u
 
-/* reduce.comp: one pass. Partial results are 16 bytes: a number of 64 bits and a position. */
+/* reduce.comp: one pass, or the tiles of one from first_tile on. Partial results are 16 bytes: a number of
+ * 64 bits and a position. */
 ARGS_BEGIN(reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
@@ -71,6 +72,7 @@ ARG_UINT(first_high)
 ARG_UINT(is_first)
 ARG_UINT(is_last)
 ARG_UINT(each) /* tiles that a workgroup folds: a power of two, at most FOLD_FAN */
+ARG_UINT(first_tile) /* of the dispatch: a multiple of each */
 ARGS_END(reduce_args)
 
 /* ---- scans ----------------------------------------------------------------------------------- */

@@ -25,32 +25,48 @@ const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml
 }
 
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
-                             uint64_t in_count, tml_buffer out, uint64_t out_count)
+                             uint64_t in_count, const char *out_field, tml_buffer out,
+                             uint64_t out_count)
 {
     if ((unsigned)fold > TML_FOLD_MEAN)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.fold is %d, needs one of tml_fold", call, (int)fold);
-    tml_status status = tml_check_buffer(tml, call, "desc.in", in, stream_scalar_types, in_count);
+                         "%s: fold of %s is %d, needs one of tml_fold", call, out_field, (int)fold);
+    tml_status status = tml_check_buffer(tml, call, "in", in, stream_scalar_types, in_count);
     if (!status)
-        status = tml_check_buffer(tml, call, "desc.out", out, stream_fold_out_types(tml, fold, in),
+        status = tml_check_buffer(tml, call, out_field, out, stream_fold_out_types(tml, fold, in),
                                   out_count);
     if (!status && (fold == TML_FOLD_ARGMIN || fold == TML_FOLD_ARGMAX))
-        status = stream_check_indices(tml, call, "desc.out", out, out_count, in_count);
+        status = stream_check_indices(tml, call, out_field, out, out_count, in_count);
     return status;
 }
 
+/* Checks, sets the length, and moves the used ones of also to its front. */
 static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
+    static const char *const also_names[] = {"also[0].out", "also[1].out", "also[2].out",
+                                             "also[3].out", "also[4].out", "also[5].out",
+                                             "also[6].out"};
+    _Static_assert(TML_ARRAY_SIZE(also_names) == TML_MAX_FOLDS - 1, "a name for each");
+    stream_field outputs[TML_MAX_FOLDS + 1] = {{"out", desc->out}, {"scratch", desc->scratch}};
+    size_t output_count = 2, also_count = 0;
     tml_status status =
         stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
     if (!status)
-        status =
-            stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, desc->out, 1);
-    const stream_field outputs[] = {{"desc.out", desc->out}, {"desc.scratch", desc->scratch}};
-    const stream_input inputs[] = {{"desc.in", desc->in, 0},
-                                   {"desc.length.device", desc->length.device, 0}};
+        status = stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, "out",
+                                   desc->out, 1);
+    for (size_t i = 0; i < TML_MAX_FOLDS - 1 && !status; i++) {
+        const tml_reduce_result also = desc->also[i];
+        desc->also[i] = (tml_reduce_result){0};
+        if (tml_buffer_is_none(also.out))
+            continue;
+        status = stream_check_fold(tml, call, also.fold, desc->in, desc->length.count,
+                                   also_names[i], also.out, 1);
+        outputs[output_count++] = (stream_field){also_names[i], also.out};
+        desc->also[also_count++] = also;
+    }
+    const stream_input inputs[] = {{"in", desc->in, 0}, {"length.device", desc->length.device, 0}};
     return status ? status
-                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                  : stream_check_memory(tml, call, outputs, output_count, inputs,
                                         TML_ARRAY_SIZE(inputs));
 }
 

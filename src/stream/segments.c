@@ -23,8 +23,8 @@ static tml_status resolve_reduce(tml_context *tml, const tml_reduce_segments_des
     static const char call[] = "tml_reduce_segments";
     tml_status status = check_offsets(tml, call, d->offsets);
     if (status == TML_OK)
-        status = stream_check_fold(tml, call, d->fold, d->in, stream_count_of(tml, d->in), d->out,
-                                   stream_count_of(tml, d->offsets) - 1);
+        status = stream_check_fold(tml, call, d->fold, d->in, stream_count_of(tml, d->in), "out",
+                                   d->out, stream_count_of(tml, d->offsets) - 1);
     return status ? status : check_memory(tml, call, d->out, d->scratch, d->in, false, d->offsets);
 }
 

@@ -102,7 +102,8 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
 /* Folds (reduce.c): the types that a result of folding in may have, and the check of both buffers. */
 const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
-                             uint64_t in_count, tml_buffer out, uint64_t out_count);
+                             uint64_t in_count, const char *out_field, tml_buffer out,
+                             uint64_t out_count);
 
 /* Scans (scan.c): in and out of matching types and sizes. In place where the types are equal. */
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,

@@ -1,4 +1,5 @@
-/* Reduce on the Vulkan engine: one dispatch for each pass (shaders/reduce_body.glsl). */
+/* Reduce on the Vulkan engine: one dispatch for each pass (shaders/reduce_body.glsl), or of several folds
+ * one for each strip of a pass. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -22,84 +23,128 @@ bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_t
  * 0.293 ms for 2^28 u32 on an H200 (two: 0.273; eight: 0.266). */
 enum { MANY_TILES = 2048, TILES_A_GROUP = 4 };
 
+/* Bytes of the stream that all folds of a call take before the next ones: they come from memory once, where
+ * the last level of the device's cache holds so much. */
+static const uint32_t strip_bytes = 32u << 20, strip_bytes_of_host = 2u << 20;
+
 typedef struct reduce_job {
     vk_fold fold;
-    vk_passes passes;
-    uint32_t tiles, fans; /* of the longest pass */
-    vk_address states;    /* for a recording */
-    reduce_args args;
+    reduce_args args; /* with its own partial results and counters */
 } reduce_job;
 
-static uint32_t tiles_of(const reduce_job *job, uint64_t count)
+typedef struct reduce_layout {
+    vk_passes passes;
+    uint32_t tile_log2;   /* elements in a tile: of all folds the same */
+    uint32_t tiles, fans; /* of the longest pass */
+    vk_address states;    /* for a recording */
+    uint32_t job_count;
+    reduce_job jobs[TML_MAX_FOLDS];
+} reduce_layout;
+
+static uint32_t tiles_of(const reduce_layout *l, uint64_t count)
 {
-    uint64_t tile = (uint64_t)1 << job->fold.tile_log2;
+    uint64_t tile = (uint64_t)1 << l->tile_log2;
     return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, tile), (uint64_t)1);
 }
 
-static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena, reduce_job *job)
+/* Counters of a fold. */
+static uint32_t states_of(const reduce_layout *l)
 {
-    *job = (reduce_job){.tiles = 1};
-    bool is_supported = vk_fold_bind(tml, desc->fold, tml_slot_of(tml, desc->in)->type,
-                                     tml_slot_of(tml, desc->out)->type, &job->fold);
-    job->passes = vk_passes_take(tml, &desc->length, arena);
-    job->tiles = tiles_of(job, TML_MIN_OF(job->passes.bound, job->passes.items));
-    job->fans = TML_CEIL_DIV(job->tiles, FOLD_FAN);
-    job->args.partials = vk_take(arena, job->tiles, 16);
-    job->args.fans = vk_take(arena, job->fans, 16);
-    job->args.running = vk_take(arena, 1, 16);
-    if (job->tiles > 1)
-        job->states = vk_take(arena, 1 + job->fans, sizeof(uint32_t));
+    return 1 + l->fans;
+}
+
+static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena,
+                    reduce_layout *l)
+{
+    const tml_slot *in = tml_slot_of(tml, desc->in);
+    bool is_supported = true;
+    *l = (reduce_layout){.job_count = tml_reduce_results(desc)};
+    for (uint32_t j = 0; j < l->job_count; j++) {
+        tml_reduce_result result = tml_reduce_result_at(desc, j);
+        is_supported &= vk_fold_bind(tml, result.fold, in->type, tml_slot_of(tml, result.out)->type,
+                                     &l->jobs[j].fold);
+    }
+    l->passes = vk_passes_take(tml, &desc->length, arena);
+    l->tile_log2 = l->jobs[0].fold.tile_log2;
+    l->tiles = tiles_of(l, TML_MIN_OF(l->passes.bound, l->passes.items));
+    l->fans = TML_CEIL_DIV(l->tiles, FOLD_FAN);
+    for (uint32_t j = 0; j < l->job_count; j++) {
+        reduce_args *args = &l->jobs[j].args;
+        args->partials = vk_take(arena, l->tiles, 16);
+        args->fans = vk_take(arena, l->fans, 16);
+        args->running = vk_take(arena, 1, 16);
+    }
+    if (l->tiles > 1)
+        l->states = vk_take(arena, (uint64_t)l->job_count * states_of(l), sizeof(uint32_t));
     return is_supported;
 }
 
 static bool supports(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
-    reduce_job job;
-    return lay_out(tml, desc, &arena, &job);
+    reduce_layout l;
+    return lay_out(tml, desc, &arena, &l);
 }
 
 static size_t scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
-    reduce_job job;
-    lay_out(tml, desc, &arena, &job);
+    reduce_layout l;
+    lay_out(tml, desc, &arena, &l);
     return arena.size;
 }
 
-static tml_status run_pass(tml_context *tml, reduce_job *job, vk_address in, size_t size,
-                           uint64_t number)
+/* Folds tiles [first, end) of a pass. */
+static tml_status run_strip(tml_context *tml, reduce_job *job, uint32_t first, uint32_t end,
+                            bool unordered)
 {
-    vk_pass pass = vk_pass_at(&job->passes, number);
-    uint32_t tiles = tiles_of(job, pass.bound);
     reduce_args *args = &job->args;
-    vk_states states = {0};
-    if (tiles > 1) {
-        tml_status status = vk_take_states(tml, 1 + job->fans, job->states, &states);
-        if (status)
-            return status;
-    }
-    args->in_at = in + pass.first * size;
-    args->length_at = pass.length;
-    args->bound = pass.bound;
-    args->counters = states.words;
-    args->clear = states.clear;
-    args->clear_count = states.clear_count;
-    args->first_low = (uint32_t)pass.first;
-    args->first_high = (uint32_t)(pass.first >> 32);
-    args->is_first = number == 0;
-    args->is_last = number + 1 == job->passes.count;
-    args->each = tiles >= MANY_TILES ? TILES_A_GROUP : 1;
+    args->first_tile = first;
     vk_dispatch_info info = {
         .module = job->fold.in_double ? &vk_shader_reduce_double : &vk_shader_reduce,
         .spec_count = VK_FOLD_SPECS,
         .args = args,
         .args_size = sizeof *args,
-        .groups = TML_CEIL_DIV(tiles, args->each),
+        .groups = TML_CEIL_DIV(end - first, args->each),
+        .unordered = unordered,
     };
     for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
         info.specs[s] = job->fold.specs[s];
-    return vk_dispatch(tml, &info);
+    tml_status status = vk_dispatch(tml, &info);
+    args->clear_count = 0; /* it is clear */
+    return status;
+}
+
+static tml_status run_pass(tml_context *tml, reduce_layout *l, vk_address in, size_t size,
+                           uint64_t number)
+{
+    vk_pass pass = vk_pass_at(&l->passes, number);
+    uint32_t tiles = tiles_of(l, pass.bound);
+    vk_states states = {0};
+    tml_status status = TML_OK;
+    if (tiles > 1)
+        status = vk_take_states(tml, l->job_count * states_of(l), l->states, &states);
+    for (uint32_t j = 0; j < l->job_count; j++) {
+        reduce_args *args = &l->jobs[j].args;
+        args->in_at = in + pass.first * size;
+        args->length_at = pass.length;
+        args->bound = pass.bound;
+        args->counters = states.words + (vk_address)j * states_of(l) * sizeof(uint32_t);
+        args->clear = states.clear;
+        args->clear_count = j == 0 ? states.clear_count : 0;
+        args->first_low = (uint32_t)pass.first;
+        args->first_high = (uint32_t)(pass.first >> 32);
+        args->is_first = number == 0;
+        args->is_last = number + 1 == l->passes.count;
+        args->each = tiles >= MANY_TILES ? TILES_A_GROUP : 1;
+    }
+    uint32_t strip = vk_caps_of(tml)->is_software ? strip_bytes_of_host : strip_bytes;
+    strip = l->job_count > 1 ? strip >> FOLD_TILE_LOG2 : tiles;
+    for (uint32_t first = 0; first < tiles; first += strip)
+        for (uint32_t j = 0; j < l->job_count && !status; j++)
+            status = run_strip(tml, &l->jobs[j], first, TML_MIN_OF(tiles, first + strip),
+                               first > 0 || j > 0);
+    return status;
 }
 
 static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
@@ -107,16 +152,19 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
     (void)size;
     const tml_reduce_desc *desc = argument;
     vk_arena arena = vk_arena_of(scratch);
-    reduce_job job;
-    lay_out(tml, desc, &arena, &job);
-    job.args.out_at = vk_address_of(tml, desc->out);
-    job.args.whole = job.passes.total;
-    job.args.whole_low = (uint32_t)job.passes.bound;
-    job.args.whole_high = (uint32_t)(job.passes.bound >> 32);
+    reduce_layout l;
+    lay_out(tml, desc, &arena, &l);
+    for (uint32_t j = 0; j < l.job_count; j++) {
+        reduce_args *args = &l.jobs[j].args;
+        args->out_at = vk_address_of(tml, tml_reduce_result_at(desc, j).out);
+        args->whole = l.passes.total;
+        args->whole_low = (uint32_t)l.passes.bound;
+        args->whole_high = (uint32_t)(l.passes.bound >> 32);
+    }
     const tml_slot *in = tml_slot_of(tml, desc->in);
-    tml_status status = vk_passes_begin(tml, &desc->length, &job.passes);
-    for (uint64_t p = 0; p < job.passes.count && !status; p++)
-        status = run_pass(tml, &job, vk_slot_address(in), in->element_size, p);
+    tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
+    for (uint64_t p = 0; p < l.passes.count && !status; p++)
+        status = run_pass(tml, &l, vk_slot_address(in), in->element_size, p);
     return status;
 }
 

@@ -54,7 +54,7 @@ void main()
 
     uint count = stream_length(args.length_at, args.bound);
     uint tiles = max((count + (1u << TILE_LOG2) - 1u) >> TILE_LOG2, 1u);
-    uint first = group_index() * args.each, end = min(first + args.each, tiles);
+    uint first = args.first_tile + group_index() * args.each, end = min(first + args.each, tiles);
     if (first >= tiles)
         return;
     fold_state f = fold_nothing();
