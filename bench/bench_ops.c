@@ -1,8 +1,6 @@
 /* Benchmarked operations and the plain loops that check them. */
 #include "bench_ops.h"
 
-#include "bench_classic.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -438,20 +436,11 @@ static tml_status create_surface(bench_op *op)
     return status;
 }
 
-/* As many triangles, three vertices each, as the surface of our own has. */
-static tml_status enqueue_classic(bench_op *op, tml_buffer count)
-{
-    return bench_classic_surface(op->tml, op->sets[0].in, op->desc.grid.dims, op->desc.iso,
-                                 3 * op->result_count, count);
-}
-
 /* A device extracts into buffers that the check has made, and nobody waits for its counts; the CPU
  * engine's allocation is its own cost. */
 static bool run_surface(bench_op *op)
 {
     tml_surface_desc desc = op->surface;
-    if (op->desc.is_classic)
-        return enqueue_classic(op, (tml_buffer){0, 0}) == TML_OK;
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
     if (!is_cpu(op->tml))
@@ -510,39 +499,12 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
-/* Does the classic soup have the triangles that the surface has? */
-static tml_status check_classic(bench_op *op)
-{
-    const uint64_t floats_count = (uint64_t)1 << 24;
-    tml_surface_result result;
-    uint32_t vertices = 0;
-    tml_status status = tml_surface(op->tml, &op->surface, &result);
-    if (status)
-        return status;
-    op->result_count = result.triangle_count;
-    op->vertex_count = 3 * result.triangle_count;
-    op->bytes = op->desc.count * tml_type_size(op->desc.type) + 12 * op->vertex_count;
-    tml_surface_free(op->tml, &result);
-    if (op->vertex_count > floats_count)
-        return tml_error(op->tml, TML_ERROR_UNSUPPORTED, "more vertices than floats can count");
-    status = room(op, TML_U32, 1, &op->total);
-    if (!status)
-        status = enqueue_classic(op, op->total);
-    if (!status)
-        status = tml_buffer_read(op->tml, op->total, &vertices);
-    if (!status && vertices != op->vertex_count)
-        status = wrong(op, "the number of vertices of the classic soup");
-    return status;
-}
-
 /* The largest mesh of the isovalues stays, as room for the runs. */
 static tml_status check_surface(bench_op *op)
 {
     const bench_desc *desc = &op->desc;
     bench_set *set = &op->sets[0];
     uint64_t vertices = 0, triangles = 0;
-    if (desc->is_classic)
-        return check_classic(op);
     bool enqueues = !is_cpu(op->tml);
     tml_status status = enqueues ? room(op, TML_U64, 2, &op->total) : TML_OK;
     for (uint32_t i = 0; i < (desc->sweep ? desc->sweep_count : 1) && !status; i++) {

@@ -46,9 +46,6 @@ typedef struct bench_desc {
      * no index. */
     const double *sweep;
     uint32_t sweep_count;
-    /* Surface, OpenGL ES, f32: the pipeline of 2008 instead, whose soup goes nowhere (gl/gl_classic.h).
-     * The check fails with UNSUPPORTED for what it cannot count. */
-    bool is_classic;
 } bench_desc;
 
 /* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,

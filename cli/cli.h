@@ -20,7 +20,6 @@ typedef struct cli_common {
     uint64_t device_memory; /* bytes of a GPU's memory to take; 0: no limit */
     bool json;
     bool quiet;
-    bool exact_counts; /* no option: what cli_open tells OpenGL ES (tml_gl_desc) */
 } cli_common;
 
 /* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in main.c:

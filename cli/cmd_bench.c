@@ -7,7 +7,6 @@
  * cache holds them. */
 #include "bench_collide.h"
 #include "bench_data.h"
-#include "bench_filter.h"
 #include "bench_image.h"
 #include "bench_ops.h"
 #include "bench_subdivide.h"
@@ -61,7 +60,7 @@ static const opt bench_options[] = {
      .help = "streams: elements; K, M, G are powers of 1024"},
     {OPT_NUMBERS, "keep", .argument = "P[,P...]", .offset = offsetof(bench_args, keep),
      .help = "percent of elements to keep; for unique and segments: to begin a run (default: "
-             "1,10,50,90; filter: 10,50)"},
+             "1,10,50,90)"},
     {OPT_COUNT, "triangles", .argument = "N", .least = 100, .most = 100000000, .fallback = "200000",
      .offset = offsetof(bench_args, triangles), .help = "collide: of each torus, about"},
     {OPT_COUNT, "levels", .argument = "N", .most = 8, .fallback = "0",
@@ -90,7 +89,7 @@ typedef struct bench_row {
 
 #define OPERATIONS                                                                                 \
     "copy|compact|flags|partition|unique|scan|segments|reduce|expand|surface|image|collide|"       \
-    "subdivide|filter|all"
+    "subdivide|all"
 
 enum { MAX_ROWS = 5 * OPT_MAX_NUMBERS + BENCH_KIND_COUNT };
 
@@ -277,20 +276,6 @@ static tml_status measure_stream(tml_context *tml, const bench_args *args, bench
     return status;
 }
 
-/* On OpenGL ES the pipeline of 2008 beside ours, where it can count that far. */
-static tml_status measure_classic(tml_context *tml, const bench_args *args, const bench_desc *ours,
-                                  bench_report *report)
-{
-    tml_device_info device;
-    bench_desc desc = *ours;
-    tml_context_describe(tml, &device);
-    if (device.engine != TML_ENGINE_GL || desc.type != TML_F32)
-        return TML_OK;
-    desc.is_classic = true;
-    tml_status status = measure(tml, args, &desc, "surface, classic soup", 0, report);
-    return status == TML_ERROR_UNSUPPORTED ? TML_OK : status;
-}
-
 static tml_status measure_surface(tml_context *tml, const bench_args *args,
                                   const tml_volume *volume, double iso, bench_report *report)
 {
@@ -304,8 +289,6 @@ static tml_status measure_surface(tml_context *tml, const bench_args *args,
                        .grid = volume->grid,
                        .iso = iso};
     tml_status status = measure(tml, args, &desc, "surface", 0, report);
-    if (!status)
-        status = measure_classic(tml, args, &desc, report);
     if (status || !args->sweep)
         return status;
     /* A tenth of the field's range around the isovalue; a file's range is not known. */
@@ -316,109 +299,6 @@ static tml_status measure_surface(tml_context *tml, const bench_args *args,
     desc.sweep = sweep;
     desc.sweep_count = SWEEP;
     return measure(tml, args, &desc, "next isovalue, index", 0, report);
-}
-
-/* ---- filter --------------------------------------------------------------------------------- */
-
-static void print_filter(const bench_filter *filter, double percent)
-{
-    printf("filter: u32, %g %% kept; nanoseconds a record\n\n%-40s", percent, "");
-    for (uint32_t c = 0; c < filter->count_count; c++)
-        printf(" %8lluk", (unsigned long long)filter->counts[c] >> 10);
-    putchar('\n');
-    for (uint32_t r = 0; r < filter->row_count; r++) {
-        const bench_filter_row *row = &filter->rows[r];
-        char name[64];
-        snprintf(name, sizeof name, "%s, %s%s%s", row->engine, row->method, *row->mode ? ", " : "",
-                 row->mode);
-        printf("%-40s", name);
-        for (uint32_t c = 0; c < filter->count_count; c++)
-            if (row->ns[c] > 0)
-                printf(" %9.3g", row->ns[c]);
-            else
-                printf(" %9s", "-");
-        putchar('\n');
-    }
-    putchar('\n');
-}
-
-static void print_filter_json(const bench_filter *filter, double percent)
-{
-    json j = {.out = stdout};
-    json_open(&j, NULL, '{');
-    json_text(&j, "op", "filter");
-    json_number(&j, "percent", percent);
-    json_open(&j, "rows", '[');
-    for (uint32_t r = 0; r < filter->row_count; r++)
-        for (uint32_t c = 0; c < filter->count_count; c++) {
-            const bench_filter_row *row = &filter->rows[r];
-            if (row->ns[c] == 0)
-                continue;
-            json_open(&j, NULL, '{');
-            json_text(&j, "engine", row->engine);
-            json_text(&j, "method", row->method);
-            json_text(&j, "mode", row->mode);
-            json_count(&j, "count", filter->counts[c]);
-            json_number(&j, "ns", row->ns[c]);
-            json_close(&j, '{');
-        }
-    json_close(&j, '[');
-    json_close(&j, '{');
-    putchar('\n');
-}
-
-/* Adds an engine's rows; OpenGL ES has two contexts, one that reads counts. */
-static int add_engine(const bench_args *args, tml_engine_kind engine, double percent,
-                      bench_filter *filter)
-{
-    int code = CLI_OK;
-    for (int exact = 0; exact <= (engine == TML_ENGINE_GL) && code == CLI_OK; exact++) {
-        cli_common common = args->common;
-        common.backend = engine;
-        common.exact_counts = exact;
-        tml_context *tml = cli_open("bench", &common);
-        if (!tml)
-            return CLI_FAILED;
-        code = cli_fail("bench", tml,
-                        bench_filter_add(filter, tml, exact, percent, (uint32_t)args->repeats));
-        cli_close(tml);
-    }
-    return code;
-}
-
-static bool has_engine(tml_engine_kind engine)
-{
-    tml_device_info devices[16];
-    uint32_t count = tml_devices(devices, 16);
-    for (uint32_t d = 0; d < count && d < 16; d++)
-        if (devices[d].engine == engine)
-            return true;
-    return false;
-}
-
-/* One table for each percentage: of the engine asked for, or of all that there are. */
-static int run_filter(const bench_args *args)
-{
-    static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};
-    static const double usual[] = {10, 50};
-    uint32_t tables = args->keep.count ? args->keep.count : 2;
-    int code = CLI_OK;
-    for (uint32_t t = 0; t < tables && code == CLI_OK; t++) {
-        static bench_filter filter;
-        double percent = args->keep.count ? args->keep.values[t] : usual[t];
-        bench_filter_start(&filter, args->count);
-        for (size_t e = 0; e < sizeof engines / sizeof engines[0] && code == CLI_OK; e++) {
-            bool is_wanted = args->common.backend == engines[e] ||
-                             (args->common.backend == TML_ENGINE_AUTO && has_engine(engines[e]));
-            if (is_wanted)
-                code = add_engine(args, engines[e], percent, &filter);
-        }
-        if (code == CLI_OK && args->common.json)
-            print_filter_json(&filter, percent);
-        else if (code == CLI_OK)
-            print_filter(&filter, percent);
-    }
-    return code;
 }
 
 /* ---- peers ---------------------------------------------------------------------------------- */
@@ -788,8 +668,6 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     bench_kind first, last;
     (void)operand_count;
     report.op = operands[0];
-    if (strcmp(operands[0], "filter") == 0)
-        return run_filter(args);
     if (strcmp(operands[0], "collide") == 0)
         return run_collide(args);
     if (strcmp(operands[0], "subdivide") == 0)
@@ -828,11 +706,7 @@ const cli_command cmd_bench = {
      "OPERATION is copy, compact, flags, partition, unique, scan, segments, "
      "reduce, expand, surface, image (measuring, tone-mapping and mip "
      "chains), all (of those on streams), collide (trees, and what meets of two tori, in "
-     "milliseconds), subdivide (a torus to a level, and one for a camera), "
-     "or filter: every "
-     "method of compact on every engine, side by side, and the HistoPyramids "
-     "of 2006 on OpenGL ES, in nanoseconds a record; streams have 64k records, "
-     "four times as many, and so on up to --count.\n\n"
+     "milliseconds), or subdivide (a torus to a level, and one for a camera).\n\n"
      "Checks the result against a plain loop, then runs the operation "
      "and a copy that moves as many bytes in turn (memcpy, or the "
      "device's copy). GB/s counts each input byte once and each output "

@@ -6,10 +6,6 @@
 
 #include <trommel/io.h>
 
-#ifdef TML_GL
-#    include <trommel/gl.h>
-#endif
-
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
@@ -193,13 +189,9 @@ typedef struct compact_args {
     bool nonzero, indices;
     const char *output;
     uint32_t method; /* tml_method */
-    const char *debug_pyramid;
 } compact_args;
 
 static const char *const array_endings[] = {".npy", NULL};
-#ifdef TML_GL
-static const char *const picture_endings[] = {".png", NULL};
-#endif
 
 static const opt compact_options[] = {
     {OPT_SECTION, .help = "Which elements to keep"},
@@ -219,38 +211,8 @@ static const opt compact_options[] = {
      .choices = "auto|look-back|reduce-then-scan|histopyramid|scan-search|bitonic",
      .help = "how counts become positions; the result is the same", .fallback = "auto",
      .offset = offsetof(compact_args, method)},
-#ifdef TML_GL
-    {OPT_OUTPUT, "debug-pyramid", .argument = "FILE.png", .endings = picture_endings,
-     .help = "with --backend gl: a picture of the HistoPyramid, each node coloured by the share "
-             "that it keeps",
-     .offset = offsetof(compact_args, debug_pyramid)},
-#endif
     {0},
 };
-
-/* The compaction, or with --debug-pyramid its picture, too. */
-static tml_status compact_or_paint(tml_context *tml, const compact_args *args,
-                                   const tml_compact_desc *desc, uint64_t count)
-{
-#ifdef TML_GL
-    if (args->debug_pyramid) {
-        uint32_t width, height;
-        tml_gl_pyramid_picture_size(count, &width, &height);
-        size_t size = (size_t)width * height * 4;
-        uint8_t *rgba = tml_alloc(tml, size);
-        if (!rgba)
-            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "the picture needs %zu bytes", size);
-        tml_status status = tml_gl_pyramid_picture(tml, desc, rgba);
-        if (status == TML_OK)
-            status = tml_png_save(tml, args->debug_pyramid, rgba, width, height);
-        tml_free(tml, rgba, size);
-        return status;
-    }
-#endif
-    (void)args;
-    (void)count;
-    return tml_compact(tml, desc);
-}
 
 /* Compacts in into out. The output has room for all; *kept is how many there are. */
 static tml_status compact(tml_context *tml, const compact_args *args, const loaded *in,
@@ -266,9 +228,6 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
                            ? stream_nonzero(in->array.type)
                            : stream_between(in->array.type, lower, upper, &desc.keep.params, &none);
     *kept = 0;
-    if ((none || in->array.count == 0) && args->debug_pyramid)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "--debug-pyramid: no element can be kept, so there is no pyramid");
     if (none || in->array.count == 0)
         return TML_OK;
     if (args->indices)
@@ -280,7 +239,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
     if (status != TML_OK)
         return status;
     desc.count = count;
-    status = compact_or_paint(tml, args, &desc, in->array.count);
+    status = tml_compact(tml, &desc);
     if (status == TML_OK)
         status = tml_buffer_read_count(tml, count, kept);
     tml_buffer_destroy(tml, count);
@@ -295,16 +254,12 @@ static void report_compact(const compact_args *args, const loaded *in, uint64_t 
         json_open(&j, NULL, '{');
         report(&args->common, &j, "compact", in, seconds, args->output);
         json_count(&j, "count_out", kept);
-        if (args->debug_pyramid)
-            json_text(&j, "pyramid", args->debug_pyramid);
         json_close(&j, '{');
     } else if (!args->common.quiet) {
         char text[TEXT_SIZE];
         report(&args->common, NULL, "compact", in, seconds, args->output);
         printf("%s kept (%.3g %%), written to %s\n", text_count(text, kept),
                in->array.count ? 100.0 * (double)kept / (double)in->array.count : 0, args->output);
-        if (args->debug_pyramid)
-            printf("pyramid written to %s\n", args->debug_pyramid);
     }
 }
 
@@ -373,12 +328,8 @@ static int run_compact(tml_context *tml, const compact_args *args, const char *p
     uint64_t kept = 0;
     parts p;
     int code;
-    if (parts_open("compact", tml, path, args->common.memory, &p, &code)) {
-        if (code == CLI_OK && args->debug_pyramid)
-            code = cli_usage("compact", "--debug-pyramid shows an array as a whole; use one "
-                                        "process, and more --memory");
+    if (parts_open("compact", tml, path, args->common.memory, &p, &code))
         return code == CLI_OK ? compact_parts(&p, args) : code;
-    }
     code = load("compact", tml, path, args->common.memory, &in);
     if (code != CLI_OK) {
         unload(tml, &in);
@@ -414,11 +365,6 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
                                                  "or --nonzero");
     if (!a->output)
         return cli_usage("compact", "--output is missing");
-    if (a->debug_pyramid && a->method != TML_METHOD_AUTO && a->method != TML_METHOD_HISTOPYRAMID)
-        return cli_usage("compact", "--debug-pyramid is of --method histopyramid; leave the other "
-                                    "away");
-    if (a->debug_pyramid && a->common.backend != TML_ENGINE_GL)
-        return cli_usage("compact", "--debug-pyramid needs --backend gl");
     tml_context *tml = cli_open("compact", &a->common);
     if (!tml)
         return CLI_FAILED;

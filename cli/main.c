@@ -199,9 +199,6 @@ tml_context *cli_open(const char *command, const cli_common *common)
 #ifdef TML_VULKAN
         .vulkan = &(tml_vulkan_desc){.kernels = cli_kernels, .memory_limit = common->device_memory},
 #endif
-#ifdef TML_GL
-        .gl = &(tml_gl_desc){.exact_counts = common->exact_counts},
-#endif
     };
     tml_status status = tml_open(&desc, &tml);
     if (status != TML_OK) {

@@ -1,12 +1,13 @@
 # declare_shaders(prefix type include file...): for the shaders of each folder a header of its own, which
-# declares prefix_NAME for each NAME.*: those of src/image/vulkan/shaders are in image_vulkan_shaders.h.
+# declares prefix_NAME for each NAME.*: those of src/image/vulkan/shaders are in image_vulkan_shaders.h, and those of
+# bench/papers/shaders in papers_shaders.h.
 # So nobody sees another's, and no engine a program's.
 function(declare_shaders prefix type include)
     set(rooms "")
     foreach(path ${ARGN})
         get_filename_component(name ${path} NAME_WE)
         file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/src ${path})
-        string(REGEX REPLACE "/shaders/.*" "" room ${room})
+        string(REGEX REPLACE "^\\.\\./bench/|/shaders/.*" "" room ${room})
         string(REPLACE "/" "_" room ${room})
         list(APPEND rooms ${room})
         string(APPEND declarations_of_${room} "extern const ${type} ${prefix}_${name};\n")

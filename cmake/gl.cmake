@@ -28,21 +28,29 @@ set(gl_folder ${TML_GENERATED}/gl)
 file(MAKE_DIRECTORY ${gl_folder})
 file(GLOB gl_shaders CONFIGURE_DEPENDS src/gl/shaders/*.frag src/gl/device/shaders/*.frag
      src/gl_float/shaders/*.frag src/*/gl/shaders/*.frag src/*/gl_float/shaders/*.frag)
-set(gl_flats "")
-foreach(path ${gl_shaders})
-    get_filename_component(name ${path} NAME_WE)
-    set(flat ${gl_folder}/${name}.frag)
-    # It may include what is its tier's, and what both tiers share.
-    string(REGEX REPLACE "^.*/(gl|gl_float)/(device/)?shaders/[^/]*$" "\\1" tier ${path})
-    tml_generate(${flat}
-        COMMAND trommel-make-shader flatten ${flat} ${path} -keep kernel_glue.glsl -pieces
-                -depfile ${flat}.d -target ${flat}
-                -I ${PROJECT_SOURCE_DIR}/src -I ${PROJECT_SOURCE_DIR}/src/${tier}/shaders
-                -I ${PROJECT_SOURCE_DIR}/src/gl/device/shaders -I ${TML_GENERATED}
-        DEPFILE ${flat}.d
-        DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h)
-    list(APPEND gl_flats ${flat})
-endforeach()
+# flatten_gl_shaders(list path...): their texts without includes, in files that the list gets.
+function(flatten_gl_shaders list)
+    set(flats "")
+    foreach(path ${ARGN})
+        get_filename_component(name ${path} NAME_WE)
+        set(flat ${gl_folder}/${name}.frag)
+        # It may include what is its tier's, and what both tiers share.
+        set(tier gl)
+        if(path MATCHES "/gl_float/")
+            set(tier gl_float)
+        endif()
+        tml_generate(${flat}
+            COMMAND trommel-make-shader flatten ${flat} ${path} -keep kernel_glue.glsl -pieces
+                    -depfile ${flat}.d -target ${flat}
+                    -I ${PROJECT_SOURCE_DIR}/src -I ${PROJECT_SOURCE_DIR}/src/${tier}/shaders
+                    -I ${PROJECT_SOURCE_DIR}/src/gl/device/shaders -I ${TML_GENERATED}
+            DEPFILE ${flat}.d
+            DEPENDS trommel-make-shader ${path} ${TML_GENERATED}/surface_tables.k.h)
+        list(APPEND flats ${flat})
+    endforeach()
+    set(${list} ${flats} PARENT_SCOPE)
+endfunction()
+flatten_gl_shaders(gl_flats ${gl_shaders})
 include(cmake/declare_shaders.cmake)
 declare_shaders(gl_shader gl_shader gl/device/gl_internal.h ${gl_shaders})
 tml_generate(${TML_GENERATED}/gl_shaders.c

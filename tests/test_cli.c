@@ -505,12 +505,6 @@ TEST(usage_errors_exit_2_and_say_what_would_do)
         {"compact a --min 1", "--output is missing"},
         {"compact a -o x.npy --min 1 --method fast", "give auto|look-back"},
         {"compact a -o x.ply --min 1", "--output: x.ply does not end in .npy"},
-#ifdef TML_GL
-        {"compact a -o x.npy --min 1 --debug-pyramid x.txt", "does not end in .png"},
-        {"compact a -o x.npy --min 1 --debug-pyramid x.png", "needs --backend gl"},
-        {"compact a -o x.npy --min 1 --debug-pyramid x.png --method bitonic --backend gl",
-         "is of --method histopyramid"},
-#endif
         {"scan a", "--output is missing"},
         {"scan a -o x.hdr", "--output: x.hdr does not end in .npy"},
         {"index a -o x.GLB", "--output: x.GLB does not end in .tmx"},
@@ -660,9 +654,6 @@ TEST(no_output_is_an_input)
         {"a.npy", "compact < --min 1 -o >"},
         {"a.npy", "compact < --min 1 --memory 64 -o >"},
         {"a.npy", "scan < -o >"},
-#ifdef TML_GL
-        {"a.png", "compact < --min 1 -o @/x.npy --debug-pyramid > --backend gl"},
-#endif
     };
     static char before[OUTPUT_SIZE], after[OUTPUT_SIZE];
     static const float ones[] = {1, 1};
@@ -1567,29 +1558,6 @@ TEST(compact_keeps_a_range_in_order)
         CHECK_EQ_U64(read_npy("k.npy", got, sizeof got), expected * sizeof *got);
         CHECK(memcmp(got, kept, expected * sizeof *got) == 0);
     }
-}
-
-TEST(a_pyramid_is_of_the_whole_array)
-{
-    static float numbers[1000];
-    if (run("devices") != 0 || !strstr(out, "gl "))
-        SKIP("there is no OpenGL ES device");
-    char array[128], kept[128], picture[128];
-    for (int i = 0; i < 1000; i++)
-        numbers[i] = (float)i;
-    make_npy("pyramid.npy", "<f4", 1000, numbers, sizeof numbers);
-    snprintf(array, sizeof array, "%s", in_folder("pyramid.npy"));
-    snprintf(kept, sizeof kept, "%s", in_folder("pyramid_kept.npy"));
-    snprintf(picture, sizeof picture, "%s", in_folder("pyramid.png"));
-    EXPECT(2, "compact %s --min 9 -o %s --debug-pyramid %s --backend gl --memory 512", array, kept,
-           picture);
-    CHECK(strstr(err, "as a whole; use one process") != NULL);
-    EXPECT(1, "compact %s --min 9 --max 8 -o %s --debug-pyramid %s --backend gl", array, kept,
-           picture);
-    CHECK(strstr(err, "no element can be kept") != NULL);
-    CHECK(!exists("pyramid.png") && !exists("pyramid_kept.npy"));
-    EXPECT(0, "compact %s --min 9 -o %s --debug-pyramid %s --backend gl", array, kept, picture);
-    CHECK(strstr(out, "pyramid.png") && exists("pyramid.png") && exists("pyramid_kept.npy"));
 }
 
 TEST(compact_bounds_fit_every_type)

@@ -416,10 +416,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_gl_prepare_end, (tml, NULL), "left")                                                 \
         X(tml_gl_time_begin, (NULL), "tml")                                                        \
         X(tml_gl_time_end, (NULL, &seconds), "tml")                                                \
-        X(tml_gl_time_end, (tml, NULL), "seconds")                                                 \
-        X(tml_gl_pyramid_picture, (NULL, &compact, cells), "tml")                                  \
-        X(tml_gl_pyramid_picture, (tml, NULL, cells), "desc")                                      \
-        X(tml_gl_pyramid_picture, (tml, &compact, NULL), "rgba")
+        X(tml_gl_time_end, (tml, NULL), "seconds")
 #else
 #    define REFUSED_GL_CALLS(X)
 #endif
@@ -617,10 +614,10 @@ static void check_header(const char *header)
         "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
         "tml_gl_end", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
-        "tml_gl_path_name", "tml_gl_pyramid_picture_size", "tml_luminance_name", "tml_meter_name",
-        "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",
-        "tml_status_text", "tml_type_size", "tml_type_scalar", "tml_type_components",
-        "tml_type_name", "tml_type_is_float", "tml_type_is_signed", "tml_method_name"};
+        "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_tone_name",
+        "tml_mip_levels", "tml_collide_class_name", "tml_status_name", "tml_status_text",
+        "tml_type_size", "tml_type_scalar", "tml_type_components", "tml_type_name",
+        "tml_type_is_float", "tml_type_is_signed", "tml_method_name"};
     static char text[1 << 16];
     test_read_text(header, text, sizeof text);
     uint32_t functions = 0;

@@ -6,7 +6,6 @@
 #include <trommel/trommel.h>
 
 #include "gl/device/gl_load.h"
-#include "gl/gl_classic.h"
 
 #include <dlfcn.h>
 
@@ -542,22 +541,10 @@ static void check_lacks(const pair *p)
     check_refusal(p, tml_histogram(p->gl, &histogram), "tml_histogram", "no histograms");
     tml_compact_desc compact = {.keep = {.kernel = TML_USE(is_positive), .in = {in.gl}},
                                 .payloads = {{in.gl, out.gl}},
-                                .method = TML_METHOD_BITONIC};
+                                .method = TML_METHOD_LOOK_BACK};
     check_refusal(p, tml_compact(p->gl, &compact), "tml_compact", "this method");
     compact.method = TML_METHOD_AUTO;
     check_refusal(p, tml_partition(p->gl, &compact), "tml_partition", "no partitions");
-    for (gl_classic_form form = GL_CLASSIC_FOUR_FETCHES; form <= GL_CLASSIC_PARTIAL_SUMS; form++) {
-        const gl_classic_desc classic = {.form = form,
-                                         .keep = TML_USE(is_positive),
-                                         .in = in.gl,
-                                         .out = out.gl,
-                                         .count = count.gl};
-        check_refusal(p, gl_classic_compact(p->gl, &classic), "gl_classic_compact",
-                      "no classic HistoPyramids");
-    }
-    const gl_classic_surface_desc surface = {.volume = out.gl, .dims = {4, 4, 4}, .room = 8};
-    check_refusal(p, gl_classic_surface(p->gl, &surface), "gl_classic_surface",
-                  "no classic HistoPyramids");
     check_equal(p, "out", out);
     check_equal(p, "count", count);
     twins all[] = {in, out, count, points};

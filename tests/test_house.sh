@@ -49,9 +49,6 @@ function may(from, to,   engine) {
     if (to == top(from) || to == top(from) "/gpu" || to == "gpu") return 1
     return to == engine || (engine ~ /^gl/ && to == "gl/device")
 }
-function is_exempt(file) { # papers that are compared with, until they are programs of their own
-    return file ~ /^gl\/(gl_classic_surface\.c|gl_picture\.c|shaders\/classic_(cells|vertices)\.frag)$/
-}
 function offends(file, what) { print "FAIL " file " knows " what; bad++ }
 # The room of what the build makes, or "".
 function generated(name,   room) {
@@ -82,7 +79,7 @@ END {
         name = base(pair[2])
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "") offends(pair[1], "\"" pair[2] "\", which is in no room")
-        else if (is_exempt(pair[1]) || from == to) continue
+        else if (from == to) continue
         else if (is_program(to) && top(to) != top(from) && is_program(from)) {
             if (name !~ /_slabs\.h$/) offends(pair[1], "\"" pair[2] "\"")
         } else if (!may(from, to)) offends(pair[1], "\"" pair[2] "\"")
@@ -98,7 +95,7 @@ END {
         if (pair[2] ~ /^vk_shader_/) name = substr(pair[2], 11) ".comp"
         if (pair[2] ~ /^gl_shader_/) name = substr(pair[2], 11) ".frag"
         to = name in path ? room_of(path[name]) : generated(name)
-        if (to == "" || is_exempt(file) || (file == "core/context.c" && is_engine(to))) continue
+        if (to == "" || (file == "core/context.c" && is_engine(to))) continue
         if (is_program(from) && is_program(to) && top(to) != top(from)) {
             if (pair[2] !~ /^tml_/ && !(pair[2] in published)) offends(file, pair[2] " of " name)
         } else if (!may(from, to) && !(file ~ /_parts\.c$/ && top(to) == from))

@@ -166,20 +166,6 @@ typedef struct tml_gl_test {
  * float tier are made only where one of its paths is forced, or AUTO finds that the integer path fails. */
 TML_API uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity);
 
-/* A picture of a compaction's HistoPyramid, to see what it does: tml_compact by that method, whose
- * pyramid is also painted and read back (waits). A band for each level, the apex at the top and the
- * base, 128 elements a texel, at the bottom; in each the stream runs from left to right, row after row.
- * A node's colour says which share of the elements below it is kept: none is nearly black, then violet,
- * red and orange, all is light yellow.
- * desc   as tml_compact's; its method is ignored
- * rgba   width x height x 4 bytes, top row first, of the size for length.count elements (if that is 0,
- *        of the first input)
- * UNSUPPORTED on other engines and without integer textures. */
-TML_API TML_MUST_CHECK tml_status tml_gl_pyramid_picture(tml_context *tml,
-                                                         const tml_compact_desc *desc,
-                                                         uint8_t *rgba);
-TML_API void tml_gl_pyramid_picture_size(uint64_t count, uint32_t *width, uint32_t *height);
-
 #ifdef __cplusplus
 }
 #endif

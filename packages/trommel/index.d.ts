@@ -599,23 +599,6 @@ export class Trommel {
     /** Counts over a welded mesh. */
     examine(mesh: { positions: Float32Array; indices: Uint32Array }, componentsOnly?: boolean): MeshStats;
 
-    /** GL: marching cubes of 2008 (Dyken et al.), a pyramid of four fetches a level and a descent for each
-     * vertex of a soup: to compare with. f32 volume; room: vertices at most; out: f32x3, optional; count: u32,
-     * optional. Waits for nothing. */
-    classicSurface(options: {
-        volume: TrommelBuffer; dims: [number, number, number]; iso: number; room: number;
-        out?: TrommelBuffer; count?: TrommelBuffer;
-    }): void;
-    /** GL: compaction of 2006 (Ziegler et al.), to compare with. 4-byte elements; out comes in Z order. */
-    classicCompact(options: {
-        form?: 'four-fetches' | 'partial-sums'; kernel: Kernel; params?: Params;
-        in: TrommelBuffer; out: TrommelBuffer; count: TrommelBuffer;
-    }): void;
-
-    /** GL, integer path: a compaction's HistoPyramid as a picture: a band for each level, the apex at the
-     * top. Waits. */
-    pyramidPicture(options: CompactOptions): { width: number; height: number; data: Uint8ClampedArray };
-
     /** Compiles ahead the shaders that calls() needs, without blocking: calls() is called again and again, and
      * does nothing but that. For calls that wait for nothing (field with radius and grid, surfaceEnqueue,
      * streams); what they write stays as it is. step() resolves when the next shader's turn has come; default:

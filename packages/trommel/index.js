@@ -24,7 +24,6 @@ const FOLDS = ['sum', 'min', 'max', 'argmin', 'argmax', 'mean'];
 const NORMALS = ['none', 'forward', 'central', 'sobel'];
 const FIELD_KINDS = ['sum', 'distance'];
 const FIELD_KERNELS = ['wendland', 'poly6', 'metaball'];
-const CLASSIC_FORMS = ['four-fetches', 'partial-sums'];
 const PATHS = ['integer', 'float', 'float-packed', 'packed'];
 const LEVELS = ['error', 'warning', 'info', 'debug'];
 const EXPOSE_BY = ['mean', 'median', 'percentile', 'manual'];
@@ -254,7 +253,8 @@ function unwatchState(gl) {
 
 /* ---- buffers ----------------------------------------------------------------------------------- */
 
-const INTERNAL = Symbol('trommel'); /* between the classes of this file */
+/* Between the classes of this file, and for modules that have more functions than the package's. */
+export const INTERNAL = Symbol('trommel');
 
 class TrommelBuffer {
     constructor(state) {
@@ -1331,37 +1331,6 @@ export class Trommel {
         }));
     }
 
-    classicCompact(o) {
-        const i = this[INTERNAL];
-        i.needGl('classicCompact');
-        i.stream('classic_compact', () => ({
-            form: choice('classicCompact', 'form', CLASSIC_FORMS, o.form),
-            kernel: i.kernelAt('classicCompact', 'kernel', o.kernel), params: i.params(o.params),
-            in0: i.handle('classicCompact', 'in', o.in), out: i.handle('classicCompact', 'out', o.out),
-            counts: i.handle('classicCompact', 'count', o.count),
-        }));
-    }
-
-    pyramidPicture(o) {
-        const i = this[INTERNAL];
-        i.needGl('pyramidPicture');
-        i.check();
-        const first = o.payloads?.[0]?.in ?? o.in?.[0] ?? o.flags;
-        const count = typeof o.length === 'number' ? o.length : o.length?.count ?? first?.count ?? 0;
-        return i.scope(() => {
-            const fields = { ...i.compactFields('pyramidPicture', o), count };
-            i.call('pyramid_picture', fields);
-            const width = i.reply('width'), height = i.reply('height'), size = 4 * width * height;
-            const at = i.allocate('pyramidPicture', size);
-            try {
-                i.call('pyramid_picture', { ...fields, data: at });
-                return { width, height, data: new Uint8ClampedArray(i.copyOut(at, 'u8', size).buffer) };
-            } finally {
-                i.m._free(at);
-            }
-        });
-    }
-
     /* ---- field and surface ---- */
 
     resolveField(options) {
@@ -1474,16 +1443,6 @@ export class Trommel {
             nonmanifoldEdges: i.reply('nonmanifold_edges'), euler: i.reply('euler'), area: i.reply('area'),
             volume: i.reply('enclosed'), lower: i.replies('lower', 3), upper: i.replies('upper', 3),
         };
-    }
-
-    classicSurface(o) {
-        const i = this[INTERNAL], call = 'classicSurface';
-        i.needGl(call);
-        i.check();
-        i.call('classic_surface', {
-            volume: i.handle(call, 'volume', o.volume), ...i.vector(call, 'dims', o.dims, 3, 'dims'), iso: o.iso,
-            room: o.room, out: i.handle(call, 'out', o.out), counts: i.handle(call, 'count', o.count),
-        });
     }
 
     /* ---- time ---- */

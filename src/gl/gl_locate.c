@@ -48,8 +48,6 @@ static tml_status histopyramid(tml_context *tml, const gl_locate_info *info,
              info->has_others ? "#define PYRAMID_OTHERS\n" : "",
              info->has_ranks ? "#define RANKS\n" : "");
     tml_status status = gl_pyramid_build(tml, pyramid);
-    if (!status)
-        status = gl_pyramid_paint(tml, pyramid);
     out->total = gl_pyramid_total(pyramid, &out->total_texel);
     if (!status)
         status = gl_locate_outputs(tml, info, out);

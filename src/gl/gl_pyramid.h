@@ -61,7 +61,4 @@ const char *gl_pyramid_defines(const gl_pyramid *pyramid);
 /* Where the total lies, for gl_store_count and gl_exact: number and texture. */
 const gl_texture *gl_pyramid_total(const gl_pyramid *pyramid, uint64_t *texel);
 
-/* Where tml_gl_pyramid_picture asks for it, paints a pyramid of bits that is built (gl_picture.c). */
-tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid);
-
 #endif

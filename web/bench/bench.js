@@ -11,6 +11,7 @@
 import { LiveSurface } from "../lib/live_surface.js";
 import { MeshRenderer } from "../lib/mesh_renderer.js";
 import { OrbitCamera } from "../lib/orbit_camera.js";
+import { createPapers, surface } from "../lib/papers.js";
 import { scenes } from "../lib/scenes.js";
 import { Trommel } from "../trommel/index.js";
 
@@ -94,7 +95,7 @@ class Classic {
         this.count = trommel.buffer({ type: "u32", count: 1 });
     }
     extract() {
-        this.trommel.classicSurface({ volume: this.ours.live.volume, dims: this.ours.live.grid.dims, iso, room: this.room, count: this.count });
+        surface(this.trommel, { volume: this.ours.live.volume, dims: this.ours.live.grid.dims, iso, room: this.room, count: this.count });
     }
     surface() {
         this.extract();
@@ -139,7 +140,7 @@ async function others(...args) {
 export async function run(side, turns = TURNS, tell = () => {}) {
     const gl = context();
     const grid = gridOf(side);
-    const trommel = await Trommel.create(gl);
+    const trommel = await createPapers(gl);
     const device = trommel.device.name;
     const ours = new Ours(trommel, gl, grid);
     await ours.settle("central");

@@ -46,29 +46,21 @@ const METHODS = [
         className: "series-2",
         engine: "gl",
         order: false,
-        run: (d) =>
-            d.trommel.classicCompact({
-                form: "four-fetches",
-                kernel: d.kernel,
-                params: d.params,
-                in: d.in,
-                out: d.out,
-                count: d.count,
-            }),
+        run: (d) => d.filter(d.trommel, "four-fetches", d),
     },
     {
         name: "Scan and search",
         className: "series-3",
         engine: "gl",
         order: true,
-        run: (d) => d.trommel.compact({ ...d.keep, method: "scan-search" }),
+        run: (d) => d.filter(d.trommel, "scan-search", d),
     },
     {
         name: "Bitonic sort",
         className: "series-4",
         engine: "gl",
         order: true,
-        run: (d) => d.trommel.compact({ ...d.keep, method: "bitonic" }),
+        run: (d) => d.filter(d.trommel, "bitonic", d),
     },
     {
         name: "WebAssembly, 1 core",
@@ -118,7 +110,8 @@ function flagsOf({ values, limit }) {
 }
 
 // Buffers with the data on one instance of the library; undone by destroy().
-function dataOn(trommel, host) {
+// filter: of lib/papers.js, for the methods that the library has not.
+function dataOn(trommel, host, filter) {
     const made = [];
     const make = (options) => {
         const buffer = trommel.buffer(options);
@@ -127,6 +120,7 @@ function dataOn(trommel, host) {
     };
     const data = {
         trommel,
+        filter,
         in: make(host.values),
         out: make({ type: "u32", count: Math.max(host.total, 1) }),
         count: make({ type: "u32", count: 1 }),
@@ -198,12 +192,12 @@ async function timeMethod(method, data, signal) {
 }
 
 // Calls report({method, count, seconds, by} or {method, count, leftOut or failed: text}) for each.
-async function measureAll(trommels, share, signal, report) {
+async function measureAll(trommels, filter, share, signal, report) {
     const last = new Map(); // seconds of a method at the size before
     for (const count of SIZES) {
         const host = hostData(count, share);
         for (const [engine, trommel] of Object.entries(trommels)) {
-            const data = trommel ? dataOn(trommel, host) : host;
+            const data = trommel ? dataOn(trommel, host, filter) : host;
             try {
                 for (const method of METHODS.filter((one) => one.engine === engine)) {
                     await nextTask();
@@ -336,18 +330,21 @@ export function createMethodTimes(app, host) {
     async function measure(signal) {
         results = [];
         measuredShare = Number(share.value);
-        const gl = await app.trommel;
-        const cpu = await gl.constructor.create(null, { engine: "cpu", threads: 1 });
+        const { createPapers, filter } = await import("../lib/papers.js");
+        const isOnDevice = (await app.trommel).engine === "gl";
+        const gl = isOnDevice ? await createPapers(document.createElement("canvas"), { engine: "gl" }) : null;
+        const cpu = await createPapers(null, { engine: "cpu" });
         try {
-            const trommels = gl.engine === "gl" ? { gl, cpu, js: null } : { cpu, js: null };
+            const trommels = gl ? { gl, cpu, js: null } : { cpu, js: null };
             const steps = SIZES.length * METHODS.filter((method) => method.engine in trommels).length;
-            await measureAll(trommels, measuredShare / 100, signal, (result) => {
+            await measureAll(trommels, filter, measuredShare / 100, signal, (result) => {
                 results.push(result);
                 progress.textContent = `${Math.round((100 * results.length) / steps)} %`;
                 show();
             });
         } finally {
             cpu.close();
+            gl?.close();
         }
     }
 

@@ -15,7 +15,6 @@
 #include <trommel/subdivide.h>
 #include <trommel/trommel.h>
 
-#include "gl/gl_classic.h"
 #include "io/picture_internal.h"
 #include "io/points_internal.h"
 #include "io/volume_internal.h"
@@ -31,7 +30,7 @@
     X(payload_in4) X(payload_in5) X(payload_in6) X(payload_in7)                                    \
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
-    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive) X(form)              \
+    X(length) X(length_buffer) X(length_index) X(length_exact) X(method) X(fold) X(inclusive)                      \
     X(out) X(total) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths)                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \
     X(origin0) X(origin1) X(origin2) X(direction0) X(direction1) X(direction2) X(direction3)       \
@@ -536,42 +535,6 @@ EMSCRIPTEN_KEEPALIVE int web_unique(tml_context *tml)
                             .lengths = buffer_of(r->lengths),
                             .count = buffer_of(r->counts)};
     return tml_unique(tml, &desc);
-}
-
-EMSCRIPTEN_KEEPALIVE int web_classic_compact(tml_context *tml)
-{
-    const web_request *r = &request;
-    gl_classic_desc desc = {.form = (gl_classic_form)r->form,
-                            .keep = pointer(r->kernel),
-                            .params = params_of(r),
-                            .in = buffer_of(r->in0),
-                            .out = buffer_of(r->out),
-                            .count = buffer_of(r->counts)};
-    return gl_classic_compact(tml, &desc);
-}
-
-EMSCRIPTEN_KEEPALIVE int web_classic_surface(tml_context *tml)
-{
-    const web_request *r = &request;
-    gl_classic_surface_desc desc = {
-        .volume = buffer_of(r->volume),
-        .dims = {(uint64_t)r->dims0, (uint64_t)r->dims1, (uint64_t)r->dims2},
-        .iso = (float)r->iso,
-        .room = (uint64_t)r->room,
-        .out = buffer_of(r->out),
-        .count = buffer_of(r->counts)};
-    return gl_classic_surface(tml, &desc);
-}
-
-/* The picture's size for so many elements, and the picture where data has room for it. */
-EMSCRIPTEN_KEEPALIVE int web_pyramid_picture(tml_context *tml)
-{
-    tml_compact_desc desc = compact_desc_of(&request);
-    uint32_t width = 0, height = 0;
-    tml_gl_pyramid_picture_size((uint64_t)request.count, &width, &height);
-    reply.width = width;
-    reply.height = height;
-    return request.data != 0.0 ? tml_gl_pyramid_picture(tml, &desc, pointer(request.data)) : TML_OK;
 }
 
 /* ---- field ----------------------------------------------------------------------------------- */

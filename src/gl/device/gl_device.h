@@ -89,8 +89,7 @@ typedef struct gl_device {
     bool has_completion;             /* KHR_parallel_shader_compile */
     bool is_preparing, has_taken_in; /* between tml_gl_prepare_begin and _end: a program, already */
     double timed_from;
-    GLuint corners;   /* buffer: the float tier's vertices */
-    uint8_t *picture; /* where a compaction paints its pyramid (gl_picture.c); NULL: nowhere */
+    GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
 
 static inline gl_device *gl_device_of(const tml_context *tml)

@@ -25,7 +25,7 @@ typedef enum gl_format {
     GL_FORMAT_QUADS,  /* RGBA32UI: four words a texel; for temporaries */
     GL_FORMAT_BYTES,  /* RGBA8; the float tier */
     GL_FORMAT_FLOATS, /* RGBA32F; the float tier */
-    GL_FORMAT_FLOAT,  /* R32F; gl_classic.c */
+    GL_FORMAT_FLOAT,  /* R32F; for programs' parts */
 } gl_format;
 
 /* Texels in rows: number i lies at (i % width, i / width). Rows of the library's own textures are

@@ -1,6 +1,6 @@
 /* Descends a classic pyramid once for each output and fetches its element. */
 #include "gl_common.glsl"
-#include "gl_classic.glsl"
+#include "classic_descent.glsl"
 
 uniform highp usampler2D values;
 uniform highp usampler2D totals;

@@ -1,12 +1,16 @@
-/* Marching cubes as in 2008, to compare with; see the header. */
-#include "gl/gl_classic_internal.h"
-#include "gl_shaders.h"
+/* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square, counts the
+ * vertices of each cell's triangles; a descent for each vertex finds its cell and its edge.
+ *
+ * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+#include "classic_pyramid.h"
+
+#include "papers_shaders.h"
 #include "surface/gl/gl_surface_internal.h"
 
 enum { CHUNK = 1 << 20 }; /* vertices of one draw, as for our own */
 
 typedef struct classic_surface {
-    const gl_classic_surface_desc *desc;
+    const papers_surface_desc *desc;
     const gl_texture *volume, *cases, *cell_cases, *total;
     classic_pyramid pyramid;
     uint32_t tile_log2, tiles_log2; /* a slice's side on the square; slices in a row */
@@ -77,38 +81,37 @@ static tml_status make_vertices(tml_context *tml, const classic_surface *s)
     return status;
 }
 
-static tml_status run(tml_context *tml, const gl_classic_surface_desc *desc)
+static tml_status run(tml_context *tml, const papers_surface_desc *desc)
 {
     classic_surface s = {.desc = desc, .volume = gl_texture_of(tml, desc->volume)};
     uint32_t side = lay_out(&s);
-    if ((uint64_t)side * side > GL_CLASSIC_MOST)
-        return tml_error(
-            tml, TML_ERROR_UNSUPPORTED,
-            "gl_classic_surface: a square of %u x %u cells, at most %llu: sums are floats",
-            (unsigned)side, (unsigned)side, GL_CLASSIC_MOST);
+    if ((uint64_t)side * side > CLASSIC_MOST)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "papers_surface: a square of %u x %u cells, at most %llu: sums are floats",
+                         (unsigned)side, (unsigned)side, CLASSIC_MOST);
     tml_status status = gl_surface_cases(tml, &s.cases);
     if (!status)
-        status = gl_classic_take(tml, GL_CLASSIC_FOUR_FETCHES, side, &s.pyramid);
+        status = classic_take(tml, CLASSIC_FOUR_FETCHES, side, &s.pyramid);
     if (!status)
         status = gl_temporary_image(tml, GL_FORMAT_WORDS, side, side, &s.cell_cases);
     if (!status)
         status = draw_cells(tml, &s);
     if (!status)
-        status = gl_classic_build(tml, &s.pyramid);
+        status = classic_build(tml, &s.pyramid);
     if (!status)
-        status = gl_classic_total(tml, &s.pyramid, &s.total);
+        status = classic_total(tml, &s.pyramid, &s.total);
     if (!status)
         status = make_vertices(tml, &s);
     return status ? status : gl_store_count(tml, desc->count, s.total, 0);
 }
 
-tml_status gl_classic_surface(tml_context *tml, const gl_classic_surface_desc *desc)
+tml_status papers_surface(tml_context *tml, const papers_surface_desc *desc)
 {
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     const uint64_t *dims = desc->dims;
-    tml_status status = gl_classic_check(tml, "gl_classic_surface");
+    tml_status status = classic_check(tml, "papers_surface");
     if (!status)
-        status = tml_check_buffer(tml, "gl_classic_surface", "volume", desc->volume, types,
+        status = tml_check_buffer(tml, "papers_surface", "volume", desc->volume, types,
                                   dims[0] * dims[1] * dims[2]);
     if (!status)
         status = gl_enter(tml);

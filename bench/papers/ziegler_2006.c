@@ -1,26 +1,14 @@
-/* Compaction by the HistoPyramids of 2006, to compare with; see the header. Levels take turns in two
- * textures, so that no draw reads what it writes; in each they stand side by side. */
-#include "gl/gl_classic_internal.h"
+/* HistoPyramids as they were first published: sums in floats over a square of texels, whose quarters are
+ * the four children of a texel above. Outputs come in Z order. A texel holds its sum alone, so that a
+ * descent fetches four children a level, or the sums of its children, which are one fetch.
+ *
+ * Levels take turns in two textures, so that no draw reads what it writes; in each they stand side by side.
+ *
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006; the
+ * sums of four children: Stream Compaction in WebGL. Miaumiau Labs, 2016. */
+#include "classic_pyramid.h"
 
-#include "gl_shaders.h"
-
-uint32_t gl_classic_side(uint64_t count)
-{
-    uint32_t side = 2;
-    while ((uint64_t)side * side < count)
-        side *= 2;
-    return side;
-}
-
-uint64_t gl_classic_index(uint32_t side, uint64_t z)
-{
-    uint64_t x = 0, y = 0;
-    for (uint32_t bit = 0; bit < 32; bit++) {
-        x |= (z >> (2 * bit) & 1) << bit;
-        y |= (z >> (2 * bit + 1) & 1) << bit;
-    }
-    return y * side + x;
-}
+#include "papers_shaders.h"
 
 /* A level of side s begins at column s / 2, right of the smaller ones: s / 4, s / 16 ... */
 static uint32_t left_of(uint32_t side)
@@ -28,17 +16,16 @@ static uint32_t left_of(uint32_t side)
     return side / 2;
 }
 
-tml_status gl_classic_check(tml_context *tml, const char *call)
+tml_status classic_check(tml_context *tml, const char *call)
 {
     if (tml->engine == &tml_gl_engine)
         return TML_OK;
     return tml_refuse(tml, call, "no classic HistoPyramids");
 }
 
-tml_status gl_classic_take(tml_context *tml, gl_classic_form form, uint32_t side,
-                           classic_pyramid *p)
+tml_status classic_take(tml_context *tml, classic_form form, uint32_t side, classic_pyramid *p)
 {
-    gl_format format = form == GL_CLASSIC_PARTIAL_SUMS ? GL_FORMAT_FLOATS : GL_FORMAT_FLOAT;
+    gl_format format = form == CLASSIC_PARTIAL_SUMS ? GL_FORMAT_FLOATS : GL_FORMAT_FLOAT;
     /* A texel of the base with partial sums is of four elements. */
     *p = (classic_pyramid){.form = form, .side = format == GL_FORMAT_FLOATS ? side / 2 : side};
     for (uint32_t s = p->side / 2; s > 0; s /= 2)
@@ -51,12 +38,12 @@ tml_status gl_classic_take(tml_context *tml, gl_classic_form form, uint32_t side
     return status;
 }
 
-static const char *form_defines(gl_classic_form form)
+static const char *form_defines(classic_form form)
 {
-    return form == GL_CLASSIC_PARTIAL_SUMS ? "#define PARTIAL_SUMS\n" : NULL;
+    return form == CLASSIC_PARTIAL_SUMS ? "#define PARTIAL_SUMS\n" : NULL;
 }
 
-tml_status gl_classic_build(tml_context *tml, const classic_pyramid *p)
+tml_status classic_build(tml_context *tml, const classic_pyramid *p)
 {
     const gl_texture *below = p->base;
     tml_status status = TML_OK;
@@ -77,7 +64,7 @@ tml_status gl_classic_build(tml_context *tml, const classic_pyramid *p)
     return status;
 }
 
-tml_status gl_classic_total(tml_context *tml, const classic_pyramid *p, const gl_texture **out)
+tml_status classic_total(tml_context *tml, const classic_pyramid *p, const gl_texture **out)
 {
     const gl_texture *apex = p->levels ? p->atlas[(p->levels - 1) & 1] : p->base;
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, 1, out);
@@ -92,7 +79,7 @@ tml_status gl_classic_total(tml_context *tml, const classic_pyramid *p, const gl
     return status;
 }
 
-static tml_status draw_base(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
+static tml_status draw_base(tml_context *tml, const papers_filter_desc *desc, uint64_t count,
                             const classic_pyramid *p)
 {
     tml_buffer in[TML_MAX_INPUTS] = {desc->in};
@@ -102,13 +89,13 @@ static tml_status draw_base(tml_context *tml, const gl_classic_desc *desc, uint6
                             .defines = form_defines(p->form),
                             .kernel = {desc->keep, &desc->params, in},
                             .length = &length,
-                            .uniforms = {GL_UINT("side", gl_classic_side(count))},
+                            .uniforms = {GL_UINT("side", papers_square_side(count))},
                             .targets = {p->base},
                             .area = {0, 0, p->side, p->side},
                         });
 }
 
-static tml_status draw_outputs(tml_context *tml, const gl_classic_desc *desc, uint64_t count,
+static tml_status draw_outputs(tml_context *tml, const papers_filter_desc *desc, uint64_t count,
                                const classic_pyramid *p, const gl_texture *total, uint64_t outputs)
 {
     return gl_draw(tml, &(gl_draw_info){
@@ -120,26 +107,26 @@ static tml_status draw_outputs(tml_context *tml, const gl_classic_desc *desc, ui
                                        {"high", p->atlas[1]},
                                        {"totals", total}},
                             .uniforms = {GL_INT1("levels", (int32_t)p->levels),
-                                         GL_UINT("side", gl_classic_side(count)),
+                                         GL_UINT("side", papers_square_side(count)),
                                          GL_UINT("row_log2", gl_row_log2(tml))},
                             .targets = {gl_texture_of(tml, desc->out)},
                             .count = outputs,
                         });
 }
 
-static tml_status run(tml_context *tml, const gl_classic_desc *desc)
+static tml_status run(tml_context *tml, classic_form form, const papers_filter_desc *desc)
 {
     uint64_t count = tml_slot_of(tml, desc->in)->count;
     uint64_t outputs = TML_MIN_OF(tml_slot_of(tml, desc->out)->count, count);
     classic_pyramid pyramid;
     const gl_texture *total;
-    tml_status status = gl_classic_take(tml, desc->form, gl_classic_side(count), &pyramid);
+    tml_status status = classic_take(tml, form, papers_square_side(count), &pyramid);
     if (!status)
         status = draw_base(tml, desc, count, &pyramid);
     if (!status)
-        status = gl_classic_build(tml, &pyramid);
+        status = classic_build(tml, &pyramid);
     if (!status)
-        status = gl_classic_total(tml, &pyramid, &total);
+        status = classic_total(tml, &pyramid, &total);
     if (!status)
         status = gl_exact(tml, total, 0, &outputs);
     if (!status)
@@ -147,29 +134,38 @@ static tml_status run(tml_context *tml, const gl_classic_desc *desc)
     return status ? status : gl_store_count(tml, desc->count, total, 0);
 }
 
-tml_status gl_classic_compact(tml_context *tml, const gl_classic_desc *desc)
+static tml_status filter(tml_context *tml, classic_form form, const papers_filter_desc *desc)
 {
-    static const tml_type types[] = {TML_U32, TML_I32, TML_F32, TML_TYPE_NONE};
-    static const tml_type count_types[] = {TML_U32, TML_TYPE_NONE};
-    static const char call[] = "gl_classic_compact";
-    tml_status status = gl_classic_check(tml, call);
+    static const tml_type types[] = {TML_U32, TML_TYPE_NONE};
+    static const char call[] = "a filter by a classic HistoPyramid";
+    tml_status status = classic_check(tml, call);
     if (!status)
         status = tml_check_buffer(tml, call, "in", desc->in, types, 1);
     if (!status)
         status = tml_check_buffer(tml, call, "out", desc->out, types, 0);
     if (!status)
-        status = tml_check_buffer(tml, call, "count", desc->count, count_types, 1);
+        status = tml_check_buffer(tml, call, "count", desc->count, types, 1);
     if (status)
         return status;
     uint64_t count = tml_slot_of(tml, desc->in)->count;
-    if (count > GL_CLASSIC_MOST)
+    if (count > CLASSIC_MOST)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: in has %llu elements, needs at most %llu: sums are floats", call,
-                         (unsigned long long)count, GL_CLASSIC_MOST);
+                         (unsigned long long)count, CLASSIC_MOST);
     status = gl_enter(tml);
     if (status)
         return status;
-    status = run(tml, desc);
+    status = run(tml, form, desc);
     gl_leave(tml);
     return status;
+}
+
+tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc)
+{
+    return filter(tml, CLASSIC_PARTIAL_SUMS, desc);
+}
+
+tml_status papers_four_fetches_filter(tml_context *tml, const papers_filter_desc *desc)
+{
+    return filter(tml, CLASSIC_FOUR_FETCHES, desc);
 }

@@ -1,8 +1,8 @@
 /* Descends a classic pyramid over cells once for each vertex of a soup. */
 #include "gl_common.glsl"
-#include "gl_classic.glsl"
+#include "classic_descent.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"
-#include "gl_classic_cells.glsl"
+#include "classic_volume.glsl"
 #include "kernels/surface.k.h"
 
 uniform highp usampler2D totals, cell_cases;

@@ -1,67 +1,54 @@
 /* Measures ways to filter a stream; see the header. */
-#include "bench_filter.h"
+#include "papers_table.h"
 
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "bench_run.h"
-
-#include <string.h>
-
-#ifdef TML_GL
-#    include "gl/gl_classic.h"
-#endif
+#include "papers.h"
 
 /* A row ends before a length that would take longer than this, by the time of the one before. */
 static const double run_seconds = 5.0;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
-typedef struct filter_way {
-    const char *name;
-    tml_method method;
-    int classic; /* a gl_classic_form; -1: none */
-} filter_way;
-
-static const filter_way ways[] = {
-    {"look_back", TML_METHOD_LOOK_BACK, -1},
-    {"reduce_then_scan", TML_METHOD_REDUCE_THEN_SCAN, -1},
-    {"histopyramid", TML_METHOD_HISTOPYRAMID, -1},
-#ifdef TML_GL
-    {"classic, one fetch", TML_METHOD_AUTO, GL_CLASSIC_PARTIAL_SUMS},
-    {"classic, four fetches", TML_METHOD_AUTO, GL_CLASSIC_FOUR_FETCHES},
-#endif
-    {"scan_search", TML_METHOD_SCAN_SEARCH, -1},
-    {"bitonic", TML_METHOD_BITONIC, -1},
-};
-enum { WAYS = sizeof ways / sizeof ways[0] };
+/* The library's methods, then the papers'. */
+static const tml_method methods[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
+                                     TML_METHOD_HISTOPYRAMID};
+enum { METHODS = sizeof methods / sizeof methods[0], WAYS = METHODS + PAPERS_FILTERS };
 
 /* One way over one stream. */
 typedef struct filter_job {
     tml_context *tml;
-    const filter_way *way;
+    const char *name;
+    tml_method method;
+    const papers_filter *paper; /* instead; NULL: none */
     uint32_t limit;
     uint64_t count, kept, room;
     const uint32_t *data;
     tml_buffer in, out, total;
+    papers_space space;
 } filter_job;
+
+static void set_way(filter_job *job, size_t way)
+{
+    job->method = way < METHODS ? methods[way] : TML_METHOD_AUTO;
+    job->paper = way < METHODS ? NULL : &papers_filters[way - METHODS];
+    job->name = job->paper ? job->paper->name : tml_method_name(job->method);
+}
 
 static tml_status enqueue(const filter_job *job)
 {
-#ifdef TML_GL
-    if (job->way->classic >= 0)
-        return gl_classic_compact(job->tml, &(gl_classic_desc){
-                                                .form = (gl_classic_form)job->way->classic,
-                                                .keep = bench_is_below(),
-                                                .params.u = {job->limit},
-                                                .in = job->in,
-                                                .out = job->out,
-                                                .count = job->total,
-                                            });
-#endif
+    if (job->paper)
+        return job->paper->run(job->tml, &(papers_filter_desc){.keep = bench_is_below(),
+                                                               .params.u = {job->limit},
+                                                               .in = job->in,
+                                                               .out = job->out,
+                                                               .count = job->total,
+                                                               .space = &job->space});
     return tml_compact(job->tml, &(tml_compact_desc){
                                      .keep = {.kernel = bench_is_below(), .params.u = {job->limit}},
                                      .payloads = {{.in = job->in, .out = job->out}},
-                                     .method = job->way->method,
+                                     .method = job->method,
                                      .count = job->total,
                                  });
 }
@@ -73,27 +60,6 @@ static bool run_job(void *user)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Position of the record that the way looks at as number i. */
-static uint64_t position(const filter_job *job, uint64_t i)
-{
-#ifdef TML_GL
-    if (job->way->classic >= 0)
-        return gl_classic_index(gl_classic_side(job->count), i);
-#endif
-    (void)job;
-    return i;
-}
-
-static uint64_t positions(const filter_job *job)
-{
-#ifdef TML_GL
-    uint64_t side = gl_classic_side(job->count);
-    if (job->way->classic >= 0)
-        return side * side;
-#endif
-    return job->count;
-}
-
 static tml_status check(const filter_job *job)
 {
     uint32_t *out = tml_alloc(job->tml, job->room * sizeof *out);
@@ -101,16 +67,18 @@ static tml_status check(const filter_job *job)
     tml_status status = out ? tml_buffer_read(job->tml, job->out, out) : TML_ERROR_OUT_OF_MEMORY;
     if (!status)
         status = tml_buffer_read_count(job->tml, job->total, &total);
-    bool passed = total == job->kept;
-    for (uint64_t i = 0; !status && passed && i < positions(job); i++) {
-        uint64_t p = position(job, i);
+    bool passed = total == job->kept, in_z_order = job->paper && job->paper->in_z_order;
+    uint32_t side = papers_square_side(job->count);
+    uint64_t positions = in_z_order ? (uint64_t)side * side : job->count;
+    for (uint64_t i = 0; !status && passed && i < positions; i++) {
+        uint64_t p = in_z_order ? papers_square_index(side, i) : i;
         if (p < job->count && job->data[p] < job->limit)
             passed = out[at++] == job->data[p];
     }
     tml_free(job->tml, out, job->room * sizeof *out);
     if (!status && !passed)
         status = tml_error(job->tml, TML_ERROR_INTERNAL,
-                           "%s of %llu records differs from a plain loop's", job->way->name,
+                           "%s of %llu records differs from a plain loop's", job->name,
                            (unsigned long long)job->count);
     return status;
 }
@@ -141,7 +109,7 @@ static tml_status create(filter_job *job, bool exact)
         status = tml_buffer_create(
             job->tml, &(tml_buffer_desc){.type = TML_U32, .count = 1, .label = "total"},
             &job->total);
-    return status;
+    return status ? status : papers_space_create(job->tml, job->count, &job->space);
 }
 
 static void destroy(filter_job *job)
@@ -149,12 +117,13 @@ static void destroy(filter_job *job)
     tml_buffer_destroy(job->tml, job->in);
     tml_buffer_destroy(job->tml, job->out);
     tml_buffer_destroy(job->tml, job->total);
+    papers_space_destroy(job->tml, &job->space);
 }
 
 /* Checks and times one way over one stream; *seconds is 0 where it is unsupported. */
 static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
 {
-    bench_job timed = {.name = job->way->name, .run = run_job, .user = job, .device = job->tml};
+    bench_job timed = {.name = job->name, .run = run_job, .user = job, .device = job->tml};
     *seconds = 0;
     tml_status status = enqueue(job);
     if (status == TML_ERROR_UNSUPPORTED)
@@ -168,8 +137,8 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     return status;
 }
 
-static tml_status add_column(bench_filter *filter, uint32_t column, filter_job *job, bool exact,
-                             uint32_t repeats, bench_filter_row *rows)
+static tml_status add_column(filter_table *filter, uint32_t column, filter_job *job, bool exact,
+                             uint32_t repeats, table_row *rows)
 {
     job->count = filter->counts[column];
     tml_status status = create(job, exact);
@@ -178,7 +147,7 @@ static tml_status add_column(bench_filter *filter, uint32_t column, filter_job *
         double expected = before * 1e-9 * (double)job->count;
         if ((column > 0 && before == 0) || expected > run_seconds)
             continue;
-        job->way = &ways[w];
+        set_way(job, w);
         status = measure(job, repeats ? repeats : expected > 0.5 ? 2 : 0, &seconds);
         rows[w].ns[column] = seconds / (double)job->count * 1e9;
     }
@@ -186,21 +155,21 @@ static tml_status add_column(bench_filter *filter, uint32_t column, filter_job *
     return status;
 }
 
-void bench_filter_start(bench_filter *filter, uint64_t most)
+void filter_table_start(filter_table *filter, uint64_t most)
 {
-    *filter = (bench_filter){.count_count = 0};
+    *filter = (filter_table){.count_count = 0};
     uint64_t count = 1 << 16;
     do {
         filter->counts[filter->count_count++] = count;
         count *= 4;
-    } while (count <= most && filter->count_count < BENCH_FILTER_COUNTS);
+    } while (count <= most && filter->count_count < TABLE_COUNTS);
 }
 
-tml_status bench_filter_add(bench_filter *filter, tml_context *tml, bool exact, double percent,
+tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, double percent,
                             uint32_t repeats)
 {
     static const char *const engines[] = {"auto", "cpu", "vulkan", "gl"};
-    bench_filter_row rows[WAYS] = {{0}};
+    table_row rows[WAYS] = {{0}};
     uint64_t most = filter->counts[filter->count_count - 1];
     uint32_t *data = tml_alloc(tml, most * sizeof *data);
     if (!data)
@@ -222,11 +191,12 @@ tml_status bench_filter_add(bench_filter *filter, tml_context *tml, bool exact, 
     tml_device_info device;
     tml_context_describe(tml, &device);
     for (size_t w = 0; w < WAYS && !status; w++)
-        if (rows[w].ns[0] > 0 && filter->row_count < BENCH_FILTER_ROWS) {
-            bench_filter_row *row = &filter->rows[filter->row_count++];
+        if (rows[w].ns[0] > 0 && filter->row_count < TABLE_ROWS) {
+            table_row *row = &filter->rows[filter->row_count++];
             *row = rows[w];
             row->engine = engines[device.engine];
-            row->method = ways[w].name;
+            set_way(&job, w);
+            row->method = job.name;
             row->mode = device.engine != TML_ENGINE_GL ? "" : exact ? "exact" : "expected";
         }
     return status;

@@ -2,7 +2,7 @@
  * case. */
 #include "gl_common.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"
-#include "gl_classic_cells.glsl"
+#include "classic_volume.glsl"
 
 layout(location = 0) out highp vec4 counts;
 layout(location = 1) out highp uvec4 case_of;

@@ -1,9 +1,8 @@
 /* The picture of a compaction's HistoPyramid: a band for each level, drawn and read back. */
-#include "core/call.h"
-#include "gl/device/gl_device.h"
-#include "gl/gl_pyramid.h"
+#include "gl/gl_parts.h"
+#include "papers.h"
 
-#include "gl_shaders.h"
+#include "papers_shaders.h"
 
 enum {
     BITS_A_TEXEL_LOG2 = 7,
@@ -43,16 +42,14 @@ static void lay_out(const gl_pyramid *pyramid, picture_layout *out)
     }
 }
 
-void tml_gl_pyramid_picture_size(uint64_t count, uint32_t *width, uint32_t *height)
+void papers_picture_size(uint64_t length, uint32_t *width, uint32_t *height)
 {
     gl_pyramid pyramid;
     picture_layout layout;
-    gl_pyramid_lay_out(true, TML_MIN_OF(count, (uint64_t)GL_PYRAMID_ITEMS_MAX), &pyramid);
+    gl_pyramid_lay_out(true, TML_MIN_OF(length, (uint64_t)GL_PYRAMID_ITEMS_MAX), &pyramid);
     lay_out(&pyramid, &layout);
-    if (width)
-        *width = UINT32_C(1) << layout.width_log2;
-    if (height)
-        *height = layout.height;
+    *width = UINT32_C(1) << layout.width_log2;
+    *height = layout.height;
 }
 
 static tml_status draw_band(tml_context *tml, const gl_pyramid *pyramid,
@@ -79,11 +76,8 @@ static tml_status draw_band(tml_context *tml, const gl_pyramid *pyramid,
              });
 }
 
-tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid)
+static tml_status paint(tml_context *tml, const gl_pyramid *pyramid, uint8_t *out)
 {
-    uint8_t *out = gl_device_of(tml)->picture;
-    if (!out || !pyramid->is_bits)
-        return TML_OK;
     picture_layout layout;
     lay_out(pyramid, &layout);
     uint64_t pixels = (uint64_t)layout.height << layout.width_log2;
@@ -111,22 +105,37 @@ tml_status gl_pyramid_paint(tml_context *tml, const gl_pyramid *pyramid)
     return status;
 }
 
-static tml_status pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
+static tml_status run(tml_context *tml, const papers_picture_desc *desc)
 {
-    if (tml->engine != &tml_gl_engine)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_gl_pyramid_picture: only OpenGL ES with integer textures has one");
-    tml_compact_desc compact = *desc;
-    compact.method = TML_METHOD_HISTOPYRAMID;
-    gl_device *device = gl_device_of(tml);
-    device->picture = rgba;
-    tml_status status = tml_compact(tml, &compact);
-    device->picture = NULL;
-    return status;
+    const tml_length length = tml_length_of(desc->length);
+    gl_pyramid pyramid;
+    tml_status status = gl_pyramid_take(tml, true, desc->length, &pyramid);
+    if (!status)
+        status = gl_draw(
+            tml, &(gl_draw_info){.shader = &gl_shader_picture_base,
+                                 .kernel = {desc->keep.kernel, &desc->keep.params, desc->keep.in},
+                                 .length = &length,
+                                 .targets = {pyramid.base},
+                                 .count = gl_pyramid_base_texels(&pyramid)});
+    if (!status)
+        status = gl_pyramid_build(tml, &pyramid);
+    if (!status)
+        status = paint(tml, &pyramid, desc->rgba);
+    uint64_t texel;
+    const gl_texture *total = gl_pyramid_total(&pyramid, &texel);
+    return status ? status : gl_store_count(tml, desc->count, total, texel);
 }
 
-tml_status tml_gl_pyramid_picture(tml_context *tml, const tml_compact_desc *desc, uint8_t *rgba)
+tml_status papers_picture(tml_context *tml, const papers_picture_desc *desc)
 {
-    tml_status status = TML_ENTER(tml, desc, rgba);
-    return status ? status : tml_leave(tml, pyramid_picture(tml, desc, rgba));
+    if (tml->engine != &tml_gl_engine)
+        return tml_refuse(tml, "papers_picture", "no pyramid that could be painted");
+    if (desc->length > GL_PYRAMID_ITEMS_MAX)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "papers_picture: more than 2^30 elements");
+    tml_status status = gl_enter(tml);
+    if (status)
+        return status;
+    status = run(tml, desc);
+    gl_leave(tml);
+    return status;
 }

@@ -1,0 +1,284 @@
+/* trommel-papers: the tables of the papers, made anew on this machine.
+ *
+ *   filter   ways to filter a stream on every engine (Horn: GPU Gems 2, table 36-1), HistoPyramids in their
+ *            forms among them
+ *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
+ *   picture  the HistoPyramid of a filtered stream, painted */
+#include "bench_data.h"
+#include "bench_ops.h"
+#include "bench_run.h"
+#include "papers.h"
+#include "papers_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trommel/gl.h>
+#include <trommel/io.h>
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels() */
+#endif
+
+static const char usage[] =
+    "usage: trommel-papers filter [OPTION]... | surface [OPTION]... | picture FILE.png "
+    "[OPTION]...\n"
+    "  --engine cpu|vulkan|gl  filter: that one alone\n"
+    "  --count N               filter, picture: records at most (default: 4194304)\n"
+    "  --keep P                filter, picture: percent of records kept (default: 10)\n"
+    "  --size N                surface: samples along each side (default: 128)\n"
+    "  --repeats N             runs of each row; 0: as many as take a second\n";
+
+typedef struct papers_args {
+    const char *command, *file;
+    tml_engine_kind engine;
+    uint64_t count, size;
+    double keep;
+    uint32_t repeats;
+} papers_args;
+
+static bool parse_option(papers_args *args, const char *name, const char *value)
+{
+    static const char *const engines[] = {
+        [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
+    char *end = (char *)(uintptr_t) "";
+    if (strcmp(name, "--engine") == 0) {
+        for (int e = TML_ENGINE_CPU; e <= TML_ENGINE_GL; e++)
+            if (strcmp(value, engines[e]) == 0)
+                args->engine = (tml_engine_kind)e;
+        return args->engine != TML_ENGINE_AUTO;
+    }
+    if (strcmp(name, "--keep") == 0)
+        args->keep = strtod(value, &end);
+    else if (strcmp(name, "--count") == 0)
+        args->count = strtoull(value, &end, 10);
+    else if (strcmp(name, "--size") == 0)
+        args->size = strtoull(value, &end, 10);
+    else if (strcmp(name, "--repeats") == 0)
+        args->repeats = (uint32_t)strtoul(value, &end, 10);
+    else
+        return false;
+    return end != value && *end == '\0';
+}
+
+static bool parse(int argc, char **argv, papers_args *args)
+{
+    int i = 1;
+    *args = (papers_args){.count = 1 << 22, .size = 128, .keep = 10};
+    args->command = i < argc ? argv[i++] : "";
+    if (strcmp(args->command, "picture") == 0)
+        args->file = i < argc ? argv[i++] : NULL;
+    bool is_command = strcmp(args->command, "filter") == 0 ||
+                      strcmp(args->command, "surface") == 0 || args->file != NULL;
+    for (; is_command && i + 1 < argc; i += 2)
+        if (!parse_option(args, argv[i], argv[i + 1]))
+            return false;
+    return is_command && i == argc && args->count > 0 && args->count <= UINT64_C(1) << 30 &&
+           args->size >= 2 && args->size <= 1024 && args->keep >= 0 && args->keep <= 100;
+}
+
+/* ---- contexts -------------------------------------------------------------------------------- */
+
+static void log_message(void *user, tml_log_level level, const char *message)
+{
+    (void)user;
+    if (level == TML_LOG_WARNING) /* finish says what has failed */
+        fprintf(stderr, "trommel-papers: %s\n", message);
+}
+
+static tml_status open_engine(tml_engine_kind engine, bool exact, tml_context **tml)
+{
+    const tml_open_desc desc = {.engine = engine,
+                                .log = log_message,
+#ifdef TML_VULKAN
+                                .vulkan = &(tml_vulkan_desc){.kernels = bench_kernels},
+#endif
+                                .gl = &(tml_gl_desc){.exact_counts = exact}};
+    return tml_open(&desc, tml);
+}
+
+/* Says why the context has failed, where it has; closes it. */
+static int finish(tml_context *tml, tml_status status)
+{
+    if (status)
+        fprintf(stderr, "trommel-papers: %s\n",
+                tml ? tml_last_error(tml) : tml_status_text(status));
+    tml_close(tml);
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- filter ---------------------------------------------------------------------------------- */
+
+static void print_filter(const filter_table *filter, double percent)
+{
+    printf("filter: u32, %g %% kept; nanoseconds a record\n\n%-40s", percent, "");
+    for (uint32_t c = 0; c < filter->count_count; c++)
+        printf(" %8lluk", (unsigned long long)filter->counts[c] >> 10);
+    putchar('\n');
+    for (uint32_t r = 0; r < filter->row_count; r++) {
+        const table_row *row = &filter->rows[r];
+        char name[64];
+        snprintf(name, sizeof name, "%s, %s%s%s", row->engine, row->method, *row->mode ? ", " : "",
+                 row->mode);
+        printf("%-40s", name);
+        for (uint32_t c = 0; c < filter->count_count; c++)
+            if (row->ns[c] > 0)
+                printf(" %9.3g", row->ns[c]);
+            else
+                printf(" %9s", "-");
+        putchar('\n');
+    }
+}
+
+/* Engines that this machine has not add no rows; OpenGL ES has two contexts, one that reads counts. */
+static int run_filter(const papers_args *args)
+{
+    static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};
+    static filter_table filter;
+    int code = EXIT_SUCCESS;
+    filter_table_start(&filter, args->count);
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0] && code == EXIT_SUCCESS; e++)
+        for (int exact = 0; exact <= (engines[e] == TML_ENGINE_GL) && code == EXIT_SUCCESS;
+             exact++) {
+            tml_context *tml = NULL;
+            if (args->engine != TML_ENGINE_AUTO && args->engine != engines[e])
+                continue;
+            tml_status status = open_engine(engines[e], exact, &tml);
+            if (status && args->engine == TML_ENGINE_AUTO)
+                continue;
+            if (!status)
+                status = filter_table_add(&filter, tml, exact, args->keep, args->repeats);
+            code = finish(tml, status);
+        }
+    if (code == EXIT_SUCCESS)
+        print_filter(&filter, args->keep);
+    return code;
+}
+
+/* ---- surface --------------------------------------------------------------------------------- */
+
+typedef struct classic_job {
+    tml_context *tml;
+    papers_surface_desc desc;
+} classic_job;
+
+static bool run_classic(void *user)
+{
+    const classic_job *job = user;
+    return papers_surface(job->tml, &job->desc) == TML_OK;
+}
+
+/* Has the soup as many vertices as the surface has corners of triangles? */
+static tml_status check_classic(classic_job *job)
+{
+    const tml_buffer_desc one = {.type = TML_U32, .count = 1};
+    uint32_t vertices = 0;
+    tml_status status = tml_buffer_create(job->tml, &one, &job->desc.count);
+    if (!status)
+        status = papers_surface(job->tml, &job->desc);
+    if (!status)
+        status = tml_buffer_read(job->tml, job->desc.count, &vertices);
+    if (!status && vertices != job->desc.room)
+        status = tml_error(job->tml, TML_ERROR_INTERNAL, "the classic soup has %u vertices of %llu",
+                           (unsigned)vertices, (unsigned long long)job->desc.room);
+    tml_buffer_destroy(job->tml, job->desc.count);
+    job->desc.count = (tml_buffer){0, 0};
+    return status;
+}
+
+static tml_status measure_surface(tml_context *tml, const papers_args *args, const float *volume)
+{
+    const uint64_t n = args->size;
+    const bench_desc desc = {.kind = BENCH_SURFACE,
+                             .type = TML_F32,
+                             .data = volume,
+                             .count = n * n * n,
+                             .grid = {.dims = {n, n, n}},
+                             .iso = bench_field_iso(BENCH_GYROID, TML_F32)};
+    bench_op op;
+    tml_status status = bench_op_create(tml, &desc, &op);
+    if (!status)
+        status = bench_op_check(&op);
+    classic_job classic = {.tml = tml,
+                           .desc = {.volume = op.sets[0].in,
+                                    .dims = {n, n, n},
+                                    .iso = (float)desc.iso,
+                                    .room = 3 * op.result_count}};
+    if (!status)
+        status = check_classic(&classic);
+    bench_job jobs[] = {
+        {.name = "surface", .run = bench_op_run, .user = &op, .device = tml},
+        {.name = "classic soup", .run = run_classic, .user = &classic, .device = tml}};
+    if (!status && !bench_run(jobs, 2, args->repeats))
+        status = TML_ERROR_INTERNAL;
+    if (!status)
+        printf("surface: gyroid, %llu^3 f32, %llu triangles; milliseconds\n\n",
+               (unsigned long long)n, (unsigned long long)op.result_count);
+    for (int j = 0; j < 2 && !status; j++)
+        printf("%-40s %9.3g\n", jobs[j].name, 1e3 * jobs[j].time.median_s);
+    bench_op_destroy(&op);
+    return status;
+}
+
+static int run_surface(const papers_args *args)
+{
+    tml_context *tml = NULL;
+    const uint64_t samples = args->size * args->size * args->size;
+    tml_status status = open_engine(TML_ENGINE_GL, false, &tml);
+    float *volume = malloc(samples * sizeof *volume);
+    if (!status && (!volume || !bench_field_fill(tml, BENCH_GYROID, TML_F32, args->size, volume)))
+        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a volume");
+    if (!status)
+        status = measure_surface(tml, args, volume);
+    free(volume);
+    return finish(tml, status);
+}
+
+/* ---- picture --------------------------------------------------------------------------------- */
+
+static tml_status paint(tml_context *tml, const papers_args *args, uint32_t *records)
+{
+    uint32_t width, height;
+    tml_buffer in;
+    papers_picture_size(args->count, &width, &height);
+    uint8_t *rgba = malloc((size_t)width * height * 4);
+    if (!rgba || !records)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture");
+    bench_stream_fill(tml, args->count, records);
+    tml_status status = tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = TML_U32, .count = args->count, .data = records}, &in);
+    papers_picture_desc desc = {
+        .keep = {.kernel = bench_is_below(), .params.u = {bench_stream_threshold(args->keep)}},
+        .length = args->count,
+        .rgba = rgba};
+    desc.keep.in[0] = in;
+    if (!status)
+        status = papers_picture(tml, &desc);
+    if (!status)
+        status = tml_png_save(tml, args->file, rgba, width, height);
+    free(rgba);
+    return status;
+}
+
+static int run_picture(const papers_args *args)
+{
+    tml_context *tml = NULL;
+    tml_status status = open_engine(TML_ENGINE_GL, false, &tml);
+    uint32_t *records = malloc(args->count * sizeof *records);
+    if (!status)
+        status = paint(tml, args, records);
+    free(records);
+    return finish(tml, status);
+}
+
+int main(int argc, char **argv)
+{
+    papers_args args;
+    if (!parse(argc, argv, &args)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    return args.file                             ? run_picture(&args)
+           : strcmp(args.command, "filter") == 0 ? run_filter(&args)
+                                                 : run_surface(&args);
+}

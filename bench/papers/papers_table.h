@@ -1,0 +1,34 @@
+/* Ways to filter a stream, as table 36-1 of GPU Gems 2 has them: nanoseconds a record for each engine's
+ * methods and for the papers', over streams of growing length. On OpenGL ES each runs twice, by an expected
+ * count (what is kept and a sixteenth more), which waits for nothing, and by the exact count, which is read
+ * first. */
+#ifndef PAPERS_TABLE_H
+#define PAPERS_TABLE_H
+
+#include <trommel/trommel.h>
+
+enum { TABLE_COUNTS = 8, TABLE_ROWS = 40 };
+
+typedef struct table_row {
+    const char *engine;
+    const char *method;
+    const char *mode; /* "expected", "exact"; "" where there is but one */
+    /* A record; 0: not measured, since it takes too long or is unsupported. */
+    double ns[TABLE_COUNTS];
+} table_row;
+
+typedef struct filter_table {
+    uint64_t counts[TABLE_COUNTS];
+    uint32_t count_count, row_count;
+    table_row rows[TABLE_ROWS];
+} filter_table;
+
+/* Sets the lengths: 64k records, four times that, ... up to most (at least one). */
+void filter_table_start(filter_table *filter, uint64_t most);
+
+/* Adds the rows of a context's engine, on u32 records of which percent are kept. exact: the context has
+ * exact counts (tml_gl_desc); others but GL's have but one mode. Results are checked before they are
+ * timed. */
+tml_status filter_table_add(filter_table *filter, tml_context *tml, bool exact, double percent,
+                            uint32_t repeats);
+#endif

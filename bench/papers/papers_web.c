@@ -1,0 +1,54 @@
+/* The module of the page's Compaction panel: all of the package's, and the papers' programs
+ * (bench/papers). web/lib/papers.js calls it. */
+#include "web.c"
+
+#include "papers.h"
+
+/* request.method: a filter's number. Its space is kept from call to call. */
+EMSCRIPTEN_KEEPALIVE int web_papers_filter(tml_context *tml)
+{
+    static papers_space space;
+    const web_request *r = &request;
+    const papers_filter_desc desc = {.keep = pointer(r->kernel),
+                                     .params = params_of(r),
+                                     .in = buffer_of(r->in0),
+                                     .out = buffer_of(r->out),
+                                     .count = buffer_of(r->counts),
+                                     .space = &space};
+    uint64_t count = 0;
+    tml_buffer_describe(tml, desc.in, NULL, &count);
+    tml_status status = TML_OK;
+    if (space.count != count) {
+        papers_space_destroy(tml, &space);
+        status = papers_space_create(tml, count, &space);
+    }
+    return status ? status : papers_filters[(int)r->method].run(tml, &desc);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_papers_surface(tml_context *tml)
+{
+    const web_request *r = &request;
+    const papers_surface_desc desc = {
+        .volume = buffer_of(r->volume),
+        .dims = {(uint64_t)r->dims0, (uint64_t)r->dims1, (uint64_t)r->dims2},
+        .iso = (float)r->iso,
+        .room = (uint64_t)r->room,
+        .out = buffer_of(r->out),
+        .count = buffer_of(r->counts)};
+    return papers_surface(tml, &desc);
+}
+
+/* The picture's size for so many elements, and the picture where data has room for it. */
+EMSCRIPTEN_KEEPALIVE int web_papers_picture(tml_context *tml)
+{
+    const web_request *r = &request;
+    uint32_t width = 0, height = 0;
+    papers_picture_desc desc = {.keep = {.kernel = pointer(r->kernel), .params = params_of(r)},
+                                .length = (uint64_t)r->count,
+                                .rgba = pointer(r->data)};
+    inputs_of(r, desc.keep.in);
+    papers_picture_size(desc.length, &width, &height);
+    reply.width = width;
+    reply.height = height;
+    return desc.rgba ? papers_picture(tml, &desc) : TML_OK;
+}

@@ -1,0 +1,525 @@
+/* The papers' programs (bench/papers) on every engine that they run on, against plain loops and against the
+ * library. */
+#include "papers.h"
+
+#include "test.h"
+
+#include "contexts.h"
+
+#include <trommel/gl.h>
+
+#include <trommel/kernel_begin.h>
+
+TML_KERNEL(bool, is_below, (uint x, tml_params p), { return x < p.u[0]; })
+TML_KERNEL(bool, is_before, (tml_index i, tml_params p), { return U(i) < p.u[0]; })
+
+#include <trommel/kernel_end.h>
+
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel test_papers_kernels[]; /* made by the build */
+#endif
+
+enum { CPU, VULKAN, GL, GL_EXACT, WAYS };
+static const char *const way_names[WAYS] = {"cpu", "vulkan", "gl", "gl, exact counts"};
+
+/* NULL: there is none here. */
+static tml_context *open_engine(int way)
+{
+    static const tml_engine_kind engines[WAYS] = {TML_ENGINE_CPU, TML_ENGINE_VULKAN, TML_ENGINE_GL,
+                                                  TML_ENGINE_GL};
+    tml_context *tml = NULL;
+    const tml_open_desc desc = {.engine = engines[way],
+#ifdef TML_VULKAN
+                                .vulkan = &(tml_vulkan_desc){.kernels = test_papers_kernels},
+#endif
+                                .gl = &(tml_gl_desc){.exact_counts = way == GL_EXACT}};
+    return tml_open(&desc, &tml) ? NULL : tml;
+}
+
+#define EACH_ENGINE(tml)                                                                           \
+    for (int way = 0; way < WAYS; way++)                                                           \
+        for (tml_context *tml = open_engine(way); tml; tml_close(tml), tml = NULL)
+
+static uint32_t hash(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static void *room(uint64_t count, size_t size)
+{
+    void *out = malloc(count * size + 1);
+    if (!out)
+        abort();
+    return out;
+}
+
+static uint32_t *hashes(uint32_t count)
+{
+    uint32_t *out = room(count, sizeof *out);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = hash(i);
+    return out;
+}
+
+/* ---- filters --------------------------------------------------------------------------------- */
+
+/* Kept elements in the filter's order; returns how many. */
+static uint32_t plain(const papers_filter *filter, const uint32_t *in, uint32_t count,
+                      uint32_t limit, uint32_t *out)
+{
+    uint32_t side = papers_square_side(count), kept = 0;
+    uint64_t positions = filter->in_z_order ? (uint64_t)side * side : count;
+    for (uint64_t z = 0; z < positions; z++) {
+        uint64_t i = filter->in_z_order ? papers_square_index(side, z) : z;
+        if (i < count && in[i] < limit)
+            out[kept++] = in[i];
+    }
+    return kept;
+}
+
+static void compare(tml_context *tml, int way, const papers_filter *filter, uint32_t count,
+                    uint32_t limit, uint32_t out_count)
+{
+    uint32_t *in = hashes(count), *expected = room(count, sizeof *in);
+    uint32_t *out = room(out_count, sizeof *in), counted = 0;
+    uint32_t kept = plain(filter, in, count, limit, expected);
+    for (uint32_t i = 0; i < out_count; i++)
+        out[i] = 0xa5a5a5a5u;
+    papers_space space;
+    CHECK_OK(tml, papers_space_create(tml, count, &space));
+    const papers_filter_desc desc = {.keep = TML_USE(is_below),
+                                     .params.u = {limit},
+                                     .in = buffer_of(tml, TML_U32, count, in),
+                                     .out = buffer_of(tml, TML_U32, out_count, out),
+                                     .count = buffer_of(tml, TML_U32, 1, NULL),
+                                     .space = &space};
+    if (filter->in_z_order && way < GL) {
+        CHECK_STATUS(filter->run(tml, &desc), TML_ERROR_UNSUPPORTED);
+    } else {
+        CHECK_OK(tml, filter->run(tml, &desc));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.count, &counted));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
+        bool is_right = CHECK_EQ_U64(counted, kept);
+        for (uint32_t i = 0; i < out_count && is_right; i++)
+            is_right = CHECK_EQ_U64(out[i], i < kept ? expected[i] : 0xa5a5a5a5u);
+        if (!is_right)
+            fprintf(stderr, "%s by %s of %u\n", way_names[way], filter->name, (unsigned)count);
+    }
+    papers_space_destroy(tml, &space);
+    tml_buffer_destroy(tml, desc.in);
+    tml_buffer_destroy(tml, desc.out);
+    tml_buffer_destroy(tml, desc.count);
+    free(in);
+    free(expected);
+    free(out);
+}
+
+TEST(filters_keep_what_a_loop_keeps)
+{
+    static const uint32_t counts[] = {1, 3, 4, 5, 16, 17, 1000, 4096, 65536, 100003};
+    EACH_ENGINE(tml)
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+        for (size_t f = 0; f < PAPERS_FILTERS; f++) {
+            compare(tml, way, &papers_filters[f], counts[c], 0, counts[c]);
+            compare(tml, way, &papers_filters[f], counts[c], UINT32_MAX / 3, counts[c]);
+            compare(tml, way, &papers_filters[f], counts[c], UINT32_MAX,
+                    counts[c] > 1 ? counts[c] / 2 : 1);
+        }
+}
+
+TEST(floats_are_refused_where_they_cannot_count)
+{
+    tml_context *tml = open_engine(GL);
+    if (!tml)
+        SKIP("no OpenGL ES device");
+    const papers_filter_desc desc = {.keep = TML_USE(is_below),
+                                     .in = buffer_of(tml, TML_U32, (1 << 24) + 1, NULL),
+                                     .out = buffer_of(tml, TML_U32, 16, NULL),
+                                     .count = buffer_of(tml, TML_U32, 1, NULL)};
+    CHECK_STATUS(papers_one_fetch_filter(tml, &desc), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), "16777216"));
+    tml_close(tml);
+}
+
+/* ---- scans and expansions -------------------------------------------------------------------- */
+
+TEST(scans_are_the_library_s)
+{
+    static const uint32_t counts[] = {1, 2, 1000, 65537};
+    EACH_ENGINE(tml)
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        uint32_t count = counts[c], *in = hashes(count);
+        for (uint32_t i = 0; i < count; i++)
+            in[i] &= 0xffff; /* or sums would stay at the largest */
+        papers_space space;
+        CHECK_OK(tml, papers_space_create(tml, count, &space));
+        tml_buffer from = buffer_of(tml, TML_U32, count, in);
+        tml_buffer ours = buffer_of(tml, TML_U32, count, NULL);
+        tml_buffer out = buffer_of(tml, TML_U32, count, NULL);
+        CHECK_OK(tml, papers_scan(tml, from, out, &space));
+        CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = from, .inclusive = true, .out = ours}));
+        uint32_t *got = fetch(tml, out, count), *expected = fetch(tml, ours, count);
+        CHECK(memcmp(got, expected, count * sizeof *got) == 0);
+        free(got);
+        free(expected);
+        free(in);
+        papers_space_destroy(tml, &space);
+        tml_buffer_destroy(tml, from);
+        tml_buffer_destroy(tml, ours);
+        tml_buffer_destroy(tml, out);
+    }
+}
+
+TEST(expansions_are_the_library_s)
+{
+    static const uint32_t counts[] = {1, 5, 1000, 30011};
+    EACH_ENGINE(tml)
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        uint32_t count = counts[c], *in = hashes(count);
+        for (uint32_t i = 0; i < count; i++)
+            in[i] = in[i] % 5;
+        in[0] = 3;
+        uint32_t most = 2 * count; /* about all, or fewer */
+        papers_space space;
+        CHECK_OK(tml, papers_space_create(tml, count, &space));
+        tml_buffer from = buffer_of(tml, TML_U32, count, in);
+        tml_buffer out[2][3];
+        uint32_t *got[2][3];
+        for (int i = 0; i < 2; i++) {
+            uint32_t *zeros = calloc(most, sizeof *zeros);
+            for (int o = 0; o < 3; o++)
+                out[i][o] = buffer_of(tml, TML_U32, o < 2 ? most : 1, zeros);
+            free(zeros);
+        }
+        CHECK_OK(tml, papers_expand(tml, &(papers_expand_desc){.counts = from,
+                                                               .source = out[0][0],
+                                                               .rank = out[0][1],
+                                                               .total = out[0][2],
+                                                               .space = &space}));
+        CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.counts = from,
+                                                         .source = out[1][0],
+                                                         .rank = out[1][1],
+                                                         .total = out[1][2]}));
+        for (int o = 0; o < 3; o++) {
+            uint32_t elements = o < 2 ? most : 1;
+            for (int i = 0; i < 2; i++)
+                got[i][o] = fetch(tml, out[i][o], elements);
+            CHECK(memcmp(got[0][o], got[1][o], elements * sizeof **got[0]) == 0);
+            for (int i = 0; i < 2; i++) {
+                free(got[i][o]);
+                tml_buffer_destroy(tml, out[i][o]);
+            }
+        }
+        free(in);
+        papers_space_destroy(tml, &space);
+        tml_buffer_destroy(tml, from);
+    }
+}
+
+/* ---- averages -------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t width, height, channels;
+    float floor;
+} pictures[] = {
+    {61, 131, 3, 0}, {1, 1, 1, 0}, {257, 2, 4, 0.001f}, {997, 1, 3, 0}, {1, 1031, 1, 0}};
+enum { PICTURES = sizeof pictures / sizeof pictures[0] };
+
+/* Some of them negative. */
+static float *texels_of(uint32_t count)
+{
+    float *out = room(count, sizeof *out);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = (float)(hash(i) >> 8) * 0x1p-22f - 0.25f;
+    return out;
+}
+
+TEST(box_levels_drop_odd_rows_and_columns)
+{
+    EACH_ENGINE(tml)
+    for (int p = 0; p < PICTURES; p++) {
+        uint32_t width = pictures[p].width, height = pictures[p].height, n = pictures[p].channels;
+        uint32_t columns = width > 1 ? width / 2 : 1, rows = height > 1 ? height / 2 : 1;
+        float *texels = texels_of(width * height * n);
+        tml_buffer in = buffer_of(tml, TML_F32, (uint64_t)width * height * n, texels);
+        tml_buffer out = buffer_of(tml, TML_F32, (uint64_t)columns * rows * n, NULL);
+        CHECK_OK(tml, papers_box_level(tml, in, width, height, n, out));
+        float *got = fetch(tml, out, (uint64_t)columns * rows * n);
+        for (uint32_t i = 0; i < columns * rows * n; i++) {
+            uint32_t c = i % n, x = i / n % columns * 2, y = i / n / columns * 2;
+            uint32_t right = x + 1 < width ? x + 1 : x, below = y + 1 < height ? y + 1 : y;
+            double sum = (double)texels[(y * width + x) * n + c] +
+                         (double)texels[(y * width + right) * n + c] +
+                         (double)texels[(below * width + x) * n + c] +
+                         (double)texels[(below * width + right) * n + c];
+            if (!CHECK_NEAR(got[i], sum / 4, 1e-6))
+                break;
+        }
+        tml_buffer_destroy(tml, in);
+        tml_buffer_destroy(tml, out);
+        free(got);
+        free(texels);
+    }
+}
+
+TEST(block_means_are_within_their_bound)
+{
+    EACH_ENGINE(tml)
+    for (int p = 0; p < PICTURES; p++) {
+        uint32_t width = pictures[p].width, height = pictures[p].height, n = pictures[p].channels;
+        float *texels = texels_of(width * height * n), *got;
+        double logs = 0, sum = 0, magnitude = 0, pixels = (double)width * height;
+        texels[0] = width > 1 ? NAN : 1;
+        for (uint32_t i = 0; i < width * height; i++) {
+            const float *t = texels + (size_t)i * n;
+            float value = n < 3 ? t[0] : 0.2126f * t[0] + 0.7152f * t[1] + 0.0722f * t[2];
+            float seen = fmaxf(value, pictures[p].floor);
+            if (!isfinite(value))
+                continue;
+            logs += seen > 0 ? log2((double)seen) : 0;
+            sum += (double)value;
+            magnitude += fabs((double)value);
+        }
+        papers_blocks_desc desc = {
+            .in = buffer_of(tml, TML_F32, (uint64_t)width * height * n, texels),
+            .width = width,
+            .height = height,
+            .channels = n,
+            .floor = pictures[p].floor,
+            .out = buffer_of(tml, TML_VEC(TML_F32, 2), 1, NULL)};
+        for (int s = 0; s < 2; s++)
+            desc.space[s] = buffer_of(tml, TML_VEC(TML_F32, 2),
+                                      (uint64_t)papers_blocks(width) * papers_blocks(height), NULL);
+        CHECK_OK(tml, papers_block_means(tml, &desc));
+        got = fetch(tml, desc.out, 1);
+        double levels = tml_mip_levels(width, height);
+        CHECK_NEAR(got[0], logs / pixels, (2 * levels + 4) * 0x1p-24 * 128);
+        CHECK_NEAR(got[1], sum / pixels, (2 * levels + 4) * 0x1p-24 * magnitude / pixels);
+        tml_buffer_destroy(tml, desc.in);
+        tml_buffer_destroy(tml, desc.space[0]);
+        tml_buffer_destroy(tml, desc.space[1]);
+        tml_buffer_destroy(tml, desc.out);
+        free(got);
+        free(texels);
+    }
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+static int compare_triangles(const void *a, const void *b)
+{
+    return memcmp(a, b, 9 * sizeof(float));
+}
+
+/* The triangles of both are the same, whatever their order: the soup of tml_surface is positions in
+ * samples of the same arithmetic. */
+static void compare_soups(tml_context *tml, const uint64_t dims[3])
+{
+    uint64_t samples = dims[0] * dims[1] * dims[2];
+    float *volume = malloc(samples * sizeof *volume);
+    if (!volume)
+        abort();
+    for (uint64_t i = 0; i < samples; i++)
+        volume[i] = (float)(hash((uint32_t)i) >> 8) * 0x1p-24f;
+    tml_surface_desc desc = {.volume = buffer_of(tml, TML_F32, samples, volume),
+                             .grid.dims = {dims[0], dims[1], dims[2]},
+                             .iso = 0.625,
+                             .soup = true};
+    tml_surface_result ours;
+    CHECK_OK(tml, tml_surface(tml, &desc, &ours));
+    papers_surface_desc classic = {.volume = desc.volume,
+                                   .dims = {dims[0], dims[1], dims[2]},
+                                   .iso = (float)desc.iso,
+                                   .room = ours.vertex_count,
+                                   .out =
+                                       buffer_of(tml, TML_VEC(TML_F32, 3), ours.vertex_count, NULL),
+                                   .count = buffer_of(tml, TML_U32, 1, NULL)};
+    uint32_t vertices = 0;
+    size_t size = ours.vertex_count * 3 * sizeof(float);
+    float *a = malloc(size), *b = malloc(size);
+    if (!a || !b)
+        abort();
+    CHECK_OK(tml, papers_surface(tml, &classic));
+    CHECK_OK(tml, tml_buffer_read(tml, classic.count, &vertices));
+    CHECK_OK(tml, tml_buffer_read(tml, classic.out, a));
+    CHECK_OK(tml, tml_buffer_read(tml, ours.vertices, b));
+    CHECK(ours.triangle_count > 0);
+    CHECK_EQ_U64(vertices, ours.vertex_count);
+    qsort(a, ours.triangle_count, 9 * sizeof(float), compare_triangles);
+    qsort(b, ours.triangle_count, 9 * sizeof(float), compare_triangles);
+    CHECK(memcmp(a, b, size) == 0);
+    tml_surface_free(tml, &ours);
+    tml_buffer_destroy(tml, desc.volume);
+    tml_buffer_destroy(tml, classic.out);
+    tml_buffer_destroy(tml, classic.count);
+    free(volume);
+    free(a);
+    free(b);
+}
+
+TEST(soups_have_the_triangles_of_the_surface)
+{
+    static const uint64_t sizes[][3] = {{2, 2, 2}, {5, 3, 4}, {16, 16, 16}, {33, 17, 20}};
+    tml_context *tml = open_engine(GL);
+    if (!tml)
+        SKIP("no OpenGL ES device");
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        compare_soups(tml, sizes[i]);
+    tml_close(tml);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static const uint32_t none = 0xff180808, all = 0xffa4fffc, white = 0xffffffff;
+
+static uint32_t pixel_at(const uint8_t *rgba, uint64_t i)
+{
+    const uint8_t *p = rgba + 4 * i;
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Paints the first kept of count elements as kept. Returns the pixels; NULL: failed. */
+static uint8_t *paint(tml_context *tml, uint32_t count, uint32_t kept, uint32_t *width,
+                      uint32_t *height)
+{
+    tml_buffer total;
+    papers_picture_size(count, width, height);
+    uint8_t *rgba = malloc((size_t)*width * *height * 4);
+    if (!rgba || !CHECK_OK(tml, tml_buffer_create(
+                                    tml, &(tml_buffer_desc){.type = TML_U32, .count = 1}, &total)))
+        return NULL;
+    uint32_t counted = 0;
+    CHECK_OK(tml, papers_picture(tml, &(papers_picture_desc){.keep = {.kernel = TML_USE(is_before),
+                                                                      .params.u = {kept}},
+                                                             .length = count,
+                                                             .count = total,
+                                                             .rgba = rgba}));
+    CHECK_OK(tml, tml_buffer_read(tml, total, &counted));
+    CHECK_EQ_U64(counted, kept);
+    tml_buffer_destroy(tml, total);
+    return rgba;
+}
+
+TEST(colours_say_how_much_is_kept)
+{
+    tml_context *tml = open_engine(GL);
+    if (!tml)
+        SKIP("no OpenGL ES device");
+    static const uint32_t counts[] = {1, 1000, 300007};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+        for (uint32_t keeps = 0; keeps < 2; keeps++) {
+            uint32_t width, height;
+            uint8_t *rgba = paint(tml, counts[c], keeps * counts[c], &width, &height);
+            uint64_t painted = 0;
+            for (uint64_t i = 0; rgba && i < (uint64_t)width * height; i++) {
+                uint32_t pixel = pixel_at(rgba, i);
+                painted += pixel != white;
+                if (pixel != white && !CHECK_EQ_U64(pixel, keeps ? all : none))
+                    break;
+            }
+            CHECK(painted > width);
+            free(rgba);
+        }
+    tml_close(tml);
+}
+
+/* Of two quarters of the stream, light and dark, the base shows light before dark, and the apex is in
+ * between. */
+TEST(the_stream_runs_from_left_to_right)
+{
+    tml_context *tml = open_engine(GL);
+    if (!tml)
+        SKIP("no OpenGL ES device");
+    uint32_t width, height;
+    uint8_t *rgba = paint(tml, 1 << 14, 1 << 13, &width, &height);
+    if (rgba) {
+        uint32_t first = 0, last = height - 1;
+        while (pixel_at(rgba, (uint64_t)first * width + width / 2) == white)
+            first++;
+        while (pixel_at(rgba, (uint64_t)last * width) == white)
+            last--;
+        uint32_t apex = pixel_at(rgba, (uint64_t)first * width + width / 4);
+        CHECK(apex != all && apex != none);
+        CHECK_EQ_U64(pixel_at(rgba, (uint64_t)last * width + 1), all);
+        CHECK_EQ_U64(pixel_at(rgba, (uint64_t)last * width + width - 3), none);
+    }
+    free(rgba);
+    tml_close(tml);
+}
+
+static void check_refusals(tml_context *tml, const char *word)
+{
+    uint8_t rgba[4];
+    CHECK_STATUS(papers_one_fetch_filter(tml, &(papers_filter_desc){.keep = TML_USE(is_below)}),
+                 TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), word) != NULL);
+    CHECK_STATUS(papers_surface(tml, &(papers_surface_desc){.room = 1}), TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), word) != NULL);
+    CHECK_STATUS(papers_picture(tml, &(papers_picture_desc){.length = 1, .rgba = rgba}),
+                 TML_ERROR_UNSUPPORTED);
+    CHECK(strstr(tml_last_error(tml), word) != NULL);
+}
+
+TEST(textures_of_integers_are_refused_elsewhere)
+{
+    static const tml_gl_desc packed = {.path = TML_GL_PATH_PACKED};
+    tml_context *tml = open_engine(CPU);
+    check_refusals(tml, "cpu");
+    tml_close(tml);
+    if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &packed}, &tml))
+        SKIP("no OpenGL ES device");
+    check_refusals(tml, "packed");
+    tml_close(tml);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* What the program says; its exit status to *code. */
+static const char *say(const char *before, const char *arguments, int *code)
+{
+    static char text[8192];
+    char command[512];
+    snprintf(command, sizeof command, "%s '%s' %s 2>&1", before, getenv("TML_PAPERS"), arguments);
+    FILE *pipe = popen(command, "r");
+    *code = -1;
+    text[0] = '\0';
+    if (CHECK(pipe != NULL)) {
+        text[fread(text, 1, sizeof text - 1, pipe)] = '\0';
+        *code = pclose(pipe);
+    }
+    return text;
+}
+
+/* A device without integer textures adds no rows, and takes none away. */
+TEST(the_program_prints_its_tables)
+{
+    const char *program = getenv("TML_PAPERS"), *text;
+    int code;
+    if (!program || !*program)
+        SKIP("no program in this build");
+    text = say("", "filter --engine cpu --count 65536 --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "cpu, scan and search") && strstr(text, "cpu, look_back"));
+    say("", "filters", &code);
+    CHECK_EQ_I64(code, 2 << 8);
+    tml_context *tml = open_engine(GL);
+    if (!tml)
+        SKIP("no OpenGL ES device");
+    tml_close(tml);
+    text = say("", "surface --size 17 --repeats 1", &code);
+    CHECK_EQ_I64(code, 0);
+    CHECK(strstr(text, "classic soup") != NULL);
+    text = say("MESA_GLES_VERSION_OVERRIDE=2.0", "filter --engine gl --count 65536 --repeats 1",
+               &code);
+    CHECK_EQ_I64(code, 0);
+    /* Drivers other than Mesa's stay as they are. */
+    CHECK((strstr(text, "gl, histopyramid") != NULL) != (strstr(text, "no way to filter") != NULL));
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
