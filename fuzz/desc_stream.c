@@ -17,7 +17,7 @@ static tml_type take_count_type(void)
 
 static tml_method take_method(void)
 {
-    return (tml_method)mostly(below(TML_METHOD_BITONIC + 1));
+    return (tml_method)mostly(below(TML_METHOD_HISTOPYRAMID + 1));
 }
 
 static tml_type take_element(void)

@@ -637,8 +637,7 @@ static void print_support(const case_op *const *ops)
          "with that\nmethod, *-* when it answers `TML_ERROR_UNSUPPORTED`. *auto* is what you get "
          "without asking.\n");
     matrix_probe(ops);
-    static const char *const methods[] = {"auto",         "look_back",   "reduce_then_scan",
-                                          "histopyramid", "scan_search", "bitonic"};
+    static const char *const methods[] = {"auto", "look_back", "reduce_then_scan", "histopyramid"};
     printf("| operation | engine |");
     for (size_t m = 0; m < COUNT_OF(methods); m++)
         printf(" %s |", methods[m]);

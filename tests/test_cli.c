@@ -1550,8 +1550,7 @@ TEST(compact_keeps_a_range_in_order)
     CHECK_EQ_U64(read_npy("k.npy", places, sizeof places), expected * sizeof *places);
     CHECK(memcmp(places, where, expected * sizeof *places) == 0);
 
-    static const char *const methods[] = {"look-back", "reduce-then-scan", "histopyramid",
-                                          "scan-search", "bitonic"};
+    static const char *const methods[] = {"look-back", "reduce-then-scan", "histopyramid"};
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
         memset(got, 0, sizeof got);
         EXPECT(0, "compact %s --min 2.5 --max 7.1 --method %s -o %s", in, methods[m], to);

@@ -637,7 +637,7 @@ TEST(refusals_name_call_field_values_and_remedy)
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "in|f16"));
     scan = (tml_scan_desc){.in = u10, .out = u10, .method = (tml_method)66};
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "method|66"));
-    scan.method = TML_METHOD_BITONIC;
+    scan.method = TML_METHOD_HISTOPYRAMID;
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_UNSUPPORTED, "tml_scan|cpu|method"));
     scan = (tml_scan_desc){.in = u10, .out = u10, .total = u10};
     CHECK(FAILS(tml, tml_scan(tml, &scan), TML_ERROR_INVALID_ARGUMENT, "total|overlaps"));
@@ -672,7 +672,7 @@ TEST(refusals_name_call_field_values_and_remedy)
     expand = (tml_expand_desc){.counts = u10, .source = u10};
     CHECK(
         FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT, "source|overlaps|counts"));
-    expand = (tml_expand_desc){.counts = u10, .method = TML_METHOD_BITONIC};
+    expand = (tml_expand_desc){.counts = u10, .method = TML_METHOD_LOOK_BACK};
     CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_UNSUPPORTED, "tml_expand|cpu|method"));
 
     tml_unique_desc unique = {.in = f10, .values = d10};

@@ -254,7 +254,10 @@ static uint64_t choose_length(generator *g, call *c, uint64_t available)
 static void choose_method(generator *g, call *c)
 {
     uint64_t x = below(g, 8);
-    c->method = x < 3 ? TML_METHOD_AUTO : x < 5 ? TML_METHOD_LOOK_BACK : (uint8_t)(x - 3);
+    c->method = x < 3   ? TML_METHOD_AUTO
+                : x < 5 ? TML_METHOD_LOOK_BACK
+                : x < 6 ? TML_METHOD_REDUCE_THEN_SCAN
+                        : TML_METHOD_HISTOPYRAMID;
 }
 
 static void choose_scratch(generator *g, call *c)

@@ -17,7 +17,7 @@
 #define SEAMS                                                                                      \
     "1025 0 1 2 31 32 33 63 64 65 1023 1024 4095 4096 4097 7919 16383 16384 16385 65537 1000003"
 #define THREADS "2 1 7"
-#define METHODS "auto look_back reduce_then_scan histopyramid scan_search bitonic"
+#define METHODS "auto look_back reduce_then_scan histopyramid"
 /* The length by the host's word, by an element on the device, by one that is above the bound, and none
  * by the host's word: exactly zero, alone or as the bound of an element on the device. */
 #define LENGTHS "host u32 u64 over zero bound0"
@@ -151,7 +151,7 @@ static void check_numbers(case_run *c, const char *what, case_array *array, cons
 
 static tml_method method_of(const case_run *c)
 {
-    for (int m = TML_METHOD_AUTO; m <= TML_METHOD_BITONIC; m++)
+    for (int m = TML_METHOD_AUTO; m <= TML_METHOD_HISTOPYRAMID; m++)
         if (case_is(c, "method", tml_method_name((tml_method)m)))
             return (tml_method)m;
     return TML_METHOD_AUTO;
@@ -958,23 +958,21 @@ static void scan_test(case_run *c)
 }
 
 static const char *const scan_perf[] = {"scan(count=67108864)", "scan(count=67108864,type=u8)",
-                                        "scan(count=67108864,type=f32,out=f32)",
-                                        "scan(count=16777216,method=scan_search)", NULL};
-static const case_op scan_op = {
-    "scan",
-    {{"count", SEAMS, true},
-     {"type", SCAN_TYPES, false},
-     {"out", "u32 u64 i32 i64 f32 f64", false},
-     {"kind", "exclusive inclusive", false},
-     {"total", "no yes", false},
-     {"in_place", "no yes", false},
-     {"data", "random ties", false},
-     {"length", LENGTHS, false},
-     {"method", "auto look_back reduce_then_scan histopyramid scan_search", false},
-     {"threads", THREADS, true}},
-    scan_is_sensible,
-    scan_test,
-    scan_perf};
+                                        "scan(count=67108864,type=f32,out=f32)", NULL};
+static const case_op scan_op = {"scan",
+                                {{"count", SEAMS, true},
+                                 {"type", SCAN_TYPES, false},
+                                 {"out", "u32 u64 i32 i64 f32 f64", false},
+                                 {"kind", "exclusive inclusive", false},
+                                 {"total", "no yes", false},
+                                 {"in_place", "no yes", false},
+                                 {"data", "random ties", false},
+                                 {"length", LENGTHS, false},
+                                 {"method", METHODS, false},
+                                 {"threads", THREADS, true}},
+                                scan_is_sensible,
+                                scan_test,
+                                scan_perf};
 
 /* ---- compact and partition ------------------------------------------------------------------- */
 
@@ -1205,8 +1203,6 @@ static const char *const compact_perf[] = {
     "compact(count=16777216,src=payload,dist=sparse)",
     "compact(count=16777216,src=payload,dist=most)",
     "compact(count=4194304,src=flags,dist=half,method=histopyramid)",
-    "compact(count=4194304,src=flags,dist=half,method=scan_search)",
-    "compact(count=4194304,src=flags,dist=half,method=bitonic)",
     NULL};
 static const case_op compact_op = {"compact",
                                    {{"count", SEAMS, true},
@@ -1411,24 +1407,22 @@ static const char *const expand_perf[] = {
     "expand(count=1048576,counts=u8,dist=tens)",
     "expand(count=100,counts=u32,dist=giant)",
     "expand(count=1048576,counts=u8,method=histopyramid)",
-    "expand(count=1048576,counts=u8,method=scan_search)",
     NULL};
-static const case_op expand_op = {
-    "expand",
-    {{"count", SEAMS, true},
-     {"counts", "u8 u16 u32 kernel gathered", false},
-     {"dist", COUNT_DATA, false},
-     {"source", "u32 none u64", false},
-     {"rank", "u32 none", false},
-     {"emit", "none code mixed vec3 gathered", false},
-     {"room", "exact short more", false},
-     {"total", "u64 none u32", false},
-     {"length", LENGTHS, false},
-     {"method", "auto look_back reduce_then_scan histopyramid scan_search", false},
-     {"threads", THREADS, true}},
-    expand_is_sensible,
-    expand_test,
-    expand_perf};
+static const case_op expand_op = {"expand",
+                                  {{"count", SEAMS, true},
+                                   {"counts", "u8 u16 u32 kernel gathered", false},
+                                   {"dist", COUNT_DATA, false},
+                                   {"source", "u32 none u64", false},
+                                   {"rank", "u32 none", false},
+                                   {"emit", "none code mixed vec3 gathered", false},
+                                   {"room", "exact short more", false},
+                                   {"total", "u64 none u32", false},
+                                   {"length", LENGTHS, false},
+                                   {"method", METHODS, false},
+                                   {"threads", THREADS, true}},
+                                  expand_is_sensible,
+                                  expand_test,
+                                  expand_perf};
 
 /* ---- unique ---------------------------------------------------------------------------------- */
 
@@ -1906,7 +1900,7 @@ static case_result each_method(case_result (*check)(const case_op *op, const cha
                                char *message, size_t size)
 {
     for (const case_op *const *op = stream_ops; *op; op++)
-        for (int m = TML_METHOD_AUTO; m <= TML_METHOD_BITONIC; m++) {
+        for (int m = TML_METHOD_AUTO; m <= TML_METHOD_HISTOPYRAMID; m++) {
             const char *method = tml_method_name((tml_method)m);
             case_result result = check(*op, method, message, size);
             if (result == CASE_FAILED || result == CASE_NO_MEMORY) {

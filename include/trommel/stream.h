@@ -48,9 +48,6 @@ typedef enum tml_method {
     TML_METHOD_HISTOPYRAMID, /* a pyramid of partial sums, descended once for each output. Ziegler,
                               * Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram
                               * Pyramids. 2006 */
-    TML_METHOD_SCAN_SEARCH,  /* running counts, then a binary search for each output. Horn: Stream
-                              * Reduction Operations for GPGPU Applications. 2005 */
-    TML_METHOD_BITONIC,      /* sort the rejected to the end; for comparison only. Batcher 1968 */
 } tml_method;
 TML_API const char *tml_method_name(tml_method method); /* "look_back"; never NULL */
 

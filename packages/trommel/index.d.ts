@@ -153,10 +153,9 @@ export interface Params {
     u?: number[];
 }
 
-/** How a count becomes positions; every method gives the same result. GL: 'histopyramid',
- * 'scan-search', 'bitonic' (compaction only); CPU: 'look-back', 'reduce-then-scan', 'scan-search',
- * 'histopyramid', 'bitonic'. UNSUPPORTED tells which the engine has. */
-export type Method = 'auto' | 'look-back' | 'reduce-then-scan' | 'histopyramid' | 'scan-search' | 'bitonic';
+/** How a count becomes positions; every method gives the same result. GL: 'histopyramid'; CPU: 'look-back',
+ * 'reduce-then-scan', 'histopyramid'. UNSUPPORTED tells which the engine has. */
+export type Method = 'auto' | 'look-back' | 'reduce-then-scan' | 'histopyramid';
 
 /** How many elements go in: default all of the first input; a number, where 0 is none; or the count that an
  * earlier operation left on the device, with an upper bound. */

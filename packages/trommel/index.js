@@ -19,7 +19,7 @@ const isNode =
 
 /* ---- what the library's enumerations are called here ------------------------------------------- */
 
-const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid', 'scan-search', 'bitonic'];
+const METHODS = ['auto', 'look-back', 'reduce-then-scan', 'histopyramid'];
 const FOLDS = ['sum', 'min', 'max', 'argmin', 'argmax', 'mean'];
 const NORMALS = ['none', 'forward', 'central', 'sobel'];
 const FIELD_KINDS = ['sum', 'distance'];

@@ -10,7 +10,7 @@
  *   REDUCE_THEN_SCAN  mask words and counts of all tiles; a scan of the counts; then pack and copy.
  *
  * Partition knows where the rejected begin only when all are counted: REDUCE_THEN_SCAN suits it,
- * and LOOK_BACK lets the rejected wait in scratch. The readable methods are in cpu_locate.c.
+ * and LOOK_BACK lets the rejected wait in scratch. HISTOPYRAMID is in cpu_locate.c.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
@@ -327,7 +327,7 @@ static void reduce_then_scan(compact_job *job)
 
 static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
 {
-    if (cpu_locator_of(desc->method))
+    if (desc->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_compact_scratch_size(tml, desc);
     compact_job job;
     cpu_arena arena = {0};
@@ -383,7 +383,7 @@ static size_t compact_scratch_size(tml_context *tml, const void *desc)
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    if (cpu_locator_of(((const tml_compact_desc *)desc)->method))
+    if (((const tml_compact_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_compact(tml, desc, scratch);
     return run(tml, desc, false, scratch);
 }
@@ -396,7 +396,7 @@ static size_t partition_scratch_size(tml_context *tml, const void *desc)
 static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    if (cpu_locator_of(((const tml_partition_desc *)desc)->method))
+    if (((const tml_partition_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_partition(tml, desc, scratch);
     return run(tml, desc, true, scratch);
 }

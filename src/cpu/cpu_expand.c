@@ -335,14 +335,13 @@ static bool expand_supports(tml_context *tml, const void *desc)
 {
     (void)tml;
     const tml_expand_desc *d = desc;
-    const cpu_locator *locator = cpu_locator_of(d->method);
-    return locator ? locator->expands : d->method == TML_METHOD_REDUCE_THEN_SCAN;
+    return d->method == TML_METHOD_HISTOPYRAMID || d->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
 static size_t expand_scratch_size(tml_context *tml, const void *desc)
 {
     const tml_expand_desc *d = desc;
-    if (cpu_locator_of(d->method))
+    if (d->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_expand_scratch_size(tml, d);
     cpu_arena arena = {NULL, 0};
     expand_job job;
@@ -376,7 +375,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
 {
     (void)scratch_size;
     const tml_expand_desc *d = desc;
-    if (cpu_locator_of(d->method))
+    if (d->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_expand(tml, d, scratch);
 
     cpu_arena arena = {scratch, 0};

@@ -31,7 +31,7 @@ static uint64_t padded(uint64_t count)
     return TML_ALIGN_UP(count, (uint64_t)FAN);
 }
 
-static size_t histopyramid_scratch_size(uint64_t source_count)
+size_t cpu_pyramid_scratch_size(uint64_t source_count)
 {
     uint64_t cells = FAN; /* an apex, even above no sources */
     for (uint64_t count = source_count; count > 1; count = parents_of(count))
@@ -56,8 +56,7 @@ static void sum_families(void *argument, uint32_t index)
     }
 }
 
-static uint64_t histopyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count,
-                                   void *scratch)
+uint64_t cpu_pyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count, void *scratch)
 {
     pyramid *p = scratch;
     uint64_t *room =
@@ -77,8 +76,7 @@ static uint64_t histopyramid_build(tml_context *tml, uint64_t *counts, uint64_t 
     return source_count ? p->levels[p->apex][0] : 0;
 }
 
-static void histopyramid_locate(const void *scratch, uint64_t output, tml_index *source,
-                                tml_rank *rank)
+void cpu_pyramid_locate(const void *scratch, uint64_t output, tml_index *source, tml_rank *rank)
 {
     const pyramid *p = scratch;
     uint64_t key_index = output, cell = 0;
@@ -91,6 +89,3 @@ static void histopyramid_locate(const void *scratch, uint64_t output, tml_index 
     *source = cell;
     *rank = (tml_rank)key_index;
 }
-
-const cpu_locator cpu_histopyramid = {true, histopyramid_scratch_size, histopyramid_build,
-                                      histopyramid_locate};

@@ -1,25 +1,10 @@
-/* Compact, partition and expand by the methods that locate each output on its own (cpu_locate.h):
- * count the sources, build, then gather output by output. Plain on purpose: one loop over outputs,
- * one question for each. */
+/* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count the sources, build, then gather output
+ * by output. Plain on purpose: one loop over outputs, one question for each. */
 #include <string.h>
 
 #include "cpu/cpu_locate.h"
 
 enum { TILE = 16 * CPU_BLOCK };
-
-const cpu_locator *cpu_locator_of(tml_method method)
-{
-    switch (method) {
-    case TML_METHOD_HISTOPYRAMID:
-        return &cpu_histopyramid;
-    case TML_METHOD_SCAN_SEARCH:
-        return &cpu_scan_search;
-    case TML_METHOD_BITONIC:
-        return &cpu_bitonic;
-    default:
-        return NULL;
-    }
-}
 
 /* Where an output goes: memory, with room for count elements. */
 typedef struct column {
@@ -62,8 +47,7 @@ typedef struct locate_space {
 typedef struct locate_job {
     tml_context *tml;
     cpu_tickets tickets;
-    const cpu_locator *locator;
-    void *state; /* the locator's scratch */
+    void *pyramid; /* its scratch */
     locate_space *spaces;
     uint64_t *counts; /* of each source */
     uint64_t source_count;
@@ -73,7 +57,7 @@ typedef struct locate_job {
     /* Expand: how many outputs each source has. */
     cpu_counts expand;
     bool is_expand;
-    /* The outputs [first_output, first_output + output_count) are the locator's [0,
+    /* The outputs [first_output, first_output + output_count) are the pyramid's [0,
      * output_count). */
     uint64_t first_output, output_count;
     column numbers, ranks, payloads[TML_MAX_PAYLOADS];
@@ -117,7 +101,7 @@ static uint64_t build(locate_job *job)
     cpu_run_tiles(job->tml, &job->tickets, tiles, count_worker, job);
     for (uint64_t i = job->source_count; i % 4 != 0; i++)
         job->counts[i] = 0;
-    return job->locator->build(job->tml, job->counts, job->source_count, job->state);
+    return cpu_pyramid_build(job->tml, job->counts, job->source_count, job->pyramid);
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */
@@ -126,7 +110,7 @@ static void write_block(const locate_job *job, locate_space *space, uint64_t fir
 {
     uint64_t output = job->first_output + first;
     for (size_t i = 0; i < n; i++)
-        job->locator->locate(job->state, first + i, &space->index[i], &space->rank[i]);
+        cpu_pyramid_locate(job->pyramid, first + i, &space->index[i], &space->rank[i]);
     for (size_t i = 0; i < n; i++) {
         store_number(&job->numbers, output + i, space->index[i]);
         store_number(&job->ranks, output + i, space->rank[i]);
@@ -165,12 +149,10 @@ static void write_outputs(locate_job *job, uint64_t first_output, uint64_t outpu
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
-static void lay_out(tml_context *tml, tml_method method, uint64_t bound, cpu_arena *arena,
-                    locate_job *job)
+static void lay_out(tml_context *tml, uint64_t bound, cpu_arena *arena, locate_job *job)
 {
-    job->locator = cpu_locator_of(method);
     job->counts = cpu_arena_take(arena, TML_ALIGN_UP(bound, (uint64_t)4), sizeof *job->counts);
-    job->state = cpu_arena_take(arena, job->locator->scratch_size(bound), 1);
+    job->pyramid = cpu_arena_take(arena, cpu_pyramid_scratch_size(bound), 1);
     job->spaces = cpu_arena_take(arena, cpu_workers(tml, UINT64_MAX), sizeof *job->spaces);
 }
 
@@ -178,7 +160,7 @@ size_t cpu_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc 
 {
     cpu_arena arena = {NULL, 0};
     locate_job job;
-    lay_out(tml, desc->method, desc->length.count, &arena, &job);
+    lay_out(tml, desc->length.count, &arena, &job);
     return arena.size;
 }
 
@@ -187,7 +169,7 @@ static void bind_compact(tml_context *tml, const tml_compact_desc *desc, void *s
 {
     *job = (locate_job){.tml = tml, .source_count = cpu_length(tml, &desc->length)};
     cpu_arena arena = {scratch, 0};
-    lay_out(tml, desc->method, desc->length.count, &arena, job);
+    lay_out(tml, desc->length.count, &arena, job);
     cpu_keep_bind(tml, &desc->keep, &job->keep);
     job->numbers = column_of(tml, (tml_buffer){0, 0}, desc->indices);
     for (size_t p = 0; p < TML_MAX_PAYLOADS; p++)
@@ -226,7 +208,7 @@ size_t cpu_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *d
 {
     cpu_arena arena = {NULL, 0};
     locate_job job;
-    lay_out(tml, desc->method, desc->length.count, &arena, &job);
+    lay_out(tml, desc->length.count, &arena, &job);
     return arena.size;
 }
 
@@ -236,7 +218,7 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
     locate_job job = {
         .tml = tml, .is_expand = true, .source_count = cpu_length(tml, &desc->length)};
     cpu_arena arena = {scratch, 0};
-    lay_out(tml, desc->method, desc->length.count, &arena, &job);
+    lay_out(tml, desc->length.count, &arena, &job);
     cpu_counts_bind(tml, desc, &job.expand);
     job.numbers = column_of(tml, none, desc->source);
     job.ranks = column_of(tml, none, desc->rank);

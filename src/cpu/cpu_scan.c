@@ -10,9 +10,8 @@
  * tile; both sums of non-negative floats never fall.
  *
  * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel
- * Prefix Scan with Decoupled Look-back. 2016. SCAN_SEARCH's scan is in cpu_scan_search.c. */
+ * Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
-#include "cpu/cpu_locate.h"
 
 #include <string.h>
 
@@ -334,15 +333,12 @@ static bool scan_supports(tml_context *tml, const void *argument)
 {
     const tml_scan_desc *desc = argument;
     (void)tml;
-    return desc->method == TML_METHOD_LOOK_BACK || desc->method == TML_METHOD_REDUCE_THEN_SCAN ||
-           desc->method == TML_METHOD_SCAN_SEARCH;
+    return desc->method == TML_METHOD_LOOK_BACK || desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
 static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
     const tml_scan_desc *desc = argument;
-    if (desc->method == TML_METHOD_SCAN_SEARCH)
-        return cpu_hillis_steele_scan_scratch_size(tml, desc);
     cpu_arena arena = {0};
     scan_job job;
     lay_out(tml, desc, &arena, &job);
@@ -353,9 +349,6 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
 {
     const tml_scan_desc *desc = argument;
     (void)size;
-    if (desc->method == TML_METHOD_SCAN_SEARCH)
-        return cpu_hillis_steele_scan(tml, desc, scratch);
-
     scan_job job = {.tml = tml, .length = cpu_length(tml, &desc->length)};
     cpu_scan_bind(tml, desc->in, desc->out, desc->inclusive, &job.scan);
     lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);

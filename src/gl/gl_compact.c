@@ -51,7 +51,6 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool is_pa
     gl_pyramid pyramid;
     gl_located located;
     const gl_locate_info info = {
-        .method = desc->method,
         .length = &desc->length,
         .outputs = most_outputs(tml, desc),
         .has_others = is_partition,

@@ -113,7 +113,6 @@ static tml_status expand_run(tml_context *tml, const tml_expand_desc *desc)
     gl_pyramid pyramid;
     gl_located located;
     const gl_locate_info info = {
-        .method = desc->method,
         .length = &desc->length,
         .outputs = capacity_of(tml, desc),
         .has_ranks = desc->emit_kernel || !tml_buffer_is_none(desc->rank),

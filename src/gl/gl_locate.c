@@ -1,4 +1,4 @@
-/* HISTOPYRAMID, and what is written once sources are known; see the header. */
+/* Descents, and what is written once sources are known; see the header. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>
@@ -12,21 +12,13 @@ bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits,
 {
     uint64_t texels = gl_texels_max(tml);
     uint64_t base = items / (is_bits ? 128 : 4) + 1;
-    if (items > GL_PYRAMID_ITEMS_MAX || base > texels || outputs / 4 >= texels)
-        return false;
-    switch (method) {
-    case TML_METHOD_HISTOPYRAMID:
-        return true;
-    case TML_METHOD_SCAN_SEARCH:
-        return items <= texels;
-    case TML_METHOD_BITONIC: /* a power of two of keys */
-        return is_bits && items <= texels / 2;
-    default:
-        return false;
-    }
+    return method == TML_METHOD_HISTOPYRAMID && items <= GL_PYRAMID_ITEMS_MAX && base <= texels &&
+           outputs / 4 < texels;
 }
 
-tml_status gl_locate_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out)
+/* Once out->total is drawn: lowers out->outputs where counts are exact; takes out->sources and
+ * out->ranks. */
+static tml_status take_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out)
 {
     out->outputs = info->outputs;
     tml_status status = TML_OK;
@@ -40,9 +32,10 @@ tml_status gl_locate_outputs(tml_context *tml, const gl_locate_info *info, gl_lo
     return status;
 }
 
-static tml_status histopyramid(tml_context *tml, const gl_locate_info *info,
-                               const gl_pyramid *pyramid, gl_located *out)
+tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
+                     gl_located *out)
 {
+    *out = (gl_located){.outputs = info->outputs};
     char defines[128];
     snprintf(defines, sizeof defines, "%s%s%s", gl_pyramid_defines(pyramid),
              info->has_others ? "#define PYRAMID_OTHERS\n" : "",
@@ -50,7 +43,7 @@ static tml_status histopyramid(tml_context *tml, const gl_locate_info *info,
     tml_status status = gl_pyramid_build(tml, pyramid);
     out->total = gl_pyramid_total(pyramid, &out->total_texel);
     if (!status)
-        status = gl_locate_outputs(tml, info, out);
+        status = take_outputs(tml, info, out);
     gl_draw_info draw = {
         .shader = &gl_shader_pyramid_sources,
         .defines = defines,
@@ -60,20 +53,6 @@ static tml_status histopyramid(tml_context *tml, const gl_locate_info *info,
     };
     gl_pyramid_bind(&draw, pyramid);
     return status ? status : gl_draw(tml, &draw);
-}
-
-tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
-                     gl_located *out)
-{
-    *out = (gl_located){.outputs = info->outputs};
-    switch (info->method) {
-    case TML_METHOD_SCAN_SEARCH:
-        return gl_scan_search(tml, info, pyramid, out);
-    case TML_METHOD_BITONIC:
-        return gl_bitonic(tml, info, pyramid, out);
-    default:
-        return histopyramid(tml, info, pyramid, out);
-    }
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

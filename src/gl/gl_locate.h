@@ -1,13 +1,12 @@
 /* Which source each output is made of. An operation draws what each item counts, bits or numbers, as the
- * base of a pyramid; gl_locate finds the source of every output by the desc's method; and what follows
- * is written from that, output by output. */
+ * base of a pyramid; gl_locate finds the source of every output by HISTOPYRAMID; and what follows is written
+ * from that, output by output. */
 #ifndef TML_GL_LOCATE_H
 #define TML_GL_LOCATE_H
 
 #include "gl/gl_pyramid.h"
 
 typedef struct gl_locate_info {
-    tml_method method;
     const tml_length *length; /* of the stream of items */
     uint64_t outputs;         /* that anyone wants, at most; 0: just the total */
     bool has_ranks;           /* numbers: each output's number among its source's is wanted, too */
@@ -38,15 +37,5 @@ tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_bu
                              tml_buffer out);
 tml_status gl_located_indices(tml_context *tml, const gl_located *located, tml_buffer out);
 tml_status gl_located_ranks(tml_context *tml, const gl_located *located, tml_buffer out);
-
-/* gl_scan_search.c and gl_bitonic.c: by running counts and binary searches; by a sorting network. The
- * total is drawn, then sources and ranks if out->outputs is not 0 (after gl_exact). */
-tml_status gl_scan_search(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
-                          gl_located *out);
-tml_status gl_bitonic(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
-                      gl_located *out);
-/* Steps that all methods share, once out->total is drawn: lowers out->outputs where counts are exact;
- * takes out->sources and out->ranks. */
-tml_status gl_locate_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out);
 
 #endif

@@ -1,13 +1,7 @@
-/* Scan on OpenGL ES.
+/* Scan on OpenGL ES, by HISTOPYRAMID: sums of blocks, level by level upwards; sums from the beginning, level by
+ * level downwards; four elements at a time from those; and these as words.
  *
- *   HISTOPYRAMID  sums of blocks, level by level upwards; sums from the beginning, level by level
- *                 downwards; four elements at a time from those; and these as words.
- *   SCAN_SEARCH   a draw for each doubling of the distance over which elements are added; for comparison
- *                 only.
- *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
- * Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for GPGPU
- * Applications. GPU Gems 2, 2005. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
 #include "gl/gl_scan.h"
 
 #include <stdio.h>
@@ -177,87 +171,36 @@ static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_l
     return status == TML_OK ? gl_store_results(tml, sum.low, 1, total) : status;
 }
 
-static tml_status scan_by_levels(tml_context *tml, const tml_scan_desc *desc, gl_scan *scan)
+static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
 {
     const tml_slot *out = tml_slot_of(tml, desc->out);
+    gl_scan scan;
     gl_sums scanned;
-    tml_status status = gl_scan_carries(tml, scan);
+    gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
+    tml_status status = gl_scan_carries(tml, &scan);
     if (status == TML_OK)
-        status = gl_scan_elements(tml, scan, desc->inclusive, &scanned);
+        status = gl_scan_elements(tml, &scan, desc->inclusive, &scanned);
     if (status == TML_OK && !tml_buffer_is_none(desc->total)) /* before in may be overwritten */
-        status = store_total(tml, scan, &desc->length, desc->total);
+        status = store_total(tml, &scan, &desc->length, desc->total);
     return status != TML_OK
                ? status
                : gl_draw(tml,
                          &(gl_draw_info){
                              .shader = &gl_shader_scan_store,
                              .defines =
-                                 scan->is_wide ? "#define SUM_BITS 64\n" : "#define SUM_BITS 32\n",
+                                 scan.is_wide ? "#define SUM_BITS 64\n" : "#define SUM_BITS 32\n",
                              .length = &desc->length,
                              .inputs = {{"scanned", scanned.low}, {"scanned_high", scanned.high}},
                              .targets = {gl_slot_texture(out)},
-                             .count = gl_words(scan->elements, out->element_size),
+                             .count = gl_words(scan.elements, out->element_size),
                          });
-}
-
-/* Each texel one sum. */
-static tml_status draw_step(tml_context *tml, const gl_scan *scan, const tml_scan_desc *desc,
-                            const char *step, uint32_t distance, const gl_texture *from,
-                            const gl_texture *to, uint64_t texels)
-{
-    char defines[GL_SCAN_DEFINES + 64];
-    snprintf(defines, sizeof defines, "%s%s", scan->constants, step);
-    return gl_draw(
-        tml, &(gl_draw_info){
-                 .shader = &gl_shader_scan_step,
-                 .defines = defines,
-                 .length = &desc->length,
-                 .inputs = {{"sums_before", from}},
-                 .uniforms = {GL_UINT("reach", distance), GL_UINT("inclusive", desc->inclusive)},
-                 .targets = {to},
-                 .count = texels,
-             });
-}
-
-static tml_status scan_by_steps(tml_context *tml, const tml_scan_desc *desc, const gl_scan *scan)
-{
-    const tml_slot *out = tml_slot_of(tml, desc->out);
-    const gl_texture *sums[2];
-    tml_status status = TML_OK;
-    for (int i = 0; i < 2 && status == TML_OK; i++)
-        status = gl_temporary(tml, scan->is_wide ? GL_FORMAT_QUADS : GL_FORMAT_WORDS,
-                              scan->elements, &sums[i]);
-    if (status == TML_OK)
-        status = draw_step(tml, scan, desc, "#define FROM_ELEMENTS\n", 0, scan->in, sums[0],
-                           scan->elements);
-    int now = 0;
-    for (uint64_t distance = 1; distance < scan->elements && status == TML_OK; distance *= 2) {
-        status = draw_step(tml, scan, desc, "", (uint32_t)distance, sums[now], sums[now ^ 1],
-                           scan->elements);
-        now ^= 1;
-    }
-    if (status == TML_OK)
-        status = draw_step(tml, scan, desc, "#define TO_WORDS\n", 0, sums[now],
-                           gl_slot_texture(out), gl_words(scan->elements, out->element_size));
-    if (status == TML_OK && !tml_buffer_is_none(desc->total))
-        status = draw_step(tml, scan, desc, "#define TO_TOTAL\n", 0, sums[now],
-                           gl_texture_of(tml, desc->total), gl_words(1, out->element_size));
-    return status;
 }
 
 static bool scan_supports(tml_context *tml, const tml_scan_desc *desc)
 {
     gl_scan scan;
-    return (desc->method == TML_METHOD_HISTOPYRAMID || desc->method == TML_METHOD_SCAN_SEARCH) &&
+    return desc->method == TML_METHOD_HISTOPYRAMID &&
            gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
-}
-
-static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
-{
-    gl_scan scan;
-    gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
-    return desc->method == TML_METHOD_SCAN_SEARCH ? scan_by_steps(tml, desc, &scan)
-                                                  : scan_by_levels(tml, desc, &scan);
 }
 
 GL_OP(scan, tml_scan_desc)

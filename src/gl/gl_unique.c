@@ -66,7 +66,6 @@ static tml_status unique_run(tml_context *tml, const tml_unique_desc *desc)
     /* The last length that fits ends where a run begins that nothing else may ask for. */
     bool one_more = !tml_buffer_is_none(desc->lengths) && most > 0 && most < desc->length.count;
     const gl_locate_info info = {
-        .method = TML_METHOD_HISTOPYRAMID,
         .length = &desc->length,
         .outputs = most + one_more,
     };

@@ -82,17 +82,13 @@ ARGS_END(reduce_args)
 #define SCAN_TILE_OF_8 4096u
 
 /* What a shader of scan_body.glsl does: all of a short stream by one workgroup; one pass by
- * decoupled look-back; reduce, then scan: the sum of each tile, one workgroup's scan of those, and the
- * tiles; or in steps of 1, 2, 4 ... elements, between a copy of the elements as sums and a copy of the
- * sums as the result. */
+ * decoupled look-back; or reduce, then scan: the sum of each tile, one workgroup's scan of those, and the
+ * tiles. */
 #define SCAN_ALL      0u
 #define SCAN_ONE_PASS 1u
 #define SCAN_SUMS     2u
 #define SCAN_TILES    3u
 #define SCAN_ADD      4u
-#define SCAN_COPY_IN  5u
-#define SCAN_STEP     6u
-#define SCAN_COPY_OUT 7u
 
 ARGS_BEGIN(scan_args)
 ARG_ADDRESS(in_at)
@@ -107,7 +103,6 @@ ARG_ADDRESS(clear)
 ARG_ADDRESS(stalled) /* ONE_PASS: a word that is set where a wait was given up */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
-ARG_UINT(distance) /* STEP */
 ARGS_END(scan_args)
 
 /* ---- segments -------------------------------------------------------------------------------- */

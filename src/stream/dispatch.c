@@ -15,8 +15,7 @@ const tml_type stream_scalar_types[] = {
 
 TML_API const char *tml_method_name(tml_method method)
 {
-    static const char *const names[] = {"auto",         "look_back",   "reduce_then_scan",
-                                        "histopyramid", "scan_search", "bitonic"};
+    static const char *const names[] = {"auto", "look_back", "reduce_then_scan", "histopyramid"};
     return (size_t)method < TML_ARRAY_SIZE(names) ? names[method] : "unknown";
 }
 
@@ -246,7 +245,7 @@ static bool avoided(const tml_context *tml, tml_method method)
 tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
                                 tml_method *method, const tml_method *preference)
 {
-    if ((unsigned)*method > TML_METHOD_BITONIC)
+    if ((unsigned)*method > TML_METHOD_HISTOPYRAMID)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.method is %d, needs one of tml_method; zero is the fastest",
                          call, (int)*method);

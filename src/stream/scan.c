@@ -40,8 +40,7 @@ static tml_status check_total(tml_context *tml, const char *call, const tml_scan
 static tml_status resolve(tml_context *tml, const char *call, tml_scan_desc *desc)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
-                                            TML_METHOD_HISTOPYRAMID, TML_METHOD_SCAN_SEARCH,
-                                            TML_METHOD_AUTO};
+                                            TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_status status =
         stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
     uint64_t count = desc->length.count;

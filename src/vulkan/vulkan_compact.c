@@ -459,13 +459,13 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
 static bool is_supported(tml_context *tml, const void *desc)
 {
     const tml_compact_desc *d = desc;
-    return vk_locates(d->method) ? vk_locate_compact_supports(tml, d)
-                                 : vk_keep_supported(tml, &d->keep);
+    return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_compact_supports(tml, d)
+                                                : vk_keep_supported(tml, &d->keep);
 }
 
 static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
 {
-    if (vk_locates(desc->method))
+    if (desc->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_compact_scratch_size(tml, desc);
     compact_job job;
     vk_arena arena = {0};
@@ -481,7 +481,8 @@ static tml_status compact_run(tml_context *tml, const void *desc, void *scratch,
 {
     (void)size;
     const tml_compact_desc *d = desc;
-    return vk_locates(d->method) ? vk_locate_compact(tml, d, scratch) : run(tml, d, false, scratch);
+    return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_compact(tml, d, scratch)
+                                                : run(tml, d, false, scratch);
 }
 
 static size_t partition_scratch_size(tml_context *tml, const void *desc)
@@ -492,8 +493,8 @@ static tml_status partition_run(tml_context *tml, const void *desc, void *scratc
 {
     (void)size;
     const tml_partition_desc *d = desc;
-    return vk_locates(d->method) ? vk_locate_partition(tml, d, scratch)
-                                 : run(tml, d, true, scratch);
+    return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_partition(tml, d, scratch)
+                                                : run(tml, d, true, scratch);
 }
 
 const tml_engine_op vk_op_compact = {is_supported, compact_scratch_size, compact_run};

@@ -219,7 +219,7 @@ static bool expand_supports(tml_context *tml, const void *desc)
     if (d->emit_kernel &&
         (d->length.count > most_indices || !vk_kernel_supported(tml, d->emit_kernel)))
         return false;
-    if (vk_locates(d->method))
+    if (d->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_expand_supports(tml, d);
     return d->method == TML_METHOD_REDUCE_THEN_SCAN || d->method == TML_METHOD_LOOK_BACK;
 }
@@ -227,7 +227,7 @@ static bool expand_supports(tml_context *tml, const void *desc)
 static size_t expand_scratch_size(tml_context *tml, const void *desc)
 {
     const tml_expand_desc *d = desc;
-    if (vk_locates(d->method))
+    if (d->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_expand_scratch_size(tml, d);
     vk_arena arena = {0, 0};
     lay_out(tml, d, &arena);
@@ -288,7 +288,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
 {
     (void)scratch_size;
     const tml_expand_desc *d = desc;
-    if (vk_locates(d->method))
+    if (d->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_expand(tml, d, scratch);
     vk_arena arena = vk_arena_of(scratch);
     expand_layout l = lay_out(tml, d, &arena);

@@ -1,6 +1,5 @@
-/* Compact, partition and expand by the methods that locate each output on its own: count the
- * sources, build, ask for each output's source, then gather. Plain on purpose: steps and names are
- * those of the CPU's cpu_locate.c, cpu_histopyramid.c, cpu_scan_search.c and cpu_bitonic.c.
+/* Compact, partition and expand by HISTOPYRAMID: count the sources, build, ask for each output's source, then
+ * gather. Plain on purpose: steps and names are those of the CPU's cpu_locate.c and cpu_histopyramid.c.
  *
  * Sums are u32 and stay at the largest where they would overflow: outputs are fewer, so that only
  * the exact total of an expansion, where it is asked for, needs a sum of its own. */
@@ -19,16 +18,13 @@ enum { FAN = 4 }; /* children of a cell: a load of 16 bytes */
 
 static const uint64_t most_items = (uint64_t)1 << 30; /* sources, outputs */
 
-/* What a locator looks into, in scratch. */
+/* The pyramid, in scratch. */
 typedef struct locate_state {
-    tml_method method;
     uint32_t count;    /* sources by the bound; at least 1 */
     uint32_t padded;   /* to whole families */
-    vk_address counts; /* u32; HISTOPYRAMID: the base level, and the levels above follow */
-    vk_address other;  /* SCAN_SEARCH: as much again; BITONIC: the keys */
-    vk_address found;  /* BITONIC: keys that are not null */
+    vk_address counts; /* u32: the base level; the levels above follow */
     /* After build: */
-    vk_address state, total; /* total: u32 */
+    vk_address total; /* u32 */
     uint32_t apex, apex_at;
 } locate_state;
 
@@ -43,7 +39,7 @@ static tml_status dispatch(tml_context *tml, const vk_module *module, const void
                                                 .groups = TML_CEIL_DIV(items, VK_GROUP)});
 }
 
-/* ---- HISTOPYRAMID ---------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 static uint64_t pyramid_cells(uint32_t count)
 {
@@ -55,7 +51,7 @@ static uint64_t pyramid_cells(uint32_t count)
     return cells;
 }
 
-static tml_status build_histopyramid(tml_context *tml, locate_state *state)
+static tml_status build_levels(tml_context *tml, locate_state *state)
 {
     tml_status status = TML_OK;
     uint32_t count = state->count, at = 0;
@@ -73,100 +69,19 @@ static tml_status build_histopyramid(tml_context *tml, locate_state *state)
         at = parents_at;
         state->apex++;
     } while (count > 1 && status == TML_OK);
-    state->state = state->counts;
     state->apex_at = at;
     state->total = state->counts + (vk_address)at * sizeof(uint32_t);
     return status;
 }
 
-/* ---- SCAN_SEARCH ----------------------------------------------------------------------------- */
+/* ---- locating -------------------------------------------------------------------------------- */
 
-/* Sums go back and forth; the result is where they ended. */
-static tml_status build_scan_search(tml_context *tml, locate_state *state)
-{
-    tml_status status = TML_OK;
-    vk_address from = state->counts, to = state->other;
-    for (uint32_t stride = 1; stride < state->count && status == TML_OK; stride *= 2) {
-        const scan_search_add_args args = {
-            .from = from, .to = to, .count = state->count, .stride = stride};
-        status = dispatch(tml, &vk_shader_scan_search_add, &args, sizeof args, state->count);
-        vk_address read = to;
-        to = from;
-        from = read;
-    }
-    state->state = from;
-    state->total = from + (vk_address)(state->count - 1) * sizeof(uint32_t);
-    return status;
-}
-
-/* ---- BITONIC --------------------------------------------------------------------------------- */
-
-/* A network has a power of two of wires. */
-static uint32_t wires_for(uint32_t count)
-{
-    uint32_t wires = 1;
-    while (wires < count)
-        wires *= 2;
-    return wires;
-}
-
-/* The steps of long strides are a dispatch each; all those that follow are one. */
-static tml_status sort_keys(tml_context *tml, bitonic_args args)
-{
-    args.run = 2;
-    args.last = TML_MIN_OF(args.wires, BITONIC_LOCAL);
-    uint64_t blocks = TML_CEIL_DIV(args.wires, BITONIC_LOCAL);
-    tml_status status =
-        dispatch(tml, &vk_shader_bitonic_local, &args, sizeof args, blocks * VK_GROUP);
-    for (uint32_t run = 2 * BITONIC_LOCAL; run <= args.wires && status == TML_OK; run *= 2) {
-        args.run = args.last = run;
-        for (args.stride = run / 2; args.stride >= BITONIC_LOCAL && status == TML_OK;
-             args.stride /= 2)
-            status = dispatch(tml, &vk_shader_bitonic_step, &args, sizeof args, args.wires / 2);
-        if (status == TML_OK)
-            status = dispatch(tml, &vk_shader_bitonic_local, &args, sizeof args, blocks * VK_GROUP);
-    }
-    return status;
-}
-
-static tml_status build_bitonic(tml_context *tml, locate_state *state)
-{
-    const bitonic_args args = {.keys = state->other,
-                               .counts = state->counts,
-                               .total = state->found,
-                               .count = state->count,
-                               .wires = wires_for(state->count)};
-    tml_status status =
-        dispatch(tml, &vk_shader_bitonic_keys, &args, sizeof args, (uint64_t)args.wires);
-    if (status == TML_OK)
-        status = sort_keys(tml, args);
-    state->state = args.keys;
-    state->total = args.total;
-    return status ? status : dispatch(tml, &vk_shader_bitonic_total, &args, sizeof args, 1);
-}
-
-/* ---- locators -------------------------------------------------------------------------------- */
-
-bool vk_locates(tml_method method)
-{
-    return method == TML_METHOD_HISTOPYRAMID || method == TML_METHOD_SCAN_SEARCH ||
-           method == TML_METHOD_BITONIC;
-}
-
-static locate_state take_state(tml_method method, uint64_t bound, vk_arena *arena)
+static locate_state take_state(uint64_t bound, vk_arena *arena)
 {
     uint32_t count = (uint32_t)TML_MAX_OF(bound, (uint64_t)1);
-    locate_state state = {.method = method, .count = count, .padded = PADDED(count)};
-    bool is_pyramid = method == TML_METHOD_HISTOPYRAMID;
-    state.counts =
-        vk_take(arena, is_pyramid ? pyramid_cells(count) : state.padded, sizeof(uint32_t));
-    if (method == TML_METHOD_SCAN_SEARCH)
-        state.other = vk_take(arena, count, sizeof(uint32_t));
-    if (method == TML_METHOD_BITONIC) {
-        state.other = vk_take(arena, wires_for(count), sizeof(uint32_t));
-        state.found = vk_take(arena, 1, sizeof(uint32_t));
-    }
-    return state;
+    return (locate_state){.count = count,
+                          .padded = PADDED(count),
+                          .counts = vk_take(arena, pyramid_cells(count), sizeof(uint32_t))};
 }
 
 /* bytes: of a count; 0: counts are bits. */
@@ -190,9 +105,7 @@ static tml_status count_sources(tml_context *tml, const locate_state *state, con
 /* Builds from the counts; total, a u64, gets their sum or, if that is less, limit. */
 static tml_status build(tml_context *tml, locate_state *state, uint64_t limit, vk_address total)
 {
-    tml_status status = state->method == TML_METHOD_HISTOPYRAMID  ? build_histopyramid(tml, state)
-                        : state->method == TML_METHOD_SCAN_SEARCH ? build_scan_search(tml, state)
-                                                                  : build_bitonic(tml, state);
+    tml_status status = build_levels(tml, state);
     const lengths_args args = {
         .from = state->total, .total = total, .bound_low = (uint32_t)limit, .pass_log2 = 1};
     return status ? status : dispatch(tml, &vk_shader_lengths, &args, sizeof args, 1);
@@ -201,16 +114,12 @@ static tml_status build(tml_context *tml, locate_state *state, uint64_t limit, v
 static tml_status locate(tml_context *tml, const locate_state *state, locate_args *args,
                          uint64_t limit)
 {
-    const vk_module *module =
-        state->method == TML_METHOD_HISTOPYRAMID  ? &vk_shader_histopyramid_locate
-        : state->method == TML_METHOD_SCAN_SEARCH ? &vk_shader_scan_search_locate
-                                                  : &vk_shader_bitonic_locate;
-    args->state = state->state;
+    args->state = state->counts;
     args->limit = (uint32_t)limit;
     args->count = state->count;
     args->apex = state->apex;
     args->apex_at = state->apex_at;
-    return dispatch(tml, module, args, sizeof *args, limit);
+    return dispatch(tml, &vk_shader_histopyramid_locate, args, sizeof *args, limit);
 }
 
 /* ---- compact and partition ------------------------------------------------------------------- */
@@ -227,7 +136,7 @@ static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
 {
     compact_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
     l.bits = vk_keep_take(arena, desc->length.count);
-    l.state = take_state(desc->method, desc->length.count, arena);
+    l.state = take_state(desc->length.count, arena);
     l.source = vk_take(arena, desc->length.count, sizeof(uint32_t));
     l.total[0] = vk_take(arena, 1, sizeof(uint64_t));
     l.total[1] = vk_take(arena, 1, sizeof(uint64_t));
@@ -338,7 +247,7 @@ typedef struct expand_layout {
 static expand_layout lay_out_expand(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena)
 {
     expand_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
-    l.state = take_state(desc->method, desc->length.count, arena);
+    l.state = take_state(desc->length.count, arena);
     l.sums = vk_take(arena, vk_expand_total_scratch(l.state.count), 1);
     l.total = vk_take(arena, 1, sizeof(uint64_t));
     vk_expand_outputs_take(tml, desc, arena, &l.outputs);
@@ -347,8 +256,7 @@ static expand_layout lay_out_expand(tml_context *tml, const tml_expand_desc *des
 
 bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc)
 {
-    return desc->method != TML_METHOD_BITONIC && desc->length.count <= most_items &&
-           vk_expand_capacity(tml, desc) <= most_items;
+    return desc->length.count <= most_items && vk_expand_capacity(tml, desc) <= most_items;
 }
 
 size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)

@@ -1,16 +1,12 @@
-/* The readable methods: HISTOPYRAMID, SCAN_SEARCH and BITONIC. They answer one question for each
- * output on its own: which source does output j belong to, and which of that source's outputs is
- * it? Each is written once for compact, partition and expand. Streams are one pass: at most 2^30
- * sources and as many outputs. */
+/* HISTOPYRAMID. It answers one question for each output on its own: which source does output j belong to,
+ * and which of that source's outputs is it? Written once for compact, partition and expand. Streams are one
+ * pass: at most 2^30 sources and as many outputs. */
 #ifndef TML_VULKAN_LOCATE_H
 #define TML_VULKAN_LOCATE_H
 
 #include "vulkan/vulkan_internal.h"
 
-/* Is this one of the three? */
-bool vk_locates(tml_method method);
-
-/* The operations by such a method; descs are resolved. */
+/* The operations; descs are resolved. */
 bool vk_locate_compact_supports(tml_context *tml, const tml_compact_desc *desc);
 size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch);

@@ -22,32 +22,10 @@ ARG_UINT(count) /* of parents */
 ARG_UINT(padded)
 ARGS_END(histopyramid_sum_args)
 
-/* scan_search_add.comp: to[i] = from[i - stride] + from[i]. */
-ARGS_BEGIN(scan_search_add_args)
-ARG_ADDRESS(from)
-ARG_ADDRESS(to)
-ARG_UINT(count)
-ARG_UINT(stride)
-ARGS_END(scan_search_add_args)
-
-/* The bitonic shaders, on a power of two of keys. A local sort holds this many in shared memory. */
-#define BITONIC_LOCAL 2048u
-#define BITONIC_NULL  0xffffffffu
-ARGS_BEGIN(bitonic_args)
-ARG_ADDRESS(keys)
-ARG_ADDRESS(counts) /* bitonic_keys.comp: of count sources */
-ARG_ADDRESS(total)  /* bitonic_total.comp: u32, keys that are not null */
-ARG_UINT(count)
-ARG_UINT(wires)
-ARG_UINT(run)    /* length of the sequences that are made monotonic; local: the first ... */
-ARG_UINT(last)   /* ... and the last such length */
-ARG_UINT(stride) /* distance of the wires that are compared */
-ARGS_END(bitonic_args)
-
-/* histopyramid_locate.comp, scan_search_locate.comp and bitonic_locate.comp: for each of *total
- * outputs its source and rank. Output j is the caller's *first + j. */
+/* histopyramid_locate.comp: for each of *total outputs its source and rank. Output j is the caller's
+ * *first + j. */
 ARGS_BEGIN(locate_args)
-ARG_ADDRESS(state)    /* the levels from the base on, the running counts, or the sorted keys */
+ARG_ADDRESS(state)    /* the levels from the base on */
 ARG_ADDRESS(total)    /* u32 */
 ARG_ADDRESS(first)    /* optional: u32 */
 ARG_ADDRESS(source)   /* optional: u32 of output j */
@@ -58,7 +36,7 @@ ARG_UINT(room)        /* of indices */
 ARG_UINT(wide)        /* indices are u64 */
 ARG_UINT(limit)       /* outputs at most */
 ARG_UINT(count)       /* sources */
-ARG_UINT(apex)        /* HISTOPYRAMID: the level of one cell, and its word in state */
+ARG_UINT(apex)        /* the level of one cell, and its word in state */
 ARG_UINT(apex_at)
 ARGS_END(locate_args)
 

@@ -5,8 +5,6 @@
  *                     place only where workgroups are known to keep moving: elsewhere a tile adds up
  *                     the elements of one that does not, which must then still be there.
  *   REDUCE_THEN_SCAN  three dispatches a pass, one for a short stream.
- *   SCAN_SEARCH       a dispatch for each doubling of the distance over which elements are added; for
- *                     comparison only.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
@@ -118,27 +116,6 @@ static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan
     return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles, grid);
 }
 
-/* sums: room for args->bound sums, twice. */
-static tml_status scan_in_steps(tml_context *tml, const scan_kind *kind, const scan_args *args,
-                                const vk_address sums[2])
-{
-    uint32_t groups = TML_MAX_OF(TML_CEIL_DIV(args->bound, VK_GROUP), 1u);
-    scan_args now = {.in_at = args->in_at,
-                     .out_at = sums[0],
-                     .length_at = args->length_at,
-                     .bound = args->bound,
-                     .distance = 1};
-    tml_status status = scan_dispatch(tml, kind, SCAN_COPY_IN, &now, groups, 0);
-    for (uint32_t from = 0; now.distance < now.bound && !status; now.distance *= 2, from ^= 1) {
-        now.in_at = sums[from];
-        now.out_at = sums[from ^ 1];
-        status = scan_dispatch(tml, kind, SCAN_STEP, &now, groups, 0);
-    }
-    scan_args last = *args;
-    last.in_at = now.out_at;
-    return status ? status : scan_dispatch(tml, kind, SCAN_COPY_OUT, &last, groups, 0);
-}
-
 /* ---- tml_scan -------------------------------------------------------------------------------- */
 
 typedef struct scan_job {
@@ -146,7 +123,6 @@ typedef struct scan_job {
     vk_passes passes;
     vk_address states;   /* LOOK_BACK, for a recording */
     vk_address sums;     /* REDUCE_THEN_SCAN: a tile */
-    vk_address steps[2]; /* SCAN_SEARCH: an element */
     vk_address bases[2]; /* what each pass begins with, in turns */
 } scan_job;
 
@@ -163,9 +139,6 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena
         job->states = vk_take(arena, state_words(&job->kind, longest), sizeof(uint32_t));
     else if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
         job->sums = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
-    else if (desc->method == TML_METHOD_SCAN_SEARCH)
-        for (int i = 0; i < 2; i++)
-            job->steps[i] = vk_take(arena, longest, job->kind.sum_size);
 }
 
 static bool supports(tml_context *tml, const void *argument)
@@ -178,7 +151,7 @@ static bool supports(tml_context *tml, const void *argument)
         return false;
     if (desc->method == TML_METHOD_LOOK_BACK)
         return kind_for(type).parts != 0 && (!in_place || caps->forward_progress);
-    return desc->method == TML_METHOD_REDUCE_THEN_SCAN || desc->method == TML_METHOD_SCAN_SEARCH;
+    return desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
 static size_t scratch_size(tml_context *tml, const void *desc)
@@ -209,9 +182,7 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
                           .next_base = is_last ? 0 : job.bases[(p + 1) % 2],
                           .bound = pass.bound};
         vk_address grid = vk_pass_grid(&pass, job.kind.tile);
-        if (desc->method == TML_METHOD_SCAN_SEARCH)
-            status = scan_in_steps(tml, &job.kind, &args, job.steps);
-        else if (pass.bound <= SHORT_TILES * job.kind.tile)
+        if (pass.bound <= SHORT_TILES * job.kind.tile)
             status = scan_dispatch(tml, &job.kind, SCAN_ALL, &args, 1, 0);
         else if (desc->method == TML_METHOD_LOOK_BACK)
             status = scan_in_one_pass(tml, &job.kind, &args, job.states, grid);

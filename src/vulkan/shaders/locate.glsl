@@ -1,5 +1,4 @@
-/* What the shaders that locate outputs share: sums that do not overflow, and all but the
- * question. */
+/* What the shaders of HistoPyramids share: sums that do not overflow. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"

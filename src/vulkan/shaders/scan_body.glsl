@@ -210,40 +210,11 @@ uint take_tile()
 }
 #endif
 
-/* ---- in steps -------------------------------------------------------------------------------- */
-
-/* Hillis, Steele: Data parallel algorithms. 1986. One element an invocation. */
-void step_element(uint count)
-{
-    uint i = group_index() * GROUP + gl_LocalInvocationID.x;
-    if (SCAN_MODE == SCAN_COPY_OUT && i == 0u)
-        store_total(count > 0u ? add(base_sum(), load_sum(args.in_at, count - 1u)) : base_sum());
-    if (i >= count)
-        return;
-    sum_t x = ZERO;
-    if (SCAN_MODE == SCAN_COPY_IN) {
-        x = load_element(args.in_at, i);
-    } else if (SCAN_MODE == SCAN_STEP) {
-        x = load_sum(args.in_at, i);
-        if (i >= args.distance)
-            x = add(load_sum(args.in_at, i - args.distance), x);
-    } else {
-        if (INCLUSIVE || i > 0u)
-            x = load_sum(args.in_at, INCLUSIVE ? i : i - 1u);
-        x = add(base_sum(), x);
-    }
-    store_sum(args.out_at, i, x);
-}
-
 /* ---- all ------------------------------------------------------------------------------------- */
 
 void main()
 {
     uint count = stream_length(args.length_at, args.bound);
-    if (SCAN_MODE >= SCAN_COPY_IN) {
-        step_element(count);
-        return;
-    }
     uint tiles = max((count + TILE - 1u) / TILE, 1u);
     uint tile = group_index();
     bool is_alone = SCAN_MODE == SCAN_ALL || SCAN_MODE == SCAN_TILES;
