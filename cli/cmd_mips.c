@@ -43,11 +43,10 @@ static bool output_name(const void *args, char **operands, uint32_t number, char
 
 static const opt mips_options[] = {
     {OPT_SECTION, .help = "Levels"},
-    {OPT_CHOICE, "filter", .choices = "area|box|kaiser", .fallback = "area",
+    {OPT_CHOICE, "filter", .choices = "area|kaiser", .fallback = "area",
      .offset = offsetof(mips_args, filter),
-     .help = "area: each texel is the mean of the area it covers, exact for every size; box: 2 x "
-             "2, odd "
-             "rows and columns are dropped; kaiser: sharper, may ring"},
+     .help = "area: each texel is the mean of the area it covers, exact for every size; kaiser: "
+             "sharper, may ring"},
     {OPT_COUNT, "levels", .argument = "N", .least = 0, .most = MOST_LEVELS, .fallback = "0",
      .offset = offsetof(mips_args, levels),
      .help = "how many, the picture itself counted; 0: down to 1 x 1"},

@@ -62,7 +62,6 @@ static tml_image_measure_desc take_measure(const picture *p)
     for (int i = 0; i < 3; i++)
         desc.weights[i] = (float)mostly_float(take());
     desc.what = (uint32_t)mostly(below(8));
-    desc.method = (tml_measure_method)mostly(0);
     desc.floor = (float)mostly_float(0);
     if (take_bool()) {
         desc.histogram_low = (int8_t)take();
@@ -163,7 +162,7 @@ static void check_formulas(void)
 void desc_mips(void)
 {
     picture in = take_picture(false);
-    tml_image_mips_desc desc = {.in = in.image, .filter = (tml_mip_filter)mostly(below(3))};
+    tml_image_mips_desc desc = {.in = in.image, .filter = (tml_mip_filter)mostly(below(2))};
     uint32_t levels = tml_mip_levels(in.width, in.height), width, height;
     uint64_t first;
     desc.levels = (uint32_t)mostly(below(levels + 1));

@@ -639,12 +639,9 @@ static tml_status frame_create(tml_context *tml, image_frame *f)
 
 static tml_status frame_run(tml_context *tml, const image_frame *f)
 {
-    tml_image_measure_desc whole = f->measure, blocks = f->measure;
-    whole.mask = blocks.mask = (tml_buffer){0, 0};
-    blocks.method = TML_MEASURE_BLOCKS;
-    tml_status status = tml_image_measure(tml, &blocks);
-    if (status == TML_OK)
-        status = tml_image_measure(tml, &whole);
+    tml_image_measure_desc whole = f->measure;
+    whole.mask = (tml_buffer){0, 0};
+    tml_status status = tml_image_measure(tml, &whole);
     if (status == TML_OK)
         status = tml_image_measure(tml, &f->measure);
     if (status == TML_OK)

@@ -1434,32 +1434,17 @@ TEST(chains_of_every_type_and_stride)
                 }
 }
 
-TEST(boxes_drop_odd_rows_and_columns)
-{
-    static float out[MIP_FLOATS];
-    random_pixels(37 * 21, 4);
-    EACH_DEVICE(tml)
-    {
-        if (make_mips(tml, 37, 21, 1, TML_MIP_BOX, out))
-            for (uint32_t i = 0; i < 18 * 10; i++) {
-                const float *p = pixels + (i / 18 * 2) * 37 + i % 18 * 2;
-                double mean = ((double)p[0] + (double)p[1] + (double)p[37] + (double)p[38]) / 4.0;
-                NEAR(out[i], mean, 1e-6 * mean);
-            }
-    }
-}
-
 /* A level of tapped texels from the one above, texel by texel. */
-static void tapped_level(tml_mip_filter filter, const float *above, uint32_t old_width,
-                         uint32_t old_height, uint32_t channels, float *out)
+static void tapped_level(const float *above, uint32_t old_width, uint32_t old_height,
+                         uint32_t channels, float *out)
 {
     uint32_t width = old_width > 1 ? old_width / 2 : 1,
              height = old_height > 1 ? old_height / 2 : 1;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++)
             for (uint32_t c = 0; c < channels; c++) {
-                image_taps down = image_taps_of(filter, y, old_height);
-                image_taps across = image_taps_of(filter, x, old_width);
+                image_taps down = image_taps_of(y, old_height);
+                image_taps across = image_taps_of(x, old_width);
                 const uint32_t columns[3] = {across.first, across.middle, across.last};
                 const uint32_t rows[3] = {down.first, down.middle, down.last};
                 float joined[3], texels[3];
@@ -1515,7 +1500,7 @@ TEST(large_mips_are_made_of_the_same_texels_as_small_ones)
                     kaiser_axis(above, 1, height, width * channels, sums, half);
                     kaiser_axis(half, new_height, width, channels, sums, expected);
                 } else {
-                    tapped_level((tml_mip_filter)filter, above, width, height, channels, expected);
+                    tapped_level(above, width, height, channels, expected);
                 }
                 for (size_t i = 0; i < (size_t)new_width * new_height * channels; i++)
                     wrong += filter == TML_MIP_KAISER
@@ -1652,11 +1637,6 @@ TEST(nonsense_is_refused)
         {"bin_log2", {.image = good, .bin_log2 = 7, .stats = stats}},
         {"stats", {.image = good, .stats = few}},
         {"mask", {.image = good, .mask = mask, .mask_width = 5, .mask_height = 1, .stats = stats}},
-        {"BLOCKS",
-         {.image = good,
-          .method = TML_MEASURE_BLOCKS,
-          .what = TML_MEASURE_HISTOGRAM,
-          .stats = stats}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tml_status status = tml_image_measure(tml, &cases[i].desc);
@@ -1664,10 +1644,6 @@ TEST(nonsense_is_refused)
         if (!CHECK(strstr(tml_last_error(tml), cases[i].field) != NULL))
             printf("    case %zu: %s\n", i, tml_last_error(tml));
     }
-    CHECK_EQ_I64(tml_image_measure(tml, &(tml_image_measure_desc){.image = good,
-                                                                  .method = TML_MEASURE_BLOCKS,
-                                                                  .stats = stats}),
-                 TML_ERROR_UNSUPPORTED);
     tml_buffer state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL);
     CHECK_EQ_I64(tml_image_expose(tml, &(tml_image_expose_desc){.stats = stats,
                                                                 .state = state,

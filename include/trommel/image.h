@@ -87,17 +87,6 @@ enum {
     TML_MEASURE_HISTOGRAM = 4, /* needed for percentiles and the median */
 };
 
-/* How. EXACT everywhere; the other one for comparison, on OpenGL ES. */
-typedef enum tml_measure_method {
-    TML_MEASURE_EXACT,
-    TML_MEASURE_BLOCKS, /* what fragment shaders did before: averages of blocks, the last ones padded with
-                         * zeros, level by level in float, and at the end a correction by padded over
-                         * true number of pixels. LOG and MEAN (no deviation) alone, no mask, NaN and
-                         * infinite pixels as 0, pixels without a logarithm as 0 stops. With levels
-                         * halvings of the longer side, the logarithms' mean is within
-                         * (2 levels + 4) * 2^-24 * 128 stops. Other engines: UNSUPPORTED */
-} tml_measure_method;
-
 typedef struct tml_image_measure_desc {
     tml_image image;
     struct {
@@ -106,7 +95,6 @@ typedef struct tml_image_measure_desc {
     tml_luminance luminance;
     float weights[3]; /* CUSTOM */
     uint32_t what;    /* TML_MEASURE_...; 0: all */
-    tml_measure_method method;
     /* Luminances below it count as it in the geometric mean and the histogram: what to do with black.
      * At least 2^-100. 0: what is not positive has no logarithm. */
     float floor;
@@ -268,7 +256,6 @@ TML_API TML_MUST_CHECK tml_status tml_image_tonemap(tml_context *tml,
 typedef enum tml_mip_filter {
     TML_MIP_AREA, /* each texel is the mean of the area it covers of the level above, parts of texels
                      * weighing in part. At 1 x 1 every texel of the picture weighs 1/N */
-    TML_MIP_BOX, /* 2 x 2 to 1 with floor sizes: odd rows and columns are dropped. For comparison */
     TML_MIP_KAISER, /* a sinc in a Kaiser window (alpha 4), three texels of the new level to either side,
                      * scaled to a sum of 1: sharper, may ring */
 } tml_mip_filter;
@@ -292,7 +279,7 @@ typedef struct tml_image_mips_desc {
     tml_buffer scratch; /* optional */
 } tml_image_mips_desc;
 
-/* Enqueues only. Vulkan: AREA and BOX make up to twelve levels in one dispatch, as long as sizes are even;
+/* Enqueues only. Vulkan: AREA makes up to twelve levels in one dispatch, as long as sizes are even;
  * pictures of at most 2^31 pixels.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc);

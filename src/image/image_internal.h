@@ -25,9 +25,6 @@
  *     The widest sums: pixels * weight <= 2^40, so 64-bit sums never overflow (checked before).
  *     Two parts of 32 bits: weight * fraction < 2^32, so of a product nothing is lost, and carries go
  *     up; LOG_WHOLE is two's complement.
- *     method BLOCKS, what engines may support or not: see trommel/image.h; DEVIATION is 0 then, and so
- *     are the counts of kinds and the histogram, PIXELS, WEIGHT and LOG_WEIGHT are the region's pixels,
- *     MIN and MAX infinity and -infinity; the mean logarithm as a fixed-point number times LOG_WEIGHT.
  *   expose   image_expose_plan. image_expose of image_expose.k.h, once.
  *   tonemap  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
  *       (image_tone.k.h) with scale * state's word TML_EXPOSURE_SCALE, image_tone, encode
@@ -77,7 +74,6 @@ typedef struct image_measure_plan {
     bool max_rgb;             /* else by weights */
     float weight_r, weight_b; /* image_luminance */
     uint32_t what;            /* never 0 */
-    tml_measure_method method;
     float floor;           /* 0 or normal and positive */
     int32_t histogram_low; /* -128 to 127 */
     uint32_t bin_log2;     /* 0 to 6 */

@@ -89,26 +89,12 @@ static tml_status take_weights(tml_context *tml, const char *call,
 static tml_status take_what(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
                             image_measure_plan *plan)
 {
-    if ((unsigned)desc->method > TML_MEASURE_BLOCKS)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.method is %d, needs one of tml_measure_method", call,
-                         (int)desc->method);
-    plan->method = desc->method;
-    bool by_blocks = desc->method == TML_MEASURE_BLOCKS;
     plan->what = desc->what ? desc->what : EVERYTHING;
-    if (by_blocks && desc->what == 0)
-        plan->what = TML_MEASURE_LOG | TML_MEASURE_MEAN;
     if (plan->what & ~(uint32_t)EVERYTHING)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
                          "part of them",
                          call, desc->what);
-    if (by_blocks && ((plan->what & TML_MEASURE_HISTOGRAM) || !tml_buffer_is_none(desc->mask)))
-        return tml_error(
-            tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.method is BLOCKS, which takes no mask and makes no histogram; use "
-            "EXACT",
-            call);
     if (desc->floor != 0.0f && !(desc->floor >= 0x1p-100f && desc->floor <= 0x1p127f))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for none", call,

@@ -9,8 +9,7 @@
 
 #include "kernels/kernel_end.h"
 
-_Static_assert(TML_MIP_AREA == IMAGE_MIP_AREA && TML_MIP_BOX == IMAGE_MIP_BOX &&
-                   TML_MIP_KAISER == IMAGE_MIP_KAISER,
+_Static_assert(TML_MIP_AREA == IMAGE_MIP_AREA && TML_MIP_KAISER == IMAGE_MIP_KAISER,
                "image_mips.k.h numbers filters so");
 
 uint32_t tml_mip_levels(uint32_t width, uint32_t height)

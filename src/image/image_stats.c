@@ -51,7 +51,7 @@ static tml_status stats_read(tml_context *tml, tml_buffer stats, tml_image_stats
     for (uint32_t bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
         out->histogram[bin] = number_at(words, TML_STATS_HISTOGRAM + 2 * bin);
     double floor_value = float_at(words, TML_STATS_FLOOR);
-    bool has_limits = out->min <= out->max; /* BLOCKS has none */
+    bool has_limits = out->min <= out->max;
     if (out->log_weight > 0) {
         double weight = (double)out->log_weight;
         double whole = (double)(int64_t)number_at(words, TML_STATS_LOG_WHOLE);

@@ -2,10 +2,9 @@
  * level's size is half of that of the level above, rounded down, at least 1. Levels are made along x
  * and along y with the same functions. */
 #define IMAGE_MIP_AREA   0u /* tml_mip_filter */
-#define IMAGE_MIP_BOX    1u
-#define IMAGE_MIP_KAISER 2u
+#define IMAGE_MIP_KAISER 1u
 
-/* AREA and BOX: up to three texels. The new one is
+/* AREA: up to three texels. The new one is
  *     middle + first_part * (first - middle) + last_part * (last - middle)
  * so that equal texels give themselves. Texels that do not count are the middle one again, and not a
  * neighbour times 0, which may be NaN.
@@ -21,11 +20,11 @@ float first_part;
 float last_part;
 STRUCT_END(image_taps)
 
-FUNCTION(image_taps) image_taps_of(uint filter_kind, uint i, uint old_size)
+FUNCTION(image_taps) image_taps_of(uint i, uint old_size)
 {
     image_taps taps;
     uint new_size = old_size >> 1;
-    bool is_odd = (old_size & 1u) != 0u && filter_kind == IMAGE_MIP_AREA;
+    bool is_odd = (old_size & 1u) != 0u;
     float unit = is_odd ? 1.0f / F(old_size) : 0.5f;
     taps.first = 2u * i;
     taps.middle = 2u * i + 1u;

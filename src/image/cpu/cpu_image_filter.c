@@ -24,7 +24,7 @@ enum { CHUNK = 512 }; /* floats of a sum that stay in the first level cache whil
         }                                                                                          \
     } while (0)
 
-/* ---- AREA and BOX ---------------------------------------------------------------------------- */
+/* ---- AREA ------------------------------------------------------------------------------------ */
 
 CPU_INLINE void join_rows(image_taps taps, const float *const rows[3], size_t count,
                           float *restrict out)
@@ -121,7 +121,7 @@ void cpu_join_quads(tml_simd level, uint32_t channels, const float *const rows[2
 void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[2])
 {
     for (uint32_t x = 0; x < old_width / 2; x++) {
-        image_taps taps = image_taps_of(IMAGE_MIP_AREA, x, old_width);
+        image_taps taps = image_taps_of(x, old_width);
         for (uint32_t c = 0; c < channels; c++) {
             parts[0][(size_t)channels * x + c] = taps.first_part;
             parts[1][(size_t)channels * x + c] = taps.last_part;

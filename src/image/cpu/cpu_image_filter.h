@@ -11,7 +11,7 @@
 
 #include "kernels/kernel_end.h"
 
-/* ---- AREA and BOX ---------------------------------------------------------------------------- */
+/* ---- AREA ------------------------------------------------------------------------------------ */
 
 /* image_tapped of count floats of three rows; without a last part, of the first two. */
 void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], size_t count,

@@ -523,18 +523,6 @@ static void put_stats(const image_measure_plan *plan, const measure_counts *coun
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static bool measure_supports(tml_context *tml, const void *argument)
-{
-    const image_measure_plan *plan = argument;
-    if (plan->method == TML_MEASURE_EXACT)
-        return true;
-    (void)tml_error(
-        tml, TML_ERROR_UNSUPPORTED,
-        "tml_image_measure: desc.method is BLOCKS, which is for comparison on OpenGL ES; "
-        "use EXACT");
-    return false;
-}
-
 static void lay_out(cpu_arena *arena, tml_context *tml, const image_measure_plan *plan,
                     measure_job *job)
 {
@@ -579,5 +567,5 @@ static tml_status measure_run(tml_context *tml, const void *argument, void *scra
     return TML_OK;
 }
 
-const tml_engine_op cpu_op_image_measure = {
-    .supports = measure_supports, .scratch_size = measure_scratch_size, .run = measure_run};
+const tml_engine_op cpu_op_image_measure = {.scratch_size = measure_scratch_size,
+                                            .run = measure_run};

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    RUN_LEVELS = 3, /* of AREA and BOX; of KAISER, whose rows are of many rows, one */
+    RUN_LEVELS = 3, /* of AREA; of KAISER, whose rows are of many rows, one */
     STRIP_ROWS = 8, /* of a run's last level, */
     STRIP_ROWS_KAISER = 32,
     RING_ROWS = 3, /* of a level that are kept: those which one of the next is made of */
@@ -40,7 +40,7 @@ typedef struct mips_job {
 
 /* What a worker computes in. */
 typedef struct mips_space {
-    float *rings[RUN_LEVELS]; /* AREA and BOX: RING_ROWS of each level of a run */
+    float *rings[RUN_LEVELS]; /* AREA: RING_ROWS of each level of a run */
     float *decoded[3],
         *joined;       /* a block's texels of the level above: three rows, and one of them */
     float *rows, *row; /* KAISER: rows above, if they are not in floats; what they make; */
@@ -56,7 +56,7 @@ typedef struct mips_strip {
     const float *above[IMAGE_KAISER_TAPS]; /* KAISER: rows above, the next ones to be used */
 } mips_strip;
 
-/* ---- AREA and BOX ---------------------------------------------------------------------------- */
+/* ---- AREA ------------------------------------------------------------------------------------ */
 
 static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
 {
@@ -114,7 +114,7 @@ static void make_row(mips_strip *strip, uint32_t number)
     const mips_job *job = strip->job;
     const mips_level *level = &job->levels[number];
     uint32_t y = strip->next[number]++;
-    image_taps taps = image_taps_of(job->plan->filter, y, level->old_height);
+    image_taps taps = image_taps_of(y, level->old_height);
     while (number > 0 && strip->next[number - 1] <= taps.last)
         make_row(strip, number - 1);
     float *row = ring_row(strip, number, y);
@@ -268,10 +268,10 @@ static size_t lay_out(tml_context *tml, const image_mips_plan *plan, void *memor
     cpu_arena arena = {.memory = memory};
     mips_space space;
     uint32_t channels = plan->in.channels, width, height;
-    bool is_kaiser = plan->filter == IMAGE_MIP_KAISER, is_area = plan->filter == IMAGE_MIP_AREA;
+    bool is_kaiser = plan->filter == IMAGE_MIP_KAISER;
     size_t texel = channels * sizeof(float);
     *spaces = cpu_arena_take(&arena, tml_concurrency(tml), lay_out_space(plan, NULL, &space));
-    for (uint32_t k = 0; is_area && k < RUN_LEVELS; k++)
+    for (uint32_t k = 0; !is_kaiser && k < RUN_LEVELS; k++)
         for (int part = 0; part < 2; part++)
             out->parts[k][part] = cpu_arena_take(&arena, plan->in.width >> (k + 1), texel);
     tml_mip_level(plan->in.width, plan->in.height, 1, &width, &height, NULL);

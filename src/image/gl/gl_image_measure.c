@@ -20,7 +20,6 @@ enum {
     /* Tiles whose bins are counted at once: 224 pixels, a byte each at most; or 240 weights, a half. */
     CHUNK_TILES = 7,
     CHUNK_TILES_MASKED = 15,
-    BLOCK = 4, /* TML_MEASURE_BLOCKS: a side */
     RECORD_QUADS = 4,
     DEFINES = GL_IMAGE_DEFINES + 160,
 };
@@ -184,60 +183,16 @@ static tml_status add_histograms(measure_job *job, uint64_t count)
     return TML_OK;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-/* Averages of blocks of blocks until one is left. What is past the border counts as 0, level by level, so
- * that all averages are to be multiplied by *padding. */
-static tml_status average_blocks(measure_job *job, double *padding)
-{
-    tml_context *tml = job->tml;
-    const image_measure_plan *plan = job->plan;
-    gl_picture picture = gl_picture_of(tml, &plan->in);
-    char defines[DEFINES];
-    snprintf(defines, sizeof defines, "%s%s#define FROM_PICTURE\n", picture.defines,
-             plan->max_rgb ? "#define MAX_RGB\n" : "");
-    uint64_t width = plan->in.width, height = plan->in.height;
-    *padding = 1.0 / ((double)width * (double)height);
-    for (bool first = true; first || width * height > 1; first = false) {
-        uint64_t columns = (width + BLOCK - 1) / BLOCK, rows = (height + BLOCK - 1) / BLOCK;
-        gl_input below = {"below", job->records[0]};
-        const gl_texture *to;
-        tml_status status = take_others(job, columns * rows, job->records, &to, 1);
-        if (status == TML_OK)
-            status = gl_draw(
-                tml, &(gl_draw_info){
-                         .shader = &gl_shader_image_blocks,
-                         .defines = first ? defines : NULL,
-                         .inputs = {first ? picture.input : below},
-                         .uniforms = {picture.size, picture.rows, gl_divisor("columns", columns),
-                                      GL_UINT2("size_below", (uint32_t)width, (uint32_t)height),
-                                      GL_FLOAT2("weights", plan->weight_r, plan->weight_b),
-                                      GL_FLOAT1("least_counted", plan->floor)},
-                         .targets = {to},
-                         .count = columns * rows,
-                     });
-        if (status != TML_OK)
-            return status;
-        width = columns;
-        height = rows;
-        *padding *= BLOCK * BLOCK;
-    }
-    return TML_OK;
-}
-
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static tml_status write_stats(const measure_job *job, double padding)
+static tml_status write_stats(const measure_job *job)
 {
     const image_measure_plan *plan = job->plan;
     const gl_texture *const *r = job->records;
-    bool by_blocks = plan->method == TML_MEASURE_BLOCKS;
-    uint64_t pixels = (uint64_t)plan->in.width * plan->in.height;
     return gl_draw(
         job->tml,
         &(gl_draw_info){
             .shader = &gl_shader_image_stats,
-            .defines = by_blocks ? "#define BLOCKS\n" : NULL,
             .inputs = {{"records0", r[0]},
                        {"records1", r[1]},
                        {"records2", r[2]},
@@ -247,9 +202,7 @@ static tml_status write_stats(const measure_job *job, double padding)
             .uniforms = {GL_UINT("what", plan->what), GL_INT1("histogram_low", plan->histogram_low),
                          GL_UINT("bin_log2", plan->bin_log2),
                          GL_FLOAT1("least_counted", plan->floor),
-                         GL_UINT2("slots", (uint32_t)job->slots, (uint32_t)(job->slots >> 32)),
-                         GL_UINT("pixel_count", (uint32_t)pixels),
-                         GL_FLOAT1("padding", (float)padding)},
+                         GL_UINT2("slots", (uint32_t)job->slots, (uint32_t)(job->slots >> 32))},
             .targets = {gl_texture_of(job->tml, plan->stats)},
             .count = TML_IMAGE_STATS_WORDS,
         });
@@ -266,21 +219,15 @@ static tml_status image_measure_run(tml_context *tml, const image_measure_plan *
                        .plan = plan,
                        .is_masked = !tml_buffer_is_none(plan->mask),
                        .has_histogram = (plan->what & TML_MEASURE_HISTOGRAM) != 0};
-    double padding = 1.0;
-    tml_status status;
-    if (plan->method == TML_MEASURE_BLOCKS) {
-        status = average_blocks(&job, &padding);
-    } else {
-        uint64_t chunks = 0;
-        status = take_tiles(&job);
-        if (status == TML_OK)
-            status = join_records(&job);
-        if (status == TML_OK && job.has_histogram)
-            status = count_bins(&job, &chunks);
-        if (status == TML_OK && job.has_histogram)
-            status = add_histograms(&job, chunks);
-    }
-    return status == TML_OK ? write_stats(&job, padding) : status;
+    uint64_t chunks = 0;
+    tml_status status = take_tiles(&job);
+    if (status == TML_OK)
+        status = join_records(&job);
+    if (status == TML_OK && job.has_histogram)
+        status = count_bins(&job, &chunks);
+    if (status == TML_OK && job.has_histogram)
+        status = add_histograms(&job, chunks);
+    return status == TML_OK ? write_stats(&job) : status;
 }
 
 GL_OP(image_measure, image_measure_plan)

@@ -77,11 +77,8 @@ static tml_status filter_along(tml_context *tml, const image_mips_plan *plan,
 static tml_status make_level(tml_context *tml, const image_mips_plan *plan, const mip_level *above,
                              mip_level *out)
 {
-    if (plan->filter != IMAGE_MIP_KAISER) {
-        char defines[32];
-        snprintf(defines, sizeof defines, "#define FILTER %uu\n", plan->filter);
-        return draw_level(tml, plan, above, NULL, defines, out);
-    }
+    if (plan->filter != IMAGE_MIP_KAISER)
+        return draw_level(tml, plan, above, NULL, "", out);
     mip_level half = {.width = out->width, .height = above->height};
     tml_status status = filter_along(tml, plan, above, false, &half);
     if (status == TML_OK)

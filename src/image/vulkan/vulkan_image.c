@@ -115,8 +115,7 @@ static bool supports_measure(tml_context *tml, const void *desc)
 {
     const image_measure_plan *plan = desc;
     (void)tml;
-    return plan->method == TML_MEASURE_EXACT &&
-           (uint64_t)plan->in.width * plan->in.height <= UINT32_MAX;
+    return (uint64_t)plan->in.width * plan->in.height <= UINT32_MAX;
 }
 
 static size_t measure_scratch_size(tml_context *tml, const void *desc)

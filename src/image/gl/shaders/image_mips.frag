@@ -1,5 +1,5 @@
-/* A level of a mip chain, as quads of floats, from the picture (FROM_PICTURE) or the level above. AREA and
- * BOX (FILTER) at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
+/* A level of a mip chain, as quads of floats, from the picture (FROM_PICTURE) or the level above. AREA
+ * at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/image.k.h"
@@ -79,8 +79,8 @@ vec4 row_tapped(image_taps taps, uint y)
 
 vec4 filtered(uint x, uint y)
 {
-    image_taps across = image_taps_of(FILTER, x, size_above.x);
-    image_taps down = image_taps_of(FILTER, y, size_above.y);
+    image_taps across = image_taps_of(x, size_above.x);
+    image_taps down = image_taps_of(y, size_above.y);
     vec4 middle = row_tapped(across, down.middle), last = middle;
     if (down.last != down.middle)
         last = row_tapped(across, down.last);

@@ -1,5 +1,5 @@
 /* The stats' words (TML_STATS_... of trommel/image.h) from the record of all pixels and their
- * histogram or, BLOCKS, from what image_blocks.frag ends with. */
+ * histogram. */
 #include "gl_common.glsl"
 #include "gl_image_record.glsl"
 #include "kernels/image.k.h"
@@ -11,8 +11,6 @@ uniform int histogram_low;
 uniform uint bin_log2;
 uniform float least_counted;
 uniform uvec2 slots; /* codes that image_bins.frag counted; 0: those with a weight alone */
-uniform uint pixel_count;
-uniform float padding; /* of blocks: padded over true number of pixels */
 
 layout(location = 0) out highp uint word;
 
@@ -28,30 +26,10 @@ uvec2 negative64(uvec2 a)
     return add64(~a, uvec2(1u, 0u));
 }
 
-uvec2 product64(uint a, uint b)
-{
-    uint low = (a & 0xffffu) * (b & 0xffffu), high = (a >> 16) * (b >> 16);
-    uint middle0 = (a >> 16) * (b & 0xffffu), middle1 = (a & 0xffffu) * (b >> 16);
-    uvec2 sum = add64(uvec2(low, high), uvec2(middle0 << 16, middle0 >> 16));
-    return add64(sum, uvec2(middle1 << 16, middle1 >> 16));
-}
-
 image_record record()
 {
-#ifdef BLOCKS
-    image_record r = record_of_nothing();
-    vec2 means = uintBitsToFloat(load_quad(records0, 0u).xy) * padding;
-    int stops = int(floor(means.x * 16777216.0 + 0.5)), whole = image_log2_whole(stops);
-    uvec2 product = product64(pixel_count, uint(abs(whole)));
-    r.weight = r.log_weight = uvec2(pixel_count, 0u);
-    r.whole = whole < 0 ? negative64(product) : product;
-    r.fraction = product64(pixel_count, image_log2_fraction(stops));
-    r.moments = moments_of(0.0, means.y, 0.0);
-    return r;
-#else
     return record_of_quads(load_quad(records0, 0u), load_quad(records1, 0u),
                            load_quad(records2, 0u), load_quad(records3, 0u));
-#endif
 }
 
 uint bin_word(uint bin, uint part, image_record r)
@@ -98,11 +76,7 @@ void main()
         word = sum_word(w, r);
         return;
     }
-#ifdef BLOCKS
-    uint pixels = pixel_count;
-#else
     uint pixels = r.kinds.x + r.kinds.y + r.kinds.z + r.kinds.w + r.infinite;
-#endif
     uint count = w < 2u    ? pixels
                  : w < 4u  ? r.kinds.x
                  : w < 6u  ? r.kinds.y

@@ -1,6 +1,6 @@
 /* Several levels in one pass, where the sizes are even: workgroups take tiles of 64 x 64 texels in turn and
  * make their parts of up to six levels; the last workgroup goes on from what all have left, where that
- * fits a tile. Means of four, for which it does not matter whether the filter is AREA or BOX.
+ * fits a tile. Means of four: AREA, where sizes are even.
  *
  * An invocation makes two levels of 4 x 4 texels by itself. Invocations are numbered such that four
  * neighbours in a square follow one another, and so do four such squares; so the levels after that are

@@ -1,4 +1,4 @@
-/* One level, whatever its size. AREA and BOX take texels from both axes at once; KAISER, which needs many, goes
+/* One level, whatever its size. AREA takes texels from both axes at once; KAISER, which needs many, goes
  * along x to floats and then along y. Or all that is left of a chain, by one workgroup, once the levels
  * are small. */
 #define ARGS image_mips_level_args
@@ -88,7 +88,7 @@ void kaiser_level(source from, uint axis, uint width, uint height, uint first, u
     }
 }
 
-/* ---- AREA and BOX ---------------------------------------------------------------------------- */
+/* ---- AREA ------------------------------------------------------------------------------------ */
 
 vec4 tapped(image_taps taps, vec4 texels[3])
 {
@@ -103,8 +103,8 @@ uint tap_place(image_taps taps, uint tap)
 }
 vec4 tapped_texel(source from, uint x, uint y)
 {
-    image_taps across = image_taps_of(args.filter_kind, x, from.width);
-    image_taps down = image_taps_of(args.filter_kind, y, from.height);
+    image_taps across = image_taps_of(x, from.width);
+    image_taps down = image_taps_of(y, from.height);
     vec4 rows[3];
     for (uint j = 0u; j < 3u; j++) {
         vec4 texels[3];
