@@ -1,33 +1,36 @@
-/* Collide: which triangles of two meshes meet, under one pose or thousands; which of one mesh meet each
- * other; and how far two meshes are apart.
+/* Collide: which triangles of two meshes meet, under one pose or thousands; which of one mesh
+ * meet each other; and how far two meshes are apart.
  *
- * What this header does NOT do: no response, no penetration depth, no continuous motion, no volumes (a
- * mesh wholly inside another one meets it nowhere).
+ * What this header does NOT do: no response, no penetration depth, no continuous motion, no
+ * volumes (a mesh wholly inside another one meets it nowhere).
  *
  *     tml_tree *a, *b;
  *     tml_tree_create(tml, &(tml_tree_desc){.vertices = va, .indices = ia}, &a);
  *     tml_tree_create(tml, &(tml_tree_desc){.vertices = vb, .indices = ib}, &b);
  *     tml_collide_result hits;
- *     tml_collide(tml, &(tml_collide_desc){.a = a, .b = b, .poses = matrices, .pose_count = 1000}, &hits);
+ *     tml_collide(tml, &(tml_collide_desc){.a = a, .b = b, .poses = p, .pose_count = 1000}, &hits);
  *     ... hits.pairs[hits.first[p]] up to hits.pairs[hits.first[p + 1]] are those of pose p ...
  *     tml_collide_free(tml, &hits);
  *
  * Exactness
- *   meshes   Every vertex is the real point that its three floats stand for. A pose is applied to each
- *            vertex of b alone, by one formula: x' = ((m0 x + m1 y) + m2 z) + m3 in float, rounded after
- *            each operation, and what comes out is the vertex. (The identity changes none.) So triangles
- *            that share a vertex still share it, and one answer is right.
- *   answer   The pairs of closed triangles that have a point in common, all of them and no other, each
- *            with its class. There is no epsilon: boxes are compared in the vertices' own rounding, a
- *            float test says no, yes or unsure within a proven bound, and the unsure pairs are settled
- *            with exact arithmetic. So the set of pairs is the same on every engine, for any number of
- *            threads, with a and b swapped, with triangles in another order, and with both meshes scaled
- *            by the same power of two (while nothing overflows or becomes subnormal).
+ *   meshes   Every vertex is the real point that its three floats stand for. A pose is applied
+ *            to each vertex of b alone, by one formula: x' = ((m0 x + m1 y) + m2 z) + m3 in
+ *            float, rounded after each operation, and what comes out is the vertex. (The
+ *            identity changes none.) So triangles that share a vertex still share it, and one
+ *            answer is right.
+ *   answer   The pairs of closed triangles that have a point in common, all of them and no
+ *            other, each with its class. There is no epsilon: boxes are compared in the
+ *            vertices' own rounding, a float test says no, yes or unsure within a proven bound,
+ *            and the unsure pairs are settled with exact arithmetic. So the set of pairs is the
+ *            same on every engine, for any number of threads, with a and b swapped, with
+ *            triangles in another order, and with both meshes scaled by the same power of two
+ *            (while nothing overflows or becomes subnormal).
  *   order    by pose, then a's triangle, then b's.
- *   limits   2^28 triangles a mesh. Coordinates, also after the pose, within 2^100; below 2^-100 GPUs may
- *            take a vertex for zero that the CPU does not.
+ *   limits   2^28 triangles a mesh. Coordinates, also after the pose, within 2^100; below 2^-100
+ *            GPUs may take a vertex for zero that the CPU does not.
  *
- * Trees are built, refitted and queried from the thread that uses their context, and belong to it. */
+ * Trees are built, refitted and queried from the thread that uses their context, and belong to
+ * it. */
 #ifndef TROMMEL_COLLIDE_H
 #define TROMMEL_COLLIDE_H
 
@@ -39,45 +42,47 @@ extern "C" {
 
 /* ---- trees ---------------------------------------------------------------------------------- */
 
-/* A mesh with a hierarchy of boxes over its triangles: its own copy of both, on the host, and on the
- * device once a call needs it there. */
+/* A mesh with a hierarchy of boxes over its triangles: its own copy of both, on the host, and on
+ * the device once a call needs it there. */
 typedef struct tml_tree tml_tree;
 
 typedef struct tml_tree_desc {
     tml_buffer vertices; /* f32x3; may stay on the host, like indices (tml_buffer_desc.host) */
     tml_buffer indices;  /* u32x3 or u64x3; none: each three vertices are a triangle */
-    /* Leave out triangles with an index out of range or a coordinate that is NaN, infinite or beyond
-     * 2^100, instead of refusing the mesh. The others keep their numbers. */
+    /* Leave out triangles with an index out of range or a coordinate that is NaN, infinite or
+     * beyond 2^100, instead of refusing the mesh. The others keep their numbers. */
     bool skip_broken;
 } tml_tree_desc;
 
-/* Builds a tree: boxes along the axes, eight to a node and up to eight triangles to a leaf, split at the
- * median of the longest side, so that it is log8 deep whatever the mesh (all triangles in one place
- * included); and about each leaf's triangles a slab across their own direction, for surfaces that run
- * close along each other (docs/ops.md compares it with oriented boxes). Degenerate triangles, which have no
- * area, are segments or points and take part as such. Non-manifold, open and self-intersecting meshes are
- * as good as any; so is a mesh without triangles.
- * Memory: on the host 50 to 100 bytes a triangle, 16 more while it builds; the same on a GPU at first use.
- * Waits. Errors: INVALID_ARGUMENT (which triangle, which vertex), INVALID_HANDLE, OUT_OF_MEMORY,
- * UNSUPPORTED (too many triangles), CANCELLED. *out is NULL after a failure.
- * After: Gottschalk, Lin, Manocha: OBBTree. 1996 (the descent over pairs); Wald, Benthin, Boulos: Getting
- * Rid of Packets. 2008 (wide nodes); Chitalu, Dubach, Komura: Binary Ostensibly-Implicit Trees. 2020. */
+/* Builds a tree: boxes along the axes, eight to a node and up to eight triangles to a leaf, split
+ * at the median of the longest side, so that it is log8 deep whatever the mesh (all triangles in
+ * one place included); and about each leaf's triangles a slab across their own direction, for
+ * surfaces that run close along each other (docs/ops.md compares it with oriented boxes).
+ * Degenerate triangles, which have no area, are segments or points and take part as such.
+ * Non-manifold, open and self-intersecting meshes are as good as any; so is a mesh without
+ * triangles. Memory: on the host 50 to 100 bytes a triangle, 16 more while it builds; the same on a
+ * GPU at first use. Waits. Errors: INVALID_ARGUMENT (which triangle, which vertex), INVALID_HANDLE,
+ * OUT_OF_MEMORY, UNSUPPORTED (too many triangles), CANCELLED. *out is NULL after a failure. After:
+ * Gottschalk, Lin, Manocha: OBBTree. 1996 (the descent over pairs); Wald, Benthin, Boulos: Getting
+ * Rid of Packets. 2008 (wide nodes); Chitalu, Dubach, Komura: Binary Ostensibly-Implicit Trees.
+ * 2020. */
 TML_API TML_MUST_CHECK tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc,
                                                   tml_tree **out);
 /* NULL is allowed. A tree must be destroyed before its context is closed. */
 TML_API void tml_tree_destroy(tml_context *tml, tml_tree *tree);
 
-/* Takes new vertices (f32x3, as many as before) under the same triangles and fits the boxes to them, in a
- * fifth of the time of a build or less. Answers are exact as ever; queries get slower the more the mesh
- * differs from the one the tree was built for. Triangles that skip_broken left out stay out. On failure
- * the tree is as it was. Waits. Errors as for tml_tree_create. */
+/* Takes new vertices (f32x3, as many as before) under the same triangles and fits the boxes to
+ * them, in a fifth of the time of a build or less. Answers are exact as ever; queries get slower
+ * the more the mesh differs from the one the tree was built for. Triangles that skip_broken left
+ * out stay out. On failure the tree is as it was. Waits. Errors as for tml_tree_create. */
 TML_API TML_MUST_CHECK tml_status tml_tree_refit(tml_context *tml, tml_tree *tree,
                                                  tml_buffer vertices);
 
 /* A tree as bytes, for a file or another process: little-endian, about 50 bytes a triangle.
- * tml_tree_save_size says how many, tml_tree_save writes them to out (capacity bytes there). Loading checks
- * everything before it allocates by it and before it uses it: damaged bytes give FILE_FORMAT, never a wrong
- * answer about another mesh unless they were made to. Errors: CAPACITY (bytes needed), OUT_OF_MEMORY. */
+ * tml_tree_save_size says how many, tml_tree_save writes them to out (capacity bytes there).
+ * Loading checks everything before it allocates by it and before it uses it: damaged bytes give
+ * FILE_FORMAT, never a wrong answer about another mesh unless they were made to. Errors: CAPACITY
+ * (bytes needed), OUT_OF_MEMORY. */
 TML_API size_t tml_tree_save_size(const tml_tree *tree);
 TML_API TML_MUST_CHECK tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out,
                                                 size_t capacity);
@@ -96,17 +101,19 @@ TML_API void tml_tree_describe(const tml_tree *tree, tml_tree_info *out);
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
-/* How two triangles meet. A triangle is closed: its three edges belong to it; its interior is the triangle
- * without them. */
+/* How two triangles meet. A triangle is closed: its three edges belong to it; its interior is the
+ * triangle without them. */
 typedef enum tml_collide_class {
     TML_COLLIDE_CLASS_NONE, /* no point in common; never in a result */
-    TML_COLLIDE_CLASS_CROSSING, /* both have area, lie in different planes, and their interiors have a point in
-                           * common; so they share a segment, and each has points on both sides of the
-                           * other's plane */
-    TML_COLLIDE_CLASS_TOUCHING, /* both have area and points in common, but their interiors have none: a corner
-                           * or an edge of one lies on the other, or two edges meet */
+    /* both have area, lie in different planes, and their interiors have a point in common; so
+     * they share a segment, and each has points on both sides of the other's plane */
+    TML_COLLIDE_CLASS_CROSSING,
+    /* both have area and points in common, but their interiors have none: a corner or an edge of
+     * one lies on the other, or two edges meet */
+    TML_COLLIDE_CLASS_TOUCHING,
     TML_COLLIDE_CLASS_COPLANAR, /* both have area, lie in one plane and overlap in an area */
-    TML_COLLIDE_CLASS_DEGENERATE, /* one or both have no area (three corners on a line), and they meet */
+    /* one or both have no area (three corners on a line), and they meet */
+    TML_COLLIDE_CLASS_DEGENERATE,
     TML_COLLIDE_CLASS_COUNT
 } tml_collide_class;
 TML_API const char *tml_collide_class_name(tml_collide_class kind); /* "crossing"; never NULL */
@@ -117,10 +124,10 @@ typedef struct tml_collide_pair {
     uint32_t kind; /* a tml_collide_class */
 } tml_collide_pair;
 
-/* The ends of what a pair has in common, x y z each, in a's frame: of a segment, the lexicographically lesser
- * first; both equal where it is a point; NaN where it is an area (COPLANAR). Each coordinate is the exact
- * one, rounded to the nearest float. Of neighbours in one mesh it is that of the whole intersection, what
- * they share included. */
+/* The ends of what a pair has in common, x y z each, in a's frame: of a segment, the
+ * lexicographically lesser first; both equal where it is a point; NaN where it is an area
+ * (COPLANAR). Each coordinate is the exact one, rounded to the nearest float. Of neighbours in one
+ * mesh it is that of the whole intersection, what they share included. */
 typedef struct tml_collide_segment {
     float ends[6];
 } tml_collide_segment;
@@ -128,59 +135,65 @@ typedef struct tml_collide_segment {
 typedef enum tml_collide_want {
     TML_COLLIDE_WANT_ALL,   /* every pair */
     TML_COLLIDE_WANT_COUNT, /* how many there are for each pose, and no list */
-    TML_COLLIDE_WANT_FIRST, /* at most one pair for each pose, the first that the descent meets: whether they
-                        * meet at all. Which one it is depends on the trees, not on the engine */
+    /* at most one pair for each pose, the first that the descent meets: whether they meet at
+     * all. Which one it is depends on the trees, not on the engine */
+    TML_COLLIDE_WANT_FIRST,
 } tml_collide_want;
 
 /* How pairs of nodes are followed. Every method gives the same result. */
 typedef enum tml_collide_method {
-    TML_COLLIDE_METHOD_AUTO, /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
-    TML_COLLIDE_METHOD_DEPTH_FIRST,   /* on the host: threads that follow single pairs down */
-    TML_COLLIDE_METHOD_BREADTH_FIRST, /* on the device: a stream of pairs, expanded level by level */
+    /* GPUs: BREADTH_FIRST; the CPU, OpenGL ES 2 and WebGL 1: DEPTH_FIRST */
+    TML_COLLIDE_METHOD_AUTO,
+    TML_COLLIDE_METHOD_DEPTH_FIRST, /* on the host: threads that follow single pairs down */
+    /* on the device: a stream of pairs, expanded level by level */
+    TML_COLLIDE_METHOD_BREADTH_FIRST,
 } tml_collide_method;
 
 typedef struct tml_collide_desc {
     tml_tree *a;
-    /* NULL: a with itself. Two triangles that share a corner (one place, whatever its index) are then a
-     * pair only if they meet elsewhere, too: that is, outside the corner or edge that they share. Those that
-     * share three different corners are one triangle twice, whichever way each is turned, and a pair:
-     * COPLANAR, or DEGENERATE when the corners lie on a line. So each triangle that a mesh holds n times
-     * makes n (n - 1) / 2 pairs. Where doubled ones are meant (both sides of a sheet), either leave COPLANAR
-     * out of classes, which also leaves out different triangles that overlap in one plane, or pass over the
-     * COPLANAR pairs whose corners are the same three; where they are not, build the tree without the
-     * second one of each such pair. */
+    /* NULL: a with itself. Two triangles that share a corner (one place, whatever its index) are
+     * then a pair only if they meet elsewhere, too: that is, outside the corner or edge that they
+     * share. Those that share three different corners are one triangle twice, whichever way each is
+     * turned, and a pair: COPLANAR, or DEGENERATE when the corners lie on a line. So each triangle
+     * that a mesh holds n times makes n (n - 1) / 2 pairs. Where doubled ones are meant (both sides
+     * of a sheet), either leave COPLANAR out of classes, which also leaves out different triangles
+     * that overlap in one plane, or pass over the COPLANAR pairs whose corners are the same three;
+     * where they are not, build the tree without the second one of each such pair. */
     tml_tree *b;
-    /* pose_count matrices of 3 x 4, row-major, 12 floats each, which take b into a's frame: any affine
-     * map. A rotation with a translation keeps b's boxes tightest; scaling and shear cost
-     * only looser boxes; a singular map is slow (b's boxes are then compared in a's frame alone). NULL with
-     * pose_count 0: the identity alone. Not for one mesh. Host memory, read during the call. */
+    /* pose_count matrices of 3 x 4, row-major, 12 floats each, which take b into a's frame: any
+     * affine map. A rotation with a translation keeps b's boxes tightest; scaling and shear cost
+     * only looser boxes; a singular map is slow (b's boxes are then compared in a's frame alone).
+     * NULL with pose_count 0: the identity alone. Not for one mesh. Host memory, read during the
+     * call. */
     const float *poses;
     uint32_t pose_count;
     tml_collide_want want;
-    uint32_t
-        classes; /* which to report and count: 1u << TML_COLLIDE_CLASS_CROSSING and so on; 0: all */
+    /* which to report and count: 1u << TML_COLLIDE_CLASS_CROSSING and so on; 0: all */
+    uint32_t classes;
     bool segments; /* fill result.segments */
     tml_collide_method method;
-    /* Outputs in host memory (core.h, what programs make), each of capacity elements: pairs, and where
-     * segments are asked for those, too. Where there is too little room nothing at all is written. */
+    /* Outputs in host memory (core.h, what programs make), each of capacity elements: pairs, and
+     * where segments are asked for those, too. Where there is too little room nothing at all is
+     * written. */
     tml_collide_pair *pairs;
     tml_collide_segment *segments_out;
     uint64_t capacity;
-    /* Bytes that the stream of pairs may take, on BREADTH_FIRST; 0: a quarter of the device's memory, at
-     * most 1 GiB. What does not fit is followed in parts: less memory is slower and gives the same. */
+    /* Bytes that the stream of pairs may take, on BREADTH_FIRST; 0: a quarter of the device's
+     * memory, at most 1 GiB. What does not fit is followed in parts: less memory is slower and
+     * gives the same. */
     size_t memory_limit;
 } tml_collide_desc;
 
 typedef struct tml_collide_result {
     tml_collide_pair *pairs;       /* count of them (FIRST: pose by pose); NULL for COUNT */
     tml_collide_segment *segments; /* one a pair, if asked for; else NULL */
-    uint64_t
-        *first; /* pose_count + 1: pairs before each pose; so first[p + 1] - first[p] are p's */
+    /* pose_count + 1: pairs before each pose; so first[p + 1] - first[p] are p's */
+    uint64_t *first;
     uint32_t pose_count;
     uint64_t count;
     uint64_t class_counts[TML_COLLIDE_CLASS_COUNT];
-    /* How much work it was: pairs of boxes that met, the roots among them. The same for every method, number
-     * of threads and memory_limit, but for FIRST. */
+    /* How much work it was: pairs of boxes that met, the roots among them. The same for every
+     * method, number of threads and memory_limit, but for FIRST. */
     uint64_t node_pairs;
     uint64_t tested; /* pairs of triangles that came to the float test; BREADTH_FIRST counts none */
     uint64_t unsure; /* pairs of triangles that were settled exactly */
@@ -188,12 +201,12 @@ typedef struct tml_collide_result {
     uint32_t owned;  /* bit 0: pairs, bit 1: segments (core.h, what programs make) */
 } tml_collide_result;
 
-/* Finds the pairs. Synchronous on every engine: they are on the host on return. The descent allocates (by
- * the context's allocator) what it finds; on GPUs buffers for the stream stay with a until it is destroyed.
- * On failure the result is zeroed, except count after CAPACITY. Reports progress and can be cancelled.
- * Engines: CPU, Vulkan, OpenGL ES 3 / WebGL 2; DEPTH_FIRST works on each. OpenGL ES 2 and WebGL 1 have
- * DEPTH_FIRST alone, which AUTO then is.
- * Errors: INVALID_ARGUMENT (a pose that is not finite, or takes b beyond 2^100), OUT_OF_MEMORY,
+/* Finds the pairs. Synchronous on every engine: they are on the host on return. The descent
+ * allocates (by the context's allocator) what it finds; on GPUs buffers for the stream stay with a
+ * until it is destroyed. On failure the result is zeroed, except count after CAPACITY. Reports
+ * progress and can be cancelled. Engines: CPU, Vulkan, OpenGL ES 3 / WebGL 2; DEPTH_FIRST works on
+ * each. OpenGL ES 2 and WebGL 1 have DEPTH_FIRST alone, which AUTO then is. Errors:
+ * INVALID_ARGUMENT (a pose that is not finite, or takes b beyond 2^100), OUT_OF_MEMORY,
  * OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_collide(tml_context *tml, const tml_collide_desc *desc,
                                               tml_collide_result *out);
@@ -208,13 +221,14 @@ typedef struct tml_collide_distance_result {
     uint32_t a, b;
 } tml_collide_distance_result;
 
-/* The smallest distance between two meshes, for each pose (as in tml_collide_desc; NULL: the identity).
- * distance is 0 exactly when tml_collide finds a pair, and otherwise off by less than 2^-46
- * of the largest difference of coordinates in that pair of triangles; the points are rounded to float. Of
- * several nearest pairs one is taken, the same for any number of threads. On the host, whatever the
- * engine: branch and bound, both trees descended nearest boxes first. out: one a pose, at least one.
- * Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED.
- * After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere Volumes. 1999. */
+/* The smallest distance between two meshes, for each pose (as in tml_collide_desc; NULL: the
+ * identity). distance is 0 exactly when tml_collide finds a pair, and otherwise off by less than
+ * 2^-46 of the largest difference of coordinates in that pair of triangles; the points are rounded
+ * to float. Of several nearest pairs one is taken, the same for any number of threads. On the host,
+ * whatever the engine: branch and bound, both trees descended nearest boxes first. out: one a pose,
+ * at least one. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
+ * CANCELLED. After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere
+ * Volumes. 1999. */
 TML_API TML_MUST_CHECK tml_status tml_collide_distance(tml_context *tml, tml_tree *a, tml_tree *b,
                                                        const float *poses, uint32_t pose_count,
                                                        tml_collide_distance_result *out);

@@ -1,34 +1,35 @@
 /* Trommel core: status, types, context, buffers.
  *
- * What this library does NOT do: it never prints, never exits, never starts a thread or allocates
- * device memory behind your back after tml_open beyond the context's own pool, arena and the
- * buffers that you create.
+ * What this library does NOT do: it never prints, never exits, never starts a thread or
+ * allocates device memory behind your back after tml_open beyond the context's own pool, arena
+ * and the buffers that you create.
  *
  * A context owns one device (an engine), its buffers, one scratch arena and the text of its last
- * error. Different contexts are independent. There is no process-wide state. Only calls whose names say
- * read, wait, map or sync wait for results; everything else enqueues work in call order and returns.
- * (The CPU engine finishes each operation before the call returns, which is a valid form of the same
- * promise.) A call may still wait for room: any call when the device is many submissions behind or
- * short of memory, and tml_buffer_write for earlier work where its staging memory is in use or the device's
- * memory is the host's own.
+ * error. Different contexts are independent. There is no process-wide state. Only calls whose
+ * names say read, wait, map or sync wait for results; everything else enqueues work in call
+ * order and returns. (The CPU engine finishes each operation before the call returns, which is a
+ * valid form of the same promise.) A call may still wait for room: any call when the device is
+ * many submissions behind or short of memory, and tml_buffer_write for earlier work where its
+ * staging memory is in use or the device's memory is the host's own.
  *
- * Every call on a context keeps these rules, here and in the other headers (those of io.h, a library
- * built on this one, where they use its calls); a call that breaks one
- * does nothing and returns INVALID_ARGUMENT (or, where it returns no status, 0, false or NULL), and
+ * Every call on a context keeps these rules, here and in the other headers (those of io.h, a
+ * library built on this one, where they use its calls); a call that breaks one does nothing and
+ * returns INVALID_ARGUMENT (or, where it returns no status, 0, false or NULL), and
  * tml_last_error says why on the thread that made it.
- *   NULL       The context, a handle, a desc and where results go (out) must not be NULL, unless the
- *              declaration says so. (A zeroed tml_buffer is no pointer; a desc's fields are as said
- *              there.)
- *   threads    Calls on one context must not overlap in time: one that comes while another thread is
- *              in a call is refused and names that call. Any thread may make the next one. (What a
- *              refused tml_buffer_destroy, tml_buffer_unmap or tml_close should have done is not done; a
- *              refused tml_parallel_for runs its tasks on the thread that called it.) tml_cancel and
- *              tml_is_cancelled may be called at any time, tml_last_error by the thread that was
- *              refused. Those that only look, tml_buffer_describe, tml_context_describe, tml_concurrency and
- *              tml_reserved, and those for libraries built on this one are not checked.
- *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls that
- *              rule before names; any other is refused, and leaves the message of the
- *              call around it alone. tml_parallel.run and tasks must make none but tml_is_cancelled.
+ *   NULL       The context, a handle, a desc and where results go (out) must not be NULL, unless
+ *              the declaration says so. (A zeroed tml_buffer is no pointer; a desc's fields are
+ *              as said there.)
+ *   threads    Calls on one context must not overlap in time: one that comes while another
+ *              thread is in a call is refused and names that call. Any thread may make the next
+ *              one. (What a refused tml_buffer_destroy, tml_buffer_unmap or tml_close should
+ *              have done is not done; a refused tml_parallel_for runs its tasks on the thread
+ *              that called it.) tml_cancel and tml_is_cancelled may be called at any time,
+ *              tml_last_error by the thread that was refused. Those that only look,
+ *              tml_buffer_describe, tml_context_describe, tml_concurrency and tml_reserved, and
+ *              those for libraries built on this one are not checked.
+ *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls
+ *              that rule before names; any other is refused, and leaves the message of the call
+ *              around it alone. tml_parallel.run and tasks must make none but tml_is_cancelled.
  *   fork       After fork() a context belongs to the parent alone. In the child every call is
  *              refused; tml_close returns at once, and leaves the child's copy as it is. */
 #ifndef TROMMEL_CORE_H
@@ -140,8 +141,9 @@ TML_API bool tml_type_is_signed(tml_type type);        /* i8 ... i64 and every f
 typedef struct tml_context tml_context;
 
 typedef enum tml_engine_kind {
-    TML_ENGINE_AUTO, /* the best device that opens and does all that the CPU engine does; at least the
-                        CPU, so this never fails for want of a GPU */
+    /* the best device that opens and does all that the CPU engine does; at least the CPU, so
+     * this never fails for want of a GPU */
+    TML_ENGINE_AUTO,
     TML_ENGINE_CPU,
     TML_ENGINE_VULKAN,
     TML_ENGINE_GL,
@@ -176,8 +178,8 @@ typedef struct tml_parallel {
 } tml_parallel;
 
 /* Progress of a long call: stage is a constant string ("sign bits"), fraction runs 0 ... 1 within
- * the whole call. Return false to cancel that call (see tml_cancel). Called from the calling thread,
- * at most some hundred times. */
+ * the whole call. Return false to cancel that call (see tml_cancel). Called from the calling
+ * thread, at most some hundred times. */
 typedef bool (*tml_progress_fn)(void *user, const char *stage, double fraction);
 
 typedef void (*tml_log_fn)(void *user, tml_log_level level, const char *message);
@@ -203,24 +205,23 @@ typedef struct tml_open_desc {
 /* Opens a context. desc may be NULL or zeroed. On failure *out is NULL, and the log hook and
  * tml_last_error(NULL) have the message. TML_ENGINE_AUTO takes a GPU before the CPU, and the CPU
  * before a software driver. It goes on to the next device where one does not open (but not where
- * the host's memory is short or desc is at fault), and where one lacks operations that the CPU engine
- * has (OpenGL ES without integer textures), unless device or a field of desc.gl asks for that; the
- * log says so. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED,
+ * the host's memory is short or desc is at fault), and where one lacks operations that the CPU
+ * engine has (OpenGL ES without integer textures), unless device or a field of desc.gl asks for
+ * that; the log says so. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED,
  * INVALID_ARGUMENT. */
 TML_MUST_CHECK static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out);
-/* The same for a caller compiled with the headers of that TML_VERSION, which bindings state themselves.
- * Descs and results grow at their end: of each the library reads and writes what it had in that version.
- * (A struct that stands inside another or in
- * an array never grows.) Also INVALID_ARGUMENT: a version later than the
- * library's, or of another TML_VERSION_MAJOR. */
+/* The same for a caller compiled with the headers of that TML_VERSION, which bindings state
+ * themselves. Descs and results grow at their end: of each the library reads and writes what it had
+ * in that version. (A struct that stands inside another or in an array never grows.) Also
+ * INVALID_ARGUMENT: a version later than the library's, or of another TML_VERSION_MAJOR. */
 TML_API TML_MUST_CHECK tml_status tml_open_version(uint32_t version, const tml_open_desc *desc,
                                                    tml_context **out);
 static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out)
 {
     return tml_open_version(TML_VERSION, desc, out);
 }
-/* Waits, destroys every buffer of the context, then the context. NULL is allowed. Refused, with the context
- * left open, by the rules on threads, hooks and fork (top of this file). */
+/* Waits, destroys every buffer of the context, then the context. NULL is allowed. Refused, with the
+ * context left open, by the rules on threads, hooks and fork (top of this file). */
 TML_API void tml_close(tml_context *tml);
 
 /* The latest failure on this context: call, field, value seen, value accepted, remedy. Empty string
@@ -233,15 +234,16 @@ TML_API tml_status tml_error(tml_context *tml, tml_status status, const char *fo
 /* For libraries built on this one: sends a line to the log hook. */
 TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
     TML_FORMAT(3, 4);
-/* For libraries built on this one: reports progress; false means stop and return TML_ERROR_CANCELLED. */
+/* For libraries built on this one: reports progress; false means stop and return
+ * TML_ERROR_CANCELLED. */
 TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
 
-/* Cancelling. A call that is cancelled returns TML_ERROR_CANCELLED, unless it was as good as done; its outputs
- * are undefined, every buffer is still valid. tml_cancel, which is safe from any thread and from a signal
- * handler, stops the call in progress and refuses every later one that works (buffers are still
- * created, read and written) until tml_cancel_clear. A progress hook that returns false stops the
- * call that it is called in, and no other. tml_is_cancelled: should the call in progress stop, by
- * either of them, or would the next one be refused? */
+/* Cancelling. A call that is cancelled returns TML_ERROR_CANCELLED, unless it was as good as done;
+ * its outputs are undefined, every buffer is still valid. tml_cancel, which is safe from any thread
+ * and from a signal handler, stops the call in progress and refuses every later one that works
+ * (buffers are still created, read and written) until tml_cancel_clear. A progress hook that
+ * returns false stops the call that it is called in, and no other. tml_is_cancelled: should the
+ * call in progress stop, by either of them, or would the next one be refused? */
 TML_API void tml_cancel(tml_context *tml);
 TML_API void tml_cancel_clear(tml_context *tml);
 TML_API bool tml_is_cancelled(const tml_context *tml);
@@ -287,14 +289,13 @@ typedef struct tml_buffer_desc {
     tml_type type;
     uint64_t count;   /* elements; 0 is a valid, empty buffer */
     const void *data; /* initial contents, count elements, copied; NULL: undefined */
-    void *
-        host; /* your memory, used in place and never freed, instead of data; aligned to its scalar; must
-                        * outlive the buffer. On Vulkan it stays on the host: tml_surface (volume,
-                        * mask, attribute) and tml_field (points, radii) read it there, a volume
-                        * slab by slab where it does not fit the device, and tml_buffer_read, tml_buffer_write and
-                        * tml_buffer_map work; other operations answer UNSUPPORTED. Not changed while a call
-                        * runs. OpenGL ES: likewise, but for tml_field and for tml_surface of a
-                        * field alone */
+    /* your memory, used in place and never freed, instead of data; aligned to its scalar; must
+     * outlive the buffer. On Vulkan it stays on the host: tml_surface (volume, mask, attribute) and
+     * tml_field (points, radii) read it there, a volume slab by slab where it does not fit the
+     * device, and tml_buffer_read, tml_buffer_write and tml_buffer_map work; other operations
+     * answer UNSUPPORTED. Not changed while a call runs. OpenGL ES: likewise, but for tml_field and
+     * for tml_surface of a field alone */
+    void *host;
     const struct tml_vulkan_memory *vulkan; /* trommel/vulkan.h: your VkBuffer, used in place */
     const struct tml_gl_memory *gl;         /* trommel/gl.h: your texture, used in place */
     const char *label;                      /* copied (31 bytes); named in messages */
@@ -325,12 +326,12 @@ TML_API TML_MUST_CHECK tml_status tml_buffer_read_count(tml_context *tml, tml_bu
 /* Copies host memory into elements [first, first + count); in may be reused on return. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_write(tml_context *tml, tml_buffer buffer,
                                                    uint64_t first, uint64_t count, const void *in);
-/* The buffer's memory on the host, valid until tml_buffer_unmap; on the CPU engine no copy is made. Waits.
- * */
+/* The buffer's memory on the host, valid until tml_buffer_unmap; on the CPU engine no copy is made.
+ * Waits. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_map(tml_context *tml, tml_buffer buffer, void **out);
 TML_API void tml_buffer_unmap(tml_context *tml, tml_buffer buffer);
-/* Waits for everything enqueued so far. Errors: DEVICE_LOST; CANCELLED; STALLED, which every call that
- * waits may return (trommel/vulkan.h). */
+/* Waits for everything enqueued so far. Errors: DEVICE_LOST; CANCELLED; STALLED, which every call
+ * that waits may return (trommel/vulkan.h). */
 TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
 
 /* Grows the scratch arena to size bytes now, so that later calls do not. */
@@ -340,19 +341,19 @@ TML_API size_t tml_reserved(const tml_context *tml);
 
 /* ---- what programs make --------------------------------------------------------------------- */
 
-/* Outputs of surface, collide and subdivide, whose size the call finds out. An output that the desc leaves
- * zeroed is made by the call, exactly sized, and belongs to the result: its bit in result.owned is set,
- * and tml_<program>_free destroys it. (To keep a buffer, zero its handle in the result; to keep an array,
- * clear its bit and tml_free it later.) One that the desc gives stays the caller's; its size is its
- * capacity: nothing is written past it, and the call returns CAPACITY with the counts needed in the result.
- * Outputs may overlap neither one another nor an input. A call that fails leaves none behind. */
+/* Outputs of surface, collide and subdivide, whose size the call finds out. An output that the desc
+ * leaves zeroed is made by the call, exactly sized, and belongs to the result: its bit in
+ * result.owned is set, and tml_<program>_free destroys it. (To keep a buffer, zero its handle in
+ * the result; to keep an array, clear its bit and tml_free it later.) One that the desc gives stays
+ * the caller's; its size is its capacity: nothing is written past it, and the call returns CAPACITY
+ * with the counts needed in the result. Outputs may overlap neither one another nor an input. A
+ * call that fails leaves none behind. */
 
 /* ---- sampled grids -------------------------------------------------------------------------- */
 
-/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k)
- * and
- * stands at   origin + direction * (spacing * (i, j, k)).
- * A zeroed spacing means 1 1 1, a zeroed direction the identity. */
+/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k) and
+ * stands at origin + direction * (spacing * (i, j, k)). A zeroed spacing means 1 1 1, a zeroed
+ * direction the identity. */
 typedef struct tml_grid {
     uint64_t dims[3];    /* samples along x (fastest), y, z */
     double spacing[3];   /* length of one step; positive */

@@ -4,12 +4,12 @@
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
  * Only bricks of 8x8x8 samples near a point cost anything; the others hold the background value.
  *
- * Samples are computed in float. With step the grid's longest spacing and reach a point's radius (for
- * distances its radius and margin), each point's share of a kernel sum is within
- * 2^-24 * (32 + 128 * step / reach) of its exact value, and adding n of them is within 2^-24 * n of
- * the sum; a distance is within 2^-24 * (16 * reach + 64 * step). So on every engine: two of them
- * differ by at most twice that. On one engine a sample is the same bit for bit for any number of
- * threads, and whether the field is evaluated whole or in slabs. */
+ * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
+ * (for distances its radius and margin), each point's share of a kernel sum is within 2^-24 * (32 +
+ * 128 * step / reach) of its exact value, and adding n of them is within 2^-24 * n of the sum; a
+ * distance is within 2^-24 * (16 * reach + 64 * step). So on every engine: two of them differ by at
+ * most twice that. On one engine a sample is the same bit for bit for any number of threads, and
+ * whether the field is evaluated whole or in slabs. */
 #ifndef TROMMEL_FIELD_H
 #define TROMMEL_FIELD_H
 
@@ -21,19 +21,20 @@ extern "C" {
 
 typedef enum tml_field_kind {
     TML_FIELD_KERNEL_SUM, /* sum over points of w(|x - p| / radius); background 0; inside is high */
-    TML_FIELD_DISTANCE,   /* signed distance to the union of spheres: max of (radius - |x - p|), cut
-                           * off at   -margin; background -margin; inside is high, the spheres'
-                           *          surface
-                           * at 0 */
+    /* signed distance to the union of spheres: max of (radius - |x - p|), cut off at -margin;
+     * background -margin; inside is high, the spheres' surface at 0 */
+    TML_FIELD_DISTANCE,
 } tml_field_kind;
 
 /* Each is 1 at the centre and 0 from q = 1 on. */
 typedef enum tml_field_kernel {
-    TML_FIELD_WENDLAND_C2, /* (1 - q)^4 (4q + 1). Wendland: Piecewise polynomial, positive definite and
-                      * compactly supported radial functions. 1995 */
-    TML_FIELD_POLY6, /* (1 - q^2)^3. Mueller, Charypar, Gross: Particle-Based Fluid Simulation. 2003 */
-    TML_FIELD_METABALL, /* 1 - 3q^2 | 3/2 (1 - q)^2. Nishimura et al.: Object Modeling by Distribution
-                   * Function. 1985 */
+    /* (1 - q)^4 (4q + 1). Wendland: Piecewise polynomial, positive definite and compactly
+     * supported radial functions. 1995 */
+    TML_FIELD_WENDLAND_C2,
+    /* (1 - q^2)^3. Mueller, Charypar, Gross: Particle-Based Fluid Simulation. 2003 */
+    TML_FIELD_POLY6,
+    /* 1 - 3q^2 | 3/2 (1 - q)^2. Nishimura et al.: Object Modeling by Distribution Function. 1985 */
+    TML_FIELD_METABALL,
 } tml_field_kernel;
 
 typedef struct tml_field_desc {
@@ -72,8 +73,9 @@ typedef struct tml_field_desc {
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 
-/* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points and radii). For grids too large
- * to hold, give the desc to tml_surface instead, which evaluates slab by slab. */
+/* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points and
+ * radii). For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
+ * by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);
 

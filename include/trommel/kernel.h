@@ -115,8 +115,8 @@ typedef struct tml_kernel_block {
     void *out;
     tml_index first;
     size_t count;
-    uint32_t
-        simd; /* instructions that the loop may use: 0 what the compiler takes for granted, from 1 on AVX2 */
+    /* instructions that the loop may use: 0 what the compiler takes for granted, from 1 on AVX2 */
+    uint32_t simd;
 } tml_kernel_block;
 
 /* Special parameter kinds beside element types. */
@@ -146,8 +146,9 @@ typedef struct tml_kernel {
 #define TML_USE(name) (&name##_kernel)
 
 /* clang-format off */
-/* TML_KERNEL defines a kernel; the body is a braced block. TML_KERNEL_WITH: one that calls functions
- * of a library, which TML_LIBRARY defines before it. Static, so they may stand in a header. */
+/* TML_KERNEL defines a kernel; the body is a braced block. TML_KERNEL_WITH: one that calls
+ * functions of a library, which TML_LIBRARY defines before it. Static, so they may stand in a
+ * header. */
 #ifdef TML_KERNEL_EXTRACT /* the preprocessor's run for trommel_add_kernels() */
 #define TML_KERNEL(ret, name, params, ...)                                                         \
     tml_kernel_extract(#name, #ret, #params, #ret " " #name #params " " #__VA_ARGS__, __FILE__,    \

@@ -56,8 +56,8 @@ typedef struct tml_surface_desc {
     tml_buffer volume; /* dims product samples, any scalar type; may stay on the host, like mask and
                         * attribute (tml_buffer_desc.host) */
     tml_grid grid;     /* at most 2^30 samples in a slice */
-    /* Instead of volume and grid: a field, evaluated slab by slab and never stored (on Vulkan: whole
-     * in scratch where it fits). */
+    /* Instead of volume and grid: a field, evaluated slab by slab and never stored (on Vulkan:
+     * whole in scratch where it fits). */
     const tml_field_desc *field;
     tml_buffer index;     /* optional, from tml_surface_index for this volume */
     tml_region region;    /* zeroed: everything */
@@ -75,18 +75,19 @@ typedef struct tml_surface_desc {
     bool all_labels; /* one part for each value but 0 that occurs, ascending */
 
     /* How. */
-    tml_normals normals;    /* with labels: of the binary volume */
-    bool soup;              /* three vertices a triangle, no indices */
-    bool caps;              /* close the surface where it leaves the region, by a wall on the border
+    tml_normals normals; /* with labels: of the binary volume */
+    bool soup;           /* three vertices a triangle, no indices */
+    bool caps;           /* close the surface where it leaves the region, by a wall on the border
                              * samples: as though one layer of outside samples lay around them, at
                              * no distance */
-    bool flip;              /* reverse winding and normals: inside is low */
-    bool indices64;         /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
-    bool drop_degenerate;   /* leave out triangles with two equal corners (equal float positions);
-                             * those corners become one vertex, so a closed mesh stays closed. It need
-                             * not stay a manifold: where samples equal the isovalue, sheets that met
-                             * in such triangles alone are joined, and edges of four triangles arise */
-    bool largest_component; /* keep, of each part, the component with the most triangles */
+    bool flip;           /* reverse winding and normals: inside is low */
+    bool indices64;      /* u64 indices; without it more than 2^32 vertices is UNSUPPORTED */
+    /* leave out triangles with two equal corners (equal float positions); those corners become
+     * one vertex, so a closed mesh stays closed. It need not stay a manifold: where samples
+     * equal the isovalue, sheets that met in such triangles alone are joined, and edges of four
+     * triangles arise */
+    bool drop_degenerate;
+    bool largest_component;    /* keep, of each part, the component with the most triangles */
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output (core.h, what programs make). */
@@ -120,27 +121,27 @@ typedef struct tml_surface_result {
     uint32_t stage_count;
 } tml_surface_result;
 
-/* Extracts. Synchronous on every engine: the result's sizes are known on return.
- * Memory: 0.16 to 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples
- * are missing, plus the outputs; on Vulkan 0.53 and 16 a row, 0.25 more of float volumes or with a
- * mask, a field is 4 bytes a sample more, and what stays on the host is copied to scratch. Where that is more than the
- * Vulkan device has left (tml_vulkan_desc.memory_limit, VK_EXT_memory_budget), the volume goes
- * through in slabs of as many layers as fit, twice: to count and to emit, the host copying the next
- * slab while the device works. The mesh is the same to the bit; it must fit the device beside a slab.
- * On OpenGL all that is textures of its pool: 0.9 bytes a sample, 0.25 more of float volumes or with a
- * mask, rows counted as whole 128; of more than four isovalues at a time one's share is taken.
- * Soup and the filters first make the whole welded mesh, beside the outputs. Reports progress and
- * can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and
- * OUT_OF_DEVICE_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
- * call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni,
- * Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
+/* Extracts. Synchronous on every engine: the result's sizes are known on return. Memory: 0.16 to
+ * 0.3 bytes a sample of scratch (arena) for each isovalue, 0.25 more while samples are missing,
+ * plus the outputs; on Vulkan 0.53 and 16 a row, 0.25 more of float volumes or with a mask, a field
+ * is 4 bytes a sample more, and what stays on the host is copied to scratch. Where that is more
+ * than the Vulkan device has left (tml_vulkan_desc.memory_limit, VK_EXT_memory_budget), the volume
+ * goes through in slabs of as many layers as fit, twice: to count and to emit, the host copying the
+ * next slab while the device works. The mesh is the same to the bit; it must fit the device beside
+ * a slab. On OpenGL all that is textures of its pool: 0.9 bytes a sample, 0.25 more of float
+ * volumes or with a mask, rows counted as whole 128; of more than four isovalues at a time one's
+ * share is taken. Soup and the filters first make the whole welded mesh, beside the outputs.
+ * Reports progress and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY
+ * and OUT_OF_DEVICE_MEMORY (sizes given), CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs
+ * that the call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani,
+ * Scateni, Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
  * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
                                               tml_surface_result *out);
 /* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
-/* ---- volumes larger than memory --------------------------------------------------------------- */
+/* ---- volumes larger than memory -------------------------------------------------------------- */
 
 /* What tml_surface_slabs asks for. */
 typedef enum tml_surface_source {
@@ -168,13 +169,13 @@ typedef struct tml_surface_piece {
     bool indices64;
 } tml_surface_piece;
 
-/* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever whole
- * in memory. */
+/* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever
+ * whole in memory. */
 typedef struct tml_surface_slabs_desc {
-    /* As for tml_surface, without all_labels, largest_component, drop_degenerate and outputs. A field is
-     * evaluated slab by slab, from all its points, and nothing is read. Otherwise
-     * volume, mask and attribute are either all buffers of the whole volume, which only the mesh is
-     * too large for, or all zeroed and read or mapped. */
+    /* As for tml_surface, without all_labels, largest_component, drop_degenerate and outputs. A
+     * field is evaluated slab by slab, from all its points, and nothing is read. Otherwise volume,
+     * mask and attribute are either all buffers of the whole volume, which only the mesh is too
+     * large for, or all zeroed and read or mapped. */
     const tml_surface_desc *surface;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
@@ -186,40 +187,41 @@ typedef struct tml_surface_slabs_desc {
      * the context. A status other than OK ends the stream, which then returns it. */
     tml_status (*read)(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                        void *out);
-    /* Optional, in place of read, for sources that are memory anyway (mapped files): sets *out to layers [first,
-     * first + count), where they must stay until the second call after this one for the same source begins. As
-     * read, but with the neighbours of each slab, so that layers at the seams are asked for again. What takes
-     * time to come to memory should come within the call. */
+    /* Optional, in place of read, for sources that are memory anyway (mapped files): sets *out to
+     * layers [first, first + count), where they must stay until the second call after this one for
+     * the same source begins. As read, but with the neighbours of each slab, so that layers at the
+     * seams are asked for again. What takes time to come to memory should come within the call. */
     tml_status (*map)(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                       const void **out);
-    /* Takes a piece, whose memory is good until it returns. Called from the calling thread. A status
-     * other than OK ends the stream, which then returns it (tml_error may tell why). */
+    /* Takes a piece, whose memory is good until it returns. Called from the calling thread. A
+     * status other than OK ends the stream, which then returns it (tml_error may tell why). */
     tml_status (*write)(void *user, const tml_surface_piece *piece);
     void *user;
 
     uint64_t memory;      /* bytes that samples, scratch and a piece may take; 0: 1 GiB */
     uint64_t slab_layers; /* layers a slab; 0: as memory allows */
 
-    /* One share of several, as of machines that work on one volume: the region's layers [layer_first,
-     * layer_first + layer_count). The shares' pieces, one share after another, are those of the whole.
-     * count 0: to the region's end. */
+    /* One share of several, as of machines that work on one volume: the region's layers
+     * [layer_first, layer_first + layer_count). The shares' pieces, one share after another, are
+     * those of the whole. count 0: to the region's end. */
     uint64_t layer_first, layer_count;
     /* Of each part, what the shares before this one have: vertex_count and triangle_count of their
-     * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards. Counts after
-     * which 64 bits could not number this share's vertices and triangles are INVALID_ARGUMENT. */
+     * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards.
+     * Counts after which 64 bits could not number this share's vertices and triangles are
+     * INVALID_ARGUMENT. */
     const tml_surface_part *before;
 } tml_surface_slabs_desc;
 
 /* Extracts in slabs: the same vertices, triangles and numbers as tml_surface, bit for bit, for any
- * slab_layers. out: parts and counts (of this share), no buffers; vertex_first and triangle_first are
- * those of the whole mesh where before is NULL and the share is everything. Free it with
- * tml_surface_free.
- * Memory: of what desc.memory allows, half for two slabs of samples (one is read or mapped while the other is
- * worked on) and scratch, half for a piece; a slab with more is cut again. The least is four layers of samples
- * and their scratch, and one layer's piece. Of u32 indices, more than 2^32 vertices in a part are
- * UNSUPPORTED. CPU and Vulkan engine; on OpenGL UNSUPPORTED. On Vulkan a slab is uploaded while the next is read, its piece is
- * copied back, and of a slab that has too little of the device's memory the halves come one after the other.
- * Errors: as tml_surface, and what read, map and write return. */
+ * slab_layers. out: parts and counts (of this share), no buffers; vertex_first and triangle_first
+ * are those of the whole mesh where before is NULL and the share is everything. Free it with
+ * tml_surface_free. Memory: of what desc.memory allows, half for two slabs of samples (one is read
+ * or mapped while the other is worked on) and scratch, half for a piece; a slab with more is cut
+ * again. The least is four layers of samples and their scratch, and one layer's piece. Of u32
+ * indices, more than 2^32 vertices in a part are UNSUPPORTED. CPU and Vulkan engine; on OpenGL
+ * UNSUPPORTED. On Vulkan a slab is uploaded while the next is read, its piece is copied back, and
+ * of a slab that has too little of the device's memory the halves come one after the other. Errors:
+ * as tml_surface, and what read, map and write return. */
 TML_API TML_MUST_CHECK tml_status tml_surface_slabs(tml_context *tml,
                                                     const tml_surface_slabs_desc *desc,
                                                     tml_surface_result *out);
@@ -244,8 +246,8 @@ typedef struct tml_surface_enqueue_desc {
                         * are in indices, one instance */
 } tml_surface_enqueue_desc;
 
-/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and on
- * OpenGL, whose textures come from a pool. */
+/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
+ * on OpenGL, whose textures come from a pool. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);
 /* Enqueues an extraction. Reads nothing back, waits for nothing, and, when the arena was reserved
@@ -257,11 +259,11 @@ TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
                                                       const tml_surface_enqueue_desc *desc);
 
-/* How many triangles each cell gets, 0 to 5, found from the samples alone and on the host, whatever the
- * engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1 of them
- * along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells outside the
- * region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
- * UNSUPPORTED (more than 2^30 samples in a slice), OUT_OF_MEMORY. */
+/* How many triangles each cell gets, 0 to 5, found from the samples alone and on the host, whatever
+ * the engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1
+ * of them along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells
+ * outside the region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT,
+ * INVALID_HANDLE, UNSUPPORTED (more than 2^30 samples in a slice), OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,
                                                     uint8_t *cells);
 
@@ -299,10 +301,11 @@ typedef struct tml_mesh_arrays {
     uint32_t part_count;
 } tml_mesh_arrays;
 
-/* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become less.
- * Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined,
- * but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its part), which
- * leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+/* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become
+ * less. Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh
+ * is undefined, but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no
+ * vertex of its part), which leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY,
+ * CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
                                                  bool largest_component, bool drop_degenerate);
 

@@ -1,26 +1,28 @@
 /* Trommel inside your own Vulkan program.
  *
- * Needs: Vulkan 1.2, a queue with compute, bufferDeviceAddress. Used where the device has them, and
- * replaced where not: shaderFloat64 (f64 elements: without it they are UNSUPPORTED), subgroup size
- * control, timestamps. Nothing is linked: the loader (libvulkan.so.1) is opened at run time.
+ * Needs: Vulkan 1.2, a queue with compute, bufferDeviceAddress. Used where the device has them,
+ * and replaced where not: shaderFloat64 (f64 elements: without it they are UNSUPPORTED),
+ * subgroup size control, timestamps. Nothing is linked: the loader (libvulkan.so.1) is opened at
+ * run time.
  *
  * The program chooses what it lends:
- *   nothing              tml_open finds a device (discrete before integrated; software drivers only
- *                        on request) and owns all it makes.
+ *   nothing              tml_open finds a device (discrete before integrated; software drivers
+ *                        only on request) and owns all it makes.
  *   instance and device  tml_vulkan_desc: the context makes its buffers and pipelines on your
- *                        device, and submits to your queue, which must not be used by another thread
- *                        during a call that waits or submits (tml_open, which tries the device with
- *                        one small dispatch, and every call but those between tml_vulkan_record and
- *                        tml_vulkan_record_end). What it submits begins and ends with a barrier for
- *                        all commands and all memory accesses of that queue.
+ *                        device, and submits to your queue, which must not be used by another
+ *                        thread during a call that waits or submits (tml_open, which tries the
+ *                        device with one small dispatch, and every call but those between
+ *                        tml_vulkan_record and tml_vulkan_record_end). What it submits begins
+ *                        and ends with a barrier for all commands and all memory accesses of
+ *                        that queue.
  *   buffers              tml_buffer_desc.vulkan
  *   a command buffer     tml_vulkan_record: operations are recorded into it and nothing else
  *                        happens.
  * What was lent is never destroyed, freed or waited for beyond what the calls say.
  *
- * A frame without a readback: record tml_compact with a count buffer, turn the count into indirect
- * arguments with tml_vulkan_indirect, dispatch or draw from those. tml_surface_enqueue writes its
- * draw arguments itself. */
+ * A frame without a readback: record tml_compact with a count buffer, turn the count into
+ * indirect arguments with tml_vulkan_indirect, dispatch or draw from those. tml_surface_enqueue
+ * writes its draw arguments itself. */
 #ifndef TROMMEL_VULKAN_H
 #define TROMMEL_VULKAN_H
 
@@ -58,8 +60,9 @@ typedef struct tml_vulkan_desc {
     VkDevice device;
     VkQueue queue;
     uint32_t queue_family;
-    /* The device was made with subgroupSizeControl and computeFullSubgroups. Where it could have been and
-     * was not, subgroups must be of one size only: else tml_open returns INVALID_ARGUMENT. */
+    /* The device was made with subgroupSizeControl and computeFullSubgroups. Where it could
+     * have been and was not, subgroups must be of one size only: else tml_open returns
+     * INVALID_ARGUMENT. */
     bool has_size_control;
     /* Kernels from trommel_add_kernels(), ended by a zeroed one; must outlive the context. Kernels
      * that are not here are compiled at run time where libshaderc is found. */
@@ -73,8 +76,8 @@ typedef struct tml_vulkan_desc {
     /* Stages all copies, also where device memory is the host's own and could be mapped: for
      * tests. */
     bool force_staging;
-    /* Elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams run in passes.
-     * 0: 2^30. Less is for tests, too: passes of streams that are at hand. */
+    /* Elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams run in
+     * passes. 0: 2^30. Less is for tests, too: passes of streams that are at hand. */
     uint64_t pass_items;
 } tml_vulkan_desc;
 
@@ -115,53 +118,55 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_buffer(tml_context *tml, tml_buffer
 /* ---- your command buffer --------------------------------------------------------------------- */
 
 /* From here to tml_vulkan_record_end, operations are recorded into commands (recording state,
- * outside a render pass, of the context's queue family). They submit nothing, wait for nothing and
- * allocate no device memory: scratch must have been reserved (tml_reserve with what
+ * outside a render pass, of the context's queue family). They submit nothing, wait for nothing
+ * and allocate no device memory: scratch must have been reserved (tml_reserve with what
  * tml_*_scratch_size says, or desc.scratch), else the operation returns SCRATCH_TOO_SMALL. A
- * pipeline that is used for the first time is made then; run the operation once beforehand to keep
- * that out of a frame. Calls that read, write, map, sync
- * or create buffers with data return INVALID_ARGUMENT meanwhile.
- * Barriers: recording begins with one from all commands to compute, and tml_vulkan_record_end adds
- * one from compute to all commands; all memory accesses. Between operations the library's own hold.
+ * pipeline that is used for the first time is made then; run the operation once beforehand to
+ * keep that out of a frame. Calls that read, write, map, sync or create buffers with data return
+ * INVALID_ARGUMENT meanwhile. Barriers: recording begins with one from all commands to compute,
+ * and tml_vulkan_record_end adds one from compute to all commands; all memory accesses. Between
+ * operations the library's own hold.
  *
- * What was recorded stays valid. The command buffer may be submitted any number of times, with any number
- * of frames in flight and with any operation, tml_reserve, growth of scratch, creation of buffers or other
- * recording in between, and does the same each time, until
- *   - a buffer that it names is destroyed, desc.scratch and VkBuffers that were lent included;
- *   - tml_vulkan_forget_recordings or tml_close.
- * It owns the scratch that it was recorded with: an arena that the context outgrows afterwards is kept, which
- * costs at most as much memory as the arena that took its place. Scratch is shared: command buffers
- * recorded with the context's arena and work of the context itself must not run at once on different
- * queues (on one queue the barriers keep them apart). What runs beside other work needs a desc.scratch of
- * its own. */
+ * What was recorded stays valid. The command buffer may be submitted any number of times, with
+ * any number of frames in flight and with any operation, tml_reserve, growth of scratch,
+ * creation of buffers or other recording in between, and does the same each time, until
+ *   - a buffer that it names is destroyed, desc.scratch and VkBuffers that were lent included; -
+ *   tml_vulkan_forget_recordings or tml_close.
+ * It owns the scratch that it was recorded with: an arena that the context outgrows afterwards
+ * is kept, which costs at most as much memory as the arena that took its place. Scratch is
+ * shared: command buffers recorded with the context's arena and work of the context itself must
+ * not run at once on different queues (on one queue the barriers keep them apart). What runs
+ * beside other work needs a desc.scratch of its own. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands);
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
 
-/* Says that no command buffer recorded so far will be submitted again, and that the device has completed
- * those that were: gives back the memory that was kept for them. Does not wait. INVALID_ARGUMENT while
- * recording, UNSUPPORTED on other engines. */
+/* Says that no command buffer recorded so far will be submitted again, and that the device has
+ * completed those that were: gives back the memory that was kept for them. Does not wait.
+ * INVALID_ARGUMENT while recording, UNSUPPORTED on other engines. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_forget_recordings(tml_context *tml);
 
 /* Hands work that is enqueued but not yet submitted to the queue; does not wait. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
 
-/* Says without waiting whether the work that the device has finished went well: for frames of recorded
- * commands, once their fence has been waited for; costs a load. OK, DEVICE_LOST, or STALLED: a workgroup
- * waited for another one of the same dispatch that did not come, gave up after about a second, and results
- * since the last check are wrong. Only where the driver is known to keep workgroups moving do scans in
- * place, those within operations, compact and unique wait in such a way; all others do the work of one
- * that does not come.
- * STALLED is returned once, by this call or the first one that waits. From then on the context chooses
- * its ways as on devices without that promise: run the work again, and record it anew (it may need more
- * scratch). Never waits, submits or allocates; may be called while recording. */
+/* Says without waiting whether the work that the device has finished went well: for frames of
+ * recorded commands, once their fence has been waited for; costs a load. OK, DEVICE_LOST, or
+ * STALLED: a workgroup waited for another one of the same dispatch that did not come, gave up after
+ * about a second, and results since the last check are wrong. Only where the driver is known to
+ * keep workgroups moving do scans in place, those within operations, compact and unique wait in
+ * such a way; all others do the work of one that does not come. STALLED is returned once, by this
+ * call or the first one that waits. From then on the context chooses its ways as on devices without
+ * that promise: run the work again, and record it anew (it may need more scratch). Never waits,
+ * submits or allocates; may be called while recording. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_check(tml_context *tml);
 
 /* What arguments a count becomes. */
 typedef enum tml_vulkan_indirect_kind {
-    TML_VULKAN_INDIRECT_DISPATCH, /* VkDispatchIndirectCommand: ceil(count / group) groups, in x up to
-                              * 65535 and then in y; the last row may be in excess */
-    TML_VULKAN_INDIRECT_DRAW,     /* VkDrawIndirectCommand: count * group vertices, one instance */
-    TML_VULKAN_INDIRECT_DRAW_INDEXED, /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
+    /* VkDispatchIndirectCommand: ceil(count / group) groups, in x up to 65535 and then in y; the
+     * last row may be in excess */
+    TML_VULKAN_INDIRECT_DISPATCH,
+    TML_VULKAN_INDIRECT_DRAW, /* VkDrawIndirectCommand: count * group vertices, one instance */
+    /* VkDrawIndexedIndirectCommand: count * group indices, one instance */
+    TML_VULKAN_INDIRECT_DRAW_INDEXED,
     TML_VULKAN_INDIRECT_INSTANCES, /* VkDrawIndirectCommand: group vertices, count instances */
 } tml_vulkan_indirect_kind;
 
