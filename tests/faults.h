@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "core/core_internal.h"
@@ -31,6 +32,7 @@ typedef struct fault_config {
     uint32_t one_of; /* a sample has one of so many scenarios, */
     uint32_t events; /* and of each kind so many events */
     tml_open_desc open;
+    tml_testing testing;
     uint64_t stream_size; /* elements of the longest stream */
 } fault_config;
 
@@ -277,7 +279,7 @@ static tml_status fault_open(fault_run *r)
     desc.log = fault_log;
     if (desc.threads == 0)
         desc.parallel = (tml_parallel){fault_parallel, 1, NULL};
-    tml_status status = tml_open(&desc, &r->tml);
+    tml_status status = tml_open_testing(&desc, &r->config->testing, &r->tml);
     FAULT_CHECK((status == TML_OK) == (r->tml != NULL));
     faults.tml = r->tml;
     return status;

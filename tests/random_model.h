@@ -113,9 +113,9 @@ enum {
     OPTION_FLIP = 64,       /* surface */
     OPTION_LENT = 128,      /* create: the caller's own memory */
     OPTION_UNDEFINED = 256, /* create: without data, which is written afterwards */
-    OPTION_STAGING = 512,   /* open: on Vulkan, force_staging; on OpenGL ES, short rows */
+    OPTION_STAGING = 512,   /* open: on Vulkan, copies staged; on OpenGL ES, short rows */
     OPTION_EXACT = 2048,    /* tml_length_of */
-    OPTION_PASSES = 1024,   /* open: on Vulkan, pass_items 2^16; on OpenGL ES, exact_counts */
+    OPTION_PASSES = 1024,   /* open: on Vulkan, passes of 2^16; on OpenGL ES, exact_counts */
 };
 
 typedef enum array_role { ROLE_PLAIN, ROLE_OFFSETS, ROLE_SCRATCH } array_role;

@@ -613,20 +613,20 @@ static void side_open(random_run *r, const call *c)
                               .queue = host.queue,
                               .queue_family = host.family,
                               .has_size_control = host.has_size_control,
-                              .kernels = test_random_kernels,
-                              .force_staging = c->options & OPTION_STAGING,
-                              .pass_items = c->options & OPTION_PASSES ? 1 << 16 : 0};
+                              .kernels = test_random_kernels};
     if (settings->engine == TML_ENGINE_VULKAN) {
         desc.vulkan = &vulkan;
         desc.device = NULL;
     }
 #endif
 #ifdef TML_GL
-    tml_gl_desc gl = {.row_log2 = c->options & OPTION_STAGING ? 10 : 0,
-                      .exact_counts = c->options & OPTION_PASSES};
+    tml_gl_desc gl = {.exact_counts = c->options & OPTION_PASSES};
     desc.gl = &gl;
 #endif
-    tml_status status = tml_open(&desc, &s->tml);
+    const tml_testing testing = {.vulkan_staging = c->options & OPTION_STAGING,
+                                 .vulkan_pass_items = c->options & OPTION_PASSES ? 1 << 16 : 0,
+                                 .gl_row_log2 = c->options & OPTION_STAGING ? 10 : 0};
+    tml_status status = tml_open_testing(&desc, &testing, &s->tml);
     if (status != TML_OK) {
         fail(r, "tml_open: %s", tml_status_name(status));
         return;

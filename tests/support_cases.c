@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <trommel/testing.h>
+
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
@@ -347,8 +349,7 @@ static bool is_wanted_device(uint32_t device)
 static tml_gl_path gl_path; /* --gl-path */
 static tml_gl_desc gl_of(uint32_t threads)
 {
-    return (tml_gl_desc){
-        .row_log2 = threads == 1 ? 10 : 0, .exact_counts = threads == 7, .path = gl_path};
+    return (tml_gl_desc){.exact_counts = threads == 7, .path = gl_path};
 }
 
 static bool set_gl_path(const char *name)
@@ -366,7 +367,7 @@ static bool set_gl_path(const char *name)
 }
 #endif
 
-/* Of tml_vulkan_desc; 0: the default. */
+/* tml_testing.vulkan_pass_items; 0: the default. */
 static uint64_t pass_items;
 
 /* One context for each device and number of threads, kept: its arena is used by case after case. */
@@ -380,13 +381,15 @@ static tml_context *context_get(uint32_t device, uint32_t threads)
     tml_context *tml = NULL;
     tml_open_desc desc = {.device = number, .threads = threads};
 #ifdef TML_VULKAN
-    desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels, .pass_items = pass_items};
+    desc.vulkan = &(tml_vulkan_desc){.kernels = built_kernels};
 #endif
 #ifdef TML_GL
     tml_gl_desc gl = gl_of(threads);
     desc.gl = &gl;
 #endif
-    if (context_count == MAX_CONTEXTS || tml_open(&desc, &tml) != TML_OK)
+    const tml_testing testing = {.vulkan_pass_items = pass_items,
+                                 .gl_row_log2 = threads == 1 ? 10 : 0};
+    if (context_count == MAX_CONTEXTS || tml_open_testing(&desc, &testing, &tml) != TML_OK)
         return NULL;
     contexts[context_count].device = device;
     contexts[context_count].threads = threads;

@@ -1035,7 +1035,7 @@ static const char *open_fakes(tml_status gpu, tml_status gl, tml_open_desc desc,
     log[0] = '\0';
     desc.log = count_lines;
     desc.log_user = log;
-    tml_status status = tml_open_among(engines, &desc, &tml);
+    tml_status status = tml_open_among(engines, &desc, NULL, &tml);
     CHECK((status == TML_OK) == (tml != NULL));
     if (status != TML_OK)
         return tml_status_name(status);

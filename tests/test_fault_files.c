@@ -472,6 +472,7 @@ int main(int argc, char **argv)
          1,
          3,
          {.engine = TML_ENGINE_CPU},
+         {0},
          0},
         {0},
     };

@@ -1164,17 +1164,38 @@ enum {
 int main(int argc, char **argv)
 {
     fault_config configs[] = {
-        {"cpu", ON_CPU, ON_HOST, 1, 2, {.engine = TML_ENGINE_CPU}, 20011},
-        {"threads", ON_CPU, ON_HOST, 3, 2, {.engine = TML_ENGINE_CPU, .threads = 3}, 60011},
+        {"cpu", ON_CPU, ON_HOST, 1, 2, {.engine = TML_ENGINE_CPU}, {0}, 20011},
+        {"threads", ON_CPU, ON_HOST, 3, 2, {.engine = TML_ENGINE_CPU, .threads = 3}, {0}, 60011},
 #ifdef TML_VULKAN
-        {"vulkan", ON_VULKAN, ON_HOST | ON_DRIVER, 16, 1, {.engine = TML_ENGINE_VULKAN}, 20011},
-        {"passes", ON_VULKAN, ON_HOST | ON_DRIVER, 32, 1, {.engine = TML_ENGINE_VULKAN}, 140011},
+        {"vulkan",
+         ON_VULKAN,
+         ON_HOST | ON_DRIVER,
+         16,
+         1,
+         {.engine = TML_ENGINE_VULKAN},
+         {0},
+         20011},
+        {"passes",
+         ON_VULKAN,
+         ON_HOST | ON_DRIVER,
+         32,
+         1,
+         {.engine = TML_ENGINE_VULKAN},
+         {.vulkan_staging = true, .vulkan_pass_items = 1 << 16},
+         140011},
 #endif
 #ifdef TML_GL
-        {"gl", ON_GL, ON_HOST | 1u << FAULT_GL, 16, 1, {.engine = TML_ENGINE_GL}, 20011},
-        {"rows", ON_GL, ON_HOST | 1u << FAULT_GL, 32, 1, {.engine = TML_ENGINE_GL}, 20011},
-        {"float", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, 20011},
-        {"packed", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, 9001},
+        {"gl", ON_GL, ON_HOST | 1u << FAULT_GL, 16, 1, {.engine = TML_ENGINE_GL}, {0}, 20011},
+        {"rows",
+         ON_GL,
+         ON_HOST | 1u << FAULT_GL,
+         32,
+         1,
+         {.engine = TML_ENGINE_GL},
+         {.gl_row_log2 = 5},
+         20011},
+        {"float", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, {0}, 20011},
+        {"packed", ON_FLOAT, ON_HOST | 1u << FAULT_GL, 4, 1, {.engine = TML_ENGINE_GL}, {0}, 9001},
 #endif
         {0},
     };
@@ -1185,17 +1206,13 @@ int main(int argc, char **argv)
         extern const tml_vulkan_kernel test_faults_kernels[];
         static const tml_vulkan_desc plain = {.kernels = test_faults_kernels},
                                      passes = {.kernels = test_faults_kernels,
-                                               .force_staging = true,
-                                               .pass_items = 1 << 16,
                                                .memory_limit = 96 << 20};
         if (config->bit == ON_VULKAN)
             config->open.vulkan = strcmp(config->name, "passes") == 0 ? &passes : &plain;
 #endif
 #ifdef TML_GL
         static const tml_gl_desc integer = {.path = TML_GL_PATH_INTEGER},
-                                 rows = {.path = TML_GL_PATH_INTEGER,
-                                         .exact_counts = true,
-                                         .row_log2 = 5},
+                                 rows = {.path = TML_GL_PATH_INTEGER, .exact_counts = true},
                                  floats = {.path = TML_GL_PATH_FLOAT},
                                  packed = {.path = TML_GL_PATH_PACKED};
         if (config->open.engine == TML_ENGINE_GL)

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <trommel/gl.h>
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "gl/device/gl_load.h"
@@ -49,10 +50,9 @@ static bool begin(pair *p, tml_gl_path path)
 {
     *p = (pair){NULL, NULL, path};
     bool may_fail = path != TML_GL_PATH_PACKED && !has_es3();
-    tml_status status =
-        tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL,
-                                  .gl = &(tml_gl_desc){.path = path, .row_log2 = 5}},
-                 &p->gl);
+    tml_status status = tml_open_testing(
+        &(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &(tml_gl_desc){.path = path}},
+        &(tml_testing){.gl_row_log2 = 5}, &p->gl);
     if (status == TML_ERROR_NO_DEVICE || (may_fail && status == TML_ERROR_UNSUPPORTED)) {
         snprintf(test_skip_reason, sizeof test_skip_reason, "no device, or no path %s",
                  tml_gl_path_name(path));

@@ -2,6 +2,7 @@
  * is the CPU's; nothing waits in between (tml_surface_enqueue) and nothing past the end is written. */
 #include <trommel/gl.h>
 #include <trommel/surface.h>
+#include <trommel/testing.h>
 
 #include "test.h"
 
@@ -135,8 +136,9 @@ TEST(short_rows_change_nothing)
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &cpu));
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         tml_context *gl;
-        const tml_gl_desc desc = {.row_log2 = rows[r], .exact_counts = r == 1};
-        if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &gl)) {
+        const tml_gl_desc desc = {.exact_counts = r == 1};
+        if (tml_open_testing(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc},
+                             &(tml_testing){.gl_row_log2 = rows[r]}, &gl)) {
             tml_close(cpu);
             SKIP("no OpenGL ES device");
         }
@@ -156,10 +158,8 @@ TEST(fields_of_crowded_points)
         points[i] = 9.5f + 0.001f * (float)(i * 7919 % 1000);
     for (int e = 0; e < 2; e++) {
         tml_context *tml;
-        const tml_gl_desc gl = {.row_log2 = 6};
-        tml_open_desc open = {.engine = e ? TML_ENGINE_GL : TML_ENGINE_CPU};
-        open.gl = e ? &gl : NULL;
-        if (tml_open(&open, &tml))
+        const tml_open_desc open = {.engine = e ? TML_ENGINE_GL : TML_ENGINE_CPU};
+        if (tml_open_testing(&open, &(tml_testing){.gl_row_log2 = 6}, &tml))
             SKIP("no OpenGL ES device");
         tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), POINTS, points),
                                .radius = 4,

@@ -3,6 +3,7 @@
  * And what is OpenGL ES's own: rows of few texels. What pictures mean (exact weights,
  * policies, equal bits) is test_image's. */
 #include <trommel/gl.h>
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "test.h"
@@ -248,10 +249,10 @@ static bool check_measured(const picture *p, const uint32_t *stats, const measur
 static tml_context *open_gl(uint32_t row_log2, bool exact_counts)
 {
     tml_context *tml;
-    const tml_gl_desc desc = {
-        .path = TML_GL_PATH_INTEGER, .row_log2 = row_log2, .exact_counts = exact_counts};
-    return tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml) == TML_OK ? tml
-                                                                                            : NULL;
+    const tml_gl_desc gl = {.path = TML_GL_PATH_INTEGER, .exact_counts = exact_counts};
+    const tml_open_desc desc = {.engine = TML_ENGINE_GL, .gl = &gl};
+    const tml_testing testing = {.gl_row_log2 = row_log2};
+    return tml_open_testing(&desc, &testing, &tml) == TML_OK ? tml : NULL;
 }
 
 enum { ENGINES = 3 };

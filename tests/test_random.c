@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>

@@ -1,6 +1,7 @@
 /* What the header promises of segments and test_stream's bounds do not show, on every device: a float result
  * is to the bit the one of the segment as a stream of its own, and offsets that fall do no harm. */
 #include <trommel/gl.h>
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "test.h"
@@ -26,9 +27,9 @@ static void everywhere(void (*test)(tml_context *tml))
         for (uint32_t rows = 0; rows < (infos[d].engine == TML_ENGINE_GL ? 2u : 1u); rows++) {
             char number[8];
             snprintf(number, sizeof number, "%u", d);
-            const tml_gl_desc gl = {.row_log2 = rows ? 6 : 0};
+            const tml_testing testing = {.gl_row_log2 = rows ? 6 : 0};
             tml_context *tml = NULL;
-            CHECK_OK(NULL, tml_open(&(tml_open_desc){.device = number, .gl = &gl}, &tml));
+            CHECK_OK(NULL, tml_open_testing(&(tml_open_desc){.device = number}, &testing, &tml));
             if (tml)
                 test(tml);
             tml_close(tml);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trommel/testing.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
@@ -97,13 +98,18 @@ static tml_status work(tml_context *tml, bool *right)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
+static tml_status open_testing(const tml_vulkan_desc *vulkan, const tml_testing *testing,
+                               tml_context **out)
+{
+    const tml_open_desc desc = {
+        .engine = TML_ENGINE_VULKAN, .vulkan = vulkan, .threads = 1, .log = keep_message};
+    message[0] = '\0';
+    return tml_open_testing(&desc, testing, out);
+}
+
 static tml_status open_with(const tml_vulkan_desc *desc, tml_context **out)
 {
-    message[0] = '\0';
-    return tml_open(
-        &(tml_open_desc){
-            .engine = TML_ENGINE_VULKAN, .vulkan = desc, .threads = 1, .log = keep_message},
-        out);
+    return open_testing(desc, NULL, out);
 }
 
 TEST(staged_copies_equal_mapped_ones)
@@ -112,7 +118,7 @@ TEST(staged_copies_equal_mapped_ones)
     for (int staged = 0; staged < 2; staged++) {
         tml_context *tml;
         bool right;
-        CHECK(open_with(&(tml_vulkan_desc){.force_staging = staged}, &tml) == TML_OK);
+        CHECK(open_testing(NULL, &(tml_testing){.vulkan_staging = staged}, &tml) == TML_OK);
         CHECK(work(tml, &right) == TML_OK);
         CHECK(right);
         /* Larger than both halves of the ring, and an odd rest. */
@@ -159,9 +165,9 @@ TEST(every_failing_call_is_a_status)
             driver.live = 0;
             tml_context *tml = NULL;
             bool right = false;
-            tml_status status = open_with(
-                &(tml_vulkan_desc){.get_instance_proc_addr = get_instance, .force_staging = true},
-                &tml);
+            tml_status status =
+                open_testing(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance},
+                             &(tml_testing){.vulkan_staging = true}, &tml);
             if (status == TML_OK)
                 status = work(tml, &right);
             done = driver.failed == NULL;
@@ -209,7 +215,8 @@ TEST(what_is_missing_is_said)
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
           TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
-    CHECK(open_with(&(tml_vulkan_desc){.pass_items = 65537}, &tml) == TML_ERROR_INVALID_ARGUMENT);
+    CHECK(open_testing(NULL, &(tml_testing){.vulkan_pass_items = 65537}, &tml) ==
+          TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "pass_items is 65537") != NULL);
 }
 
@@ -530,9 +537,9 @@ TEST(a_wait_in_vain_is_a_status)
     driver.no_patience = true;
     for (int way = 0; way < 3; way++) {
         tml_context *tml;
-        const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
-                                      .force_staging = way == 1};
-        CHECK(open_with(&desc, &tml) == TML_OK);
+        const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
+        const tml_testing testing = {.vulkan_staging = way == 1};
+        CHECK(open_testing(&desc, &testing, &tml) == TML_OK);
         tml_buffer buffer = buffer_of(tml, TML_U32, COUNT, ones);
         const tml_scan_desc scan = {.in = buffer, .out = buffer};
         CHECK(tml_scan(tml, &scan) == TML_OK);

@@ -1,5 +1,7 @@
 /* Surfaces of volumes that do not fit a Vulkan device: in slabs, to the bit as in one piece. The
  * surfaces themselves are in test_surface. */
+#include <trommel/testing.h>
+
 #include "test.h"
 
 #include "surface/surface_internal.h"
@@ -264,12 +266,13 @@ static void on_devices(void (*check)(tml_context *tml), bool staged)
         char number[12];
         snprintf(number, sizeof number, "%" PRIu32, d);
         tml_context *tml = NULL;
-        const tml_vulkan_desc vulkan = {.force_staging = staged, .memory_limit = AMPLE_ROOM};
+        const tml_vulkan_desc vulkan = {.memory_limit = AMPLE_ROOM};
+        const tml_testing testing = {.vulkan_staging = staged};
         const tml_open_desc desc = {.engine = TML_ENGINE_VULKAN,
                                     .device = number,
                                     .vulkan = &vulkan,
                                     .progress = count_slabs};
-        if (!CHECK_OK(NULL, tml_open(&desc, &tml)))
+        if (!CHECK_OK(NULL, tml_open_testing(&desc, &testing, &tml)))
             continue;
         check(tml);
         tml_close(tml);

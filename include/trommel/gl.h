@@ -103,9 +103,6 @@ typedef struct tml_gl_desc {
     /* Operations whose output may be shorter than its buffer read their count and draw just that many
      * outputs: one wait a call, less to draw. */
     bool exact_counts;
-    /* Texels in a row of the library's textures, as a power of two, from 4 on; 0: the device's largest,
-     * at most 2^14. For tests of the seams. */
-    uint32_t row_log2;
 } tml_gl_desc;
 
 /* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), a TEXTURE_2D of one level, in

@@ -73,12 +73,6 @@ typedef struct tml_vulkan_desc {
     /* Bytes of device memory that the context may take; 0: as many as the driver gives. Within it
      * tml_surface works in slabs where a volume does not fit. */
     uint64_t memory_limit;
-    /* Stages all copies, also where device memory is the host's own and could be mapped: for
-     * tests. */
-    bool force_staging;
-    /* Elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams run in
-     * passes. 0: 2^30. Less is for tests, too: passes of streams that are at hand. */
-    uint64_t pass_items;
 } tml_vulkan_desc;
 
 /* Adds to features, features12 and size_control what the library can use and the

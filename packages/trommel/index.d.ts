@@ -54,8 +54,6 @@ export interface CreateOptions {
     /** GL: operations whose output may be shorter than its buffer wait for their count and draw just
      * that many. Default: false: nothing is read back. */
     exactCounts?: boolean;
-    /** GL: texels in a row of the library's textures, as a power of two; for tests of the seams. */
-    rowLog2?: number;
     /** Asked for when a context is made on a canvas. 1 or 2; default: 2, and with engine gl or a path 1 where 2
      * fails. */
     webgl?: 1 | 2;

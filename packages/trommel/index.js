@@ -1219,7 +1219,7 @@ export class Trommel {
         }
         try {
             inside.scope(() => inside.call('open', {
-                engine: gl !== null, threads, exact_counts: options.exactCounts, row_log2: options.rowLog2,
+                engine: gl !== null, threads, exact_counts: options.exactCounts,
                 path: inside.stackText(options.path?.replace('-', '_')),
             }));
         } catch (error) {

@@ -271,8 +271,8 @@ static tml_status open_fails(const tml_open_desc *desc, tml_status status, const
     return status;
 }
 
-static tml_status context_create(const tml_open_desc *desc, const device_entry *device,
-                                 tml_context **out)
+static tml_status context_create(const tml_open_desc *desc, const tml_testing *testing,
+                                 const device_entry *device, tml_context **out)
 {
     tml_allocator allocator = desc->allocator;
     if (!allocator.alloc)
@@ -285,6 +285,8 @@ static tml_status context_create(const tml_open_desc *desc, const device_entry *
     tml->allocator = allocator;
     tml->device = device->info;
     tml->device_number = device->number;
+    if (testing)
+        tml->testing = *testing;
     tml->engine = device->engine;
     tml->log = desc->log;
     tml->log_user = desc->log_user;
@@ -339,8 +341,9 @@ static bool may_go_on(const tml_open_desc *desc, tml_status status)
 /* Opens the first of the devices that desc means and that opens; NO_DEVICE with *tried false where it means
  * none. AUTO goes on after a device that does not open, and after one that can do less than the CPU,
  * unless it was asked for by name. */
-static tml_status open_first(const tml_open_desc *desc, const device_entry *devices, uint32_t count,
-                             bool *tried, tml_context **out)
+static tml_status open_first(const tml_open_desc *desc, const tml_testing *testing,
+                             const device_entry *devices, uint32_t count, bool *tried,
+                             tml_context **out)
 {
     tml_status status = TML_ERROR_NO_DEVICE;
     *tried = false;
@@ -355,7 +358,7 @@ static tml_status open_first(const tml_open_desc *desc, const device_entry *devi
             desc->log(desc->log_user, TML_LOG_INFO, message);
         }
         *tried = true;
-        status = context_create(desc, &devices[i], out);
+        status = context_create(desc, testing, &devices[i], out);
         if (status == TML_OK && desc->engine == TML_ENGINE_AUTO && !desc->device &&
             (*out)->engine->yields && (*out)->engine->yields(desc)) {
             tml_log(*out, TML_LOG_INFO,
@@ -373,7 +376,7 @@ static tml_status open_first(const tml_open_desc *desc, const device_entry *devi
 }
 
 tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
-                          tml_context **out)
+                          const tml_testing *testing, tml_context **out)
 {
     static const tml_open_desc defaults;
     if (!desc)
@@ -401,13 +404,13 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     for (const tml_engine *const *engine = engines; *engine; engine++)
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
-            return context_create(desc, &(device_entry){.engine = *engine}, out);
+            return context_create(desc, testing, &(device_entry){.engine = *engine}, out);
     /* A number is one of the whole list; a name is looked for among what is asked for. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
     uint32_t count = list_devices(engines, by_number ? NULL : desc, devices);
     bool tried;
-    tml_status status = open_first(desc, devices, count, &tried, out);
+    tml_status status = open_first(desc, testing, devices, count, &tried, out);
     if (tried)
         return status;
 
@@ -417,7 +420,7 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     for (uint32_t i = 0; i < count; i++)
         has_devices |= devices[i].engine == engine;
     if (engine && !has_devices)
-        return context_create(desc, &(device_entry){.engine = engine}, out);
+        return context_create(desc, testing, &(device_entry){.engine = engine}, out);
     if (desc->engine != TML_ENGINE_AUTO && !engine)
         return open_fails(desc, TML_ERROR_NO_DEVICE,
                           "tml_open: this build lacks the engine asked for");
@@ -429,7 +432,8 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     return open_fails(desc, TML_ERROR_NO_DEVICE, message);
 }
 
-tml_status tml_open_version(uint32_t version, const tml_open_desc *desc, tml_context **out)
+static tml_status open_version(uint32_t version, const tml_open_desc *desc,
+                               const tml_testing *testing, tml_context **out)
 {
     if (version > TML_VERSION || version >> 20 != TML_VERSION_MAJOR) {
         char message[TML_MESSAGE];
@@ -443,10 +447,21 @@ tml_status tml_open_version(uint32_t version, const tml_open_desc *desc, tml_con
             *out = NULL;
         return open_fails(&(tml_open_desc){0}, TML_ERROR_INVALID_ARGUMENT, message);
     }
-    tml_status status = tml_open_among(tml_engines, desc, out);
+    tml_status status = tml_open_among(tml_engines, desc, testing, out);
     if (!status)
         (*out)->version = version;
     return status;
+}
+
+tml_status tml_open_version(uint32_t version, const tml_open_desc *desc, tml_context **out)
+{
+    return open_version(version, desc, NULL, out);
+}
+
+tml_status tml_open_testing(const tml_open_desc *desc, const tml_testing *testing,
+                            tml_context **out)
+{
+    return open_version(TML_VERSION, desc, testing, out);
 }
 
 void tml_close(tml_context *tml)

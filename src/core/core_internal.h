@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <time.h>
+#include <trommel/testing.h>
 
 #include "core/engine.h"
 
@@ -47,6 +48,7 @@ struct tml_context {
     void *engine_state;
     uint32_t version; /* TML_VERSION of the caller's headers: how long its descs and results are */
     tml_device_info device;
+    tml_testing testing;    /* zeroed, but in tests */
     uint32_t device_number; /* among the engine's */
     tml_allocator allocator;
     tml_parallel parallel;
@@ -77,9 +79,9 @@ static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
     return &tml->pages[number / TML_SLOT_PAGE][number % TML_SLOT_PAGE];
 }
 
-/* tml_open among other engines than tml_engines. */
+/* tml_open among other engines than tml_engines. testing: NULL, or what trommel/testing.h says. */
 tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
-                          tml_context **out);
+                          const tml_testing *testing, tml_context **out);
 
 /* The slot behind a handle, or NULL (with no message) when it is zeroed, stale or foreign. Holds
  * until the buffer is destroyed. */

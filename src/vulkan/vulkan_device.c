@@ -449,8 +449,8 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
     else
         device->fn.GetDeviceQueue(device->device, device->family, 0, &device->queue);
     find_caps(device, &p);
-    if (lent->pass_items)
-        device->caps.pass_items = lent->pass_items;
+    if (tml->testing.vulkan_pass_items)
+        device->caps.pass_items = tml->testing.vulkan_pass_items;
     device->kernels = lent->kernels;
     status = vk_memory_open(tml, lent);
     if (!status)
@@ -470,13 +470,13 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
             tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_open: desc.vulkan lends some of instance, physical_device, device and "
             "queue, needs all or none");
-    if (lent->pass_items &&
-        (lent->pass_items < PASS_ITEMS_LEAST || lent->pass_items > PASS_ITEMS_MOST ||
-         (lent->pass_items & (lent->pass_items - 1)) != 0))
+    uint64_t items = tml->testing.vulkan_pass_items;
+    if (items &&
+        (items < PASS_ITEMS_LEAST || items > PASS_ITEMS_MOST || (items & (items - 1)) != 0))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_open: desc.vulkan.pass_items is %" PRIu64
+                         "tml_open: testing.vulkan_pass_items is %" PRIu64
                          ", needs a power of two from 2^16 to 2^30, or 0",
-                         lent->pass_items);
+                         items);
     vk_device *device = tml_alloc(tml, sizeof *device);
     if (!device)
         return TML_ERROR_OUT_OF_MEMORY;

@@ -60,8 +60,8 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
                                 cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     /* A window through which a discrete GPU shows its memory is uncached: reading through it is a
      * hundred times slower than copying. */
-    memory->host_visible =
-        !desc->force_staging && find_type(types, local | host | cached, &memory->local_type);
+    memory->host_visible = !tml->testing.vulkan_staging &&
+                           find_type(types, local | host | cached, &memory->local_type);
     if (!memory->host_visible && !find_type(types, local, &memory->local_type))
         return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: %s has no memory of its own",
                          tml->device.name);

@@ -21,7 +21,7 @@
 
 /* clang-format off */
 #define WEB_REQUEST(X)                                                                             \
-    X(engine) X(path) X(threads) X(exact_counts) X(row_log2)                                       \
+    X(engine) X(path) X(threads) X(exact_counts)                                                   \
     X(buffer) X(type) X(count) X(data) X(size) X(first) X(host) X(label)                           \
     X(texture) X(width) X(height) X(name) X(source) X(run)                                         \
     X(result) X(param_count) X(param0) X(param1) X(param2) X(param3)                               \
@@ -223,8 +223,7 @@ EMSCRIPTEN_KEEPALIVE int web_open(void)
     bool is_gl = r->engine != 0.0;
     tml_gl_desc gl = {.lend_current = true,
                       .path = r->path != 0.0 ? path_of(text(r->path)) : TML_GL_PATH_AUTO,
-                      .exact_counts = r->exact_counts != 0.0,
-                      .row_log2 = (uint32_t)r->row_log2};
+                      .exact_counts = r->exact_counts != 0.0};
     tml_open_desc desc = {.engine = is_gl ? TML_ENGINE_GL : TML_ENGINE_CPU,
                           .threads = (uint32_t)r->threads,
                           .log = log_line,

@@ -351,8 +351,8 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_open: GL_MAX_TEXTURE_SIZE is %d, needs 64", (int)size);
     d->row_log2 = TML_MIN_OF(floor_log2(d->texture_max), 14u);
-    if (desc->row_log2)
-        d->row_log2 = TML_MIN_OF(d->row_log2, TML_MAX_OF(desc->row_log2, 4u));
+    if (tml->testing.gl_row_log2)
+        d->row_log2 = TML_MIN_OF(d->row_log2, TML_MAX_OF(tml->testing.gl_row_log2, 4u));
     tml_status status = gl_probe(tml, desc->path);
     if (status != TML_OK)
         return status;
