@@ -74,10 +74,10 @@ typedef struct image_measure_plan {
     bool max_rgb;             /* else by weights */
     float weight_r, weight_b; /* image_luminance */
     uint32_t what;            /* never 0 */
-    float floor;           /* 0 or normal and positive */
-    int32_t histogram_low; /* -128 to 127 */
-    uint32_t bin_log2;     /* 0 to 6 */
-    tml_buffer mask;       /* none: all weights are 1. Else the region's sides are below 65536 */
+    float floor;              /* 0 or normal and positive */
+    int32_t histogram_low;    /* -128 to 127 */
+    uint32_t bin_log2;        /* 0 to 6 */
+    tml_buffer mask;          /* none: all weights are 1. Else the region's sides are below 65536 */
     uint32_t mask_width, mask_height;
     tml_buffer stats;
 } image_measure_plan;
