@@ -26,12 +26,14 @@ static const char usage[] =
     "  --engine cpu|vulkan|gl  filter: that one alone\n"
     "  --count N               filter, picture: records at most (default: 4194304)\n"
     "  --keep P                filter, picture: percent of records kept (default: 10)\n"
+    "  --field NAME            surface: " BENCH_FIELD_CHOICES " (default: gyroid)\n"
     "  --size N                surface: samples along each side (default: 128)\n"
     "  --repeats N             runs of each row; 0: as many as take a second\n";
 
 typedef struct papers_args {
     const char *command, *file;
     tml_engine_kind engine;
+    bench_field field;
     uint64_t count, size;
     double keep;
     uint32_t repeats;
@@ -47,6 +49,12 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
             if (strcmp(value, engines[e]) == 0)
                 args->engine = (tml_engine_kind)e;
         return args->engine != TML_ENGINE_AUTO;
+    }
+    if (strcmp(name, "--field") == 0) {
+        args->field = 0;
+        while (args->field < BENCH_FIELD_COUNT && strcmp(value, bench_field_name(args->field)) != 0)
+            args->field++;
+        return args->field < BENCH_FIELD_COUNT;
     }
     if (strcmp(name, "--keep") == 0)
         args->keep = strtod(value, &end);
@@ -64,7 +72,7 @@ static bool parse_option(papers_args *args, const char *name, const char *value)
 static bool parse(int argc, char **argv, papers_args *args)
 {
     int i = 1;
-    *args = (papers_args){.count = 1 << 22, .size = 128, .keep = 10};
+    *args = (papers_args){.field = BENCH_GYROID, .count = 1 << 22, .size = 128, .keep = 10};
     args->command = i < argc ? argv[i++] : "";
     if (strcmp(args->command, "picture") == 0)
         args->file = i < argc ? argv[i++] : NULL;
@@ -194,7 +202,7 @@ static tml_status measure_surface(tml_context *tml, const papers_args *args, con
                              .data = volume,
                              .count = n * n * n,
                              .grid = {.dims = {n, n, n}},
-                             .iso = bench_field_iso(BENCH_GYROID, TML_F32)};
+                             .iso = bench_field_iso(args->field, TML_F32)};
     bench_op op;
     tml_status status = bench_op_create(tml, &desc, &op);
     if (!status)
@@ -212,8 +220,9 @@ static tml_status measure_surface(tml_context *tml, const papers_args *args, con
     if (!status && !bench_run(jobs, 2, args->repeats))
         status = TML_ERROR_INTERNAL;
     if (!status)
-        printf("surface: gyroid, %llu^3 f32, %llu triangles; milliseconds\n\n",
-               (unsigned long long)n, (unsigned long long)op.result_count);
+        printf("surface: %s, %llu^3 f32, %llu triangles; milliseconds\n\n",
+               bench_field_name(args->field), (unsigned long long)n,
+               (unsigned long long)op.result_count);
     for (int j = 0; j < 2 && !status; j++)
         printf("%-40s %9.3g\n", jobs[j].name, 1e3 * jobs[j].time.median_s);
     bench_op_destroy(&op);
@@ -226,7 +235,7 @@ static int run_surface(const papers_args *args)
     const uint64_t samples = args->size * args->size * args->size;
     tml_status status = open_engine(TML_ENGINE_GL, false, &tml);
     float *volume = malloc(samples * sizeof *volume);
-    if (!status && (!volume || !bench_field_fill(tml, BENCH_GYROID, TML_F32, args->size, volume)))
+    if (!status && (!volume || !bench_field_fill(tml, args->field, TML_F32, args->size, volume)))
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a volume");
     if (!status)
         status = measure_surface(tml, args, volume);
