@@ -5,9 +5,11 @@
 #include "classic_pyramid.h"
 
 #include "papers_shaders.h"
-#include "surface/gl/gl_surface_internal.h"
 
-enum { CHUNK = 1 << 20 }; /* vertices of one draw, as for our own */
+enum {
+    CHUNK = 1 << 20, /* vertices of one draw, as for our own */
+    CASES = 256,
+};
 
 typedef struct classic_surface {
     const papers_surface_desc *desc;
@@ -64,19 +66,28 @@ static tml_status draw_vertices(tml_context *tml, const classic_surface *s, uint
                    });
 }
 
+static tml_status copy_vertices(tml_context *tml, const classic_surface *s, uint64_t first,
+                                uint64_t count, const gl_texture *from)
+{
+    return gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_marching_words,
+                                        .inputs = {{"positions", from}},
+                                        .uniforms = {GL_UINT("first", (uint32_t)(3 * first))},
+                                        .targets = {gl_texture_of(tml, s->desc->out)},
+                                        .first = 3 * first,
+                                        .count = 3 * count});
+}
+
 /* The vertices, and a copy of them where one is wanted. */
 static tml_status make_vertices(tml_context *tml, const classic_surface *s)
 {
-    const surface_places places = {.vertex_count = s->desc->room};
     const gl_texture *target;
     tml_status status =
         gl_temporary(tml, GL_FORMAT_QUADS, TML_MIN_OF(s->desc->room, (uint64_t)CHUNK), &target);
-    const surface_array array = {tml_slot_of(tml, s->desc->out), target, 3, 0, false};
     for (uint64_t first = 0; first < s->desc->room && !status; first += CHUNK) {
         uint64_t count = TML_MIN_OF(s->desc->room - first, (uint64_t)CHUNK);
         status = draw_vertices(tml, s, first, count, target);
-        if (!status)
-            status = gl_surface_place(tml, NULL, &array, &places, 0, first, count, 0);
+        if (!status && !tml_buffer_is_none(s->desc->out))
+            status = copy_vertices(tml, s, first, count, target);
     }
     return status;
 }
@@ -89,7 +100,11 @@ static tml_status run(tml_context *tml, const papers_surface_desc *desc)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "papers_surface: a square of %u x %u cells, at most %llu: sums are floats",
                          (unsigned)side, (unsigned)side, CLASSIC_MOST);
-    tml_status status = gl_surface_cases(tml, &s.cases);
+    tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, &s.cases);
+    if (!status)
+        status = gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_marching_cases,
+                                              .targets = {s.cases},
+                                              .count = CASES});
     if (!status)
         status = classic_take(tml, CLASSIC_FOUR_FETCHES, side, &s.pyramid);
     if (!status)
