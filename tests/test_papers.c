@@ -450,6 +450,7 @@ TEST(the_stream_runs_from_left_to_right)
     tml_close(tml);
 }
 
+#ifdef TML_GL
 static void check_refusals(tml_context *tml, const char *word)
 {
     uint8_t rgba[4];
@@ -474,6 +475,7 @@ TEST(textures_of_integers_are_refused_elsewhere)
     check_refusals(tml, "packed");
     tml_close(tml);
 }
+#endif
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
