@@ -75,9 +75,30 @@ void desc_reduce(void)
                             .in = make(type, count, CONTENTS_ANY, 0)};
     desc.length = take_length(count);
     desc.out = make_out(take_bool() ? type : take_scalar(), 1);
+    for (uint32_t i = 0, end = (uint32_t)below(4); i < end; i++)
+        desc.also[seldom() ? below(TML_MAX_FOLDS - 1) : i] =
+            (tml_reduce_result){(tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
+                                make_out(take_bool() ? type : take_scalar(), 1)};
     desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
     if (RUN(tml_reduce, &desc) && (desc.fold == TML_FOLD_ARGMIN || desc.fold == TML_FOLD_ARGMAX))
         DEMAND(number_of(desc.out, 0) < count_of(desc.in) || number_of(desc.out, 0) >= UINT32_MAX);
+}
+
+void desc_histogram(void)
+{
+    uint64_t count = below(200), bins = 1 + below(40);
+    tml_histogram_desc desc = {.kernel = take_bool() ? TML_USE(fuzz_count_of) : NULL};
+    desc.in[0] = make(take_bool() ? TML_U32 : TML_U8, count, CONTENTS_BELOW, 45);
+    desc.length = take_length(count);
+    desc.bins = take_bool() ? (uint32_t)mostly(bins) : 0;
+    desc.out = make_out(TML_U32, bins);
+    desc.scratch = make_scratch(tml_histogram_scratch_size(tml, &desc));
+    if (!RUN(tml_histogram, &desc))
+        return;
+    uint64_t sum = 0;
+    for (uint64_t b = 0; b < (desc.bins ? desc.bins : count_of(desc.out)); b++)
+        sum += number_of(desc.out, b);
+    DEMAND(sum <= count_of(desc.in[0]));
 }
 
 /* Are the first numbers below a bound, and ascending? */
