@@ -172,13 +172,14 @@ void desc_expand(void)
         tml_buffer_is_none(desc.total))
         return;
     uint64_t end = number_of(desc.total, 0), written = count_of(desc.source);
+    uint64_t sources = count_of(desc.count_kernel ? desc.in[0] : desc.counts);
     if (!tml_buffer_is_none(desc.rank) && count_of(desc.rank) < written)
         written = count_of(desc.rank);
     if (!tml_buffer_is_none(desc.out) && count_of(desc.out) < written)
         written = count_of(desc.out);
     for (uint64_t i = 1; i < end && i < written; i++)
         DEMAND(number_of(desc.source, i - 1) <= number_of(desc.source, i) &&
-               number_of(desc.source, i) < count);
+               number_of(desc.source, i) < sources);
 }
 
 void desc_unique(void)

@@ -198,11 +198,12 @@ enum { POOL_SIZE = 96, ELEMENTS_MAX = 1 << 16 };
 typedef struct pooled {
     tml_buffer buffer;
     size_t size;
-    uint8_t *copy;   /* what it holds */
-    void *host;      /* memory of ours under it */
-    bool is_gone;    /* destroyed by us */
-    bool is_output;  /* of the next call */
-    bool is_scratch; /* likewise; its contents mean nothing */
+    uint8_t *copy;    /* what it holds */
+    void *host;       /* memory of ours under it */
+    bool is_gone;     /* destroyed by us */
+    bool is_output;   /* of the next call */
+    bool is_scratch;  /* likewise; its contents mean nothing */
+    bool was_scratch; /* of any call: what it holds depends on threads */
 } pooled;
 
 static pooled pool[POOL_SIZE];
@@ -285,8 +286,13 @@ tml_buffer make(tml_type type, uint64_t count, contents contents, uint64_t bound
     case 241:
         return (tml_buffer){(uint32_t)wild(), (uint32_t)wild()};
     case 242:
-    case 243:
-        return pool_count ? pool[below(pool_count)].buffer : (tml_buffer){0, 0};
+    case 243: {
+        if (pool_count == 0)
+            return (tml_buffer){0, 0};
+        pooled *old = &pool[below(pool_count)];
+        is_comparable &= !old->was_scratch;
+        return old->buffer;
+    }
     case 244:
         in = other;
         break;
@@ -368,7 +374,7 @@ tml_buffer make_scratch(size_t size)
                   tml, &(tml_buffer_desc){.type = TML_U8, .count = size - (which >= 240 && size)}));
     pooled *entry = pooled_of(as_out(buffer));
     if (entry)
-        entry->is_scratch = true;
+        entry->is_scratch = entry->was_scratch = true;
     return buffer;
 }
 
