@@ -793,6 +793,20 @@ TEST(five_arrays_are_too_many)
     tml_close(tml);
 }
 
+TEST(scratch_that_is_not_needed_may_be_of_any_size)
+{
+    tml_context *tml = open_cpu(1);
+    static _Alignas(64) uint8_t memory[64];
+    tml_reduce_desc desc = {.in = buffer_of(tml, TML_U32, 4, NULL),
+                            .length = tml_length_of(0),
+                            .out = buffer_of(tml, TML_U64, 1, NULL)};
+    const tml_buffer_desc byte = {.type = TML_U8, .count = 1, .host = memory + 1};
+    CHECK_OK(tml, tml_buffer_create(tml, &byte, &desc.scratch));
+    CHECK_EQ_U64(tml_reduce_scratch_size(tml, &desc), 0);
+    CHECK_OK(tml, tml_reduce(tml, &desc));
+    tml_close(tml);
+}
+
 TEST(scratch_may_be_the_callers)
 {
     tml_context *tml = open_cpu(2);

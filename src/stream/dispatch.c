@@ -268,7 +268,7 @@ static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer sc
         return status;
     const tml_slot *slot = tml_slot_of(tml, scratch);
     uint64_t address = tml->engine->address(slot);
-    size_t skip = (size_t)(-address % TML_ALIGNMENT);
+    size_t skip = need ? (size_t)(-address % TML_ALIGNMENT) : 0;
     if (slot->size < skip || slot->size - skip < need)
         return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
                          "%s: desc.scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
