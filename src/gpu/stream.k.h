@@ -71,7 +71,7 @@ ARG_UINT(first_low) /* the position of the pass's first element */
 ARG_UINT(first_high)
 ARG_UINT(is_first)
 ARG_UINT(is_last)
-ARG_UINT(each) /* tiles that a workgroup folds: a power of two, at most FOLD_FAN */
+ARG_UINT(each)       /* tiles that a workgroup folds: a power of two, at most FOLD_FAN */
 ARG_UINT(first_tile) /* of the dispatch: a multiple of each */
 ARGS_END(reduce_args)
 
