@@ -1,71 +1,78 @@
 /* Trommel inside your own OpenGL ES program, or in a page with WebGL.
  *
- * Needs: OpenGL ES 3.0 or WebGL 2 for every operation with integers; OpenGL ES 2.0 or WebGL 1 for the
- * few of the float tier (tml_gl_path). Nothing is linked: EGL is opened at run time.
+ * Needs: OpenGL ES 3.0 or WebGL 2 for every operation with integers; OpenGL ES 2.0 or WebGL 1
+ * for the few of the float tier (tml_gl_path). Nothing is linked: EGL is opened at run time.
  *
  * A buffer is an R32UI texture whose texels, row after row, are the array's 32-bit words (8- and
- * 16-bit elements packed, lowest byte first). The library's own have rows of a power of two. A stream
- * holds at most as many words as a texture has texels.
+ * 16-bit elements packed, lowest byte first). The library's own have rows of a power of two. A
+ * stream holds at most as many words as a texture has texels.
  *
  * The program chooses what it lends:
- *   nothing      tml_open makes a context of its own through EGL, surfaceless or on a pbuffer of one
- *                texel. During a call it is current on the calling thread; afterwards what was
- *                current before is so again.
+ *   nothing      tml_open makes a context of its own through EGL, surfaceless or on a pbuffer of
+ *                one texel. During a call it is current on the calling thread; afterwards what
+ *                was current before is so again.
  *   a context    tml_gl_desc.lend_current: the context that is current on the calling thread at
- *                tml_open, which must be so at every later call. Whatever state the library changes it
- *                restores; transform feedback is paused and resumed. Not touched, so not to be on during
- *                a call: a query of samples, which would count the library's fragments too; extensions
- *                that clip or grow what is drawn (clip distances, window rectangles, conservative
- *                rasterization). The error flags are taken by calls that read, wait or make textures.
+ *                tml_open, which must be so at every later call. Whatever state the library
+ *                changes it restores; transform feedback is paused and resumed. Not touched, so
+ *                not to be on during a call: a query of samples, which would count the library's
+ *                fragments too; extensions that clip or grow what is drawn (clip distances,
+ *                window rectangles, conservative rasterization). The error flags are taken by
+ *                calls that read, wait or make textures.
  *   textures     tml_buffer_desc.gl
  * What was lent is never destroyed.
  *
- * Scratch: textures from a pool of the context's, which grows at first use. tml_<op>_scratch_size is
- * therefore 0 and tml_reserve has nothing to do; the same call twice allocates only once.
+ * Scratch: textures from a pool of the context's, which grows at first use.
+ * tml_<op>_scratch_size is therefore 0 and tml_reserve has nothing to do; the same call twice
+ * allocates only once.
  *
- * Without a readback: an output's size is the expected count. What an operation makes beyond it is
- * not written, its count buffer tells how much there would have been, and the call waits for nothing.
- * tml_gl_desc.exact_counts turns this round. One more call waits: tml_buffer_write to part of a 32-bit word,
- * at either end of a range of 8- or 16-bit elements or odd records, reads that word first, unless the
- * rest of it is past the buffer's end.
+ * Without a readback: an output's size is the expected count. What an operation makes beyond it
+ * is not written, its count buffer tells how much there would have been, and the call waits for
+ * nothing. tml_gl_desc.exact_counts turns this round. One more call waits: tml_buffer_write to
+ * part of a 32-bit word, at either end of a range of 8- or 16-bit elements or odd records, reads
+ * that word first, unless the rest of it is past the buffer's end.
  *
- * What a program may hold on to. OpenGL keeps commands in order, and the library has no recordings, so
- * nothing that a program has enqueued is ever invalidated:
+ * What a program may hold on to. OpenGL keeps commands in order, and the library has no
+ * recordings, so nothing that a program has enqueued is ever invalidated:
  *   a buffer's texture (tml_gl_texture): the same, of the same size, until tml_buffer_destroy or
- *                tml_close; no operation, growth of the pool, tml_reserve or other buffer moves it.
- *                Draws from it see what the calls before them wrote, and what comes later does not
- *                reach them. When the buffer is destroyed, the texture is deleted or becomes another
- *                buffer's: drop the name.
- *   outputs of an expected count: keep their size, and past the count what they held. A draw of all of
- *                them that fetches the count on the device stays right as counts change.
- *   compiled programs (tml_gl_prepare_begin): kept until tml_close, so a call that is made again compiles
- *                nothing. Other kernels, types and options need others, and so may lent textures whose
- *                rows are not the library's, and streams of quite another length.
- *   lent textures: must not be deleted or given other storage while their tml_buffer lives; draw to
+ *                tml_close; no operation, growth of the pool, tml_reserve or other buffer moves
+ *                it. Draws from it see what the calls before them wrote, and what comes later
+ *                does not reach them. When the buffer is destroyed, the texture is deleted or
+ *                becomes another buffer's: drop the name.
+ *   outputs of an expected count:
+ *                keep their size, and past the count what they held. A draw of all of them that
+ *                fetches the count on the device stays right as counts change.
+ *   compiled programs (tml_gl_prepare_begin):
+ *                kept until tml_close, so a call that is made again compiles nothing. Other
+ *                kernels, types and options need others, and so may lent textures whose rows are
+ *                not the library's, and streams of quite another length.
+ *   lent textures:
+ *                must not be deleted or given other storage while their tml_buffer lives; draw to
  *                them and read them as you like between calls.
- *   of a lost context nothing: its textures' names mean nothing in the next.
+ *   of a lost context
+ *                nothing: its textures' names mean nothing in the next.
  *
- * Lost contexts: where the driver tells of resets (OpenGL ES 3.2, GL_KHR_robustness, GL_EXT_robustness;
- * a context of the library's own asks for it) or raises an error, every call that reads or waits looks,
- * and returns DEVICE_LOST in place of what a lost context reads as; so does every call after it. A lent
- * context tells of resets if it was created so. OUT_OF_DEVICE_MEMORY from these calls means that a draw
- * since the last of them found no memory.
+ * Lost contexts: where the driver tells of resets (OpenGL ES 3.2, GL_KHR_robustness,
+ * GL_EXT_robustness; a context of the library's own asks for it) or raises an error, every call
+ * that reads or waits looks, and returns DEVICE_LOST in place of what a lost context reads as;
+ * so does every call after it. A lent context tells of resets if it was created so.
+ * OUT_OF_DEVICE_MEMORY from these calls means that a draw since the last of them found no
+ * memory.
  *
  * Limits: no doubles: sums, means and scans of f64 are UNSUPPORTED.
  *
  * The float tier, which is the paths after TML_GL_PATH_INTEGER, has no integers on the device:
  *   operations  tml_map; tml_reduce: sum, mean, minimum, maximum of scalars of up to 4 bytes;
- *               tml_compact and tml_expand (HISTOPYRAMID); tml_surface of u8, u16 and f32 with soup, without
- *               normals and filters. Everything else is UNSUPPORTED
- *   counts      exact below 2^24, and nothing may count further: no stream has more elements, no buffer
- *               more words. tml_expand waits for its total where the counts' type and number allow more
- *               than that, and is UNSUPPORTED where they do ask for it
- *   kernels     read f16, f32, their vectors, and integers of up to 16 bits; their own whole numbers are
- *               exact within 2^24. Kernels with bit operators are UNSUPPORTED where shaders are GLSL
- *               ES 1.00
- *   bits        every buffer moves unharmed, but f32 and its vectors hold numbers: NaN is NaN, with no
- *               bits of its own; subnormals are what the device makes of them, zero on many. (Copies
- *               keep all bits on FLOAT, and on PACKED.) */
+ *               tml_compact and tml_expand (HISTOPYRAMID); tml_surface of u8, u16 and f32 with
+ *               soup, without normals and filters. Everything else is UNSUPPORTED
+ *   counts      exact below 2^24, and nothing may count further: no stream has more elements, no
+ *               buffer more words. tml_expand waits for its total where the counts' type and
+ *               number allow more than that, and is UNSUPPORTED where they do ask for it
+ *   kernels     read f16, f32, their vectors, and integers of up to 16 bits; their own whole
+ *               numbers are exact within 2^24. Kernels with bit operators are UNSUPPORTED where
+ *               shaders are GLSL ES 1.00
+ *   bits        every buffer moves unharmed, but f32 and its vectors hold numbers: NaN is NaN,
+ *               with no bits of its own; subnormals are what the device makes of them, zero on
+ *               many. (Copies keep all bits on FLOAT, and on PACKED.) */
 #ifndef TROMMEL_GL_H
 #define TROMMEL_GL_H
 
@@ -76,8 +83,8 @@
 extern "C" {
 #endif
 
-/* How values travel through textures, best first. Chosen by what the device is seen to do: every kind
- * of texture is made, drawn to and read back, and the values are compared (tml_gl_tests). */
+/* How values travel through textures, best first. Chosen by what the device is seen to do: every
+ * kind of texture is made, drawn to and read back, and the values are compared (tml_gl_tests). */
 typedef enum tml_gl_path {
     TML_GL_PATH_AUTO,
     TML_GL_PATH_INTEGER,      /* integer textures: ES 3.0, WebGL 2 */
@@ -95,59 +102,61 @@ typedef struct tml_gl_desc {
     /* Where the functions of OpenGL ES are found. NULL: EGL's; in a page, Emscripten's. */
     tml_gl_function (*get_proc_address)(void *user, const char *name);
     void *user;
-    /* Forces a path; UNSUPPORTED where the device failed its tests, with the first of them. The last
-     * three draw with OpenGL ES 2.0 alone, and PACKED with GLSL ES 1.00, also on a device that has
-     * more. (Float targets get what shaders of 1.00 call mediump; where the device
-     * has GLSL ES 3.00, those of FLOAT and FLOAT_PACKED are compiled as that.) */
+    /* Forces a path; UNSUPPORTED where the device failed its tests, with the first of them. The
+     * last three draw with OpenGL ES 2.0 alone, and PACKED with GLSL ES 1.00, also on a device that
+     * has more. (Float targets get what shaders of 1.00 call mediump; where the device has GLSL ES
+     * 3.00, those of FLOAT and FLOAT_PACKED are compiled as that.) */
     tml_gl_path path;
-    /* Operations whose output may be shorter than its buffer read their count and draw just that many
-     * outputs: one wait a call, less to draw. */
+    /* Operations whose output may be shorter than its buffer read their count and draw just that
+     * many outputs: one wait a call, less to draw. */
     bool exact_counts;
 } tml_gl_desc;
 
-/* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), a TEXTURE_2D of one level, in
- * place of one of the library's; how it is set to be filtered does not matter. Must outlive the
+/* tml_buffer_desc.gl: your R32UI texture of width x height texels (any), a TEXTURE_2D of one level,
+ * in place of one of the library's; how it is set to be filtered does not matter. Must outlive the
  * tml_buffer. Integer path only. */
 typedef struct tml_gl_memory {
     uint32_t texture;
     uint32_t width, height;
 } tml_gl_memory;
 
-/* The texture behind a buffer, to fetch from it in your own shaders: word i is texel
- * (i % width, i / width). On the float tier it is RGBA8 with the word's bytes, lowest in r, or where
- * textures hold floats, of f32 and its vectors, RGBA32F with the value in r. UNSUPPORTED on other
- * engines. */
+/* The texture behind a buffer, to fetch from it in your own shaders: word i is texel (i %
+ * width, i / width). On the float tier it is RGBA8 with the word's bytes, lowest in r, or where
+ * textures hold floats, of f32 and its vectors, RGBA32F with the value in r. UNSUPPORTED on
+ * other engines. */
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
 
-/* Makes one call of those up to tml_gl_end, as far as OpenGL is concerned: the context is made current
- * once, and a lent one's state saved once and given back at the end. For many small calls in a row,
- * above all in a page, where asking for state costs most. In between nothing else may use the OpenGL
- * context. Not nested. Errors: UNSUPPORTED on other engines, INVALID_ARGUMENT, DEVICE_LOST. */
+/* Makes one call of those up to tml_gl_end, as far as OpenGL is concerned: the context is made
+ * current once, and a lent one's state saved once and given back at the end. For many small calls
+ * in a row, above all in a page, where asking for state costs most. In between nothing else may use
+ * the OpenGL context. Not nested. Errors: UNSUPPORTED on other engines, INVALID_ARGUMENT,
+ * DEVICE_LOST. */
 TML_API TML_MUST_CHECK tml_status tml_gl_begin(tml_context *tml);
 TML_API void tml_gl_end(tml_context *tml);
 
-/* Compiles ahead, a little at a time, so that the calls that need it later do not wait. In between, calls
- * do nothing but hand the programs that they lack to the driver; of those that the driver has finished
- * meanwhile (GL_KHR_parallel_shader_compile; without it, of all) one is taken in at each end, by a draw
- * of no texel for the drivers that compile at the first. Repeat both, with the same calls in between,
- * until left is 0: once a frame, say.
- * For calls that wait for nothing. What they would read from the device is 0, what they would write is
- * not written.
+/* Compiles ahead, a little at a time, so that the calls that need it later do not wait. In
+ * between, calls do nothing but hand the programs that they lack to the driver; of those that
+ * the driver has finished meanwhile (GL_KHR_parallel_shader_compile; without it, of all) one is
+ * taken in at each end, by a draw of no texel for the drivers that compile at the first. Repeat
+ * both, with the same calls in between, until left is 0: once a frame, say.
+ * For calls that wait for nothing. What they would read from the device is 0, what they would
+ * write is not written.
  * left   programs that were lacked in between and are not ready
- * Not nested. Errors: UNSUPPORTED on other engines and on the float tier; INVALID_ARGUMENT; DEVICE_LOST;
- * that of a program that does not compile comes from the call that needs it. */
+ * Not nested. Errors: UNSUPPORTED on other engines and on the float tier; INVALID_ARGUMENT;
+ * DEVICE_LOST; that of a program that does not compile comes from the call that needs it. */
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
 
-/* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost), before a
- * call that reads or waits finds out. From then on calls return DEVICE_LOST; close it and open another. */
+/* Tells the context that its OpenGL context was lost (in a page: the event webglcontextlost),
+ * before a call that reads or waits finds out. From then on calls return DEVICE_LOST; close it and
+ * open another. */
 TML_API void tml_gl_lost(tml_context *tml);
 
 /* Seconds of device time between begin and end for what was enqueued in between: by
  * EXT_disjoint_timer_query, or where there is none or the device says that its clock was disturbed
- * meanwhile (GL_GPU_DISJOINT), by the host's clock between two waits. Both wait. In between a lent context
- * must have no query of time of its own. UNSUPPORTED on other engines. */
+ * meanwhile (GL_GPU_DISJOINT), by the host's clock between two waits. Both wait. In between a lent
+ * context must have no query of time of its own. UNSUPPORTED on other engines. */
 TML_API TML_MUST_CHECK tml_status tml_gl_time_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_time_end(tml_context *tml, double *seconds);
 
@@ -159,8 +168,9 @@ typedef struct tml_gl_test {
     char name[64];   /* "R32UI: draw and read back 256 words" */
     char detail[96]; /* what was seen where it failed, or a figure */
 } tml_gl_test;
-/* Writes at most capacity entries and returns how many there are; 0 on other engines. The tests of the
- * float tier are made only where one of its paths is forced, or AUTO finds that the integer path fails. */
+/* Writes at most capacity entries and returns how many there are; 0 on other engines. The tests of
+ * the float tier are made only where one of its paths is forced, or AUTO finds that the integer
+ * path fails. */
 TML_API uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity);
 
 #ifdef __cplusplus

@@ -5,23 +5,24 @@
  * (tml_image_tonemap). All three enqueue: a frame that meters itself reads nothing back.
  *
  * What is measured
- *   every pixel of the region, once: no size is padded, halved or rounded, so one pixel of N weighs
- *               exactly 1/N, wherever it lies
+ *   pixels      every one of the region, once: no size is padded, halved or rounded, so one pixel
+ *               of N weighs exactly 1/N, wherever it lies
  *   luminance   a weighted sum of red, green and blue (tml_luminance), in float, every product
  *               rounded before it is added. Grey gives itself, bit for bit
- *   policy      a pixel is NaN if one of its colours is, else infinite if one is (or where colours of
- *               different signs, near the largest float, have no finite luminance), else negative,
- *               zero or positive by its luminance, where less than 2^-100 either way is zero. NaN and
- *               infinite pixels are counted and otherwise left out. Negative and zero ones are in the
- *               mean but have no logarithm: they are left out of the geometric mean and of the
- *               histogram, or count as tml_image_measure_desc.floor
- *   log2        in fixed point, 2^-24 of a stop, by a polynomial of floats all of whose steps are
- *               rounded alike everywhere, and summed in 64-bit integers. Counts, histogram and
- *               geometric mean are therefore equal bit for bit on every engine, for every number of
- *               threads and every order, and within 2^-20 stops of the exact value
- *   mean        and standard deviation: in double on the CPU, in float on a GPU, in a tree of fixed
- *               shape: repeatable on each engine; between engines the mean within
- *               (log2 n + 32) * 2^-24 of the mean magnitude */
+ *   policy      a pixel is NaN if one of its colours is, else infinite if one is (or where
+ *               colours of different signs, near the largest float, have no finite luminance),
+ *               else negative, zero or positive by its luminance, where less than 2^-100 either
+ *               way is zero. NaN and infinite pixels are counted and otherwise left out.
+ *               Negative and zero ones are in the mean but have no logarithm: they are left out
+ *               of the geometric mean and of the histogram, or count as
+ *               tml_image_measure_desc.floor
+ *   log2        in fixed point, 2^-24 of a stop, by a polynomial of floats all of whose steps
+ *               are rounded alike everywhere, and summed in 64-bit integers. Counts, histogram
+ *               and geometric mean are therefore equal bit for bit on every engine, for every
+ *               number of threads and every order, and within 2^-20 stops of the exact value
+ *   mean        and standard deviation: in double on the CPU, in float on a GPU, in a tree of
+ *               fixed shape: repeatable on each engine; between engines the mean within (log2 n
+ *               + 32) * 2^-24 of the mean magnitude */
 #ifndef TROMMEL_IMAGE_H
 #define TROMMEL_IMAGE_H
 
@@ -35,10 +36,11 @@ extern "C" {
 
 /* Pixels in a buffer, row by row, colours interleaved.
  * buffer      a scalar or vector type of u8, u16, f16 or f32
- * channels    1: luminance, taken as it is; 2: luminance and alpha; 3: red, green, blue; 4: and alpha.
- *             Alpha is never measured; pictures with premultiplied alpha are measured as they are
- * srgb        u8 and u16: the colours are coded as sRGB (IEC 61966-2-1); alpha never is. Without it
- *             values are linear, the largest integer being 1
+ * channels    1: luminance, taken as it is; 2: luminance and alpha; 3: red, green, blue; 4: and
+ *             alpha. Alpha is never measured; pictures with premultiplied alpha are measured as
+ *             they are
+ * srgb        u8 and u16: the colours are coded as sRGB (IEC 61966-2-1); alpha never is. Without
+ *             it values are linear, the largest integer being 1
  * first       where the first pixel begins, in scalars of the buffer's type
  * row_stride  from one row to the next, in scalars; 0: width * channels */
 typedef struct tml_image {
@@ -95,17 +97,17 @@ typedef struct tml_image_measure_desc {
     tml_luminance luminance;
     float weights[3]; /* CUSTOM */
     uint32_t what;    /* TML_MEASURE_...; 0: all */
-    /* Luminances below it count as it in the geometric mean and the histogram: what to do with black.
-     * At least 2^-100. 0: what is not positive has no logarithm. */
+    /* Luminances below it count as it in the geometric mean and the histogram: what to do with
+     * black. At least 2^-100. 0: what is not positive has no logarithm. */
     float floor;
     /* The histogram's bins are 2^-bin_log2 stops wide; the first begins at log2 luminance
-     * histogram_low (-128 to 127) and takes everything below too, the last everything above. bin_log2
-     * 0 to 6. Zeroed, both together: 1/8 of a stop from -16 to 16. */
+     * histogram_low (-128 to 127) and takes everything below too, the last everything above.
+     * bin_log2 0 to 6. Zeroed, both together: 1/8 of a stop from -16 to 16. */
     int32_t histogram_low;
     uint32_t bin_log2;
-    /* Optional: u8, mask_width x mask_height weights, laid over the region: pixel x of its width takes
-     * column x * mask_width / width, rounded down; rows likewise. Each side at most the region's, whose
-     * sides are then at most 65535. */
+    /* Optional: u8, mask_width x mask_height weights, laid over the region: pixel x of its width
+     * takes column x * mask_width / width, rounded down; rows likewise. Each side at most the
+     * region's, whose sides are then at most 65535. */
     tml_buffer mask;
     uint32_t mask_width, mask_height;
     tml_buffer stats;   /* u32, at least TML_IMAGE_STATS_WORDS elements; overwritten */
@@ -136,10 +138,10 @@ enum {
     TML_IMAGE_STATS_WORDS = TML_STATS_HISTOGRAM + 2 * TML_HISTOGRAM_BINS,
 };
 
-/* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything; pictures of at most
- * 2^32 - 1 pixels. OpenGL ES: fragments; pictures (there also those that are written) that end before
- * scalar 2^31 of their buffer.
- * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
+/* Measures. Enqueues only. At most 2^40 pixels. Vulkan: one dispatch for everything; pictures of at
+ * most 2^32 - 1 pixels. OpenGL ES: fragments; pictures (there also those that are written) that end
+ * before scalar 2^31 of their buffer. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY,
+ * SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_image_measure(tml_context *tml,
                                                     const tml_image_measure_desc *desc);
 TML_API size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc);
@@ -151,9 +153,9 @@ typedef struct tml_image_stats {
     double mean, deviation; /* NaN likewise, or not asked for; a deviation above 2^63.9 is infinite,
                              * since its square is kept in floats */
     double log2_mean;       /* NaN where no pixel has a logarithm */
-    double
-        geometric_mean; /* 2^log2_mean, and never outside [min, max] (raised to the floor), so that
-                             * of equal pixels it is their value bit for bit. NaN like log2_mean */
+    /* 2^log2_mean, and never outside [min, max] (raised to the floor), so that of equal pixels it
+     * is their value bit for bit. NaN like log2_mean */
+    double geometric_mean;
     double histogram_low, bin_width; /* stops */
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } tml_image_stats;
@@ -161,14 +163,15 @@ typedef struct tml_image_stats {
 /* Reads a stats buffer. Waits. */
 TML_API TML_MUST_CHECK tml_status tml_image_stats_read(tml_context *tml, tml_buffer stats,
                                                        tml_image_stats *out);
-/* log2 luminance below which that percentage (0 to 100) of the histogram's weight lies, linear within
- * its bin; 50: the median. NaN for an empty histogram. */
+/* log2 luminance below which that percentage (0 to 100) of the histogram's weight lies, linear
+ * within its bin; 50: the median. NaN for an empty histogram. */
 TML_API double tml_image_percentile(const tml_image_stats *stats, double percent);
 
 /* ---- expose --------------------------------------------------------------------------------- */
 
 typedef enum tml_expose_by {
-    TML_EXPOSE_MEAN, /* the geometric mean; with a clip, that of what lies between the percentiles */
+    /* the geometric mean; with a clip, that of what lies between the percentiles */
+    TML_EXPOSE_MEAN,
     TML_EXPOSE_MEDIAN,
     TML_EXPOSE_PERCENTILE, /* desc.percentile */
     TML_EXPOSE_MANUAL,     /* desc.ev100 */
@@ -176,21 +179,22 @@ typedef enum tml_expose_by {
 
 /* From measured to exposure. The picture is multiplied by
  *     exposure = key / 2^average * 2^bias
- * where average is a log2 luminance that follows the measured one in time. In photographic units, of a
- * picture in cd/m^2, EV100 = average + log2(100 / 12.5) (ISO 2720's K = 12.5). */
+ * where average is a log2 luminance that follows the measured one in time. In photographic
+ * units, of a picture in cd/m^2, EV100 = average + log2(100 / 12.5) (ISO 2720's K = 12.5). */
 typedef struct tml_image_expose_desc {
     tml_buffer stats; /* from tml_image_measure */
     tml_expose_by by;
-    /* MEAN: the percentages of the histogram's weight that are left out below, and from which on above;
-     * the bins at the edges count in part. Both 0: no clip, and the sums are used, which are more exact. */
+    /* MEAN: the percentages of the histogram's weight that are left out below, and from which on
+     * above; the bins at the edges count in part. Both 0: no clip, and the sums are used, which are
+     * more exact. */
     float clip_low, clip_high;
     float percentile;     /* PERCENTILE: 0 to 100 */
     float ev100;          /* MANUAL */
     float key;            /* the grey that the average becomes; 0: 0.18 */
     float bias;           /* stops; brighter is positive */
     float ev_min, ev_max; /* limits of EV100; both 0: none */
-    /* Adaptation. With d the distance to the measured average in stops: beyond one stop d shrinks by
-     * speed stops a second, within it by the factor exp(-speed * seconds). The way is followed
+    /* Adaptation. With d the distance to the measured average in stops: beyond one stop d shrinks
+     * by speed stops a second, within it by the factor exp(-speed * seconds). The way is followed
      * exactly, so it does not depend on how it is cut into frames. */
     float speed_up,
         speed_down; /* stops a second towards brighter and darker pictures; 0: 3 and 1 */
@@ -210,22 +214,24 @@ enum {
     TML_EXPOSURE_WORDS = 8,
 };
 
-/* Enqueues only. A picture without a pixel that counts leaves the average where it was (with reset: at
- * log2 key, so that the scale is 2^bias). Errors: INVALID_ARGUMENT, INVALID_HANDLE, UNSUPPORTED. */
+/* Enqueues only. A picture without a pixel that counts leaves the average where it was (with
+ * reset: at log2 key, so that the scale is 2^bias). Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_expose(tml_context *tml,
                                                    const tml_image_expose_desc *desc);
 
 /* ---- tone curves ---------------------------------------------------------------------------- */
 
-/* Each maps scene-linear Rec. 709 colours, 1 being white of the exposed picture, to display-linear ones in
- * 0 to 1. What is below 0 counts as 0. */
+/* Each maps scene-linear Rec. 709 colours, 1 being white of the exposed picture, to display-linear
+ * ones in 0 to 1. What is below 0 counts as 0. */
 typedef enum tml_tone {
     TML_TONE_SRGB,     /* none: clipped */
     TML_TONE_REINHARD, /* L / (1 + L), colours in proportion. Reinhard et al.: Photographic Tone
                         * Reproduction for Digital Images. 2002, eq. 3 */
     TML_TONE_REINHARD_EXTENDED, /* eq. 4: L = white becomes 1 */
-    TML_TONE_HABLE, /* Hable: Filmic Tonemapping Operators. 2010 (Uncharted 2), with his exposure bias of
-                        * 2; white 11.2 */
+    /* Hable: Filmic Tonemapping Operators. 2010 (Uncharted 2), with his exposure bias of 2;
+     * white 11.2 */
+    TML_TONE_HABLE,
     TML_TONE_ACES_FIT, /* a fit to ACES' RRT and sRGB ODT, not ACES itself. Hill: ACES fitted, in
                         * MJP's BakingLab. 2016 */
     TML_TONE_AGX,      /* Sobotka's AgX, base look, in Wrensch's polynomial form. 2023 */
@@ -234,10 +240,11 @@ typedef enum tml_tone {
 TML_API const char *tml_tone_name(tml_tone tone); /* "reinhard_extended"; never NULL */
 
 typedef struct tml_image_tonemap_desc {
-    tml_image in;  /* 1 or 2 channels are a grey picture */
-    tml_image out; /* of the same size. 1, 3 or 4 channels; alpha is copied, or 1; of 1 channel the
-                       * Rec. 709 luminance is written. srgb: coded as sRGB; u8 and u16 are rounded to
-                       * nearest. Whole pictures in one buffer: in place allowed where both are the same */
+    tml_image in; /* 1 or 2 channels are a grey picture */
+    /* of the same size. 1, 3 or 4 channels; alpha is copied, or 1; of 1 channel the Rec. 709
+     * luminance is written. srgb: coded as sRGB; u8 and u16 are rounded to nearest. Whole
+     * pictures in one buffer: in place allowed where both are the same */
+    tml_image out;
     tml_buffer state; /* optional: from tml_image_expose */
     float scale;      /* besides; 0: 1 */
     tml_tone tone;
@@ -254,17 +261,20 @@ TML_API TML_MUST_CHECK tml_status tml_image_tonemap(tml_context *tml,
 /* ---- mip chains ----------------------------------------------------------------------------- */
 
 typedef enum tml_mip_filter {
-    TML_MIP_AREA, /* each texel is the mean of the area it covers of the level above, parts of texels
-                     * weighing in part. At 1 x 1 every texel of the picture weighs 1/N */
-    TML_MIP_KAISER, /* a sinc in a Kaiser window (alpha 4), three texels of the new level to either side,
-                     * scaled to a sum of 1: sharper, may ring */
+    /* each texel is the mean of the area it covers of the level above, parts of texels weighing
+     * in part. At 1 x 1 every texel of the picture weighs 1/N */
+    TML_MIP_AREA,
+    /* a sinc in a Kaiser window (alpha 4), three texels of the new level to either side, scaled
+     * to a sum of 1: sharper, may ring */
+    TML_MIP_KAISER,
 } tml_mip_filter;
 
-/* Level 0 is the picture; level k + 1 has half of level k's width and height, rounded down, at least 1;
- * the last is 1 x 1. */
+/* Level 0 is the picture; level k + 1 has half of level k's width and height, rounded down, at
+ * least 1; the last is 1 x 1. */
 TML_API uint32_t tml_mip_levels(uint32_t width, uint32_t height);
-/* Width, height and first pixel of a level in a chain that holds levels 1, 2, ... one after the other,
- * without gaps; level 0 is not in it. Level 0's first is 0; a level past the last one begins at the chain's end. */
+/* Width, height and first pixel of a level in a chain that holds levels 1, 2, ... one after the
+ * other, without gaps; level 0 is not in it. Level 0's first is 0; a level past the last one begins
+ * at the chain's end. */
 TML_API void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *level_width,
                            uint32_t *level_height, uint64_t *first);
 
@@ -272,9 +282,9 @@ typedef struct tml_image_mips_desc {
     tml_image in;
     tml_mip_filter filter;
     uint32_t levels; /* how many, level 0 counted; 0: all */
-    /* The chain: u8, u16, f16 or f32 with in's channels and no gaps; tml_mip_level tells its size. srgb as
-     * in's. Averages are of linear light and of unpremultiplied alpha; levels come from the ones above
-     * in float, not from what was rounded to u8. NaN spreads; fix the picture first. */
+    /* The chain: u8, u16, f16 or f32 with in's channels and no gaps; tml_mip_level tells its size.
+     * srgb as in's. Averages are of linear light and of unpremultiplied alpha; levels come from the
+     * ones above in float, not from what was rounded to u8. NaN spreads; fix the picture first. */
     tml_buffer out;
     tml_buffer scratch; /* optional */
 } tml_image_mips_desc;

@@ -1,5 +1,5 @@
-/* trommel-io: volumes, points, meshes and pictures from and to files. A second library: it needs zlib and the
- * core; the core does not need it.
+/* trommel-io: volumes, points, meshes and pictures from and to files. A second library: it needs
+ * zlib and the core; the core does not need it.
  *
  * Every loader is strict about what the format demands and says which field of which file is wrong.
  * No size field is trusted: before an allocation it is checked against the bytes that are there.
@@ -40,8 +40,8 @@ typedef struct tml_volume_load_desc {
     uint64_t skip;     /* raw: bytes before the first sample (after unzipping) */
     double spacing[3]; /* overrides the file's when not 0 */
     uint32_t frame;    /* which volume of a 4-D file, or which component of a vector file */
-    uint64_t
-        memory_limit; /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
+    /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
+    uint64_t memory_limit;
 } tml_volume_load_desc;
 
 /* Reads NRRD (.nrrd .nhdr), NIfTI-1/2 (.nii .nii.gz .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4
@@ -56,8 +56,9 @@ TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
 
-/* The name of the volume format that a file has, as tml_volume.format has it without version; "gzip" where it is
- * compressed and too damaged to tell (tml_volume_load says how). NULL where it has none or cannot be read. */
+/* The name of the volume format that a file has, as tml_volume.format has it without version;
+ * "gzip" where it is compressed and too damaged to tell (tml_volume_load says how). NULL where it
+ * has none or cannot be read. */
 TML_API const char *tml_volume_format(tml_context *tml, const char *path);
 
 /* How often which values are among samples. */
@@ -71,10 +72,11 @@ typedef struct tml_value_histogram {
     uint64_t nans, infinities; /* samples that are in no bin */
 } tml_value_histogram;
 
-/* Counts count samples at data, in host memory, of a scalar type, a volume's for instance. Types of 8 and
- * 16 bits other than f16 get a bin for each value and are exact, the others 4096 bins over their
- * range. Runs on the context's threads and is the same for any number of them. Release the result
- * with tml_value_histogram_free. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; *out is zeroed then. */
+/* Counts count samples at data, in host memory, of a scalar type, a volume's for instance. Types of
+ * 8 and 16 bits other than f16 get a bin for each value and are exact, the others 4096 bins over
+ * their range. Runs on the context's threads and is the same for any number of them. Release the
+ * result with tml_value_histogram_free. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; *out is zeroed
+ * then. */
 TML_API TML_MUST_CHECK tml_status tml_value_histogram_make(tml_context *tml, const void *data,
                                                            tml_type type, uint64_t count,
                                                            tml_value_histogram *out);
@@ -89,36 +91,40 @@ TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
 TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
                                                   const tml_volume *volume);
 
-/* A volume that is read layer by layer (a layer: dims[0] * dims[1] samples), of any size. Opening reads the
- * header and looks whether the data files hold what it promises. info: everything but the samples. One stream
- * at a time may be used on a context by another thread than the context's own, while that does nothing
- * else. Text, and files whose slowest axis is not z, are UNSUPPORTED: they are loaded whole. Errors: as
- * tml_volume_load. desc.memory_limit is not looked at. */
+/* A volume that is read layer by layer (a layer: dims[0] * dims[1] samples), of any size. Opening
+ * reads the header and looks whether the data files hold what it promises. info: everything but the
+ * samples. One stream at a time may be used on a context by another thread than the context's own,
+ * while that does nothing else. Text, and files whose slowest axis is not z, are UNSUPPORTED: they
+ * are loaded whole. Errors: as tml_volume_load. desc.memory_limit is not looked at. */
 typedef struct tml_volume_stream tml_volume_stream;
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const char *path,
                                                          const tml_volume_load_desc *desc,
                                                          tml_volume *info, tml_volume_stream **out);
-/* Reads layers [first, first + count) to out, in the machine's byte order. Layers are read in ascending
- * order; those between are skipped. After the last one compressed data's checksum is looked at. Errors:
- * INVALID_ARGUMENT (a layer that is past), FILE_ACCESS, FILE_FORMAT, OUT_OF_MEMORY, CANCELLED. */
+/* Reads layers [first, first + count) to out, in the machine's byte order. Layers are read in
+ * ascending order; those between are skipped. After the last one compressed data's checksum is
+ * looked at. Errors: INVALID_ARGUMENT (a layer that is past), FILE_ACCESS, FILE_FORMAT,
+ * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
                                                          uint64_t count, void *out);
-/* All samples as memory that the system reads when it is looked at: good until the stream is closed, and
- * only while nobody shortens the file (the process would be ended). For raw samples in one file, in the
- * machine's byte order and type's alignment; others UNSUPPORTED. Errors: FILE_ACCESS, UNSUPPORTED. */
+/* All samples as memory that the system reads when it is looked at: good until the stream is
+ * closed, and only while nobody shortens the file (the process would be ended). For raw samples in
+ * one file, in the machine's byte order and type's alignment; others UNSUPPORTED. Errors:
+ * FILE_ACCESS, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
                                                         const void **out);
-/* Has the system read mapped layers [first, first + count), and waits for it; may be called from another thread.
- * Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past), FILE_ACCESS (the file was shortened, or
- * the disk failed: before it is looked at, where the system can tell). */
+/* Has the system read mapped layers [first, first + count), and waits for it; may be called
+ * from another thread. Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past),
+ * FILE_ACCESS (the file was shortened, or the disk failed: before it is looked at, where the
+ * system can tell). */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first,
                                                           uint64_t count);
-/* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at again. */
+/* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at
+ * again. */
 TML_API void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer);
 TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
 
-/* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x fastest), to be
- * kept beside the volume. -inf and inf: of a brick with a NaN. */
+/* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x
+ * fastest), to be kept beside the volume. -inf and inf: of a brick with a NaN. */
 typedef struct tml_bricks {
     uint64_t dims[3]; /* of the volume */
     tml_type type;
@@ -134,21 +140,23 @@ TML_API TML_MUST_CHECK tml_status tml_bricks_save(tml_context *tml, const char *
 TML_API TML_MUST_CHECK tml_status tml_bricks_load(tml_context *tml, const char *path,
                                                   tml_bricks *out);
 TML_API void tml_bricks_free(tml_context *tml, tml_bricks *bricks);
-/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges of their bricks?
- * The file of an index names dims and type of its volume, and no more, so this is what tells it from another's: where
- * all samples lie within their ranges, a surface by this index is right. Every step-th row (of dims[0] samples,
- * counted from layer first on) is looked at; step 1: all of them. A few hundred rows, spread evenly, nearly always
- * tell; a change that none of them meets is not seen. False also where a layer is past the last, or step is 0. */
+/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges
+ * of their bricks? The file of an index names dims and type of its volume, and no more, so this is
+ * what tells it from another's: where all samples lie within their ranges, a surface by this index
+ * is right. Every step-th row (of dims[0] samples, counted from layer first on) is looked at; step
+ * 1: all of them. A few hundred rows, spread evenly, nearly always tell; a change that none of them
+ * meets is not seen. False also where a layer is past the last, or step is 0. */
 TML_API bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first,
                              uint64_t count, uint64_t step);
 
-/* ---- several processes ------------------------------------------------------------------------ */
+/* ---- several processes ----------------------------------------------------------------------- */
 
-/* Processes that make one file together, each a share of it: those of an MPI job, say, which the library need
- * not know. Lower ranks have what comes first in the file. Every function is called on all ranks in the same
- * order and waits for them all; once one process has failed, the call that the others are in, and each one
- * after it, fails on them with CANCELLED, so that none waits for what does not come. A process that fails
- * elsewhere is told of to the others by whoever made the team. Messages go to tml. */
+/* Processes that make one file together, each a share of it: those of an MPI job, say, which the
+ * library need not know. Lower ranks have what comes first in the file. Every function is called on
+ * all ranks in the same order and waits for them all; once one process has failed, the call that
+ * the others are in, and each one after it, fails on them with CANCELLED, so that none waits for
+ * what does not come. A process that fails elsewhere is told of to the others by whoever made the
+ * team. Messages go to tml. */
 typedef struct tml_team {
     uint32_t rank, count; /* this process, of so many */
     /* before: sums of mine over the ranks before this one; all: over all. */
@@ -157,11 +165,12 @@ typedef struct tml_team {
     /* all: count numbers of each rank, one rank after another. */
     tml_status (*gather)(void *user, tml_context *tml, uint64_t count, const uint64_t *mine,
                          uint64_t *all);
-    /* out goes to the next rank or, down, to the one before; in comes from the other side. Where there is no
-     * such rank, nothing is sent or received. */
+    /* out goes to the next rank or, down, to the one before; in comes from the other side. Where
+     * there is no such rank, nothing is sent or received. */
     tml_status (*shift)(void *user, tml_context *tml, bool down, const void *out, uint64_t out_size,
                         void *in, uint64_t in_size);
-    /* data of rank from goes to rank 0's, which has the same size; other ranks' arguments do not matter. */
+    /* data of rank from goes to rank 0's, which has the same size; other ranks' arguments do not
+     * matter. */
     tml_status (*bring)(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size);
     /* Rank 0's file, which exists, is opened for writing by all; path matters on rank 0. */
     tml_status (*open)(void *user, tml_context *tml, const char *path);
@@ -189,14 +198,16 @@ TML_API void tml_array_free(tml_context *tml, tml_array *array);
 TML_API TML_MUST_CHECK tml_status tml_array_save(tml_context *tml, const char *path,
                                                  const tml_array *array);
 
-/* Elements [first, first + count) of an array of scalars (vectors count as their numbers), and how many there are in all; with count
- * 0 its type and total alone, the file having been found to hold them. Free with tml_array_free. Errors: as tml_array_load;
- * UNSUPPORTED (gzipped, or in Fortran's order: no part can be read alone), INVALID_ARGUMENT (past the end). */
+/* Elements [first, first + count) of an array of scalars (vectors count as their numbers), and how
+ * many there are in all; with count 0 its type and total alone, the file having been found to hold
+ * them. Free with tml_array_free. Errors: as tml_array_load; UNSUPPORTED (gzipped, or in Fortran's
+ * order: no part can be read alone), INVALID_ARGUMENT (past the end). */
 TML_API TML_MUST_CHECK tml_status tml_array_load_part(tml_context *tml, const char *path,
                                                       uint64_t first, uint64_t count,
                                                       tml_array *out, uint64_t *total);
-/* An NPY file of count scalars that is written piece by piece: in order or, of a team (NULL: this process
- * alone), each rank its own elements, all of them as many pieces, of which some may be empty. */
+/* An NPY file of count scalars that is written piece by piece: in order or, of a team (NULL: this
+ * process alone), each rank its own elements, all of them as many pieces, of which some may be
+ * empty. */
 typedef struct tml_array_stream tml_array_stream;
 TML_API TML_MUST_CHECK tml_status tml_array_stream_open(tml_context *tml, const char *path,
                                                         tml_type type, uint64_t count,
@@ -204,7 +215,8 @@ TML_API TML_MUST_CHECK tml_status tml_array_stream_open(tml_context *tml, const 
                                                         tml_array_stream **out);
 TML_API TML_MUST_CHECK tml_status tml_array_stream_write(tml_array_stream *stream, uint64_t first,
                                                          uint64_t count, const void *data);
-/* Completes the file where status is OK, else leaves what was there; frees the stream in either case. */
+/* Completes the file where status is OK, else leaves what was there; frees the stream in either
+ * case. */
 TML_API TML_MUST_CHECK tml_status tml_array_stream_finish(tml_array_stream *stream,
                                                           tml_status status);
 
@@ -229,8 +241,8 @@ typedef struct tml_points {
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
-/* The name of the point format that a file has, or NULL where it has none or cannot be read. Any PLY may be read as
- * points, and text of any kind passes for XYZ. */
+/* The name of the point format that a file has, or NULL where it has none or cannot be read. Any
+ * PLY may be read as points, and text of any kind passes for XYZ. */
 TML_API const char *tml_points_format(tml_context *tml, const char *path);
 
 /* ---- meshes --------------------------------------------------------------------------------- */
@@ -249,23 +261,24 @@ typedef struct tml_mesh {
     const char *comment;    /* one line for formats that hold one; may be NULL */
     /* Texture coordinates of the triangles' corners, so that a vertex may have several. */
     const float *uvs; /* uv_count x 2, or NULL */
-    const uint32_t
-        *uv_indices; /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
+    /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
+    const uint32_t *uv_indices;
     uint64_t uv_count;
 } tml_mesh;
 
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
- * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. Of the formats only
- * OBJ is given uvs. An empty mesh makes a valid, empty file.
- * Errors: FILE_ACCESS (disk full is named with the bytes needed), UNSUPPORTED (ending unknown, or
- * counts that the format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+ * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. Of the
+ * formats only OBJ is given uvs. An empty mesh makes a valid, empty file. Errors: FILE_ACCESS (disk
+ * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts that the format
+ * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
 
-/* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an l statement each.
- * Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else), OUT_OF_MEMORY, CANCELLED. */
+/* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an
+ * l statement each. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else),
+ * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_lines_save(tml_context *tml, const char *path,
                                                  const float *segments, uint64_t count,
                                                  const double origin[3]);
@@ -285,12 +298,14 @@ typedef struct tml_mesh_load_desc {
 
 /* What a mesh file holds, as triangles, in host memory. */
 typedef struct tml_mesh_file {
-    /* Always indexed, by uint32_t. The arrays belong to this struct, and so does value_name. Vertices have the file's order, or, where they
-     * were welded, that of the first of each. Triangles have the faces' order and winding. normals
-     * are there where each vertex has just one; uvs where each corner has some; origin is not 0 where
-     * coordinates are too far from 0 for floats, as in tml_points. */
+    /* Always indexed, by uint32_t. The arrays belong to this struct, and so does value_name.
+     * Vertices have the file's order, or, where they were welded, that of the first of each.
+     * Triangles have the faces' order and winding. normals are there where each vertex has just
+     * one; uvs where each corner has some; origin is not 0 where coordinates are too far from 0 for
+     * floats, as in tml_points. */
     tml_mesh mesh;
-    /* The file's face, counted from 0, that a triangle is of: triangle_count; NULL: its own number */
+    /* The file's face, counted from 0, that a triangle is of: triangle_count; NULL: its own
+     * number */
     uint32_t *faces;
     uint64_t face_count;
     uint64_t polygon_count; /* faces of more than three corners, cut into triangles */
@@ -298,8 +313,8 @@ typedef struct tml_mesh_file {
     uint64_t crossed_count; /* and those whose outline crosses itself: no triangles are right */
     uint64_t welded_count;  /* vertices that became part of another */
     uint64_t skipped_count; /* points, lines, curves: what is no face */
-    uint32_t
-        *crease_vertices; /* crease_count x 2: the ends of edges that stay sharp when subdivided */
+    /* crease_count x 2: the ends of edges that stay sharp when subdivided */
+    uint32_t *crease_vertices;
     float *crease_sharpness;   /* crease_count: levels to stay sharp for; 10 and more: for ever */
     uint32_t *corner_vertices; /* corner_count: vertices that do */
     float *corner_sharpness;   /* corner_count */
@@ -310,36 +325,40 @@ typedef struct tml_mesh_file {
 } tml_mesh_file;
 
 /* Reads, by content:
- *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back. Sharp edges and vertices are
- *         OpenSubdiv's tags: "t crease 2/1/0 first second sharpness" and "t corner 1/1/0 vertex
- *         sharpness", their vertices counted from 0. Materials, groups and smoothing are left out
+ *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back. Sharp edges
+ *         and vertices are OpenSubdiv's tags: "t crease 2/1/0 first second sharpness" and "t
+ *         corner 1/1/0 vertex sharpness", their vertices counted from 0. Materials, groups and
+ *         smoothing are left out
  *   PLY   ascii and binary, both byte orders, any types; lists vertex_index or vertex_indices of
- *         polygons, and tristrips; nx ny nz; s t, u v or texture_u texture_v of vertices, texcoord lists of
- *         faces; the first other property of vertices that is no colour becomes values
+ *         polygons, and tristrips; nx ny nz; s t, u v or texture_u texture_v of vertices,
+ *         texcoord lists of faces; the first other property of vertices that is no colour
+ *         becomes values
  *   STL   ascii and binary. The triangles' normals are not used
- *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; colours are left out. Binary,
- *         4OFF and nOFF: UNSUPPORTED
- *   glTF  2.0, .glb and .gltf with its buffers in the file or beside it: triangles, strips and fans of the default
- *         scene, placed as its nodes say (a mirrored one keeps its outside), with their normals, the first
- *         texture coordinates and _VALUE. Skins and morphs are left out. Compressed by
- *         Draco or meshoptimizer: UNSUPPORTED. There where the build found jsmn (TML_GLTF)
- * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or one with just two faces), others by cutting
- * off ears (Meisters: Polygons Have Ears. 1975), seen along their normal (Newell's). path is UTF-8.
- * desc may be NULL. Release the result with tml_mesh_file_free.
- * Errors: FILE_ACCESS, FILE_FORMAT (also a coordinate that is NaN, infinite or beyond float, a face of fewer
- * than three corners, or one that names a vertex which is not there; the message has line, row
- * or byte), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+ *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; colours are left out.
+ *         Binary, 4OFF and nOFF: UNSUPPORTED
+ *   glTF  2.0, .glb and .gltf with its buffers in the file or beside it: triangles, strips and
+ *         fans of the default scene, placed as its nodes say (a mirrored one keeps its outside),
+ *         with their normals, the first texture coordinates and _VALUE. Skins and morphs are
+ *         left out. Compressed by Draco or meshoptimizer: UNSUPPORTED. There where the build
+ *         found jsmn (TML_GLTF)
+ * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or
+ * one with just two faces), others by cutting off ears (Meisters: Polygons Have Ears. 1975),
+ * seen along their normal (Newell's). path is UTF-8. desc may be NULL. Release the result with
+ * tml_mesh_file_free. Errors: FILE_ACCESS, FILE_FORMAT (also a coordinate that is NaN, infinite
+ * or beyond float, a face of fewer than three corners, or one that names a vertex which is not
+ * there; the message has line, row or byte), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
                                                 const tml_mesh_load_desc *desc, tml_mesh_file *out);
 TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
-/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY that has vertices and
- * no faces is points. Text with lines that begin with v is taken for OBJ, whatever its name. */
+/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY
+ * that has vertices and no faces is points. Text with lines that begin with v is taken for OBJ,
+ * whatever its name. */
 TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 
-/* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that tml_mesh_save
- * makes of the whole. Until the end, pieces lie in a nameless file beside the target: formats want counts
- * first, or arrays one after another. So the disk needs room for the mesh twice; memory is some
- * megabytes, whatever the mesh. */
+/* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that
+ * tml_mesh_save makes of the whole. Until the end, pieces lie in a nameless file beside the target:
+ * formats want counts first, or arrays one after another. So the disk needs room for the mesh
+ * twice; memory is some megabytes, whatever the mesh. */
 typedef struct tml_mesh_stream tml_mesh_stream;
 typedef struct tml_mesh_stream_desc {
     bool normals, values; /* each piece has them */
@@ -348,35 +367,37 @@ typedef struct tml_mesh_stream_desc {
     double origin[3];
     const char *value_name; /* as in tml_mesh; copied, like comment */
     const char *comment;
-    /* Optional, not of soups: may change the mesh before it is written, and make it less, as tml_mesh_clean
-     * does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are mapped files. */
+    /* Optional, not of soups: may change the mesh before it is written, and make it less, as
+     * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
+     * mapped files. */
     tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
     void *user;
-    /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part, and
-     * all of them finish together, to the file that one process would write of all shares. Triangles may name
-     * vertices of the next rank. Pieces of soups have indices, which become corners at the end. PLY, STL and
-     * VTP are written by all ranks at once; for OBJ and GLB, and for edit, all pieces first come to rank
-     * 0, whose disk needs room for them. */
+    /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,
+     * and all of them finish together, to the file that one process would write of all shares.
+     * Triangles may name vertices of the next rank. Pieces of soups have indices, which become
+     * corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
+     * for edit, all pieces first come to rank 0, whose disk needs room for them. */
     const tml_team *team;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                                        const tml_mesh_stream_desc *desc,
                                                        tml_mesh_stream **out);
-/* Appends to a part (0, 1 ...; any order): in the file, parts follow one another. Of piece, the arrays and
- * counts are used. Indices are numbers within the part, and may be those of later pieces. */
+/* Appends to a part (0, 1 ...; any order): in the file, parts follow one another. Of piece, the
+ * arrays and counts are used. Indices are numbers within the part, and may be those of later
+ * pieces. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part,
                                                       const tml_mesh *piece);
 /* Writes the file where status is OK, else leaves what was there; frees the stream in either case.
- * Returns the first failure, status included; of a team, only ranks whose status is OK take part, and
- * rank 0 replaces the file after all have succeeded. Errors: as tml_mesh_save. */
+ * Returns the first failure, status included; of a team, only ranks whose status is OK take part,
+ * and rank 0 replaces the file after all have succeeded. Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
                                                          tml_status status);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* A picture in host memory: rows from the top, pixels from the left, colours interleaved, no gaps, in
- * the machine's byte order. What tml_image (trommel/image.h) describes in a buffer. */
+/* A picture in host memory: rows from the top, pixels from the left, colours interleaved, no gaps,
+ * in the machine's byte order. What tml_image (trommel/image.h) describes in a buffer. */
 typedef struct tml_picture {
     void *data;
     size_t size;            /* bytes in data */
@@ -384,8 +405,9 @@ typedef struct tml_picture {
     uint32_t width, height; /* at least 1 */
     uint32_t channels;      /* 1: grey, 2: grey and alpha, 3: red, green, blue, 4: and alpha */
     bool srgb; /* u8 and u16: coded as sRGB; false: linear, the largest integer being 1 */
-    /* Where the pixels lie in the picture as it is meant to be shown, which is full_width x full_height:
-     * an OpenEXR file's data window in its display window. Elsewhere 0, 0 and the picture's own size. */
+    /* Where the pixels lie in the picture as it is meant to be shown, which is full_width x
+     * full_height: an OpenEXR file's data window in its display window. Elsewhere 0, 0 and the
+     * picture's own size. */
     int32_t x, y;
     uint32_t full_width, full_height;
     char format[16];  /* "Radiance", "PFM", "PNG", "JPEG", "OpenEXR" */
@@ -393,26 +415,28 @@ typedef struct tml_picture {
 } tml_picture;
 
 /* Reads, by content:
- *   Radiance  .hdr .pic: RGBE flat and in both run-length forms, all eight orientations; f32, 3 channels.
- *             A mantissa m and exponent e are m * 2^(e - 136), divided by the header's EXPOSUREs and
- *             COLORCORRs, so that values are radiances again. XYZE: UNSUPPORTED
- *   PFM       colour and grey, both byte orders; f32. The scale's size is told in comment, not applied
+ *   Radiance  .hdr .pic: RGBE flat and in both run-length forms, all eight orientations; f32, 3
+ *             channels. A mantissa m and exponent e are m * 2^(e - 136), divided by the header's
+ *             EXPOSUREs and COLORCORRs, so that values are radiances again. XYZE: UNSUPPORTED
+ *   PFM       colour and grey, both byte orders; f32. The scale's size is told in comment, not
+ *             applied
  *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says that its gamma is 1
  *   JPEG      u8, grey or colour, turned upright as its Exif orientation says. CMYK: UNSUPPORTED
- *   OpenEXR   one part of scan lines, with channels R, G, B and perhaps A, or Y and perhaps A, or a single
- *             one of any name: f16 if all are half, else f32. Other channels are left out and
- *             named in comment. Compression none, RLE, ZIPS, ZIP, PIZ, PXR24. Tiles, several parts,
- *             deep pixels, subsampled channels, B44 and DWA: UNSUPPORTED, with how to convert.
+ *   OpenEXR   one part of scan lines, with channels R, G, B and perhaps A, or Y and perhaps A,
+ *             or a single one of any name: f16 if all are half, else f32. Other channels are
+ *             left out and named in comment. Compression none, RLE, ZIPS, ZIP, PIZ, PXR24.
+ *             Tiles, several parts, deep pixels, subsampled channels, B44 and DWA: UNSUPPORTED,
+ *             with how to convert.
  * JPEG and OpenEXR are there where the build found their libraries (TML_JPEG, TML_EXR).
- * memory_limit refuses pictures of more bytes than that; 0: no limit beyond malloc. The libraries for PNG,
- * JPEG and OpenEXR take their own working memory from malloc. Release with tml_picture_free.
- * Errors: FILE_ACCESS, FILE_FORMAT (also where a file ends early: no part of a picture is returned),
- * UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+ * memory_limit refuses pictures of more bytes than that; 0: no limit beyond malloc. The
+ * libraries for PNG, JPEG and OpenEXR take their own working memory from malloc. Release with
+ * tml_picture_free. Errors: FILE_ACCESS, FILE_FORMAT (also where a file ends early: no part of a
+ * picture is returned), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_picture_load(tml_context *tml, const char *path,
                                                    uint64_t memory_limit, tml_picture *out);
 TML_API void tml_picture_free(tml_context *tml, tml_picture *picture);
-/* The name of the picture format that a file begins as, "PNG", or NULL for others and for files that cannot
- * be read. */
+/* The name of the picture format that a file begins as, "PNG", or NULL for others and for files
+ * that cannot be read. */
 TML_API const char *tml_picture_format(tml_context *tml, const char *path);
 
 /* Writes PNG (u8 and u16), PFM (f16 and f32 of 1 or 3 channels), or Radiance .hdr (the same; grey

@@ -103,20 +103,19 @@ typedef struct tml_reduce_result {
 
 /* Folds a stream of scalars to one value.
  * in      any scalar type
- * out     one element.
- *         SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs sign-extended); SUM of
- *         floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type; ARGMIN, ARGMAX: u64 or u32.
- *         Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf for floats), MAX the smallest,
- *         ARGMIN and ARGMAX the largest unsigned value.
- * also    more folds of the same elements, each with an out of its own: the result that a call for it
- *         alone gives, bit for bit. The CPU reads the stream once for all of them; GPU engines read it in
- *         strips that stay in the device's cache from one fold to the next.
- * NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX: ignored, unless all are NaN (then MIN
- *         and MAX are NaN, ARG the largest unsigned value).
- * error   Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks: the
- *         result is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines: f64 as
- *         here; f16, f32 and means of integers in single precision in a fixed tree, within
- *         (log2 n + 8) * 2^-24 * sum|x|. */
+ * out     one element. SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs
+ *         sign-extended); SUM of floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type;
+ *         ARGMIN, ARGMAX: u64 or u32. Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf
+ *         for floats), MAX the smallest, ARGMIN and ARGMAX the largest unsigned value.
+ * also    more folds of the same elements, each with an out of its own: the result that a call
+ *         for it alone gives, bit for bit. The CPU reads the stream once for all of them; GPU
+ *         engines read it in strips that stay in the device's cache from one fold to the next.
+ * NaN     SUM and MEAN: propagates. MIN, MAX, ARGMIN, ARGMAX: ignored, unless all are NaN (then
+ *         MIN and MAX are NaN, ARG the largest unsigned value).
+ * error   Float sums are accumulated in double on the CPU in a fixed order of lanes and blocks:
+ *         the result is within n * 2^-53 * sum|x|, plus one rounding to out's type. GPU engines:
+ *         f64 as here; f16, f32 and means of integers in single precision in a fixed tree,
+ *         within (log2 n + 8) * 2^-24 * sum|x|. */
 typedef struct tml_reduce_desc {
     tml_fold fold;
     tml_buffer in;
@@ -133,17 +132,17 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
 enum { TML_MAX_BINS = 65536 };
 
 /* out[b] = how many elements are in bin b.
- * kernel  optional: the bin of an element (result uint); its array parameters take in[] in order.
- *         Without it in[0] holds bins: u8, u16 or u32. Of a kernel that takes no elements length.count
- *         says how many there are.
- * bins    1 to TML_MAX_BINS; 0: as many as out has elements. An element whose bin is not below bins
- *         is counted nowhere.
- * out     bins elements of u32, which the call sets and does not add to. The length's bound must be
- *         below 2^32, so that no count can overflow; longer streams are counted in parts.
- * The counts are exact on every engine. Time: on the CPU and on Vulkan each element is read once, and
- * up to 4096 bins are counted in fast memory; OpenGL ES, where a shader cannot store at a place of its
- * choice, reads each element once for every 16 bins.
- * After: Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
+ * kernel  optional: the bin of an element (result uint); its array parameters take in[] in
+ *         order. Without it in[0] holds bins: u8, u16 or u32. Of a kernel that takes no elements
+ *         length.count says how many there are.
+ * bins    1 to TML_MAX_BINS; 0: as many as out has elements. An element whose bin is not below
+ *         bins is counted nowhere.
+ * out     bins elements of u32, which the call sets and does not add to. The length's bound must
+ *         be below 2^32, so that no count can overflow; longer streams are counted in parts.
+ * The counts are exact on every engine. Time: on the CPU and on Vulkan each element is read
+ * once, and up to 4096 bins are counted in fast memory; OpenGL ES, where a shader cannot store
+ * at a place of its choice, reads each element once for every 16 bins. After: Podlozhnyuk:
+ * Histogram Calculation in CUDA. 2007. */
 typedef struct tml_histogram_desc {
     const tml_kernel *kernel;
     tml_params params;
@@ -277,12 +276,12 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
 
 /* Folds each segment. offsets: segment_count + 1 values (u32 or u64, not decreasing, the last at
  * most in's count); segment s is [offsets[s], offsets[s + 1]). out: segment_count elements of the
- * types that tml_reduce gives; empty segments as its empty stream. A segment that ends past in's count
- * is empty. Where offsets decrease, what out's segment_count elements hold is unspecified; the call's
- * work is bounded as ever, and nothing outside of its buffers is read or written. ARG results are
- * positions in the whole stream. Work is balanced over elements: one giant segment among millions of
- * empty ones is shared out. A float result depends on the segment's elements alone: it is the one
- * that tml_reduce gives for them as a stream of their own. */
+ * types that tml_reduce gives; empty segments as its empty stream. A segment that ends past in's
+ * count is empty. Where offsets decrease, what out's segment_count elements hold is unspecified;
+ * the call's work is bounded as ever, and nothing outside of its buffers is read or written. ARG
+ * results are positions in the whole stream. Work is balanced over elements: one giant segment
+ * among millions of empty ones is shared out. A float result depends on the segment's elements
+ * alone: it is the one that tml_reduce gives for them as a stream of their own. */
 typedef struct tml_reduce_segments_desc {
     tml_fold fold;
     tml_buffer in;

@@ -1,5 +1,5 @@
-/* For tests of what stands on the library's seams, of which some need streams and textures larger than are at
- * hand. Programs have no use for it; it may change with any version. */
+/* For tests of what stands on the library's seams, of which some need streams and textures larger
+ * than are at hand. Programs have no use for it; it may change with any version. */
 #ifndef TROMMEL_TESTING_H
 #define TROMMEL_TESTING_H
 
@@ -13,16 +13,16 @@ extern "C" {
 typedef struct tml_testing {
     /* Vulkan: stages all copies, also where device memory is the host's own and could be mapped. */
     bool vulkan_staging;
-    /* Vulkan: elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams run in
-     * passes. 0: 2^30. */
+    /* Vulkan: elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams
+     * run in passes. 0: 2^30. */
     uint64_t vulkan_pass_items;
-    /* OpenGL ES: texels in a row of the library's textures, as a power of two, from 4 on; 0: the device's
-     * largest, at most 2^14. */
+    /* OpenGL ES: texels in a row of the library's textures, as a power of two, from 4 on; 0: the
+     * device's largest, at most 2^14. */
     uint32_t gl_row_log2;
 } tml_testing;
 
-/* tml_open with these; testing is copied. Errors: as tml_open; INVALID_ARGUMENT for numbers that testing does
- * not allow. */
+/* tml_open with these; testing is copied. Errors: as tml_open; INVALID_ARGUMENT for numbers that
+ * testing does not allow. */
 TML_API TML_MUST_CHECK tml_status tml_open_testing(const tml_open_desc *desc,
                                                    const tml_testing *testing, tml_context **out);
 
