@@ -295,7 +295,7 @@ static void refuse(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_F32, 8, NULL);
     tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
     CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STR(tml_last_error(tml), "tml_map: in[1] is f16x3, needs what parameter 1 of "
+    CHECK_STR(tml_last_error(tml), "tml_map: desc.in[1] is f16x3, needs what parameter 1 of "
                                    "edge_square takes: elements of a multiple of 4 bytes");
     /* In place is for elements alone. */
     tml_buffer numbers = buffer_of(tml, TML_U32, 8, NULL);
@@ -333,7 +333,7 @@ TEST(words_at_odd_addresses_are_refused)
                          .out = buffer_of(tml, TML_F32, 8, NULL)};
     CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml),
-              "tml_map: in[1] begins at an address that is no multiple of 4, needs one for "
+              "tml_map: desc.in[1] begins at an address that is no multiple of 4, needs one for "
               "parameter 1 of edge_square, which takes words");
     tml_close(tml);
 }
