@@ -5,8 +5,12 @@
 
 #include <stdio.h>
 
+#include "core/scalars.h"
 #include "gl_shaders.h"
 #include "gpu/fold_kinds.h"
+
+/* gpu/fold.glsl is told kind and size. */
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
 enum {
     BLOCK_BYTES_LOG2 = 8, /* as in gl_fold.glsl */

@@ -4,8 +4,6 @@
 
 #include <trommel/stream.h>
 
-#include "core/scalars.h"
-
 #include "kernels/kernel.h"
 
 #include "gpu/stream.k.h"
@@ -55,8 +53,6 @@ static inline uint32_t fold_to_of(uint32_t kind, tml_type out_type)
     }
 }
 
-/* gpu/fold.glsl is told kind and size. */
-TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 static inline fold_constants fold_constants_of(tml_fold fold, tml_type in_type, tml_type out_type)
 {
     bool is_float = tml_type_is_float(in_type);

@@ -7,7 +7,7 @@
 
 #include "kernels/kernel.h"
 
-#include "gpu/types.k.h"
+#include "kernels/types.k.h"
 
 #include "kernels/kernel_end.h"
 
@@ -16,9 +16,9 @@
     _Static_assert(TYPE_##name == TML_##name && 1 << TYPE_SIZE_LOG2(TML_##name) == (size) &&       \
                        TYPE_IS_SIGNED(TML_##name) == (SCALAR_KIND_##name == SCALAR_SIGNED) &&      \
                        TYPE_IS_FLOAT(TML_##name) == (SCALAR_KIND_##name == SCALAR_FLOAT),          \
-                   "gpu/types.k.h has something else for the type " #name);
+                   "kernels/types.k.h has something else for the type " #name);
 TML_SCALAR_LIST(TYPE_IS_ALIKE)
-_Static_assert(TML_SCALAR_END <= 16, "gpu/types.k.h has room for two bits of 15 types");
+_Static_assert(TML_SCALAR_END <= 16, "kernels/types.k.h has room for two bits of 15 types");
 
 /* Keys of the zeros and of the infinity, of a float type of bits bits whose infinity is inf. */
 static uint64_t float_key(uint64_t bits, unsigned width)

@@ -3,7 +3,11 @@
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
+#include "core/scalars.h"
 #include "gpu/fold_kinds.h"
+
+/* gpu/fold.glsl is told kind and size. */
+TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out)

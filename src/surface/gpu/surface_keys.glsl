@@ -1,7 +1,7 @@
 /* Samples of every scalar type as numbers that compare, for the shaders of both GPU engines. A sample's
  * bits are its raw: a pair of words, of which types of up to 32 bits have the first. */
 
-#include "gpu/types.k.h"
+#include "kernels/types.k.h"
 
 uint type_size_log2(uint type)
 {
