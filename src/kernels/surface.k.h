@@ -98,6 +98,21 @@ FUNCTION(vec3) surface_mix3(vec3 a, vec3 b, float t)
     return add3(a, scale3(sub3(b, a), t));
 }
 
+/* An attribute between its values at an edge's ends, of which the second is exact. */
+FUNCTION(float) surface_mix(float a, float b, float t)
+{
+    return t == 1.0f ? b : a + t * (b - a);
+}
+
+/* The normal of a cap, outward along an axis, on its low side (-1) or high side (1). rows: what the rows
+ * of surface_normal have of that axis. */
+FUNCTION(vec3) surface_cap_normal(vec3 rows, float side)
+{
+    vec3 n = scale3(rows, -side);
+    float size = length3(n);
+    return VEC3(n.x / size, n.y / size, n.z / size);
+}
+
 /* Unit normal to the low side from the gradient in index space. row_x, row_y, row_z: rows of the
  * inverse transpose of direction * spacing, already negated (or not, for flipped surfaces). */
 FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)

@@ -7,6 +7,11 @@
 
 #include "surface/cpu/cpu_surface_internal.h"
 
+#include "kernels/kernel.h"
+#include "kernels/surface.k.h"
+/* The vocabulary's short names are not used below. */
+#include "kernels/kernel_end.h"
+
 /* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory
  * longer. */
 enum { ROWS_AHEAD = 4 };
@@ -140,15 +145,11 @@ static void emit_normals(const surface_job *job, const vertex_batch *batch, floa
         int side = cap_side(space, batch, batch->ends.x[i]);
         if (!side)
             continue;
-        /* Outward along the axis, through the same rows as a gradient: away from the low side's. */
-        float *n = out + 3 * i;
-        float length = 0;
-        for (int c = 0; c < 3; c++) {
-            n[c] = (float)-side * plan->normal_rows[c][batch->axis];
-            length += n[c] * n[c];
-        }
-        for (int c = 0; c < 3; c++)
-            n[c] /= sqrtf(length);
+        const float(*rows)[3] = plan->normal_rows;
+        tml_vec3 n = surface_cap_normal(
+            tml_make3(rows[0][batch->axis], rows[1][batch->axis], rows[2][batch->axis]),
+            (float)side);
+        memcpy(out + 3 * i, &n, sizeof n);
     }
 }
 
@@ -172,7 +173,7 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
         float b =
             surface_sample(attribute->type, row[1], box_index(space, 0, x + (batch->axis == 0)));
         float t = (float)batch_t(job->plan, batch, i);
-        out[i] = t == 1.0f ? b : a + t * (b - a);
+        out[i] = surface_mix(a, b, t);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Normals of surface vertices: gradients at the two samples of an edge, interpolated. The body is
- * written once and compiled for each sample type by constant propagation. */
+ * written once (kernels/surface_gradient.k.h) and compiled for each sample type by constant
+ * propagation. */
 #include "surface/cpu/cpu_surface_internal.h"
 
 #include "kernels/kernel.h"
@@ -42,76 +43,41 @@ ALWAYS_INLINE float at(tml_type type, const gradient_source *source, uint64_t x,
     return load(type, row, x);
 }
 
-/* Of a position on an axis: the neighbours that exist, as offsets, and how far they are apart. */
-typedef struct neighbours {
-    int low, high;
-    uint32_t steps;
-} neighbours;
-ALWAYS_INLINE neighbours neighbours_of(uint64_t i, uint64_t count, bool forward)
+#undef FUNCTION
+#define FUNCTION(T) ALWAYS_INLINE T
+#define GRADIENT_PARAMS                                                                            \
+    tml_type type, tml_normals kind, const gradient_source *source, const uint64_t columns[3],     \
+        int dy, int dz
+#define GRADIENT_ARGS        type, kind, source, columns, dy, dz
+#define GRADIENT_SAMPLE(d)   sample_at(GRADIENT_ARGS, d)
+#define GRADIENT_FORWARD     (kind == TML_NORMALS_FORWARD)
+#define GRADIENT_SOBEL       (kind == TML_NORMALS_SOBEL)
+#define GRADIENT_UNROLL_TAPS _Pragma("GCC unroll 9")
+#ifdef __wasm__ /* small rather than fast */
+#    define GRADIENT_UNROLL_SIDES
+#else
+#    define GRADIENT_UNROLL_SIDES _Pragma("GCC unroll 3")
+#endif
+/* Which compilers know to be false of integers. */
+#define GRADIENT_IS_NAN(s) ((s) != (s))
+
+/* columns: the sample's own and those beside it; (dy, dz): its row of the task's. */
+ALWAYS_INLINE float sample_at(GRADIENT_PARAMS, ivec3 d)
 {
-    bool has_low = i > 0, has_high = i + 1 < count;
-    if (forward) /* backward at the last sample */
-        return (neighbours){has_high || !has_low ? 0 : -1, has_high ? 1 : 0, has_low || has_high};
-    return (neighbours){has_low ? -1 : 0, has_high ? 1 : 0, (uint32_t)has_low + (uint32_t)has_high};
+    (void)kind;
+    return at(type, source, columns[1 + d.x], dy + d.y, dz + d.z);
 }
 
-/* The 3x3 of a plane across an axis, smoothed; the plane lies at offset d from (x, dy, dz). A
- * missing sample counts as the plane's centre; a missing centre makes the plane missing. */
-ALWAYS_INLINE float plane9(tml_type type, const gradient_source *source, int axis, int d,
-                           const uint64_t columns[3], int dy, int dz)
-{
-    int ax = axis == 0, ay = axis == 1, az = axis == 2;
-    float centre = at(type, source, columns[1 + ax * d], dy + ay * d, dz + az * d);
-    float corners = 0.0f, edges = 0.0f;
-    for (int v = -1; v <= 1; v++)
-        for (int u = -1; u <= 1; u++) {
-            if (!u && !v)
-                continue;
-            int dx = axis == 0 ? d : u;
-            int ey = axis == 1 ? d : axis == 0 ? u : v;
-            int ez = axis == 2 ? d : v;
-            float s = at(type, source, columns[1 + dx], dy + ey, dz + ez);
-            s = s == s ? s : centre;
-            if (u && v)
-                corners += s;
-            else
-                edges += s;
-        }
-    return surface_smooth9(corners, edges, centre);
-}
+#include "kernels/surface_gradient.k.h"
 
-/* What is differenced along an axis: the sample at offset d, or the smoothed plane there. */
-ALWAYS_INLINE float tap(tml_type type, tml_normals kind, const gradient_source *source, int axis,
-                        int d, const uint64_t columns[3], int dy, int dz)
+/* Gradient at sample (x, y, z), which is row (dy, dz) of the task. */
+ALWAYS_INLINE vec3 gradient(tml_type type, tml_normals kind, const gradient_source *source,
+                            uint64_t x, uint64_t y, uint64_t z, int dy, int dz)
 {
-    if (kind == TML_NORMALS_SOBEL)
-        return plane9(type, source, axis, d, columns, dy, dz);
-    return at(type, source, columns[axis == 0 ? 1 + d : 1], axis == 1 ? dy + d : dy,
-              axis == 2 ? dz + d : dz);
-}
-
-/* Gradient at sample (x, y, z), which is row (dy, dz) of the task; one-sided where a neighbour is
- * missing. */
-ALWAYS_INLINE tml_vec3 gradient(tml_type type, tml_normals kind, const gradient_source *source,
-                                uint64_t x, uint64_t y, uint64_t z, int dy, int dz)
-{
-    const uint64_t position[3] = {x, y, z};
-    const uint64_t columns[3] = {x > 0 ? x - 1 : x, x, x + 1 < source->dims[0] ? x + 1 : x};
-    float g[3];
-    for (int axis = 0; axis < 3; axis++) {
-        neighbours n =
-            neighbours_of(position[axis], source->dims[axis], kind == TML_NORMALS_FORWARD);
-        float low = tap(type, kind, source, axis, n.low, columns, dy, dz);
-        float high = tap(type, kind, source, axis, n.high, columns, dy, dz);
-        if (low != low || high != high) {
-            float here = tap(type, kind, source, axis, 0, columns, dy, dz);
-            n.steps -= (uint32_t)(low != low) + (uint32_t)(high != high);
-            low = low == low ? low : here;
-            high = high == high ? high : here;
-        }
-        g[axis] = surface_difference(low, high, n.steps);
-    }
-    return VEC3(g[0], g[1], g[2]);
+    const uint64_t *dims = source->dims;
+    const uint64_t columns[3] = {x > 0 ? x - 1 : x, x, x + 1 < dims[0] ? x + 1 : x};
+    return surface_gradient(GRADIENT_ARGS, IVEC3(I(x), I(y), I(z)),
+                            IVEC3(I(dims[0]), I(dims[1]), I(dims[2])));
 }
 
 ALWAYS_INLINE void normals(tml_type type, tml_normals kind, const surface_plan *plan,

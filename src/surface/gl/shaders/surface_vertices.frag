@@ -71,10 +71,8 @@ void main()
     position += index.y * step_y;
     position += index.x * step_x;
     float value = 0.0;
-    if (has(SURFACE_ATTRIBUTE)) {
-        float a = attribute_at(low), b = attribute_at(high);
-        value = t == 1.0 ? b : a + t * (b - a);
-    }
+    if (has(SURFACE_ATTRIBUTE))
+        value = surface_mix(attribute_at(low), attribute_at(high), t);
     place_and_value = floatBitsToUint(vec4(position, value));
 #ifdef NORMALS
     vec3 n;

@@ -106,10 +106,8 @@ vertex make_vertex(uvec3 at, uint axis)
         else
             v.normal = vertex_normal(low, high, t, iso_words);
     }
-    if (has(SURFACE_ATTRIBUTE)) {
-        float a = attribute_at(low), b = attribute_at(high);
-        v.value = t == 1.0 ? b : a + t * (b - a);
-    }
+    if (has(SURFACE_ATTRIBUTE))
+        v.value = surface_mix(attribute_at(low), attribute_at(high), t);
 #endif
     return v;
 }

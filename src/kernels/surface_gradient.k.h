@@ -1,0 +1,81 @@
+/* Gradients at samples. Neighbours are those of the whole volume; past its border the border's samples
+ * stand. What is NaN counts as not there. For shaders and C that have before this
+ *   GRADIENT_PARAMS, GRADIENT_ARGS    what samples are read from, as parameters and as arguments
+ *   GRADIENT_SAMPLE(d)                the sample d (an ivec3) away from the one at hand, as a float
+ *   GRADIENT_IS_NAN(s)                of a sample or a sum of them
+ *   GRADIENT_FORWARD, GRADIENT_SOBEL  bool, which normals; neither: central ones
+ *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: nothing, or what writes them out in C.
+ *                                     Drivers take all of a shader into one function as it is. */
+#ifdef GRADIENT_SAMPLE
+
+/* d steps along an axis, u and v across it. */
+FUNCTION(ivec3) surface_steps(int axis, int d, int u, int v)
+{
+    return IVEC3(axis == 0 ? d : u, axis == 1 ? d : axis == 0 ? u : v, axis == 2 ? d : v);
+}
+
+/* What is differenced along an axis: the sample d steps along it or, for Sobel, the 3x3 of the plane
+ * across the axis there, smoothed. In that a missing sample counts as the plane's centre; a missing
+ * centre makes the plane missing. */
+FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
+{
+    float centre = 0.0f, corners = 0.0f, edges = 0.0f;
+    int count = GRADIENT_SOBEL ? 9 : 1;
+    GRADIENT_UNROLL_TAPS
+    for (int i = 0; i < count; i++) {
+        int place = i == 0 ? 4 : i <= 4 ? i - 1 : i; /* the centre first */
+        int u = place % 3 - 1, v = place / 3 - 1;
+        float s = GRADIENT_SAMPLE(surface_steps(axis, d, u, v));
+        if (i == 0)
+            centre = s;
+        s = GRADIENT_IS_NAN(s) ? centre : s;
+        if (u != 0 && v != 0)
+            corners += s;
+        else if (i != 0)
+            edges += s;
+    }
+    return GRADIENT_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
+}
+
+/* Along one axis of count samples, at number i. */
+FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
+{
+    bool has_high = i + 1 < count;
+    bool has_low = i > 0 && !(GRADIENT_FORWARD && has_high); /* backward at the last sample */
+    uint steps = U(has_low) + U(has_high);
+    float low = 0.0f, high = 0.0f;
+    GRADIENT_UNROLL_SIDES
+    for (int side = 0; side < 3; side++) {
+        if (side == 2 && !GRADIENT_IS_NAN(low) && !GRADIENT_IS_NAN(high))
+            break;
+        int d = side == 0 && has_low ? -1 : side == 1 && has_high ? 1 : 0;
+        float s = surface_tap(GRADIENT_ARGS, axis, d);
+        if (side == 0) {
+            low = s;
+        } else if (side == 1) {
+            high = s;
+        } else { /* one-sided where a neighbour is missing */
+            steps -= U(GRADIENT_IS_NAN(low)) + U(GRADIENT_IS_NAN(high));
+            low = GRADIENT_IS_NAN(low) ? s : low;
+            high = GRADIENT_IS_NAN(high) ? s : high;
+        }
+    }
+    return surface_difference(low, high, steps);
+}
+
+/* At the sample at hand, which is number at of dims. */
+FUNCTION(vec3) surface_gradient(GRADIENT_PARAMS, ivec3 at, ivec3 dims)
+{
+    float x = 0.0f, y = 0.0f, z = 0.0f;
+    for (int axis = 0; axis < 3; axis++) {
+        int i = axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+        int count = axis == 0 ? dims.x : axis == 1 ? dims.y : dims.z;
+        float slope = surface_slope(GRADIENT_ARGS, axis, i, count);
+        x = axis == 0 ? slope : x;
+        y = axis == 1 ? slope : y;
+        z = axis == 2 ? slope : z;
+    }
+    return VEC3(x, y, z);
+}
+
+#endif
