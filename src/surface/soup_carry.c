@@ -31,8 +31,8 @@ static void piece_arrays(const tml_surface_piece *piece, const float *out[SOUP_A
 }
 
 /* Copies the corners of triangles to out, from the piece or from what waits. */
-static void gather(const soup_carry *carry, const tml_surface_piece *piece,
-                   const uint64_t *triangles, uint64_t count, uint64_t place)
+static void gather_corners(const soup_carry *carry, const tml_surface_piece *piece,
+                           const uint64_t *triangles, uint64_t count, uint64_t place)
 {
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
@@ -109,8 +109,8 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
             status = array_grow(tml, &carry->soup[a], 3 * count * components[a] * sizeof(float));
     if (status != TML_OK)
         return status;
-    gather(carry, piece, carry->triangles, waited, 0);
-    gather(carry, piece, piece->indices, complete, waited);
+    gather_corners(carry, piece, carry->triangles, waited, 0);
+    gather_corners(carry, piece, piece->indices, complete, waited);
     *out = *piece;
     out->vertex_first = 3 * carry->done;
     out->vertex_count = 3 * count;

@@ -76,7 +76,7 @@ static void count_slice(void *argument, uint32_t z)
             *to++ = triangles_at(job, (const uint64_t[3]){x, y, z});
 }
 
-static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
+static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
 {
     const uint64_t *dims = desc->grid.dims;
     uint64_t count;
@@ -119,5 +119,5 @@ static tml_status count_cells(tml_context *tml, const tml_surface_desc *desc, ui
 tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc, uint8_t *cells)
 {
     tml_status status = TML_ENTER(tml, desc, cells);
-    return status ? status : tml_leave(tml, count_cells(tml, desc, cells));
+    return status ? status : tml_leave(tml, count_all_cells(tml, desc, cells));
 }

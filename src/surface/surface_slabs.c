@@ -215,7 +215,7 @@ static tml_status check_before(const stream *s)
     return TML_OK;
 }
 
-static tml_status resolve(stream *s)
+static tml_status resolve_slabs(stream *s)
 {
     const tml_surface_desc *surface = s->desc->surface;
     tml_grid grid = {0};
@@ -273,7 +273,7 @@ static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32
 }
 
 /* Bytes that slabs of so many layers need: samples twice, scratch, and what marks missing samples. */
-static uint64_t size_with(stream *s, uint64_t layers)
+static uint64_t memory_with(stream *s, uint64_t layers)
 {
     const tml_engine_op *op = surface_engine(s->tml)->op;
     uint64_t held = surface_held_most(layers, s->plan.dims[2]), size = 0;
@@ -305,7 +305,7 @@ static void choose_layers(stream *s)
     uint64_t fits = 1, too_many = TML_MIN_OF(all, most) + 1;
     while (fits + 1 < too_many) {
         uint64_t middle = fits + (too_many - fits) / 2;
-        if (size_with(s, middle) <= memory / 2)
+        if (memory_with(s, middle) <= memory / 2)
             fits = middle;
         else
             too_many = middle;
@@ -591,7 +591,7 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
 /* ---- the work -------------------------------------------------------------------------------- */
 
 /* Places of the parts' counts in the slab's arrays, and their numbers. */
-static tml_status place_parts(stream *s, uint64_t *vertices, uint64_t *triangles)
+static tml_status place_pieces(stream *s, uint64_t *vertices, uint64_t *triangles)
 {
     *vertices = *triangles = 0;
     for (uint32_t p = 0; p < s->plan.part_count; p++) {
@@ -637,7 +637,7 @@ static tml_status run_slab(stream *s, const slab *at)
     tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, from, middle);
     s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, tml_reserved(s->tml));
     if (status == TML_OK)
-        status = place_parts(s, &vertices, &triangles);
+        status = place_pieces(s, &vertices, &triangles);
     if (status != TML_OK)
         return status;
     bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
@@ -667,7 +667,7 @@ static tml_status run_slab(stream *s, const slab *at)
     return status;
 }
 
-static tml_status run_slabs(stream *s)
+static tml_status stream_slabs(stream *s)
 {
     loading next;
     slab at = slab_at(s, s->own_first, s->layers, 0), none = {0};
@@ -747,8 +747,8 @@ static void finish_parts(stream *s)
     }
 }
 
-static tml_status extract_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
-                                tml_surface_result *out)
+static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
+                                   tml_surface_result *out)
 {
     if (!desc->surface)
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -764,7 +764,7 @@ static tml_status extract_slabs(tml_context *tml, const tml_surface_slabs_desc *
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,
                          .result = out}};
-    tml_status status = resolve(&s);
+    tml_status status = resolve_slabs(&s);
     bool is_flat = false; /* no cells: no surface */
     for (int a = 0; a < 3 && status == TML_OK && !s.plan.caps; a++)
         is_flat = is_flat || s.region.count[a] < 2;
@@ -774,7 +774,7 @@ static tml_status extract_slabs(tml_context *tml, const tml_surface_slabs_desc *
         choose_layers(&s);
         status = places_make(&s);
         if (status == TML_OK)
-            status = run_slabs(&s);
+            status = stream_slabs(&s);
         if (kept)
             (void)!surface_run_stage(tml, &s.plan, SURFACE_END, 1.0, 1.0);
         places_free(&s);
@@ -800,5 +800,5 @@ tml_status tml_surface_slabs(tml_context *tml, const tml_surface_slabs_desc *des
     if (out)
         *out = (tml_surface_result){0};
     tml_status status = TML_ENTER(tml, desc, out);
-    return status ? status : tml_leave(tml, extract_slabs(tml, desc, out));
+    return status ? status : tml_leave(tml, surface_in_slabs(tml, desc, out));
 }

@@ -100,7 +100,8 @@ static tml_status find_bricks(field_job *job)
 }
 
 /* Adds the window's points to slices [z_first, z_first + z_count). */
-static tml_status gather(const field_job *job, uint64_t z_first, uint64_t z_count, uint64_t window)
+static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t z_count,
+                                uint64_t window)
 {
     tml_context *tml = job->tml;
     const field_plan *plan = job->plan;
@@ -142,7 +143,7 @@ static tml_status gather(const field_job *job, uint64_t z_first, uint64_t z_coun
 }
 
 /* The slices' samples from quads to words. */
-static tml_status place(const field_job *job, uint64_t z_first, uint64_t z_count)
+static tml_status place_samples(const field_job *job, uint64_t z_first, uint64_t z_count)
 {
     const uint64_t *dims = job->plan->dims;
     const gl_texture *const *rows = job->rows[(job->window_count - 1) & 1];
@@ -195,9 +196,9 @@ tml_status gl_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
     for (uint64_t z = 0; z < z_count && status == TML_OK; z += slices) {
         uint64_t count = TML_MIN_OF(slices, z_count - z);
         for (uint64_t window = 0; window < job.window_count && status == TML_OK; window++)
-            status = gather(&job, z, count, window);
+            status = gather_window(&job, z, count, window);
         if (status == TML_OK)
-            status = place(&job, z, count);
+            status = place_samples(&job, z, count);
     }
     release(&job);
     return status;

@@ -69,8 +69,8 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
 }
 
 /* Slices [z_first, z_end) of layer_count layers of bricks, whose numbers fit the plan's list. */
-static tml_status evaluate(tml_context *tml, const field_plan *plan, uint64_t z_first,
-                           uint64_t z_end, uint64_t layer_count, vk_address out)
+static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint64_t z_first,
+                                  uint64_t z_end, uint64_t layer_count, vk_address out)
 {
     if (field_slab_is_empty(plan, z_first, z_end - z_first)) {
         uint32_t background;
@@ -114,8 +114,8 @@ tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
     for (uint64_t z = z_first; status == TML_OK && z < end;) {
         uint64_t first_layer = z / FIELD_BRICK;
         uint64_t next = TML_MIN_OF((first_layer + layers) * FIELD_BRICK, end);
-        status = evaluate(tml, plan, z, next, field_bricks_along(next) - first_layer,
-                          at + (z - z_first) * slice * sizeof(float));
+        status = evaluate_layers(tml, plan, z, next, field_bricks_along(next) - first_layer,
+                                 at + (z - z_first) * slice * sizeof(float));
         z = next;
     }
     return status;

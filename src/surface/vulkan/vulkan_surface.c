@@ -510,7 +510,7 @@ static bool next_slab(surface_job *job)
 }
 
 /* While the device works on a slab, the host copies the next. */
-static tml_status run_slabs(surface_job *job, const char *stage)
+static tml_status run_in_slabs(surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     slab_turn turn = {0};
@@ -543,7 +543,7 @@ static tml_status run_stage(surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
-    tml_status status = job->is_whole ? run_whole(job, stage) : run_slabs(job, stage);
+    tml_status status = job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage);
     if (status == TML_OK && plan->stage == SURFACE_COUNT)
         status = read_totals(job);
     if (status == TML_OK)

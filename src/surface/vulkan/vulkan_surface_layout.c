@@ -178,7 +178,7 @@ static size_t job_take(surface_job *job, vk_arena arena)
     return size;
 }
 
-static size_t size_with(tml_context *tml, const surface_plan *plan, uint64_t thickness)
+static size_t scratch_with(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
     surface_job job = job_of(tml, plan, thickness);
     return job_take(&job, (vk_arena){0, 0});
@@ -206,7 +206,7 @@ static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64
     uint64_t fits = 1, too_many = all.thickness + 1;
     while (fits + 1 < too_many) {
         uint64_t middle = fits + (too_many - fits) / 2;
-        if (size_with(tml, plan, middle) <= size && is_numbered(tml, plan, middle))
+        if (scratch_with(tml, plan, middle) <= size && is_numbered(tml, plan, middle))
             fits = middle;
         else
             too_many = middle;
@@ -229,7 +229,7 @@ size_t surface_scratch_size(tml_context *tml, const void *desc)
     const surface_plan *plan = desc;
     if (plan->stage == SURFACE_INDEX)
         return 0;
-    size_t whole = size_with(tml, plan, 0);
+    size_t whole = scratch_with(tml, plan, 0);
     uint64_t room = TML_MIN_OF(vk_scratch_room(tml), (uint64_t)plan->scratch_limit);
     if (is_whole(tml, plan, whole, room))
         return whole;
@@ -239,13 +239,13 @@ size_t surface_scratch_size(tml_context *tml, const void *desc)
         uint64_t slabs = (layers + thickness - 1) / thickness;
         thickness = (layers + slabs - 1) / slabs;
     }
-    return size_with(tml, plan, thickness);
+    return scratch_with(tml, plan, thickness);
 }
 
 tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *scratch,
                              size_t scratch_size, surface_job *out)
 {
-    size_t whole = size_with(tml, plan, 0);
+    size_t whole = scratch_with(tml, plan, 0);
     uint64_t thickness = 0;
     if (!is_whole(tml, plan, whole, scratch_size))
         thickness = thickness_for(tml, plan, scratch_size);
