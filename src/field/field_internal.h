@@ -83,7 +83,7 @@ field_slab_fn cpu_field_slabs, vk_field_slab, gl_field_slab;
 /* Bricks, or parts of one, along that many samples. */
 static inline uint64_t field_bricks_along(uint64_t samples)
 {
-    return (samples + FIELD_BRICK - 1) / FIELD_BRICK;
+    return TML_CEIL_DIV(samples, FIELD_BRICK);
 }
 
 /* The bins along an axis that samples [first, last] must look into. Inclusive. */

@@ -270,7 +270,7 @@ static tml_status plan_sort(tml_context *tml, plan_job *job)
 
     tml_status status = TML_OK;
     job->owners = TML_MIN_OF(tml_concurrency(tml), (uint32_t)MAX_OWNERS);
-    tml_parallel_for(tml, (uint32_t)((job->count + KEY_BLOCK - 1) / KEY_BLOCK), key_block, job);
+    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(job->count, KEY_BLOCK), key_block, job);
     tml_parallel_for(tml, job->owners, count_owned, job);
     for (uint64_t b = 0; b < plan->bin_count; b++)
         plan->starts[b + 2] += plan->starts[b + 1];

@@ -184,8 +184,8 @@ static double tree_spacing(tml_context *tml, kd_tree *tree)
 {
     for (tree->level = 0; tree->level < tree->depth; tree->level++)
         tml_parallel_for(tml, (uint32_t)1 << tree->level, build_node, tree);
-    tml_parallel_for(tml, (uint32_t)((tree->sample_count + SAMPLES_A_TASK - 1) / SAMPLES_A_TASK),
-                     sample_task, tree);
+    tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(tree->sample_count, SAMPLES_A_TASK), sample_task,
+                     tree);
     uint64_t found = 0;
     for (uint64_t s = 0; s < tree->sample_count; s++)
         if (tree->samples[s] > 0.0)

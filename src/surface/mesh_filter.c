@@ -98,7 +98,7 @@ static tml_status merge_corners(const filter *f)
 
 static tml_status drop_degenerate_triangles(const filter *f)
 {
-    uint64_t blocks = (f->mesh->triangle_count + BLOCK - 1) / BLOCK;
+    uint64_t blocks = TML_CEIL_DIV(f->mesh->triangle_count, BLOCK);
     tml_parallel_for(f->tml, (uint32_t)blocks, flag_degenerate_block, (void *)f);
     bool any = memchr(f->kept, 0, f->mesh->triangle_count) != NULL;
     return any ? merge_corners(f) : TML_OK;

@@ -124,9 +124,8 @@ tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_
 
 uint64_t surface_brick_count(const uint64_t dims[3])
 {
-    return ((dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X) *
-           ((dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y) *
-           ((dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z);
+    return TML_CEIL_DIV(dims[0], SURFACE_BRICK_X) * TML_CEIL_DIV(dims[1], SURFACE_BRICK_Y) *
+           TML_CEIL_DIV(dims[2], SURFACE_BRICK_Z);
 }
 
 /* Checks samples, which may stay on the host where the engine reads them there. */
@@ -574,8 +573,8 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup
         gather_job job = {arrays[i].in,       out,
                           mesh->indices,      mesh->indices64,
                           mesh->vertex_count, arrays[i].components};
-        tml_parallel_for(tml, (uint32_t)((mesh->vertex_count + GATHER_BLOCK - 1) / GATHER_BLOCK),
-                         gather_task, &job);
+        tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(mesh->vertex_count, GATHER_BLOCK), gather_task,
+                         &job);
         tml_buffer_unmap(tml, arrays[i].out);
     }
     if (status == TML_OK && !soup && mesh->triangle_count)

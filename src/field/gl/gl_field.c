@@ -61,7 +61,7 @@ static tml_status plan_windows(field_job *job)
                          "most; make the grid's spacings more alike",
                          (unsigned long long)bins / 3, (unsigned long long)most_bins / 3);
     job->window = (MOST_TURNS - bins) / FRAGMENTS_TOGETHER;
-    job->window_count = TML_MAX_OF((points + job->window - 1) / job->window, (uint64_t)1);
+    job->window_count = TML_MAX_OF(TML_CEIL_DIV(points, job->window), (uint64_t)1);
     return TML_OK;
 }
 

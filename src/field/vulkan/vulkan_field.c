@@ -83,7 +83,7 @@ static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint
     args.z_end = (uint32_t)z_end;
     uint64_t rows = field_bricks_along(plan->dims[1]) * layer_count;
     uint64_t row_bricks = field_bricks_along(plan->dims[0]);
-    uint64_t row_groups = (row_bricks + BRICKS_A_GROUP - 1) / BRICKS_A_GROUP;
+    uint64_t row_groups = TML_CEIL_DIV(row_bricks, BRICKS_A_GROUP);
     tml_status status = vk_fill(tml, args.bricks, 1, 0);
     if (status == TML_OK)
         status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field_bricks,

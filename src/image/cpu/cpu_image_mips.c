@@ -349,7 +349,7 @@ static void run_levels(mips_job *job, uint32_t first, mips_scratch *parts)
     bool is_end = first + job->level_count == plan->levels;
     job->floats = level_of(is_end ? NULL : parts->floats[0], last->width, channels);
     job->strip_rows = is_kaiser ? STRIP_ROWS_KAISER : STRIP_ROWS;
-    uint64_t strips = (last->height + job->strip_rows - 1) / job->strip_rows;
+    uint64_t strips = TML_CEIL_DIV(last->height, job->strip_rows);
     cpu_run_tiles(job->tml, &job->tickets, strips, mips_worker, job);
     job->source = job->floats;
     parts->floats[0] = parts->floats[1];

@@ -48,8 +48,8 @@ static tml_status take_tiles(measure_job *job)
     uint32_t tile = job->is_masked ? TILE_MASKED : TILE;
     uint64_t width = plan->in.width, height = plan->in.height;
     bool is_flat = height < tile;
-    uint64_t columns = is_flat ? (width + tile - 1) / tile : width;
-    uint64_t rows = is_flat ? height : (height + tile - 1) / tile;
+    uint64_t columns = is_flat ? TML_CEIL_DIV(width, tile) : width;
+    uint64_t rows = is_flat ? height : TML_CEIL_DIV(height, tile);
     gl_picture picture = gl_picture_of(tml, &plan->in);
     char defines[DEFINES];
     snprintf(defines, sizeof defines, "%s#define TILE %uu\n%s%s%s%s%s", picture.defines, tile,
@@ -109,7 +109,7 @@ static tml_status join_records(measure_job *job)
         gl_input inputs[] = {
             {"records0", r[0]}, {"records1", r[1]}, {"records2", r[2]}, {"records3", r[3]}};
         const gl_texture *to[RECORD_QUADS];
-        left = (count + FAN - 1) / FAN;
+        left = TML_CEIL_DIV(count, FAN);
         tml_status status = take_others(job, left, job->records, to, RECORD_QUADS);
         if (status == TML_OK)
             status = gl_draw(job->tml, &(gl_draw_info){
@@ -132,7 +132,7 @@ static tml_status count_bins(measure_job *job, uint64_t *chunks)
 {
     uint32_t chunk = job->is_masked ? CHUNK_TILES_MASKED : CHUNK_TILES;
     uint32_t quads = job->is_masked ? 32 : 16;
-    *chunks = (job->tiles + chunk - 1) / chunk;
+    *chunks = TML_CEIL_DIV(job->tiles, chunk);
     job->slots = job->is_masked ? 0 : *chunks * chunk * TILE;
     const gl_texture *counts;
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, *chunks * quads, &counts);
@@ -162,7 +162,7 @@ static tml_status add_histograms(measure_job *job, uint64_t count)
     for (bool first = true; first || count > 1; first = false, count = left) {
         gl_input lows = {"lows", job->bins[0]}, highs = {"highs", job->bins[1]};
         const gl_texture *to[2];
-        left = (count + FAN - 1) / FAN;
+        left = TML_CEIL_DIV(count, FAN);
         tml_status status =
             take_others(job, left * TML_HISTOGRAM_BINS / 4, job->bins, to, TML_ARRAY_SIZE(to));
         const char *defines =

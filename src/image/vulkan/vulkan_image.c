@@ -231,7 +231,7 @@ static tml_status run_tonemap(tml_context *tml, const void *desc, void *scratch,
         in.row_stride = out.row_stride = 0;
     }
     uint64_t in_row = row_bytes_of(&in), out_row = row_bytes_of(&out);
-    uint32_t row_pieces = (in.width + TONEMAP_PIXELS - 1) / TONEMAP_PIXELS;
+    uint32_t row_pieces = TML_CEIL_DIV(in.width, TONEMAP_PIXELS);
     const image_tonemap_args args = {.in_at = vk_image_at(tml, &in),
                                      .out_at = vk_image_at(tml, &out),
                                      .state = vk_address_of(tml, plan->state),
@@ -256,7 +256,7 @@ static tml_status run_tonemap(tml_context *tml, const void *desc, void *scratch,
                                                           out.channels, out.srgb, plan->tone},
                                                 .args = &args,
                                                 .args_size = sizeof args,
-                                                .groups = (pieces + VK_GROUP - 1) / VK_GROUP});
+                                                .groups = TML_CEIL_DIV(pieces, VK_GROUP)});
 }
 
 const tml_engine_op vk_op_image_tonemap = {supports_tonemap, NULL, run_tonemap};

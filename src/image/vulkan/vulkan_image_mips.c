@@ -116,9 +116,8 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
                             .height = from.height,
                             .first = (uint32_t)job->first,
                             .levels = levels,
-                            .tiles_x = (from.width + IMAGE_TILE_SIDE - 1) / IMAGE_TILE_SIDE};
-    uint64_t tiles =
-        (uint64_t)args.tiles_x * ((from.height + IMAGE_TILE_SIDE - 1) / IMAGE_TILE_SIDE);
+                            .tiles_x = TML_CEIL_DIV(from.width, IMAGE_TILE_SIDE)};
+    uint64_t tiles = (uint64_t)args.tiles_x * TML_CEIL_DIV(from.height, IMAGE_TILE_SIDE);
     uint32_t width = from.width >> levels, height = from.height >> levels;
     args.tiles = (uint32_t)tiles;
     args.groups = (uint32_t)TML_MIN_OF(tiles, (uint64_t)VK_IMAGE_GROUPS);
@@ -151,7 +150,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
 
 static uint64_t groups_of(uint64_t count, uint64_t group)
 {
-    return (count + group - 1) / group;
+    return TML_CEIL_DIV(count, group);
 }
 
 /* One level, or from small ones on all that are left. */

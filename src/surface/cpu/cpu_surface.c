@@ -37,7 +37,7 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     uint64_t rows = CHUNK_SAMPLES / space->size[0] + 1;
     rows = TML_MIN_OF(rows, (uint64_t)CHUNK_ROWS_MAX);
     space->chunk_rows = TML_MIN_OF(rows, space->size[1]);
-    space->chunks_per_slice = (space->size[1] + space->chunk_rows - 1) / space->chunk_rows;
+    space->chunks_per_slice = TML_CEIL_DIV(space->size[1], space->chunk_rows);
     space->chunk_count = space->chunks_per_slice * space->size[2];
     /* Rows are read one word past their end (count_row). */
     space->bits = cpu_arena_take(arena, space->rows * space->words + 1, sizeof(surface_word));
@@ -191,8 +191,8 @@ static void shift_into_pad(surface_word *row, uint64_t words)
 /* What the index knows of a word of samples: 1 all inside, 0 all outside, -1 it must be read. */
 static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uint64_t z, double iso)
 {
-    uint64_t bricks_x = (plan->dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X;
-    uint64_t bricks_y = (plan->dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
+    uint64_t bricks_x = TML_CEIL_DIV(plan->dims[0], SURFACE_BRICK_X);
+    uint64_t bricks_y = TML_CEIL_DIV(plan->dims[1], SURFACE_BRICK_Y);
     const float *range =
         (const float *)plan->index->memory +
         2 * (word + bricks_x * (y / SURFACE_BRICK_Y + bricks_y * (z / SURFACE_BRICK_Z)));

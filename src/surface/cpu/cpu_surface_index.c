@@ -13,8 +13,8 @@ static void index_task(void *argument, uint32_t layer)
     if (tml_is_cancelled(job->tml))
         return;
     const uint64_t *dims = plan->dims;
-    uint64_t bricks_x = (dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X;
-    uint64_t bricks_y = (dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
+    uint64_t bricks_x = TML_CEIL_DIV(dims[0], SURFACE_BRICK_X);
+    uint64_t bricks_y = TML_CEIL_DIV(dims[1], SURFACE_BRICK_Y);
     float *ranges = (float *)plan->bricks->memory + 2 * bricks_x * bricks_y * layer;
     uint64_t z_first = (uint64_t)layer * SURFACE_BRICK_Z;
     uint64_t z_end = TML_MIN_OF(z_first + SURFACE_BRICK_Z, dims[2]);
@@ -44,7 +44,7 @@ tml_status surface_index_run(surface_job *job)
     tml_status status = window_load(job, 0, job->plan->dims[2]);
     if (status != TML_OK)
         return status;
-    uint64_t layers = (job->plan->dims[2] + SURFACE_BRICK_Z - 1) / SURFACE_BRICK_Z;
+    uint64_t layers = TML_CEIL_DIV(job->plan->dims[2], SURFACE_BRICK_Z);
     tml_parallel_for(job->tml, (uint32_t)layers, index_task, job);
     return tml_is_cancelled(job->tml)
                ? tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface_index: cancelled")

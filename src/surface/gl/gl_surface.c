@@ -51,7 +51,7 @@ static workspace space_of(const surface_plan *plan, const surface_part *part)
     workspace space = {.part = part, .pad = (uint32_t)of_part.pad};
     for (int a = 0; a < 3; a++)
         space.size[a] = (uint32_t)of_part.size[a];
-    space.quads = (space.size[0] + COLUMNS - 1) / COLUMNS;
+    space.quads = TML_CEIL_DIV(space.size[0], COLUMNS);
     space.quad_count = (uint64_t)space.size[1] * space.size[2] * space.quads;
     return space;
 }
@@ -143,7 +143,7 @@ static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t co
     tml_status status = TML_OK;
     const gl_texture *from = in;
     do {
-        uint64_t next = (count + FOLD - 1) / FOLD;
+        uint64_t next = TML_CEIL_DIV(count, FOLD);
         status = take(job, GL_FORMAT_QUADS, next, out);
         if (status == TML_OK)
             status =
@@ -419,8 +419,8 @@ static tml_status run_index(const surface_job *job)
             .defines = defines.text,
             .inputs = {{"volume", job->volume}},
             .uniforms = {GL_UINT3("dims", (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]),
-                         gl_divisor("bricks_x", (dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X),
-                         gl_divisor("bricks_y", (dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y)},
+                         gl_divisor("bricks_x", TML_CEIL_DIV(dims[0], SURFACE_BRICK_X)),
+                         gl_divisor("bricks_y", TML_CEIL_DIV(dims[1], SURFACE_BRICK_Y))},
             .targets = {gl_slot_texture(plan->bricks)},
             .count = 2 * plan->bricks->count,
         });

@@ -23,7 +23,7 @@
 
 static uint64_t groups_of(uint64_t items, uint64_t items_a_group)
 {
-    return (items + items_a_group - 1) / items_a_group;
+    return TML_CEIL_DIV(items, items_a_group);
 }
 
 /* The options that all shaders of a part share. */
@@ -83,8 +83,8 @@ static tml_status make_bits(const surface_job *job, const workspace *space, cons
     memcpy(&args.iso_bits, &limits.index_iso, sizeof args.iso_bits);
     uint32_t options = options_of(job), form = read_form(job, space, args.volume);
     if (plan->index && !space->pad) {
-        uint64_t bricks_x = (plan->dims[0] + SURFACE_BRICK_X - 1) / SURFACE_BRICK_X;
-        uint64_t bricks_y = (plan->dims[1] + SURFACE_BRICK_Y - 1) / SURFACE_BRICK_Y;
+        uint64_t bricks_x = TML_CEIL_DIV(plan->dims[0], SURFACE_BRICK_X);
+        uint64_t bricks_y = TML_CEIL_DIV(plan->dims[1], SURFACE_BRICK_Y);
         uint64_t brick =
             first[0] / SURFACE_BRICK_X +
             bricks_x * (first[1] / SURFACE_BRICK_Y + bricks_y * (first_z / SURFACE_BRICK_Z));

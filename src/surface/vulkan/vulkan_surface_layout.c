@@ -45,9 +45,9 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
     uint32_t lanes_log2 = TML_MIN_OF(log2_ceil(vk_caps_of(job->tml)->subgroup), 5u);
     out->width_log2 = TML_MIN_OF(log2_ceil(out->words), lanes_log2);
     uint32_t width = 1u << out->width_log2;
-    out->segments = (out->words + width - 1) / width;
+    out->segments = TML_CEIL_DIV(out->words, width);
     uint32_t chunk_rows = 1u << SURFACE_CHUNK_LOG2(out->width_log2);
-    out->chunk_count = (uint32_t)((rows + chunk_rows - 1) / chunk_rows);
+    out->chunk_count = (uint32_t)TML_CEIL_DIV(rows, chunk_rows);
     out->head = vk_take(arena, 1, HEAD_SIZE);
     out->bits = vk_take(arena, out->word_count, sizeof(uint32_t));
     if (job->may_miss) {
@@ -236,8 +236,8 @@ size_t surface_scratch_size(tml_context *tml, const void *desc)
     uint64_t thickness = thickness_for(tml, plan, TML_MIN_OF(room, slab_scratch));
     uint64_t layers = job_of(tml, plan, 0).thickness;
     if (layers > 0) { /* of equal slabs none is thin */
-        uint64_t slabs = (layers + thickness - 1) / thickness;
-        thickness = (layers + slabs - 1) / slabs;
+        uint64_t slabs = TML_CEIL_DIV(layers, thickness);
+        thickness = TML_CEIL_DIV(layers, slabs);
     }
     return scratch_with(tml, plan, thickness);
 }
