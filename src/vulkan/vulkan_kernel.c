@@ -110,6 +110,7 @@ typedef struct kernel_entry {
     size_t size;
     vk_kernel_form form;
     const char *glsl, *library;
+    const char *own_library; /* where a program's own kernel has that text, which never changes */
     vk_module module;
     uint32_t code[];
 } kernel_entry;
@@ -156,12 +157,28 @@ void vk_kernels_close(tml_context *tml)
     vk_device_of(tml)->kernel_cache = NULL;
 }
 
-/* Keeps code of a kernel; copied unless it was built with the program. */
+static const tml_vulkan_kernel *find_in(const tml_vulkan_kernel *list, const tml_kernel *kernel)
+{
+    while (list && list->glsl && !kernel_is_same(kernel, list->glsl, list->library))
+        list++;
+    return list && list->glsl ? list : NULL;
+}
+
+static const tml_vulkan_kernel *find_own(const tml_context *tml, const tml_kernel *kernel)
+{
+    const tml_vulkan_kernel *found = NULL;
+    for (int i = 0; i < VK_OWN_KERNELS && !found; i++)
+        found = find_in(vk_device_of(tml)->own_kernels[i], kernel);
+    return found;
+}
+
+/* Keeps code of a kernel; copied unless it is that which was built with the program. */
 static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
                               const tml_kernel *kernel, vk_kernel_form form, const void *code,
-                              size_t code_size, bool is_built, const vk_module **out)
+                              size_t code_size, const tml_vulkan_kernel *built,
+                              const vk_module **out)
 {
-    size_t copied = is_built ? 0 : code_size;
+    size_t copied = built ? 0 : code_size;
     size_t name_size = strlen(kernel->name) + 1, glsl_size = strlen(kernel->glsl) + 1;
     size_t library_size = kernel->library ? strlen(kernel->library) + 1 : 0;
     size_t size = sizeof(kernel_entry) + copied + name_size + glsl_size + library_size;
@@ -181,28 +198,27 @@ static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
     entry->form = form;
     entry->glsl = glsl;
     entry->library = library_size ? library : NULL;
-    entry->module = (vk_module){name, is_built ? code : entry->code, code_size};
+    entry->own_library = built && built == find_own(tml, kernel) ? kernel->library : NULL;
+    entry->module = (vk_module){name, built ? code : entry->code, code_size};
     cache->entries = entry;
     *out = &entry->module;
     return TML_OK;
 }
 
-/* ---- where a kernel comes from --------------------------------------------------------------- */
-
-static const tml_vulkan_kernel *find_in(const tml_vulkan_kernel *list, const tml_kernel *kernel)
+/* The library of a program's own kernel is long, and is known by its address. */
+static bool is_entry_of(const kernel_entry *entry, const tml_kernel *kernel)
 {
-    while (list && list->glsl && !kernel_is_same(kernel, list->glsl, list->library))
-        list++;
-    return list && list->glsl ? list : NULL;
+    if (kernel->library && kernel->library == entry->own_library)
+        return strcmp(kernel->glsl, entry->glsl) == 0;
+    return kernel_is_same(kernel, entry->glsl, entry->library);
 }
+
+/* ---- where a kernel comes from --------------------------------------------------------------- */
 
 static const tml_vulkan_kernel *find_built(const tml_context *tml, const tml_kernel *kernel)
 {
-    const vk_device *device = vk_device_of(tml);
-    const tml_vulkan_kernel *found = find_in(device->kernels, kernel);
-    for (int i = 0; i < VK_OWN_KERNELS && !found; i++)
-        found = find_in(device->own_kernels[i], kernel);
-    return found;
+    const tml_vulkan_kernel *found = find_in(vk_device_of(tml)->kernels, kernel);
+    return found ? found : find_own(tml, kernel);
 }
 
 void vk_kernels_learn(tml_context *tml, const tml_vulkan_kernel *kernels)
@@ -225,10 +241,11 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
                   lacks, tml->device.name);
         return false;
     }
-    if (find_built(tml, kernel))
-        return true;
     struct vk_kernel_cache *cache = cache_of(tml);
-    if (cache && shaderc_of(cache))
+    for (const kernel_entry *entry = cache ? cache->entries : NULL; entry; entry = entry->next)
+        if (is_entry_of(entry, kernel))
+            return true;
+    if (find_built(tml, kernel) || (cache && shaderc_of(cache)))
         return true;
     tml_error(tml, TML_ERROR_UNSUPPORTED,
               "kernel %s was not built for Vulkan, and libshaderc, which would do that now, cannot "
@@ -257,7 +274,7 @@ static tml_status compile(tml_context *tml, struct vk_kernel_cache *cache, const
     tml_status status;
     if (result && s->result_get_compilation_status(result) == SHADERC_SUCCESS)
         status = keep_module(tml, cache, kernel, form, s->result_get_bytes(result),
-                             s->result_get_length(result), false, out);
+                             s->result_get_length(result), NULL, out);
     else
         status = tml_error(tml, TML_ERROR_UNSUPPORTED, "%s is refused by the GLSL compiler:\n%s",
                            file, result ? s->result_get_error_message(result) : "(no message)");
@@ -274,13 +291,13 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "kernel %s: no memory for a list of kernels",
                          kernel->name);
     for (const kernel_entry *entry = cache->entries; entry; entry = entry->next)
-        if (entry->form == form && kernel_is_same(kernel, entry->glsl, entry->library)) {
+        if (entry->form == form && is_entry_of(entry, kernel)) {
             *out = &entry->module;
             return TML_OK;
         }
     const tml_vulkan_kernel *built = find_built(tml, kernel);
     if (built && built->code[form])
-        return keep_module(tml, cache, kernel, form, built->code[form], built->size[form], true,
+        return keep_module(tml, cache, kernel, form, built->code[form], built->size[form], built,
                            out);
     const shaderc_library *shaderc = shaderc_of(cache);
     if (!shaderc)
