@@ -644,6 +644,10 @@ TEST(bad_descs_are_refused)
     check_refused(tml, (desc = good, desc.grid.origin[1] = INFINITY, &desc), "origin[1]");
     check_refused(tml, (desc = good, desc.grid.direction[4] = 1, &desc), "direction");
     check_refused(tml, (desc = good, desc.grid.direction[4] = NAN, &desc), "direction");
+    const double steep[9] = {1e-30, 0, 1e-31, 1e-31, 1e-31, 1e+31, -12, -4e-3, 0};
+    desc = good;
+    memcpy(desc.grid.direction, steep, sizeof steep);
+    check_refused(tml, &desc, "samples along axis");
     desc = good;
     desc.points = (tml_buffer){99, 1};
     tml_buffer small = buffer_of(tml, TML_F32, 511, NULL),

@@ -71,9 +71,14 @@ static bool usable(const field_input *input, uint64_t i)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+static bool is_length(double value)
+{
+    return value >= FIELD_MIN_LENGTH && value <= FIELD_MAX_LENGTH;
+}
+
 static tml_status check_length(tml_context *tml, const char *field, double value, bool zero_allowed)
 {
-    if ((zero_allowed && value == 0.0) || (value >= FIELD_MIN_LENGTH && value <= FIELD_MAX_LENGTH))
+    if ((zero_allowed && value == 0.0) || is_length(value))
         return TML_OK;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_field: desc.%s is %g, needs %g to %g%s",
                      field, value, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH,
@@ -108,6 +113,17 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_field: desc.grid.direction has no inverse; its columns are the axes' "
                          "directions, zeroed means the identity");
+    for (int a = 0; a < 3; a++) {
+        const double *d = grid->direction, *row = inverse + 3 * a;
+        double spacing = grid->spacing[a] != 0.0 ? grid->spacing[a] : 1.0;
+        double step = spacing * hypot(hypot(d[a], d[3 + a]), d[6 + a]);
+        double between_planes = spacing / hypot(hypot(row[0], row[1]), row[2]);
+        if (!is_length(step) || !is_length(between_planes))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "tml_field: desc.grid.direction: samples along axis %d are %g apart "
+                             "and their planes %g, needs %g to %g",
+                             a, step, between_planes, FIELD_MIN_LENGTH, FIELD_MAX_LENGTH);
+    }
     if (automatic)
         return TML_OK;
     uint64_t samples = 1;
