@@ -67,9 +67,9 @@ typedef struct tml_field_desc {
 /* desc with every zero resolved: radius, margin, grid. Reads the points (waits). iso, if not NULL,
  * gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0
  * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths, those
- * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT (no usable point; grid over 2^40 samples: the
- * message tells points and extent), INVALID_HANDLE, OUT_OF_MEMORY. On failure *resolved is left as
- * it was. */
+ * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT
+ * (no usable point; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
+ * OUT_OF_MEMORY. On failure *resolved is left as it was. */
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 
