@@ -431,13 +431,15 @@ static tml_status create_surface(bench_op *op)
     if (!status && desc->sweep)
         status = tml_surface_index(
             op->tml, &(tml_surface_index_desc){.volume = set->in, .grid = desc->grid}, &op->index);
-    op->surface = (tml_surface_desc){
-        .volume = set->in, .grid = desc->grid, .iso = desc->iso, .index = op->index};
+    op->surface = (tml_surface_desc){.volume = set->in,
+                                     .grid = desc->grid,
+                                     .iso = desc->iso,
+                                     .normals = desc->normals,
+                                     .index = op->index};
     return status;
 }
 
-/* A device extracts into buffers that the check has made, and nobody waits for its counts; the CPU
- * engine's allocation is its own cost. */
+/* The surface goes into buffers that the check has made; a device's counts are not waited for. */
 static bool run_surface(bench_op *op)
 {
     tml_surface_desc desc = op->surface;
@@ -488,6 +490,7 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
     tml_surface_desc surface = op->surface;
     surface.vertices = result->vertices;
+    surface.vertex_normals = result->vertex_normals;
     surface.indices = result->indices;
     const tml_surface_enqueue_desc desc = {.surface = &surface, .counts = op->total};
     uint64_t counts[2];
@@ -524,11 +527,15 @@ static tml_status check_surface(bench_op *op)
     op->vertex_count = vertices;
     op->result_count = triangles;
     op->bytes = desc->count * tml_type_size(desc->type) + 12 * (vertices + triangles);
-    if (!enqueues || status)
-        return status;
-    status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
+    if (desc->normals)
+        op->bytes += 12 * vertices;
+    if (!status)
+        status = room(op, TML_VEC(TML_F32, 3), vertices, &set->out);
     if (!status)
         status = room(op, TML_VEC(TML_U32, 3), triangles, &set->out2);
+    if (!status && desc->normals)
+        status = room(op, TML_VEC(TML_F32, 3), vertices, &set->aux);
+    op->surface.vertex_normals = set->aux;
     op->surface.vertices = set->out;
     op->surface.indices = set->out2;
     return status;

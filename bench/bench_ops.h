@@ -22,7 +22,7 @@ typedef enum bench_kind {
     BENCH_SEGMENTS,  /* exclusive scan of the segments that begin like the runs */
     BENCH_REDUCE,    /* sum; u8, u16, u32, u64, f32 or f64 */
     BENCH_EXPAND,    /* counts from 0 to 7, 2 in the middle, to source and rank */
-    BENCH_SURFACE,   /* welded, no normals, one isovalue */
+    BENCH_SURFACE,   /* welded, one isovalue */
     BENCH_KIND_COUNT
 } bench_kind;
 
@@ -41,6 +41,7 @@ typedef struct bench_desc {
     uint64_t count;   /* elements or samples */
     uint32_t keep_below;
     tml_grid grid; /* surface */
+    tml_normals normals;
     double iso;
     /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
      * no index. */

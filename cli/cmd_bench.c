@@ -25,6 +25,7 @@ typedef struct bench_args {
     uint32_t type; /* position in type_names; 0: the operation's usual type */
     opt_numbers iso;
     bool sweep;
+    uint32_t normals; /* tml_normals */
     opt_numbers picture;
     uint64_t count;
     opt_numbers keep;
@@ -51,6 +52,9 @@ static const opt bench_options[] = {
     {OPT_NUMBERS, "iso", .argument = "V", .count_least = 1, .count_most = 1,
      .offset = offsetof(bench_args, iso),
      .help = "surface: isovalue (default: the field's; a file needs one)"},
+    {OPT_CHOICE, "normals", .choices = "none|forward|central|sobel", .fallback = "central",
+     .offset = offsetof(bench_args, normals),
+     .help = "surface: normals to make; a second row has none"},
     {OPT_FLAG, "sweep", .offset = offsetof(bench_args, sweep),
      .help = "surface: also isovalues around that one in turn, with the volume's index"},
     {OPT_NUMBERS, "picture", .argument = "W,H", .count_least = 2, .count_most = 2,
@@ -288,7 +292,16 @@ static tml_status measure_surface(tml_context *tml, const bench_args *args,
                        .count = dims[0] * dims[1] * dims[2],
                        .grid = volume->grid,
                        .iso = iso};
-    tml_status status = measure(tml, args, &desc, "surface", 0, report);
+    tml_status status = TML_OK;
+    if (args->normals != TML_NORMALS_NONE) {
+        static const char *const names[] = {"", "surface, forward normals",
+                                            "surface, central normals", "surface, Sobel normals"};
+        desc.normals = (tml_normals)args->normals;
+        status = measure(tml, args, &desc, names[args->normals], 0, report);
+        desc.normals = TML_NORMALS_NONE;
+    }
+    if (!status)
+        status = measure(tml, args, &desc, "surface, no normals", 0, report);
     if (status || !args->sweep)
         return status;
     /* A tenth of the field's range around the isovalue; a file's range is not known. */
