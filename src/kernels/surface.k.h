@@ -78,14 +78,6 @@ SURFACE_CROSSING(float, surface_crossing, 0.0f, 0.5f, 1.0f, 3.4028234e38f)
 SURFACE_CROSSING(double, surface_crossing_f64, 0.0, 0.5, 1.0, 1.7976931348623157e308)
 #endif
 
-/* Difference along one axis from the samples on both sides, which at a border are the sample
- * itself: steps is how many grid steps lie between them (2 inside, 1 at a border, 0 in a volume one
- * thick). */
-FUNCTION(float) surface_difference(float low, float high, uint steps)
-{
-    return steps == 2u ? (high - low) * 0.5f : steps == 1u ? high - low : 0.0f;
-}
-
 /* Weights 1 2 1 across the two other axes: corners of the 3x3 neighbourhood, its edges, its
  * centre. */
 FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
@@ -125,15 +117,15 @@ FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
     float z = n.z < 0.0f ? -n.z : n.z;
     float largest = x > y ? x : y;
     largest = largest > z ? largest : z;
-    if (!(largest > 0.0f && largest <= 3.4028234e38f))
-        return VEC3(0.0f, 0.0f, 0.0f);
+    bool is_direction = largest > 0.0f && largest <= 3.4028234e38f;
     /* Up or down by a power of two, which changes no bit, so that no device divides by what it
      * flushes, or by what has a reciprocal that it flushes. */
-    if (largest < 1e-30f || largest > 1e30f) {
-        float scale = largest < 1.0f ? 18446744073709551616.0f : 5.421010862427522e-20f;
-        n = scale3(n, scale);
-        largest *= scale;
-    }
+    float scale = largest < 1e-30f  ? 18446744073709551616.0f
+                  : largest > 1e30f ? 5.421010862427522e-20f
+                                    : 1.0f;
+    n = scale3(n, scale);
+    largest *= scale;
     n = VEC3(n.x / largest, n.y / largest, n.z / largest);
-    return scale3(n, 1.0f / length3(n));
+    n = scale3(n, 1.0f / length3(n));
+    return VEC3(is_direction ? n.x : 0.0f, is_direction ? n.y : 0.0f, is_direction ? n.z : 0.0f);
 }

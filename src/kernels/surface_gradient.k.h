@@ -3,6 +3,10 @@
  *   GRADIENT_PARAMS, GRADIENT_ARGS    what samples are read from, as parameters and as arguments
  *   GRADIENT_SAMPLE(d)                the sample d (an ivec3) away from the one at hand, as a float
  *   GRADIENT_IS_NAN(s)                of a sample or a sum of them
+ *   GRADIENT_STEP(has)                the step to a neighbour that is there or not: 1 or 0; or 1 always,
+ *                                     where the sample a step away is the right one in any case
+ *   GRADIENT_ARE_THERE(a, b)          neither is NaN; or false always, where a branch costs more
+ *   GRADIENT_CHOOSE(c, a, b)          c ? a : b of floats
  *   GRADIENT_FORWARD, GRADIENT_SOBEL  bool, which normals; neither: central ones
  *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: nothing, or what writes them out in C.
  *                                     Drivers take all of a shader into one function as it is. */
@@ -28,7 +32,7 @@ FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
         float s = GRADIENT_SAMPLE(surface_steps(axis, d, u, v));
         if (i == 0)
             centre = s;
-        s = GRADIENT_IS_NAN(s) ? centre : s;
+        s = GRADIENT_CHOOSE(GRADIENT_IS_NAN(s), centre, s);
         if (u != 0 && v != 0)
             corners += s;
         else if (i != 0)
@@ -37,36 +41,41 @@ FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
     return GRADIENT_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
 }
 
-/* Along one axis of count samples, at number i. */
+/* Along one axis of count samples, at number i: how many grid steps lie between the samples that are
+ * differenced (2 inside, 1 at a border, 0 in a volume one thick) says what to divide by. */
 FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
 {
     bool has_high = i + 1 < count;
-    bool has_low = i > 0 && !(GRADIENT_FORWARD && has_high); /* backward at the last sample */
+    bool has_low = GRADIENT_FORWARD && has_high ? false : i > 0; /* backward at the last sample */
     uint steps = U(has_low) + U(has_high);
     float low = 0.0f, high = 0.0f;
     GRADIENT_UNROLL_SIDES
     for (int side = 0; side < 3; side++) {
-        if (side == 2 && !GRADIENT_IS_NAN(low) && !GRADIENT_IS_NAN(high))
+        if (side == 2 && GRADIENT_ARE_THERE(low, high))
             break;
-        int d = side == 0 && has_low ? -1 : side == 1 && has_high ? 1 : 0;
+        int d = side == 0 ? -GRADIENT_STEP(has_low) : side == 1 ? GRADIENT_STEP(has_high) : 0;
         float s = surface_tap(GRADIENT_ARGS, axis, d);
         if (side == 0) {
             low = s;
         } else if (side == 1) {
             high = s;
         } else { /* one-sided where a neighbour is missing */
-            steps -= U(GRADIENT_IS_NAN(low)) + U(GRADIENT_IS_NAN(high));
-            low = GRADIENT_IS_NAN(low) ? s : low;
-            high = GRADIENT_IS_NAN(high) ? s : high;
+            bool lacks_low = GRADIENT_IS_NAN(low), lacks_high = GRADIENT_IS_NAN(high);
+            steps -= U(lacks_low) + U(lacks_high);
+            low = GRADIENT_CHOOSE(lacks_low, s, low);
+            high = GRADIENT_CHOOSE(lacks_high, s, high);
         }
     }
-    return surface_difference(low, high, steps);
+    float difference = high - low;
+    return GRADIENT_CHOOSE(steps == 2u, difference * 0.5f,
+                           GRADIENT_CHOOSE(steps == 1u, difference, 0.0f));
 }
 
 /* At the sample at hand, which is number at of dims. */
 FUNCTION(vec3) surface_gradient(GRADIENT_PARAMS, ivec3 at, ivec3 dims)
 {
     float x = 0.0f, y = 0.0f, z = 0.0f;
+    GRADIENT_UNROLL_SIDES
     for (int axis = 0; axis < 3; axis++) {
         int i = axis == 0 ? at.x : axis == 1 ? at.y : at.z;
         int count = axis == 0 ? dims.x : axis == 1 ? dims.y : dims.z;

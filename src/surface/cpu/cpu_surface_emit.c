@@ -114,34 +114,39 @@ static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t 
     return is_in_pad(space, batch->axis, low + 1) ? 1 : 0;
 }
 
-static void emit_normals(const surface_job *job, const vertex_batch *batch, float *out)
+static void emit_normals(normal_queue *queue, const vertex_batch *batch)
 {
+    const surface_job *job = queue->job;
     const surface_plan *plan = job->plan;
     const workspace *space = job->space;
-    uint64_t columns[64];
-    float t[64];
-    normal_task task = {.axis = batch->axis,
-                        .x = columns,
-                        .t = t,
-                        .y = box_index(space, 1, batch->y),
-                        .z = box_index(space, 2, batch->z),
-                        .label = space->part->label};
-    for (uint64_t dz = 0; dz < 4; dz++)
-        for (uint64_t dy = 0; dy < 4; dy++) {
-            uint64_t y = task.y + dy, z = task.z + dz; /* one too many */
-            y = y > 0 ? TML_MIN_OF(y - 1, plan->dims[1] - 1) : 0;
-            z = z > 0 ? TML_MIN_OF(z - 1, plan->dims[2] - 1) : 0;
-            task.rows[dz][dy] = sample_row(job, y, z);
-        }
-    for (uint64_t first = 0; first < batch->ends.count; first += 64) {
-        task.n = TML_MIN_OF(batch->ends.count - first, (uint64_t)64);
-        for (uint64_t i = 0; i < task.n; i++) {
-            columns[i] = box_index(space, 0, batch->column + batch->ends.x[first + i]);
+    uint32_t columns[NORMAL_LANES];
+    float t[NORMAL_LANES];
+    normal_edges edges = {.axis = batch->axis,
+                          .y = box_index(space, 1, batch->y),
+                          .z = box_index(space, 2, batch->z)};
+    if (!space->pad && !surface_in_double(plan->type)) { /* columns and t are there */
+        edges.column = space->part->box.first[0] + batch->column;
+        edges.x = batch->ends.x;
+        edges.t = batch->ends.at.narrow.low;
+        edges.count = batch->ends.count;
+        surface_normals_add(queue, &edges);
+        return;
+    }
+    edges.x = columns;
+    edges.t = t;
+    for (uint64_t first = 0; first < batch->ends.count; first += edges.count) {
+        edges.count = TML_MIN_OF(batch->ends.count - first, (uint64_t)NORMAL_LANES);
+        for (uint64_t i = 0; i < edges.count; i++) {
+            columns[i] = (uint32_t)box_index(space, 0, batch->column + batch->ends.x[first + i]);
             t[i] = (float)batch_t(plan, batch, first + i);
         }
-        surface_normals(plan, &task, out + 3 * first);
+        surface_normals_add(queue, &edges);
     }
-    for (uint64_t i = 0; space->pad && i < batch->ends.count; i++) {
+    if (!space->pad)
+        return;
+    surface_normals_flush(queue); /* caps have others */
+    float *out = (float *)plan->vertex_normals->memory + 3 * batch->first;
+    for (uint64_t i = 0; i < batch->ends.count; i++) {
         int side = cap_side(space, batch, batch->ends.x[i]);
         if (!side)
             continue;
@@ -167,13 +172,20 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
         row[end] =
             (const unsigned char *)attribute->memory +
             (held_slice(job->plan, z[end]) * dims[1] + y[end]) * dims[0] * attribute->element_size;
-    for (uint64_t i = 0; i < batch->ends.count; i++) {
-        uint64_t x = batch->column + batch->ends.x[i];
-        float a = surface_sample(attribute->type, row[0], box_index(space, 0, x));
-        float b =
-            surface_sample(attribute->type, row[1], box_index(space, 0, x + (batch->axis == 0)));
-        float t = (float)batch_t(job->plan, batch, i);
-        out[i] = surface_mix(a, b, t);
+    for (uint64_t first = 0; first < batch->ends.count; first += NORMAL_LANES) {
+        uint64_t n = TML_MIN_OF(batch->ends.count - first, (uint64_t)NORMAL_LANES);
+        uint32_t columns[NORMAL_LANES];
+        float values[2][NORMAL_LANES];
+        for (int end = 0; end < 2; end++) {
+            uint64_t step = batch->column + (end && batch->axis == 0);
+            for (uint64_t i = 0; i < n; i++)
+                columns[i] = (uint32_t)box_index(space, 0, batch->ends.x[first + i] + step);
+            const surface_stencil stencil = {.count = 1, .at = {row[end]}};
+            job->simd->gather[attribute->type](&stencil, columns, n, &values[end]);
+        }
+        for (uint64_t i = 0; i < n; i++)
+            out[first + i] = surface_mix(values[0][i], values[1][i],
+                                         (float)batch_t(job->plan, batch, first + i));
     }
 }
 
@@ -249,10 +261,26 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
             __builtin_prefetch(high + at);
         }
     }
+    if (!job->plan->vertex_normals)
+        return;
+    /* Of the rows around those, the ones that the row before did not have. */
+    const uint64_t *dims = job->plan->dims;
+    uint64_t own_y = box_index(space, 1, y), own_z = box_index(space, 2, z);
+    const unsigned char *around[] = {
+        sample_row(job, TML_MIN_OF(own_y + 2, dims[1] - 1), own_z),
+        sample_row(job, TML_MIN_OF(own_y + 1, dims[1] - 1), TML_MIN_OF(own_z + 1, dims[2] - 1)),
+        sample_row(job, TML_MIN_OF(own_y + 1, dims[1] - 1), own_z > 0 ? own_z - 1 : 0),
+        sample_row(job, own_y, TML_MIN_OF(own_z + 2, dims[2] - 1))};
+    for (uint64_t runs = edges->runs[0] | edges->runs[1] | edges->runs[2]; runs; runs &= runs - 1) {
+        uint64_t at = offset + 16 * job->sample_size * (uint64_t)__builtin_ctzll(runs);
+        for (int i = 0; i < 4; i++)
+            __builtin_prefetch(around[i] + at);
+    }
 }
 
 /* Vertices of one group from its packed ends. */
-static void group_vertices(const surface_job *job, bool unit, vertex_batch *batch)
+static void group_vertices(const surface_job *job, bool unit, normal_queue *normals,
+                           vertex_batch *batch)
 {
     const surface_plan *plan = job->plan;
     if (plan->labels) /* nothing to solve */
@@ -267,7 +295,7 @@ static void group_vertices(const surface_job *job, bool unit, vertex_batch *batc
     else
         place(job, batch, out);
     if (plan->vertex_normals)
-        emit_normals(job, batch, (float *)plan->vertex_normals->memory + 3 * batch->first);
+        emit_normals(normals, batch);
     if (plan->vertex_values)
         emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
 }
@@ -276,7 +304,7 @@ static void group_vertices(const surface_job *job, bool unit, vertex_batch *batc
  * so that the packed samples, stored in overlapping pieces, have reached the cache when they are
  * loaded as whole vectors. */
 static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                                bool unit, const surface_edges *edges)
+                                bool unit, normal_queue *normals, const surface_edges *edges)
 {
     vertex_batch batches[3];
     for (int axis = 0; axis < 3; axis++) {
@@ -293,12 +321,12 @@ static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, 
     }
     for (int axis = 0; axis < 3; axis++)
         if (batches[axis].ends.count)
-            group_vertices(job, unit, &batches[axis]);
+            group_vertices(job, unit, normals, &batches[axis]);
 }
 
 /* Vertices of a row of several groups: axis after axis, as their order wants it. */
 static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
-                              bool unit)
+                              bool unit, normal_queue *normals)
 {
     vertex_batch batch;
     batch.y = y;
@@ -312,7 +340,7 @@ static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, ui
                 continue;
             batch.column = 64 * w;
             (job->plan->labels ? pack_labels : pack_ends)(job, &edges, words, &batch);
-            group_vertices(job, unit, &batch);
+            group_vertices(job, unit, normals, &batch);
             batch.first += batch.ends.count;
         }
 }
@@ -350,7 +378,9 @@ static void vertices_task(void *argument, uint32_t index)
     const row_entry *entries = space->entries + space->size[1] * at.z;
     bool unit = is_unit_grid(job);
     surface_edges edges[ROWS_AHEAD]; /* of row y in y % ROWS_AHEAD */
-    uint64_t prepared = at.y_first;  /* rows below are */
+    normal_queue normals;
+    surface_normals_begin(&normals, job, base);
+    uint64_t prepared = at.y_first; /* rows below are */
     for (uint64_t y = at.y_first; y < at.y_end; y++) {
         for (; prepared < at.y_end && prepared < y + ROWS_AHEAD; prepared++)
             if (row_vertex_count(entries, prepared, at.y_end, total))
@@ -359,10 +389,11 @@ static void vertices_task(void *argument, uint32_t index)
         if (!row_vertex_count(entries, y, at.y_end, total))
             continue;
         if (space->words <= GROUP_WORDS)
-            narrow_row_vertices(job, y, at.z, first, unit, &edges[y % ROWS_AHEAD]);
+            narrow_row_vertices(job, y, at.z, first, unit, &normals, &edges[y % ROWS_AHEAD]);
         else
-            wide_row_vertices(job, y, at.z, first, unit);
+            wide_row_vertices(job, y, at.z, first, unit, &normals);
     }
+    surface_normals_flush(&normals);
 }
 
 /* ---- triangles ------------------------------------------------------------------------------- */

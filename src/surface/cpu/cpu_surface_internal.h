@@ -164,21 +164,34 @@ tml_status surface_emit(surface_job *job, double from, double to);
 /* Fills the index (cpu_surface_index.c). */
 tml_status surface_index_run(surface_job *job);
 
-/* Normals of n vertices on edges of one axis (cpu_surface_normals.c). rows[dz][dy]: the rows of
- * samples at y - 1 + dy, z - 1 + dz, clamped to the volume; steps: as surface_difference, for the
- * two ends. */
-typedef struct normal_task {
-    const unsigned char *rows[4][4];
-    uint64_t y, z; /* of the edge's lower end, in the volume */
-    int axis;
-    const uint64_t *x; /* n columns of the volume */
-    const float *t;
-    uint64_t n;
-    uint64_t label;
-} normal_task;
-void surface_normals(const surface_plan *plan, const normal_task *task, float *out);
+/* Normals of vertices, which are made many at a time (cpu_surface_normals.c). */
+typedef struct normal_queue {
+    const surface_job *job;
+    uint64_t first; /* the vertex of lane 0 */
+    surface_stencil stencil;
+    struct {
+        int8_t end, d[3];
+    } neighbours[SURFACE_STENCIL]; /* of the stencil: of which end, how far along x, y and z */
+    int64_t offsets[3][SURFACE_STENCIL]; /* of the stencil's samples in bytes from the lower end of
+                                          * an edge, by its axis, away from the volume's border */
+    bool has_nan;                        /* samples that the normals look at may be NaN */
+    bool has_border;                     /* around has an end on the volume's border */
+    surface_around around;
+} normal_queue;
 
-/* One sample as a float (attributes). */
-float surface_sample(tml_type type, const void *row, uint64_t x);
+/* Vertices that follow those in the queue: on edges of one axis whose lower ends lie in row (y, z) of
+ * the whole volume. */
+typedef struct normal_edges {
+    int axis;
+    uint64_t y, z;
+    uint64_t count;
+    uint64_t column;   /* of the whole volume, from which x counts */
+    const uint32_t *x; /* count columns, ascending */
+    const float *t;    /* of the vertices on their edges */
+} normal_edges;
+
+void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t first);
+void surface_normals_add(normal_queue *queue, const normal_edges *edges);
+void surface_normals_flush(normal_queue *queue);
 
 #endif

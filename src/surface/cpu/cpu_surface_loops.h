@@ -366,6 +366,10 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
     return out;
 }
 
+/* ---- normals --------------------------------------------------------------------------------- */
+
+#include "surface/cpu/cpu_surface_normals.h"
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define BITS(name, size, ctype)    [TML_##name] = bits_##name,
@@ -373,6 +377,7 @@ static uint32_t *triangles_row(const surface_rows *rows, uint64_t words,
 #define PRESENT(name, size, ctype) [TML_##name] = present_##name,
 #define RANGE(name, size, ctype)   [TML_##name] = range_##name,
 #define PACK(name, size, ctype)    [TML_##name] = pack_##name,
+#define GATHER(name, size, ctype)  [TML_##name] = gather_##name,
 
 const surface_simd SURFACE_SET = {
     .name = SURFACE_NAME,
@@ -383,6 +388,8 @@ const surface_simd SURFACE_SET = {
     .pack = {TML_SCALAR_LIST(PACK)},
     .cross = cross_narrow,
     .cross_wide = cross_wide,
+    .gather = {TML_SCALAR_LIST(GATHER)},
+    .normals = normals_row,
     .edges = edges_of_row,
     .count = count_row,
     .triangles = triangles_row,

@@ -1,138 +1,194 @@
-/* Normals of surface vertices: gradients at the two samples of an edge, interpolated. The body is
- * written once (kernels/surface_gradient.k.h) and compiled for each sample type by constant
- * propagation. */
+/* Normals of surface vertices: gradients at the two samples of an edge, interpolated. A chunk's
+ * vertices pass through a queue, which gathers the samples around their edges; the normals of a full
+ * queue are computed in vectors (cpu_surface_normals.h). */
 #include "surface/cpu/cpu_surface_internal.h"
 
-#include "kernels/kernel.h"
-#include "kernels/surface.k.h"
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-/* A sample as a float. */
-TML_SCALAR_LIST(SCALAR_IS_KNOWN)
-ALWAYS_INLINE float load(tml_type type, const void *row, uint64_t x)
+/* Number i + step of count, and where there is none the nearest. */
+static uint64_t clamped(uint64_t i, int step, uint64_t count)
 {
-    switch (type) {
-#define LOAD_CASE(name, size, ctype)                                                               \
-    case TML_##name:                                                                               \
-        return SCALAR_KIND_##name == SCALAR_FLOAT && (size) == 2                                   \
-                   ? tml_half_to_float((uint32_t)((const ctype *)row)[x])                          \
-                   : F(((const ctype *)row)[x]);
-        TML_SCALAR_LIST(LOAD_CASE)
-#undef LOAD_CASE
-    }
-    return 0.0f;
+    if (step < 0 && i == 0)
+        return 0;
+    return TML_MIN_OF(i + (uint64_t)(int64_t)step, count - 1);
 }
 
-typedef struct gradient_source {
-    const normal_task *task;
-    const uint64_t *dims;
-    bool labels;
-} gradient_source;
-
-/* Sample at column x of row (dy, dz) of the task's rows. */
-ALWAYS_INLINE float at(tml_type type, const gradient_source *source, uint64_t x, int dy, int dz)
+static void forget_borders(normal_queue *queue)
 {
-    const unsigned char *row = source->task->rows[dz][dy];
-    if (source->labels) { /* whether it is the one */
-        size_t size = tml_type_size(type);
-        return surface_bits_at(row, x, size) == surface_bits_at(&source->task->label, 0, size)
-                   ? 1.0f
-                   : 0.0f;
-    }
-    return load(type, row, x);
+    for (int end = 0; end < 2; end++)
+        for (int a = 0; a < 3; a++)
+            for (int lane = 0; lane < NORMAL_LANES; lane++)
+                queue->around.at[end][a][lane] = queue->around.dims[a] / 2;
+    queue->has_border = false;
 }
 
-#undef FUNCTION
-#define FUNCTION(T) ALWAYS_INLINE T
-#define GRADIENT_PARAMS                                                                            \
-    tml_type type, tml_normals kind, const gradient_source *source, const uint64_t columns[3],     \
-        int dy, int dz
-#define GRADIENT_ARGS        type, kind, source, columns, dy, dz
-#define GRADIENT_SAMPLE(d)   sample_at(GRADIENT_ARGS, d)
-#define GRADIENT_FORWARD     (kind == TML_NORMALS_FORWARD)
-#define GRADIENT_SOBEL       (kind == TML_NORMALS_SOBEL)
-#define GRADIENT_UNROLL_TAPS _Pragma("GCC unroll 9")
-#ifdef __wasm__ /* small rather than fast */
-#    define GRADIENT_UNROLL_SIDES
-#else
-#    define GRADIENT_UNROLL_SIDES _Pragma("GCC unroll 3")
-#endif
-/* Which compilers know to be false of integers. */
-#define GRADIENT_IS_NAN(s) ((s) != (s))
-
-/* columns: the sample's own and those beside it; (dy, dz): its row of the task's. */
-ALWAYS_INLINE float sample_at(GRADIENT_PARAMS, ivec3 d)
+/* May a sample that normals look at be NaN? The sign bits tell of the part's box; a normal looks one
+ * sample further than its edge. */
+static bool may_be_nan(const surface_job *job)
 {
-    (void)kind;
-    return at(type, source, columns[1 + d.x], dy + d.y, dz + d.z);
+    const workspace *space = job->space;
+    const surface_box *box = &space->part->box;
+    const uint64_t *dims = job->plan->dims;
+    if (job->plan->labels || tml_scalar_kind_of(job->plan->type) != SCALAR_FLOAT)
+        return false;
+    uint64_t z = box_index(space, 2, space->own_first);
+    uint64_t z_end = box_index(space, 2, space->own_end - 1) + 3;
+    bool is_known = box->count[0] == dims[0] && box->count[1] == dims[1] &&
+                    box->first[2] <= (z > 0 ? z - 1 : 0) &&
+                    box->first[2] + box->count[2] >= TML_MIN_OF(z_end, dims[2]);
+    return space->present || !is_known;
 }
 
-#include "kernels/surface_gradient.k.h"
-
-/* Gradient at sample (x, y, z), which is row (dy, dz) of the task. */
-ALWAYS_INLINE vec3 gradient(tml_type type, tml_normals kind, const gradient_source *source,
-                            uint64_t x, uint64_t y, uint64_t z, int dy, int dz)
+void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t first)
 {
-    const uint64_t *dims = source->dims;
-    const uint64_t columns[3] = {x > 0 ? x - 1 : x, x, x + 1 < dims[0] ? x + 1 : x};
-    return surface_gradient(GRADIENT_ARGS, IVEC3(I(x), I(y), I(z)),
-                            IVEC3(I(dims[0]), I(dims[1]), I(dims[2])));
-}
-
-ALWAYS_INLINE void normals(tml_type type, tml_normals kind, const surface_plan *plan,
-                           const normal_task *task, float *out)
-{
-    const gradient_source source = {task, plan->dims, plan->labels};
-    vec3 rows[3];
-    for (int c = 0; c < 3; c++)
-        rows[c] = VEC3(plan->normal_rows[c][0], plan->normal_rows[c][1], plan->normal_rows[c][2]);
-    /* The other end of an edge into a pad is the border sample itself. */
-    uint64_t x_step = task->axis == 0, y_step = task->axis == 1, z_step = task->axis == 2;
-    uint64_t y1 = TML_MIN_OF(task->y + y_step, plan->dims[1] - 1);
-    uint64_t z1 = TML_MIN_OF(task->z + z_step, plan->dims[2] - 1);
-    for (uint64_t i = 0; i < task->n; i++) {
-        uint64_t x = task->x[i], x1 = TML_MIN_OF(x + x_step, plan->dims[0] - 1);
-        vec3 a = gradient(type, kind, &source, x, task->y, task->z, 1, 1);
-        vec3 b = gradient(type, kind, &source, x1, y1, z1, (int)(1 + y1 - task->y),
-                          (int)(1 + z1 - task->z));
-        vec3 n = surface_normal(surface_mix3(a, b, task->t[i]), rows[0], rows[1], rows[2]);
-        out[3 * i] = n.x;
-        out[3 * i + 1] = n.y;
-        out[3 * i + 2] = n.z;
+    const surface_plan *plan = job->plan;
+    const int64_t strides[3] = {1, (int64_t)plan->dims[0],
+                                (int64_t)(plan->dims[0] * plan->dims[1])};
+    queue->job = job;
+    queue->first = first;
+    queue->around.count = 0;
+    if (plan->normals == TML_NORMALS_NONE)
+        return;
+    for (int a = 0; a < 3; a++)
+        queue->around.dims[a] = plan->dims[a] > 1 ? 3 : 1;
+    forget_borders(queue);
+    queue->has_nan = may_be_nan(job);
+    queue->stencil.count = 2 * surface_neighbour_count(plan->normals, queue->has_nan);
+    for (int k = 0; k < NEIGHBOURS; k++) {
+        const int d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        if (plan->normals != TML_NORMALS_SOBEL && abs(d[0]) + abs(d[1]) + abs(d[2]) > 1)
+            continue;
+        uint32_t s = surface_neighbour(plan->normals, d[0], d[1], d[2]);
+        if (s >= queue->stencil.count / 2)
+            continue;
+        for (int8_t end = 0; end < 2; end++, s += queue->stencil.count / 2) {
+            queue->neighbours[s].end = end;
+            int64_t offset = 0;
+            for (int a = 0; a < 3; a++) {
+                queue->neighbours[s].d[a] = (int8_t)d[a];
+                if (plan->normals != TML_NORMALS_FORWARD || d[a] > 0)
+                    offset += strides[a] * d[a];
+            }
+            for (int axis = 0; axis < 3; axis++)
+                queue->offsets[axis][s] =
+                    (int64_t)job->sample_size * (offset + (end ? strides[axis] : 0));
+        }
     }
 }
 
-#define NORMALS_OF(name, size, ctype)                                                              \
-    static void normals_##name(const surface_plan *plan, const normal_task *task, float *out)      \
-    {                                                                                              \
-        switch (plan->normals) {                                                                   \
-        case TML_NORMALS_FORWARD:                                                                  \
-            normals(TML_##name, TML_NORMALS_FORWARD, plan, task, out);                             \
-            break;                                                                                 \
-        case TML_NORMALS_CENTRAL:                                                                  \
-            normals(TML_##name, TML_NORMALS_CENTRAL, plan, task, out);                             \
-            break;                                                                                 \
-        default:                                                                                   \
-            normals(TML_##name, TML_NORMALS_SOBEL, plan, task, out);                               \
-        }                                                                                          \
-    }
-TML_SCALAR_LIST(NORMALS_OF)
-
-void surface_normals(const surface_plan *plan, const normal_task *task, float *out)
+/* Sets the stencil for the edges of a row. On the volume's border the samples are sought one by one;
+ * then is_column says that this is for edge number i alone. */
+static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_column, uint64_t i)
 {
-    switch (plan->type) {
-#define NORMALS_CASE(name, size, ctype)                                                            \
-    case TML_##name:                                                                               \
-        normals_##name(plan, task, out);                                                           \
-        break;
-        TML_SCALAR_LIST(NORMALS_CASE)
+    const surface_job *job = queue->job;
+    const uint64_t *dims = job->plan->dims;
+    const tml_normals kind = job->plan->normals;
+    const int64_t size = (int64_t)job->sample_size, column = (int64_t)edges->column;
+    const unsigned char *origin = sample_row(job, edges->y, edges->z) + column * size;
+    if (!is_column && edges->y > 0 && edges->y + 2 < dims[1] && edges->z > 0 &&
+        edges->z + 2 < dims[2]) {
+        for (uint32_t s = 0; s < queue->stencil.count; s++)
+            queue->stencil.at[s] = origin + queue->offsets[edges->axis][s];
+        return;
+    }
+    for (uint32_t s = 0; s < queue->stencil.count; s++) {
+        const int8_t *d = queue->neighbours[s].d;
+        uint64_t at[3] = {edges->column + edges->x[i], edges->y, edges->z};
+        at[edges->axis] = clamped(at[edges->axis], queue->neighbours[s].end, dims[edges->axis]);
+        for (int a = 0; a < 3; a++)
+            if (kind != TML_NORMALS_FORWARD || d[a] > 0 || at[a] + 1 >= dims[a])
+                at[a] = clamped(at[a], d[a], dims[a]);
+        /* Of an inner column nothing is clamped, so that the others' lie as far away. */
+        queue->stencil.at[s] =
+            sample_row(job, at[1], at[2]) + ((int64_t)at[0] - (int64_t)edges->x[i]) * size;
     }
 }
 
-float surface_sample(tml_type type, const void *row, uint64_t x)
+/* Gathers the samples around edges [first, first + n) into the lanes from lane on. Labels are 1 where
+ * they are the part's, else 0. */
+static void gather(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n,
+                   uint64_t lane)
 {
-    return load(type, row, x);
+    const surface_job *job = queue->job;
+    const surface_stencil *stencil = &queue->stencil;
+    const uint32_t *columns = edges->x + first;
+    float(*out)[NORMAL_LANES] = (void *)&queue->around.samples[0][lane];
+    if (!job->plan->labels) {
+        job->simd->gather[job->plan->type](stencil, columns, n, out);
+        return;
+    }
+    const uint64_t label = surface_bits_at(&job->space->part->label, 0, job->sample_size);
+    for (uint64_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < stencil->count; k++)
+            out[k][i] = surface_bits_at(stencil->at[k], columns[i], job->sample_size) == label
+                            ? 1.0f
+                            : 0.0f;
 }
 
-#include "kernels/kernel_end.h"
+/* Notes where the ends of n edges from number first on lie, of which one may be on the border. */
+static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
+{
+    surface_around *around = &queue->around;
+    queue->has_border = true;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at[3] = {edges->column + edges->x[first + i], edges->y, edges->z};
+        for (int end = 0; end < 2; end++)
+            for (int a = 0; a < 3; a++) {
+                uint64_t dim = queue->job->plan->dims[a];
+                uint64_t number = clamped(at[a], end && a == edges->axis, dim);
+                around->at[end][a][around->count + i] = number == 0 ? 0 : number + 1 < dim ? 1 : 2;
+            }
+    }
+}
+
+/* Takes n edges from number first on into the queue, which has room for them. */
+static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
+{
+    const uint64_t *dims = queue->job->plan->dims;
+    const uint32_t *x = edges->x + first;
+    const uint64_t column = edges->column;
+    uint64_t lane = queue->around.count, inner = 0, inner_end = n;
+    memcpy(queue->around.t + lane, edges->t + first, n * sizeof *edges->t);
+    /* Columns ascend, so that those on the border come first and last. */
+    while (inner < inner_end && column + x[inner] == 0)
+        inner++;
+    while (inner_end > inner && column + x[inner_end - 1] + (edges->axis == 0) + 1 >= dims[0])
+        inner_end--;
+    if (inner < inner_end) {
+        set_stencil(queue, edges, false, first + inner);
+        gather(queue, edges, first + inner, inner_end - inner, lane + inner);
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (i < inner || i >= inner_end) {
+            set_stencil(queue, edges, true, first + i);
+            gather(queue, edges, first + i, 1, lane + i);
+        }
+    if (inner > 0 || inner_end < n || edges->y == 0 || edges->y + 2 >= dims[1] || edges->z == 0 ||
+        edges->z + 2 >= dims[2])
+        note_border(queue, edges, first, n);
+    queue->around.count += (uint32_t)n;
+}
+
+void surface_normals_add(normal_queue *queue, const normal_edges *edges)
+{
+    for (uint64_t first = 0; first < edges->count;) {
+        uint64_t room = NORMAL_LANES - queue->around.count;
+        uint64_t n = TML_MIN_OF(edges->count - first, room);
+        add(queue, edges, first, n);
+        first += n;
+        if (n == room)
+            surface_normals_flush(queue);
+    }
+}
+
+void surface_normals_flush(normal_queue *queue)
+{
+    const surface_plan *plan = queue->job->plan;
+    uint32_t count = queue->around.count;
+    if (count == 0)
+        return;
+    queue->job->simd->normals(plan->normals, queue->has_nan, &queue->around, plan->normal_rows,
+                              (float *)plan->vertex_normals->memory + 3 * queue->first);
+    queue->first += count;
+    queue->around.count = 0;
+    if (queue->has_border)
+        forget_borders(queue);
+}

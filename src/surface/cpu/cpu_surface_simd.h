@@ -57,6 +57,40 @@ typedef struct surface_ends {
     } at;
 } surface_ends;
 
+/* Samples around both ends of up to NORMAL_LANES edges, as floats: what their vertices' normals are
+ * computed from. The neighbour (x, y, z), each of -1 ... 1, of an end is sample surface_neighbour of
+ * it; past the volume's border lie the samples on it. FORWARD: below an end lies its own sample,
+ * except where the end is the last of an axis. */
+enum { NORMAL_LANES = 64, NEIGHBOURS = 27 };
+typedef struct surface_around {
+    uint32_t count;
+    int32_t dims[3];                /* of the whole volume: 1, or 3 for more */
+    int32_t at[2][3][NORMAL_LANES]; /* the ends on the axes: 0 the first, 2 the last, 1 between */
+    float t[NORMAL_LANES];          /* of the vertices on their edges */
+    float samples[2 * NEIGHBOURS][NORMAL_LANES]; /* one end's, then the other's */
+} surface_around;
+
+/* has_nan: samples may be NaN; else nobody asks for an end's own, but FORWARD. */
+static inline uint32_t surface_neighbour_count(tml_normals kind, bool has_nan)
+{
+    return kind == TML_NORMALS_SOBEL ? NEIGHBOURS : kind == TML_NORMALS_FORWARD || has_nan ? 7 : 6;
+}
+static inline uint32_t surface_neighbour(tml_normals kind, int x, int y, int z)
+{
+    int i = x + 2 * y + 3 * z; /* the end's own comes last */
+    return (uint32_t)(kind == TML_NORMALS_SOBEL ? 13 + x + 3 * y + 9 * z
+                      : i < 0                   ? i + 3
+                      : i > 0                   ? i + 2
+                                                : 6);
+}
+
+/* Samples that lie alike around each column of a row. */
+enum { SURFACE_STENCIL = 2 * NEIGHBOURS };
+typedef struct surface_stencil {
+    uint32_t count;
+    const void *at[SURFACE_STENCIL]; /* the sample of column 0 */
+} surface_stencil;
+
 typedef struct surface_simd {
     const char *name;
     /* Sign bits of n samples: bit = sample >= iso. Returns ROW_ flags. threshold is a T. */
@@ -76,6 +110,13 @@ typedef struct surface_simd {
     /* Crossing points from the packed ends, in place of low. */
     void (*cross)(surface_ends *ends, float iso);
     void (*cross_wide)(surface_ends *ends, double iso);
+    /* Sample k of a stencil for each of n columns, as floats, to out[k]. */
+    void (*gather[TML_SCALAR_END])(const surface_stencil *stencil, const uint32_t *columns,
+                                   uint64_t n, float (*out)[NORMAL_LANES]);
+    /* Normals of the vertices on taps' edges. has_nan: samples may be NaN. rows: to
+     * surface_normal. */
+    void (*normals)(tml_normals kind, bool has_nan, const surface_around *taps,
+                    const float rows[3][3], float *out);
     /* The crossed edges that a row of samples owns, for words <= GROUP_WORDS of it. */
     void (*edges)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, surface_edges *out);

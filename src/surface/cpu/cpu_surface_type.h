@@ -172,6 +172,16 @@ static void FN(pack)(const void *low_row, const void *high_row, const surface_ed
     out->count = count;
 }
 
+static void FN(gather)(const surface_stencil *stencil, const uint32_t *columns, uint64_t n,
+                       float (*restrict out)[NORMAL_LANES])
+{
+    for (uint64_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < stencil->count; k++) {
+            const T *at = stencil->at[k];
+            out[k][i] = (float)VALUE(at[columns[i]]);
+        }
+}
+
 #undef FN
 #undef JOIN
 #undef JOIN_

@@ -22,6 +22,9 @@ float gradient_sample(ivec3 at, uvec3 iso)
 #define GRADIENT_ARGS      here, iso
 #define GRADIENT_SAMPLE(d) gradient_sample(here + (d), iso)
 #define GRADIENT_IS_NAN(s) is_nan(s)
+#define GRADIENT_STEP(has) ((has) ? 1 : 0)
+#define GRADIENT_ARE_THERE(a, b) (!is_nan(a) && !is_nan(b))
+#define GRADIENT_CHOOSE(c, a, b) ((c) ? (a) : (b))
 #define GRADIENT_FORWARD   (NORMALS == NORMALS_FORWARD)
 #define GRADIENT_SOBEL     (NORMALS == NORMALS_SOBEL)
 #define GRADIENT_UNROLL_TAPS
