@@ -1,4 +1,4 @@
-/* Subdivide: a mesh prepared; buffers of results; levels of topology. */
+/* Subdivide: creates, moves and destroys a subdivider; scratch memory; buffers of results. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_TYPE_NONE};
 static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
 
-/* Half-edges are numbered in 32 bits, of which the two largest numbers are no half-edge; and their
- * records are counted in words of 32 bits. */
+/* Most triangles of a mesh: the records of its half-edges are 12 words a triangle (3 of 4,
+ * subdivide.k.h), and words are indexed by a uint32_t. */
 static const uint64_t max_triangles = 0xffffffffu / 12;
 
 tml_type subdivide_value_type(uint32_t components)
@@ -30,7 +30,7 @@ tml_type subdivide_value_type(uint32_t components)
 
 /* ---- checks of what is given ----------------------------------------------------------------- */
 
-/* Where the arrays of a desc lie on the host while a subdivider is made of them. */
+/* A buffer of the desc, mapped to host memory while the subdivider is created. */
 typedef struct host_view {
     tml_buffer buffer;
     void *memory;
@@ -49,7 +49,7 @@ static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, c
     if (tml_buffer_is_none(buffer))
         return TML_OK;
     for (uint32_t i = 0; i < views->count; i++)
-        if (views->views[i].buffer.slot == buffer.slot) { /* one array may serve twice */
+        if (views->views[i].buffer.slot == buffer.slot) { /* is mapped already */
             *out = views->views[i].memory;
             return TML_OK;
         }
@@ -78,7 +78,7 @@ static uint64_t count_of(const tml_context *tml, tml_buffer buffer)
     return count;
 }
 
-/* An optional array of so many elements at least. */
+/* Checks a buffer that may be absent: its type, and that it has at least count elements. */
 static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
                                  const tml_type *types, uint64_t count)
 {
@@ -153,7 +153,7 @@ static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
 
 /* ---- a mesh to the device -------------------------------------------------------------------- */
 
-/* Loop's beta for a valence: a neighbour's share of a smooth vertex. */
+/* beta, the weight of each neighbour in the mask of a smooth vertex of that valence. */
 static double beta_of(uint32_t valence, tml_subdivide_weights weights)
 {
     double n = (double)valence;
@@ -248,7 +248,8 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     return status;
 }
 
-/* A copy of the caller's values, those of split vertices beside their originals'. */
+/* Adds a copy of the caller's values to subdivider->values. A vertex that fix split off gets the
+ * value of its source. */
 static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uint32_t topology,
                                const subdivide_mesh *mesh)
 {
@@ -284,8 +285,8 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
                                         .out = values->base});
 }
 
-/* Cosines and sines of 2 pi / n, to twice what the greatest valence needs: an open fan of n edges
- * turns by half a turn in n - 1 steps. */
+/* turns[n]: cosine and sine of 2 pi / n, for n up to twice the largest valence: an open fan of n
+ * edges spans half a turn in n - 1 steps, each of 2 pi / (2n - 2). */
 static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
 {
     uint64_t count = 2 * (uint64_t)TML_MAX_OF(max_valence, 6u) + 3;
@@ -342,7 +343,7 @@ static tml_status adopt_channel(tml_subdivider *subdivider, const tml_subdivider
     status = upload_topology(tml, &seams, desc->weights, flags[channel->seams],
                              &subdivider->topologies[topology]);
     if (status == TML_OK) {
-        unview(tml, views); /* a mapped buffer is not the device's to read */
+        unview(tml, views); /* the device may not read a buffer that is mapped */
         status = adopt_values(subdivider, channel->values, topology, &seams);
     }
     subdivide_mesh_free(tml, &seams);
@@ -551,7 +552,7 @@ static const char *handle_name(size_t i, char text[48])
 {
     static const struct {
         const char *name;
-        size_t at; /* of the first */
+        size_t at; /* index of its first handle */
         bool is_array;
     } fields[] = {
 #define FIELD(name, is_array)                                                                      \
@@ -578,7 +579,8 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_subd
     return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
 }
 
-/* Makes or checks one output. */
+/* *out: the buffer that the caller gave, after checks, or else a new one, which *created then is,
+ * too. */
 static tml_status output(tml_context *tml, const char *call, const char *field, tml_buffer given,
                          tml_type type, uint64_t count, tml_buffer *out, tml_buffer *created)
 {

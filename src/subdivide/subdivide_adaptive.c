@@ -1,23 +1,26 @@
-/* Subdivide: triangles as small as a criterion wants them.
+/* Subdivide: adaptive refinement, triangles as small as a criterion asks for.
  *
- * Down, level by level: of the triangles at hand, want those with an edge beyond the threshold; select
- * these and all that touch them, which is what the masks of the next level's vertices need; refine what is
- * selected. What is wanted next lies among the children of what was wanted, and all that touches it,
- * twice over, among the children of what was selected; so every mask finds its neighbours, and what is
- * beyond them (LOOP_OUTSIDE) is never asked for.
+ * Going down, level by level: a triangle is wanted if its parent was, or at level 0, and one of its
+ * edges exceeds the threshold. Selected are the wanted triangles and all that share a vertex with
+ * them, which is what the masks of the next level's vertices read; selected triangles are refined.
+ * The next level's wanted triangles are children of wanted ones, and two rings of triangles around
+ * them are children of selected ones. So every mask finds its neighbours, and no value depends on
+ * what is not at hand (LOOP_OUTSIDE).
  *
- * Up again: a triangle is red, split in four, if it is wanted or if one across an edge of its children is
- * red, so that neighbours differ by one level at most. What is there and is not red is a leaf, and leaves by
- * itself (green where the edge's other side is red).
+ * Going up again: a triangle is red, which means split in four, if it is wanted or if a triangle
+ * across an edge of its children is red, so neighbours differ by one level at most. A triangle of
+ * level 0 or child of a red one, not red itself, is a leaf and is written, divided by green
+ * triangles where the other side of an edge is red.
  *
- * A vertex keeps its number through all levels; where it goes in the limit is found once, when it arises, so
- * every triangle sees it at the same place. Vertices that only masks needed are dropped at the end.
+ * A vertex keeps its number through all levels. Its limit is computed when it arises, and again
+ * only while semi-sharp creases there lose sharpness; so every triangle sees it at the same place.
+ * Vertices that only masks needed are dropped at the end.
  *
- * Each step is a map, a scan, a compaction or an expansion of streams, whose sizes are counts of steps
- * before. A first run reads each of them back where it is needed. Later ones, on engines where that
- * means to wait, expect what the last one counted and somewhat more: places that are not taken are marked
+ * Each step is a map, a scan, a compaction or an expansion of streams, whose lengths are counts of
+ * earlier steps. A first run reads back each count where it is needed. On engines where this waits
+ * for the device, later runs expect the last run's counts plus a margin: unused entries are marked
  * as such (subdivide.k.h) and change no result, the whole run is enqueued, and all counts are read
- * at its end. If one is more than was expected, the run is made anew with exact sizes. */
+ * at its end. If one exceeds what was expected, the run is repeated with exact sizes. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -27,7 +30,7 @@
 
 #include "subdivide/subdivide_kernels.h"
 
-/* Behind what they use. */
+/* Needs the formulas that subdivide_kernels.h includes. */
 #include "subdivide/subdivide_adaptive_kernels.h"
 
 #include "kernels/kernel_end.h"
@@ -44,22 +47,23 @@ static const char call[] = "tml_subdivide_adaptive";
 
 static const uint64_t max_triangles = 0xffffffffu / 12;
 
-/* Runs with other thresholds: to meet a budget (halving an interval of logarithms), and to meet a
- * criterion that was met by parents but not by children. */
+/* Most runs with other thresholds: to meet a budget (bisection of the threshold's logarithm), and
+ * to meet a criterion that the parents met but their children do not. */
 enum { BUDGET_RUNS = 24, REPEATED_RUNS = 3 };
 
-/* What a run counts, as words: of each level, then of the mesh. */
+/* The tally, all counts of a run as words: TALLY_LEVEL for each level, then those of the whole
+ * mesh. */
 enum {
     TALLY_SELECTED,
     TALLY_LEAVES,
-    TALLY_WORST, /* a float: the leaves' worst error */
+    TALLY_WORST, /* a float: the largest error of a leaf */
     TALLY_FRESH, /* of each topology */
     TALLY_LEVEL = TALLY_FRESH + SUBDIVIDE_TOPOLOGIES,
     TALLY_VERTICES = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* of each topology */
     TALLY_WORDS = TALLY_VERTICES + SUBDIVIDE_TOPOLOGIES,
 };
 
-/* One level's arrays, kept for the next call. Of topologies [0] is the mesh. */
+/* The arrays of one level, kept for the next call. Topology [0] is the mesh. */
 typedef struct part_level {
     subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], owns[SUBDIVIDE_TOPOLOGIES];
     subdivide_spare ranks[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
@@ -67,11 +71,11 @@ typedef struct part_level {
     subdivide_spare places, list, origins, reds, there, codes;
 } part_level;
 
-/* Spares and nothing else: one array to those who destroy them. */
+/* Has members of type subdivide_spare alone: subdivide_adaptive_destroy reads it as one array. */
 typedef struct adaptive_spares {
     part_level levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
     subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2];
-    subdivide_spare points[SUBDIVIDE_VALUES][2]; /* of a level and the next */
+    subdivide_spare points[SUBDIVIDE_VALUES][2]; /* level l at [l % 2] */
     subdivide_spare limits[SUBDIVIDE_VALUES][2], fresh_limits[SUBDIVIDE_VALUES];
     subdivide_spare worn_limits[SUBDIVIDE_VALUES];
     subdivide_spare normals[2], fresh_normals, worn_normals, vertex_normals;
@@ -84,13 +88,14 @@ typedef struct adaptive_spares {
 
 struct subdivide_adaptive {
     adaptive_spares spares;
-    /* What a run at that threshold counted; none before the first: 0. */
+    /* The tally of an earlier run with known_threshold, which is 0 before the first run. */
     float known_threshold;
     uint32_t known_depth;
     uint32_t known[TALLY_WORDS];
 };
 
-/* Of a level: triangles, those selected, vertices that arose before it and those that arise. */
+/* Of one level: its triangles, how many are selected, its vertices, and how many more its
+ * refinement makes. In a run with expected sizes these are upper bounds. */
 typedef struct level_counts {
     uint64_t triangles, selected;
     uint64_t vertices[SUBDIVIDE_TOPOLOGIES], fresh[SUBDIVIDE_TOPOLOGIES];
@@ -105,22 +110,22 @@ typedef struct adaptive_run {
     tml_status status; /* of the first step that failed: those after it do nothing */
     float threshold;   /* of this run */
     uint32_t max_depth;
-    uint32_t depth;      /* the finest level, or the last that is expected */
+    uint32_t depth;      /* the finest level, or with expected sizes an upper bound */
     uint64_t leaf_bound; /* the run stops beyond so many triangles; 0: never */
     bool is_beyond;
-    bool is_expected; /* sizes are expected, not read */
-    double progress;  /* that was reported: another run does not go back */
+    bool is_expected; /* sizes come from an earlier run */
+    double progress;  /* the largest reported; further runs do not report less */
     uint32_t tally[TALLY_WORDS];
-    uint32_t places[TALLY_WORDS], place_count; /* what is to be read into it */
+    uint32_t places[TALLY_WORDS], place_count; /* entries of tally that are still to be read */
     level_counts levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
-    /* Of what came out. */
+    /* What the run made. */
     uint64_t triangle_count, vertex_count[SUBDIVIDE_TOPOLOGIES];
     uint64_t level_leaves[TML_SUBDIVIDE_MAX_LEVELS + 1];
-    uint32_t finest;            /* level with triangles */
-    float error, deepest_error; /* of leaves, and of leaves at max_depth */
+    uint32_t finest;            /* level that has triangles */
+    float error, deepest_error; /* largest of leaves above max_depth, and of leaves there */
 } adaptive_run;
 
-/* A step of a run, which is not taken once one has failed. */
+/* Takes a step of a run, unless an earlier one has failed. */
 #define STEP(run, step)                                                                            \
     do {                                                                                           \
         if ((run)->status == TML_OK)                                                               \
@@ -129,7 +134,7 @@ typedef struct adaptive_run {
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* Room for count elements just. */
+/* A buffer for count elements; where the spare must grow, for no more. */
 static tml_buffer exact_room(adaptive_run *run, subdivide_spare *spare, tml_type type,
                              uint64_t count)
 {
@@ -138,7 +143,7 @@ static tml_buffer exact_room(adaptive_run *run, subdivide_spare *spare, tml_type
     return buffer;
 }
 
-/* Room for count elements and, where it must grow, a quarter more. */
+/* Gives a spare room for count elements; where it must grow, for a quarter more. */
 static void room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
 {
     bool grows = tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count;
@@ -190,13 +195,14 @@ static uint32_t tally_place(uint32_t l, uint32_t which)
     return l * TALLY_LEVEL + which;
 }
 
-/* What an operation counts goes to the buffer of its place. */
+/* The one-element buffer on the device into which an operation counts entry place of the tally. */
 static tml_buffer count_room(adaptive_run *run, uint32_t place, tml_type type)
 {
     return exact_room(run, &run->spares->counts[place], type, 1);
 }
 
-/* Once the operation is enqueued: reads the count, or leaves that for the end. */
+/* Follows the operation that counts: reads the count, or with expected sizes leaves that to
+ * read_tally. */
 static void take_count(adaptive_run *run, uint32_t place)
 {
     if (run->status != TML_OK)
@@ -207,17 +213,19 @@ static void take_count(adaptive_run *run, uint32_t place)
         STEP(run, tml_buffer_read(run->tml, run->spares->counts[place].buffer, &run->tally[place]));
 }
 
-/* Room for what a place counts: as much as it is, or as is expected. */
+/* Entry place of the tally: exact, or with expected sizes an upper bound that the end of the run
+ * checks. */
 static uint64_t count_of(const adaptive_run *run, uint32_t place)
 {
     if (!run->is_expected)
         return run->tally[place];
-    /* Where there was none there will be none, most likely: more would be a level more. */
+    /* 0 most likely stays 0: a margin here would add a level to every run. */
     uint64_t known = run->memory->known[place];
     return known ? known + known / 8 + 64 : 0;
 }
 
-/* Reads what was left for the end, by one wait. */
+/* Reads the counts that take_count left, all by one transfer: they are collected on the device
+ * first. */
 static void read_tally(adaptive_run *run)
 {
     if (run->place_count == 0)
@@ -235,7 +243,8 @@ static void read_tally(adaptive_run *run)
     STEP(run, tml_buffer_read(run->tml, tally, run->tally));
 }
 
-/* Running counts of marks (0 or 1) before each; returns the count of them all, or room for them. */
+/* ranks: the exclusive prefix sum of marks, each 0 or 1. Returns their sum, or an upper bound
+ * (count_of). */
 static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
                            subdivide_spare *ranks, uint32_t place)
 {
@@ -251,7 +260,8 @@ static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, uint64_t count,
     return run->status == TML_OK ? TML_MIN_OF(count_of(run, place), count) : 0;
 }
 
-/* The places of marks; LOOP_NONE behind the last, where there may be fewer than total. */
+/* list: the indices of the marks that are set. Where total is an upper bound, LOOP_NONE fills the
+ * rest. */
 static void list_marks(adaptive_run *run, tml_buffer marks, uint64_t count, uint64_t total,
                        subdivide_spare *list)
 {
@@ -280,7 +290,7 @@ static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
     return run->spares->levels[l].halves[t].buffer;
 }
 
-/* Tables and values of level l lie at [l % 2]. */
+/* Two levels' vertices and values are kept: those of level l at [l % 2]. */
 static tml_buffer level_vertices(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     return run->spares->vertices[t][l % 2].buffer;
@@ -301,7 +311,7 @@ static uint32_t flags_of(const adaptive_run *run, uint32_t v)
     return run->subdivider->topologies[run->subdivider->values[v].topology].flags;
 }
 
-/* Does anything still wear off at level l? */
+/* Can level l have semi-sharp creases or corners, whose sharpness still decreases? */
 static bool is_wearing(const adaptive_run *run, uint32_t l)
 {
     return run->subdivider->info.max_sharpness > (float)l;
@@ -319,7 +329,8 @@ static void start_level(adaptive_run *run)
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         const subdivide_level *base = &subdivider->topologies[t].levels[0];
         counts->vertices[t] = base->vertex_count;
-        /* Copies, since later levels write to the tables of those before. */
+        /* Copies, since refinement writes to a level's half-edges and to the other level's
+         * vertices. */
         MAP(run, subdiv_copy_record, plain, 3 * base->triangle_count, &level->halves[t],
             base->halves);
         MAP(run, subdiv_copy_record, plain, base->vertex_count, &spares->vertices[t][0],
@@ -347,7 +358,8 @@ static void start_level(adaptive_run *run)
 
 /* ---- down: what is wanted -------------------------------------------------------------------- */
 
-/* Limits in the middle of all edges of a level. */
+/* middles: for each half-edge of level l, the limit position of the vertex that would split its
+ * edge. */
 static void find_middles(adaptive_run *run, uint32_t l)
 {
     adaptive_spares *spares = run->spares;
@@ -372,7 +384,7 @@ static void measure_by_kernel(adaptive_run *run, uint32_t l)
         spares->edge_errors.buffer);
 }
 
-/* The worst that the criterion says of each triangle's edges. */
+/* errors: for each triangle of level l, the largest value of the criterion on its edges. */
 static void measure(adaptive_run *run, uint32_t l)
 {
     adaptive_spares *spares = run->spares;
@@ -394,7 +406,8 @@ static void measure(adaptive_run *run, uint32_t l)
         measure_by_kernel(run, l);
 }
 
-/* Marks what is wanted, and selects what touches it. */
+/* Marks the wanted triangles of level l, and selects them and those that share a vertex with
+ * them. */
 static void select_triangles(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
@@ -418,7 +431,8 @@ static void select_triangles(adaptive_run *run, uint32_t l)
 
 /* ---- down: the next level -------------------------------------------------------------------- */
 
-/* Gives the edges of refined triangles their middles. */
+/* Numbers the vertices that split edges of the selected triangles, and writes the numbers into the
+ * half-edges. */
 static void make_middles(adaptive_run *run, uint32_t l, uint32_t t)
 {
     part_level *level = &run->spares->levels[l];
@@ -450,7 +464,7 @@ static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
         level->firsts[t].buffer, level->places.buffer);
 }
 
-/* The next level's values, and the limits of those that are new. */
+/* Values number v of level l + 1, and their limits. */
 static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
 {
     adaptive_spares *spares = run->spares;
@@ -500,7 +514,7 @@ static void refine(adaptive_run *run, uint32_t l)
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
     if (after->triangles > max_triangles && run->is_expected) {
-        run->is_beyond = true; /* of what is expected, that is */
+        run->is_beyond = true; /* the upper bound is; exact sizes may not be */
         return;
     }
     if (after->triangles > max_triangles)
@@ -512,7 +526,8 @@ static void refine(adaptive_run *run, uint32_t l)
     MAP(run, subdiv_place, with_flags(counts->selected, 0), counts->triangles, &level->places,
         level->selects.buffer, level->select_ranks.buffer);
     list_marks(run, level->selects.buffer, counts->triangles, counts->selected, &level->list);
-    /* Channels look at the mesh's half-edges before these get their middles, which changes no twin. */
+    /* The mesh comes first; channels read its half-edges afterwards, but only twins, which
+     * make_middles keeps. */
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
         make_middles(run, l, t);
     for (uint32_t v = 0; v < run->subdivider->value_count; v++)
@@ -528,7 +543,8 @@ static void refine(adaptive_run *run, uint32_t l)
             level->origins.buffer);
 }
 
-/* Adds what splitting the wanted triangles of a level makes. */
+/* Adds 3 leaves for each wanted triangle of level l, which is a lower bound, and compares with
+ * leaf_bound. */
 static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
 {
     part_level *level = &run->spares->levels[l];
@@ -544,8 +560,8 @@ static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
     run->is_beyond = *leaves > run->leaf_bound;
 }
 
-/* Goes down until nothing is wanted; run->depth is then the finest level. Stops as soon as the triangles
- * that are wanted make more than leaf_bound. */
+/* Refines until no triangle is wanted; run->depth is then the finest level. Stops early with
+ * is_beyond if the wanted triangles alone make more than leaf_bound leaves. */
 static void go_down(adaptive_run *run)
 {
     uint64_t leaves = run->subdivider->info.triangle_count;
@@ -573,7 +589,7 @@ static void go_down(adaptive_run *run)
 
 /* ---- up: what is split, and what leaves ------------------------------------------------------ */
 
-/* Which triangles are red: those of the finest level are not. */
+/* reds: marks of the triangles of level l that are split in four; at the finest level none is. */
 static void redden(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
@@ -585,7 +601,8 @@ static void redden(adaptive_run *run, uint32_t l)
             level[1].halves[0].buffer, level[1].reds.buffer);
 }
 
-/* What leaves at a level, and how far it is from the criterion. */
+/* codes: for each leaf of level l its loop_leaf_code, 0 for other triangles. Counts the leaves'
+ * largest error. */
 static void find_leaves(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->spares->levels[l];
@@ -606,7 +623,8 @@ static void find_leaves(adaptive_run *run, uint32_t l)
     take_count(run, tally_place(l, TALLY_WORST));
 }
 
-/* Which vertices leaves use: those in the middle of a red triangle's edge, of each level. */
+/* used: marks of the vertices that the result has. Appends those that split an edge of level l:
+ * they are used if a triangle at that edge is red. */
 static void find_used(adaptive_run *run, uint32_t l, uint32_t t)
 {
     adaptive_spares *spares = run->spares;
@@ -619,7 +637,8 @@ static void find_used(adaptive_run *run, uint32_t l, uint32_t t)
         spares->used[t][l % 2].buffer, spares->fresh_used.buffer);
 }
 
-/* Expands a level's leaves, in front of what coarser levels gave: out of [l % 2], into [(l + 1) % 2]. */
+/* Expands the leaves of level l and writes them in front of the coarser elements that coarser
+ * levels gave, from out[l % 2] into out[(l + 1) % 2]. */
 static void expand_leaves(adaptive_run *run, uint32_t l, const tml_kernel *emit,
                           const tml_buffer in[TML_MAX_INPUTS], const tml_kernel *join,
                           uint64_t coarser, subdivide_spare *leaves, subdivide_spare out[2])
@@ -663,7 +682,7 @@ static void go_up(adaptive_run *run)
     }
 }
 
-/* Numbers the vertices that are used, and counts them. */
+/* numbers: the exclusive prefix sum of the used vertices, which is their number in the result. */
 static void number_vertices(adaptive_run *run)
 {
     adaptive_spares *spares = run->spares;
@@ -678,7 +697,7 @@ static void number_vertices(adaptive_run *run)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Copies count elements: the head of two arrays, with nothing behind it. */
+/* Copies count elements by a join whose second array is empty. */
 static void copy_out(adaptive_run *run, const tml_kernel *join, const subdivide_spare *from,
                      uint64_t count, tml_buffer out)
 {
@@ -835,7 +854,8 @@ static tml_status check_desc(const tml_subdivider *subdivider,
     return desc->criterion == TML_SPLIT_PIXELS ? check_camera(tml, &desc->camera) : TML_OK;
 }
 
-/* The least w that counts, from the farthest of the mesh's positions, in the camera on the device. */
+/* Sets the smallest w that counts, in the camera on the device, from the largest w of the mesh's
+ * positions. */
 static void set_nearest(adaptive_run *run, tml_buffer camera)
 {
     adaptive_spares *spares = run->spares;
@@ -865,7 +885,7 @@ static void set_camera(adaptive_run *run)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* What the counts say of a run that is over. */
+/* Sums up the tally of a finished run. */
 static void weigh(adaptive_run *run)
 {
     run->error = run->deepest_error = 0.0f;
@@ -887,8 +907,8 @@ static void weigh(adaptive_run *run)
         run->vertex_count[t] = run->tally[TALLY_VERTICES + t];
 }
 
-/* Down and up again, by sizes that are read or expected. Expected sizes are checked at the end alone, so the
- * vertices are numbered before it is known whether this was the last run. */
+/* One run, down and up. Expected sizes are checked only after it, so a run with them numbers the
+ * vertices, too, before it is known whether it is the last. */
 static void run_once(adaptive_run *run)
 {
     run->is_beyond = false;
@@ -903,7 +923,7 @@ static void run_once(adaptive_run *run)
     read_tally(run);
 }
 
-/* Are there no more of anything than was expected? */
+/* Does no count exceed what was expected? */
 static bool is_as_expected(const adaptive_run *run)
 {
     for (uint32_t l = 0; l <= run->depth; l++) {
@@ -917,8 +937,9 @@ static bool is_as_expected(const adaptive_run *run)
     return true;
 }
 
-/* What was known stays if it was made by a smaller threshold and is not far too much: thresholds come in
- * the same order with the next camera. */
+/* Keeps this run's tally as what further runs expect. The one before stays if its threshold was
+ * smaller and it has at most twice the leaves: the next camera's runs try thresholds in the same
+ * order. */
 static void learn(adaptive_run *run)
 {
     struct subdivide_adaptive *memory = run->memory;
@@ -955,8 +976,8 @@ static bool is_over_budget(const adaptive_run *run)
     return run->is_beyond || (run->desc->budget && run->triangle_count > run->desc->budget);
 }
 
-/* Finds the least threshold whose triangles are within the budget, by halving between one that asks for too
- * many and one that does not; the last run is at that one. */
+/* Finds the smallest threshold whose triangles are within the budget, by bisection between one that
+ * makes too many and one that does not. The last run is with that threshold. */
 static void meet_budget(adaptive_run *run, float threshold)
 {
     float low = threshold, high = threshold;

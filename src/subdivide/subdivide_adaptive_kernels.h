@@ -4,9 +4,8 @@
 
 /* ---- what is split --------------------------------------------------------------------------- */
 
-/* params.f[0]: the threshold. */
+/* Errors: the largest value of a criterion on the edges of triangle t. */
 
-/* params.f[0]: the threshold. */
 TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves, tml_words limits), {
     float worst = 0.0f;
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
@@ -16,7 +15,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves,
     }
     return worst;
 })
-/* How far a point lies before the camera; and the camera's word 18, its least w, from the farthest. */
+/* w of a point in clip space; and the camera, with a 1000th of the largest w in word 18, its
+ * smallest w that counts. */
 TML_KERNEL_WITH(subdivide, float, subdiv_depth, (vec3 p, tml_words camera), {
     return loop_project(p, camera).w;
 })
@@ -36,7 +36,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
     }
     return worst;
 })
-/* The limit in the middle of each half-edge's edge. */
+/* For each half-edge, the limit position of the vertex that would split its edge. kept: see
+ * subdiv_kept. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_middle_ahead,
                 (tml_index h, tml_words halves, tml_words positions, tml_words kept, tml_params p), {
     uint first = loop_first(halves, U(h));
@@ -66,7 +67,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_angle,
     }
     return worst;
 })
-/* An edge's ends, in the same order from both sides; and the worst of a triangle's edges. */
+/* The limit positions of an edge's ends, the lower vertex first: the same from both sides.
+ * subdiv_worst: the largest error of a triangle's edges. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end, (tml_index h, tml_words halves, tml_words limits), {
     return loop_point(limits, loop_low_end(halves, U(h)));
 })
@@ -77,13 +79,15 @@ TML_KERNEL_WITH(subdivide, float, subdiv_worst, (tml_index t, tml_words errors),
     return max(tml_word_float(errors, 3u * U(t)),
                max(tml_word_float(errors, 3u * U(t) + 1u), tml_word_float(errors, 3u * U(t) + 2u)));
 })
-/* Triangles with a corner that the next level still wears off. */
+/* 1 for triangles at a vertex with a semi-sharp crease or corner, whose sharpness still
+ * decreases. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves, tml_words vertices), {
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++)
         if (loop_is_wearing(loop_origin(halves, h), halves, vertices))
             return 1u;
     return 0u;
 })
+/* Marks of wanted triangles. params.f[0]: the threshold. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_want, (uint in_tree, float error, tml_params p), {
     return in_tree != 0u && error > p.f[0] ? 1u : 0u;
 })
@@ -102,7 +106,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, 
                    tml_word(touched, loop_origin(halves, h + 2u));
     return corners > 0u && !loop_is_place(U(t), halves) ? 1u : 0u;
 })
-/* params.u[0]: places in the next level. */
+/* The number of a triangle among the selected ones. params.u[0]: room for those. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_params p), {
     return is_selected != 0u && rank < p.u[0] ? rank : LOOP_NONE;
 })
@@ -112,9 +116,8 @@ TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
 
 /* ---- the next level -------------------------------------------------------------------------- */
 
-/* params.u: vertices before the level's new ones, room for these, flags. */
+/* params.u: vertices that the level has, room for those that its refinement makes, flags. */
 
-/* params.u: vertices before the level's new ones, room for these, flags. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_own,
                 (tml_index h, tml_words halves, tml_words mesh_halves, tml_words places), {
     return loop_owns_middle(U(h), halves, mesh_halves, places) ? 1u : 0u;
@@ -123,7 +126,7 @@ TML_KERNEL_WITH(subdivide, uvec4, subdiv_middle,
                 (tml_index h, uvec4 half_edge, tml_words owns, tml_words ranks, tml_params p), {
     uint first = min(U(h), half_edge.y);
     uint rank = tml_word(ranks, first);
-    uint vertex = rank < p.u[1] ? p.u[0] + rank : 0u; /* never, unless the level is made anew */
+    uint vertex = rank < p.u[1] ? p.u[0] + rank : 0u; /* else the run is repeated */
     uint middle = tml_word(owns, first) != 0u ? vertex : LOOP_NONE;
     return UVEC4(half_edge.x, half_edge.y, middle, half_edge.w);
 })
@@ -146,7 +149,7 @@ TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
         UVEC4(tml_word(vertices, 4u * vertex), tml_word(vertices, 4u * vertex + 1u),
               tml_word(vertices, 4u * vertex + 2u), tml_word(vertices, 4u * vertex + 3u)), places);
 })
-/* What a triangle of the next level has from its parent. */
+/* A mark that a triangle of the next level has from its parent. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
     uint parent = tml_word(list, U(i) / 4u);
     return parent != LOOP_NONE ? tml_word(marks, parent) : 0u;
@@ -154,14 +157,14 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, t
 TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
     return U(i);
 })
-/* Notes three counts among all, at params.u. */
+/* The tally with the counts a, b and c in words params.u[0], [1] and [2]. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_note,
                 (uint word, tml_index i, tml_words a, tml_words b, tml_words c, tml_params p), {
     uint with_c = U(i) == p.u[2] ? tml_word(c, 0u) : word;
     uint with_b = U(i) == p.u[1] ? tml_word(b, 0u) : with_c;
     return U(i) == p.u[0] ? tml_word(a, 0u) : with_b;
 })
-/* params.u[0] everywhere. */
+/* The word params.u[0]. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_fill, (tml_params p), {
     return p.u[0];
 })
@@ -171,7 +174,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_copy_record, (uvec4 words), {
     return words;
 })
-/* Positions of the kept vertices alone. */
+/* The next level's positions of the vertices that this level has. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
                  tml_params p), {

@@ -1,19 +1,21 @@
-/* Subdivide: levels on the CPU, with the kernels' formulas and to their bits, but without their walks: from
- * half-edge to twin to half-edge a walk waits for memory at each step, since what lies around a vertex
- * lies anywhere.
+/* Subdivide: refines values on the CPU by the kernels' formulas, bit for bit as they do, but
+ * without their walks around vertices. A walk goes from half-edge to twin to half-edge and waits
+ * for memory at each step, since twins lie anywhere.
  *
- * A level is refined by the table of the level before it, its parent, a fourth as large: around an edge
- * of the parent lie all neighbours of the vertex in its middle and of the edge's two halves, and each
- * triangle of the parent holds three more edges. What is left are the vertices that the parent has, too.
- * Instead of walking around those where they are now, begin where each arose. One of level 0 is walked
- * around there, where the table is small; one that arose in the middle of an edge has six neighbours, or
- * four on a boundary, whose half-edges follow from the edge's two. On the way down a half-edge that
- * leaves a vertex becomes that of the child at its corner, so where it is now is a matter of shifts. */
+ * A level is refined by the half-edges of the level before it, the parent, which has a fourth of
+ * its triangles. Around an edge of the parent lie all neighbours of the vertex in its middle and of
+ * the middles of the edge's two halves; inside each triangle of the parent lie three more edges.
+ * What remains are the vertices that the parent has, too. Each is looked up at its birth, the level
+ * at which it arose. A vertex of level 0 is walked around there, where the half-edges are few. A
+ * later one arose in the middle of an edge and has six neighbours, or four on a boundary, whose
+ * half-edges follow from the edge's two. A half-edge that leaves a vertex is replaced, level by
+ * level, by that of the child at this corner, so its number in the parent takes a few shifts. */
 #include "subdivide/subdivide_internal.h"
 
 #include "kernels/kernel.h"
 
-/* One formula deep in another is a call for each vertex unless it is inlined. */
+/* Formulas call each other; unless inlining is forced, some of those calls stay and are made for
+ * each vertex. */
 #ifdef __GNUC__
 #    undef FUNCTION
 #    define FUNCTION(T) __attribute__((always_inline, unused)) static inline T
@@ -31,13 +33,13 @@ typedef struct host_level {
 typedef struct child_job {
     tml_context *tml;
     host_level levels[TML_SUBDIVIDE_MAX_LEVELS];
-    uint32_t parent; /* the level before the one whose values are given */
+    uint32_t parent; /* values are of level parent + 1 */
     uint32_t flags;
-    bool limit; /* where the values end up, not the next level's */
+    bool limit; /* out: limits of values; otherwise values of level parent + 2 */
     tml_words values, turns;
     float *out;
     uint32_t *triangles;
-    uint32_t old_blocks, edge_blocks; /* and then those of triangles */
+    uint32_t old_blocks, edge_blocks; /* the blocks after these are of triangles */
 } child_job;
 
 FUNCTION(void) put(float *out, vec4 v, uint n)
@@ -53,13 +55,15 @@ FUNCTION(void) put(float *out, vec4 v, uint n)
 
 /* ---- vertices that the parent has ------------------------------------------------------------ */
 
-/* Half-edge h that leaves a vertex, so many levels further down. */
+/* The half-edge that leaves the same vertex in the same direction as h, so many levels below
+ * h's. */
 static inline uint32_t descend(uint32_t h, uint32_t levels)
 {
     return levels ? 3u * ((h + h / 3u) << (2u * (levels - 1u))) : h;
 }
 
-/* The neighbour along the parent's half-edge h, which leaves the vertex. */
+/* Adds to a one-ring of level parent + 1 the neighbour along the parent's half-edge h, which leaves
+ * the vertex. */
 FUNCTION(loop_ring) add_neighbour(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -68,7 +72,8 @@ FUNCTION(loop_ring) add_neighbour(loop_ring ring, vec4 v, uint h, const child_jo
                          loop_sharpness_at(parent->halves, h, LOOP_REFINED));
 }
 
-/* The neighbour at the end of a boundary, behind the half-edge h that leaves the vertex. */
+/* Adds the last neighbour of an open one-ring, along the boundary half-edge before h, which ends at
+ * the vertex. */
 FUNCTION(loop_ring) add_last(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -92,8 +97,8 @@ FUNCTION(loop_ring) ring_of_old(uint i, vec4 v, const child_job *job, uint n)
     return ring;
 }
 
-/* The parent's half-edges that leave the middle of edge e of level birth - 1, in the order of a walk from its
- * record's: six, or three on a boundary. */
+/* The parent's half-edges that leave the middle of edge e of level birth - 1, counter-clockwise
+ * from the one in that vertex's record. Returns their number: 6, or 3 on a boundary. */
 FUNCTION(uint) halves_of_middle(uint e, uint birth, const child_job *job, uint leaving[6])
 {
     const host_level *before = &job->levels[birth - 1u];
@@ -143,7 +148,7 @@ FUNCTION(void) take_born(uint i, uint end, uint birth, const child_job *job, uin
     }
 }
 
-/* What is done with vertices [i, end) that arose at one level. */
+/* Processes vertices [i, end), all of which arose at level birth. */
 typedef void (*take_fn)(uint i, uint end, uint birth, const child_job *job, uint n);
 
 FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n, take_fn take)
@@ -161,15 +166,17 @@ FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n, take_fn ta
 
 /* ---- around the parent's edges --------------------------------------------------------------- */
 
-/* A half of an edge. */
+/* The vertex that splits half of a parent's edge, from a to b, with c and d the third corners
+ * beside it. */
 FUNCTION(vec4) half_point(vec4 a, vec4 b, vec4 c, vec4 d, bool is_edge, float sharp)
 {
     return is_edge || sharp >= 1.0f ? loop_crease_point(a, b) : loop_inner_point(a, b, c, d, sharp);
 }
 
-/* The next level's: the middle of the parent's edge, whose first half-edge is h, and those of its halves. The
- * neighbours are taken in the order of a walk from the middle's half-edge, and each half from its
- * lower half-edge, which is the one on the left. */
+/* The vertices of level parent + 2 on the parent's edge whose first half-edge is h: *middle, which
+ * level parent + 1 has, too, and in *halves those that split its halves. To get the kernels' bits,
+ * neighbours are added in the order of a walk from the middle's half-edge, and each half is seen
+ * from its lower half-edge, the left one. */
 FUNCTION(void)
 refine_edge(uint h, const host_level *parent, const child_job *job, uint n, float *middle,
             float *halves)
@@ -223,8 +230,9 @@ FUNCTION(void) take_edges(const child_job *job, uint32_t block, uint n)
 
 /* ---- inside the parent's triangles ----------------------------------------------------------- */
 
-/* Its three edges lie between the middles of the parent's, from the next half-edge's to the half-edge's,
- * with its corner between the two on the one side and the third middle on the other. */
+/* The vertices that split the three edges inside each triangle of the parent. Such an edge runs
+ * from the middle of the next half-edge to that of the half-edge; beside it lie the corner between
+ * the two and the third middle. */
 FUNCTION(void) take_triangles(const child_job *job, uint32_t block, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -269,7 +277,7 @@ TASK(4)
 
 /* ---- normals --------------------------------------------------------------------------------- */
 
-/* Of the middle of an edge inside, if nothing there is sharp. */
+/* Is vertex i smooth at level parent + 1? leaving: its six half-edges. */
 FUNCTION(bool) is_smooth_middle(uint i, const uint leaving[6], const child_job *job)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -338,7 +346,8 @@ static void normals_task(void *argument, uint32_t block)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* The parent's triangles, into sixteen each: those of their children, which are made in passing. */
+/* Writes the 16 triangles of level parent + 2 in each triangle of the parent. The half-edges
+ * between are computed on the way, in children. */
 static void triangles_task(void *argument, uint32_t block)
 {
     const child_job *job = argument;
@@ -362,7 +371,7 @@ static void triangles_task(void *argument, uint32_t block)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* A buffer's memory, which on this engine is the host's. */
+/* The address of a buffer's memory, which on the CPU engine is valid without a mapping, too. */
 static tml_status host_memory(tml_context *tml, tml_buffer buffer, void **out)
 {
     tml_status status = tml_buffer_map(tml, buffer, out);
@@ -416,7 +425,7 @@ bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)
     return subdivider->tml->engine->is_host && !(subdivider->topologies[t].flags & LOOP_LINEAR);
 }
 
-/* A job from values at the level after parent to as many words or more. */
+/* Sets up a job that reads values of level parent + 1 in topology t and writes to out. */
 static tml_status values_job(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
                              tml_buffer values, tml_buffer out, child_job *job)
 {

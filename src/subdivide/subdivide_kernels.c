@@ -1,5 +1,5 @@
-/* Subdivide: the kernels that more than one file uses, and those whose work the CPU has a short cut to
- * (subdivide_cpu.c). */
+/* Subdivide: the kernels that more than one file uses, and those that subdivide_cpu.c replaces on
+ * the CPU. */
 #include "subdivide/subdivide_internal.h"
 
 #include "subdivide/subdivide_kernels.h"
@@ -43,13 +43,15 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_settle_4,
                  tml_params p), {
     return loop_vertex_limit(U(i), halves, vertices, values, 4u, 0u, p.u[2]);
 })
-/* Of the kept vertices, whose positions are of this level or (flags) of the next. */
+/* Normals at the vertices of a level. positions: of that level, or with LOOP_REFINED of the next
+ * one. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_vertex_normal,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
                  tml_words turns, tml_params p), {
     return loop_vertex_normal(U(i), halves, vertices, positions, turns, p.u[0], p.u[2]);
 })
-/* Of all of the next level, the kept ones' known. */
+/* Normals at all vertices of the next level. normals: those of the vertices that this level has,
+ * too. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_child_normal,
                 (tml_index i, tml_words normals, tml_words halves, tml_words firsts,
                  tml_words positions, tml_params p), {

@@ -1,11 +1,13 @@
-/* Subdivide: what files with kernels begin with. A kernel is a formula of subdivide.k.h at one place of a
- * stream; params.u: vertices, edges and flags of the level that is refined. kernels/kernel_end.h ends it. */
+/* Subdivide: included by files that define kernels, before the kernels; kernels/kernel_end.h goes
+ * after them. A kernel evaluates a formula of subdivide.k.h for one element of a stream. params.u:
+ * vertex count, edge count and flags of the level that is refined. */
 #ifndef TML_SUBDIVIDE_KERNELS_H
 #define TML_SUBDIVIDE_KERNELS_H
 
 #include "kernels/kernel.h"
 
-/* One formula deep in another is a call for each vertex unless it is inlined. */
+/* Formulas call each other; unless inlining is forced, some of those calls stay and are made for
+ * each vertex. */
 #ifdef __GNUC__
 #    undef FUNCTION
 #    define FUNCTION(T) __attribute__((always_inline)) static inline T
@@ -15,7 +17,7 @@
 #include "subdivide_library.h"
 
 /* clang-format off */
-/* A formula for values of one to four floats, at every vertex of the next level. */
+/* Four kernels of a formula, for values of 1 to 4 floats at each vertex of the next level. */
 #define VALUES_OF_CHILDREN(kernel, formula)                                                        \
     TML_KERNEL_WITH(subdivide, float, kernel##_1,                                                  \
                     (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \

@@ -1,10 +1,12 @@
-/* Subdivide: half-edges of an indexed mesh, on the host; its checks, and what can be mended.
+/* Subdivide: builds the half-edges of an indexed mesh on the host, checks it, and with fix mends
+ * it.
  *
- * Twins are found as in mesh_stats.c, without a hash: half-edges are binned by their lower vertex (count,
- * scan, scatter), and each bin, six or so long, is sorted by the other vertex. Fans are walked from
- * twin to twin; a vertex with more than one is not a manifold's.
+ * Twins are found as in mesh_stats.c, without a hash: half-edges are binned by their lower vertex
+ * (count, scan, scatter), and each bin, of about six entries, is sorted by the other vertex. A fan
+ * is walked from twin to twin; a vertex with more than one fan is not manifold.
  *
- * Channels go the same way, with the mesh's twins cut where the values of the two sides differ. */
+ * Channels are built likewise, with the mesh's twins cut where the values of the two sides
+ * differ. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,8 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
         bins_free(tml, out);
         return out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
     }
-    /* Counts go two places up, so that scattering leaves the offsets where they belong. */
+    /* Bin v is counted at v + 2. The scatter then advances entry v + 1 from the start of bin v to
+     * its end, which is the start of bin v + 1. */
     memset(out->offsets, 0, (out->vertex_count + 2) * sizeof *out->offsets);
     const uint32_t *corners = mesh->corners;
     for (uint32_t h = 0; h < out->half_count; h++) {
@@ -108,14 +111,14 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
     return TML_OK;
 }
 
-/* Once half-edges have changed places. */
+/* Builds the bins again, after half-edges were removed or reversed. */
 static tml_status bins_renew(tml_context *tml, const subdivide_mesh *mesh, edge_bins *bins)
 {
     bins_free(tml, bins);
     return bins_create(tml, mesh, bins);
 }
 
-/* The half-edges of edge a, b: how many, *first the first. */
+/* Returns how many half-edges lie on edge a, b, in either direction; *first: the first entry. */
 static size_t bins_find(const edge_bins *bins, uint32_t a, uint32_t b, const bin_entry **first)
 {
     uint32_t low = TML_MIN_OF(a, b), high = TML_MAX_OF(a, b);
@@ -158,7 +161,8 @@ static tml_status refuse_edge(tml_context *tml, const subdivide_mesh *mesh, cons
         call, h / 3, group[1].half / 3, a, b, a, b);
 }
 
-/* fix: what has no one twin is a boundary. */
+/* Pairs half-edges with their twins. An edge of more than two triangles, or of two with disagreeing
+ * windings, is refused; with fix it is cut into boundary edges. */
 static tml_status find_twins(tml_context *tml, subdivide_mesh *mesh, const edge_bins *bins,
                              bool fix)
 {
@@ -194,7 +198,8 @@ static uint32_t fan_start(const subdivide_mesh *mesh, uint32_t h)
     return start;
 }
 
-/* Edges at the vertex of a fan; *triangles the triangles, one less where the fan is open. */
+/* Returns the number of edges in a fan; *triangles: of triangles, one less where the fan is
+ * open. */
 static uint32_t fan_valence(const subdivide_mesh *mesh, uint32_t start, uint32_t *triangles)
 {
     uint32_t at = start;
@@ -206,7 +211,8 @@ static uint32_t fan_valence(const subdivide_mesh *mesh, uint32_t start, uint32_t
     return *triangles + (at == LOOP_NONE);
 }
 
-/* Makes corners of what the boundary's rule says, once every vertex has its fan. */
+/* Makes boundary vertices corners as the boundary rule says, and finds max_valence. Needs
+ * mesh->starts. */
 static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary boundary)
 {
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
@@ -221,7 +227,7 @@ static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary bounda
     }
 }
 
-/* Room for one more vertex, a copy of source. */
+/* Appends a vertex without a half-edge, a copy of source; vertex_room has space for it. */
 static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t source)
 {
     if (!mesh->vertex_sources) {
@@ -237,15 +243,15 @@ static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t so
     return TML_OK;
 }
 
-/* What becomes of further fans at a vertex that has one. */
+/* What is done with a second fan, and more, at one vertex. */
 typedef enum further_fans {
     FANS_REFUSED,
     FANS_SPLIT,  /* each gets a vertex of its own */
-    FANS_PINNED, /* likewise, and all of them stay where they are, so that they stay one */
+    FANS_PINNED, /* likewise, and all of them are corners: they stay at the same place */
 } further_fans;
 
-/* Gives every vertex its fan. There is room for as many vertices more as there are half-edges, unless
- * further fans are refused. */
+/* Gives every vertex the first half-edge of its fan, and each further fan a new vertex, unless
+ * those are refused: vertex_room must allow for as many new vertices as there are half-edges. */
 static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans further,
                             tml_subdivide_boundary boundary)
 {
@@ -314,9 +320,9 @@ static double triangle_area(const float *positions, const uint32_t *corner)
     return 0.5 * sqrt(square);
 }
 
-/* Visits the component of triangle first, telling each triangle whether it must be turned to agree with
- * the first; then turns the smaller share of the area. stack: room for all triangles. state: 0 not
- * seen, 1 seen, 2 seen and to be turned. */
+/* Visits the connected component of triangle first and decides which of its triangles to reverse,
+ * so that the windings agree and those that stay have the larger area. stack: room for all
+ * triangles. state of a triangle: 0 not visited, 1 stays, 2 is to be reversed. */
 static void turn_component(const subdivide_mesh *mesh, const float *positions, uint32_t first,
                            uint8_t *state, uint32_t *stack)
 {
@@ -328,8 +334,7 @@ static void turn_component(const subdivide_mesh *mesh, const float *positions, u
         uint32_t t = stack[done];
         area[state[t] - 1] += triangle_area(positions, mesh->corners + 3 * (size_t)t);
         for (uint32_t h = 3 * t; h < 3 * t + 3; h++) {
-            uint32_t twin =
-                mesh->twins[h]; /* here: the other of the edge's two, whatever its direction */
+            uint32_t twin = mesh->twins[h]; /* the edge's other half-edge, whatever its direction */
             if (twin == LOOP_NONE || state[twin / 3])
                 continue;
             bool agrees = mesh->corners[h] != mesh->corners[twin];
@@ -342,8 +347,8 @@ static void turn_component(const subdivide_mesh *mesh, const float *positions, u
             state[stack[i]] = (uint8_t)(3 - state[stack[i]]);
 }
 
-/* Makes windings agree. Where a component is one-sided, edges remain whose triangles do not; they are
- * cut later. */
+/* Makes the windings of each component agree. A one-sided component keeps edges at which they do
+ * not; find_twins cuts those. */
 static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const float *positions,
                                  const edge_bins *bins, uint64_t input_count)
 {
@@ -399,7 +404,8 @@ static tml_status check_positions(tml_context *tml, const subdivide_input *input
     return TML_OK;
 }
 
-/* Gives each triangle so far its number in the input, unless that is done. */
+/* Allocates triangle_origins, unless it is there: so far each triangle has its number in the
+ * input. */
 static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t input_count)
 {
     if (mesh->triangle_origins)
@@ -412,7 +418,7 @@ static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t 
     return TML_OK;
 }
 
-/* Copies the triangles; with fix without those that have two equal corners. */
+/* Copies the triangles. One with two equal corners is refused, or with fix left out. */
 static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
                                  subdivide_mesh *mesh)
 {
@@ -449,8 +455,10 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
 
 /* ---- duplicates ------------------------------------------------------------------------------ */
 
-/* Half-edges from the lowest to the middle vertex of triangles with the same three corners, in the triangles'
- * order: tells which of the triangles go. edge_count: half-edges on that edge. */
+/* Flags in is_gone all but the first of count triangles with the same three corners. If one of
+ * opposite winding closes a sheet with the first, the two sharing no edge with another triangle,
+ * the first such one stays, too. same: their half-edges between the lowest and the middle vertex,
+ * in the order of triangles. edge_count: all half-edges on that edge. */
 static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
                             const bin_entry *same, size_t count, size_t edge_count,
                             uint8_t *is_gone)
@@ -466,7 +474,6 @@ static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
     }
     if (opposite == LOOP_NONE)
         return;
-    /* Two sides of a sheet: closed where no other triangle is at their edges. */
     const bin_entry *unused;
     uint32_t a = corners[first], b = corners[next_half(first)], c = corners[prev_half(first)];
     bool is_closed = edge_count == count && bins_find(bins, b, c, &unused) == count &&
@@ -474,7 +481,7 @@ static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
     is_gone[opposite / 3] = !is_closed;
 }
 
-/* Half-edges of the longest run on one edge. */
+/* The largest number of half-edges on one edge. */
 static size_t largest_group(const edge_bins *bins)
 {
     size_t most = 0;
@@ -487,7 +494,8 @@ static size_t largest_group(const edge_bins *bins)
     return most;
 }
 
-/* Flags all but one of the triangles with the same three corners. same: room for an edge's half-edges. */
+/* Flags the triangles that flag_duplicates rejects. same: scratch for all half-edges of one
+ * edge. */
 static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, bin_entry *same,
                             uint8_t *is_gone)
 {
@@ -498,7 +506,7 @@ static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, b
             size_t found = 0;
             for (count = 0; i + count < end && group[count].other == group[0].other; count++) {
                 uint32_t half = group[count].half, third = mesh->corners[prev_half(half)];
-                if (third > group[0].other) /* each triangle once */
+                if (third > group[0].other) /* each triangle once, at its two lower vertices */
                     same[found++] = (bin_entry){.other = third, .half = half};
             }
             if (found < 2)
@@ -514,7 +522,7 @@ static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, b
     }
 }
 
-/* Takes triangles away that have the same three corners as one before them. */
+/* Removes the triangles that find_duplicates flags. The bins are then out of date. */
 static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const edge_bins *bins,
                                   uint64_t input_count)
 {
@@ -551,7 +559,7 @@ static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const 
 
 /* ---- sharpness ------------------------------------------------------------------------------- */
 
-/* A sharpness as levels see it; NaN and below 0 are refused. */
+/* *out: the sharpness, at most LOOP_INFINITE. NaN and values below 0 are refused. */
 static tml_status check_sharpness(tml_context *tml, const char *field, uint64_t i, float given,
                                   float *out)
 {
@@ -581,7 +589,7 @@ static tml_status read_creases(tml_context *tml, const subdivide_input *input,
         size_t count = ends[0] < input->vertex_count && ends[1] < input->vertex_count
                            ? bins_find(bins, ends[0], ends[1], &group)
                            : 0;
-        if (count == 0 && !input->fix) /* what was mended may have taken the edge away */
+        if (count == 0 && !input->fix) /* fix may have removed the edge's triangles */
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: desc.crease_edges[%llu] is %u-%u, which is no edge of the mesh",
                              call, (unsigned long long)i, ends[0], ends[1]);
@@ -712,7 +720,7 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* The channel's corners, in the order in which the mesh's triangles now lie. */
+/* Copies the channel's corners, in the order and winding of the mesh's triangles after fix. */
 static tml_status copy_channel_triangles(tml_context *tml, const subdivide_mesh *mesh,
                                          const uint32_t *indices, uint64_t value_count,
                                          uint32_t number, subdivide_mesh *out)
@@ -736,7 +744,7 @@ static tml_status copy_channel_triangles(tml_context *tml, const subdivide_mesh 
     return TML_OK;
 }
 
-/* Vertices' sharpness, and where values have one triangle alone. */
+/* Makes each value at least as sharp as the mesh's vertices at which it is used. */
 static void read_channel_corners(const subdivide_mesh *mesh, subdivide_mesh *out)
 {
     for (uint64_t h = 0; h < 3 * out->triangle_count; h++) {
@@ -772,7 +780,8 @@ tml_status subdivide_mesh_create_channel(tml_context *tml, const subdivide_mesh 
                            out->corners[next_half(h)] != out->corners[twin];
             out->twins[h] = is_seam ? LOOP_NONE : twin;
             out->sharp[h] = is_seam ? LOOP_INFINITE : mesh->sharp[h];
-            /* Where a seam ends, or crosses what it does not part, the value is a corner. */
+            /* A value that both sides of a seam edge have at one end, where the seam ends or
+             * touches another part, is a corner. */
             if (is_seam && twin != LOOP_NONE && out->corners[h] == out->corners[next_half(twin)])
                 out->vertex_sharp[out->corners[h]] = LOOP_INFINITE;
         }

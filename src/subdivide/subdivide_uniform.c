@@ -1,8 +1,8 @@
-/* Subdivide: every triangle into four, so many times.
+/* Subdivide: uniform refinement, every triangle into four at each level.
  *
- * A level's topology follows from the one before by arithmetic alone, and each vertex gathers. The last
- * level needs no half-edges: its triangles, limits and normals come from the level before it, so that most
- * of the work's memory is the result. */
+ * A level's topology is computed from the one before by arithmetic alone, and each vertex gathers
+ * its value from its one-ring. The last level needs no half-edges: its triangles, limits and
+ * normals come from those of the level before it, so most of the memory is the result. */
 #include <string.h>
 
 #include "core/call.h"
@@ -36,7 +36,8 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words h
 
 static const char call[] = "tml_subdivide_uniform";
 
-/* Triangles of the level before the last: its records are counted in words of 32 bits. */
+/* Most triangles of a level that is refined: the records of its half-edges are 12 words a triangle
+ * (3 of 4, subdivide.k.h), and words are indexed by a uint32_t. */
 static const uint64_t max_parents = 0xffffffffu / 12;
 
 static subdivide_level next_counts(const subdivide_level *level)
@@ -54,7 +55,8 @@ static tml_params params_of(const subdivide_level *level, uint32_t flags)
         .u = {(uint32_t)level->vertex_count, (uint32_t)level->edge_count, flags, 0}};
 }
 
-/* One map over count elements; none of nothing. */
+/* Maps count elements; a map over 0 elements is left out, since tml_map reads count 0 as the whole
+ * buffer. */
 static tml_status map(tml_context *tml, const tml_kernel *kernel, const subdivide_level *level,
                       uint32_t flags, const tml_buffer in[TML_MAX_INPUTS], uint64_t count,
                       tml_buffer out)
@@ -118,8 +120,8 @@ static tml_status make_level(tml_context *tml, const subdivide_level *from, uint
     return status;
 }
 
-/* Makes what levels of all topologies a call needs: to the one before the last, of which the short cut needs
- * the one before, unless what comes out are limits. */
+/* Makes the half-edges that a call needs in every topology: up to level levels - 1, or where
+ * subdivide_cpu.c applies and neither limits nor normals are wanted up to levels - 2. */
 static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, bool has_limits)
 {
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
@@ -140,7 +142,7 @@ static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, boo
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Values of a level before the last, at which a kernel of the last looks: count of them. */
+/* Values number v at a level below the last: the base, or the spare that refine_values wrote. */
 static tml_buffer refined_values(const tml_subdivider *subdivider, uint32_t v, uint32_t level)
 {
     const subdivide_values *values = &subdivider->values[v];
@@ -149,8 +151,9 @@ static tml_buffer refined_values(const tml_subdivider *subdivider, uint32_t v, u
     return subdivider->values_spare[values->components - 1][level % 2].buffer;
 }
 
-/* Refines values number v to the last level, at least 1: into out, or where the limit follows into a
- * spare, which *last is then. */
+/* Refines values number v to level levels, which is at least 1. The last level's values go to out
+ * or, with to_spare, to a spare buffer, from which the caller computes limits. *last: the one that
+ * was written. */
 static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t levels,
                                 bool to_spare, tml_buffer out, tml_buffer *last)
 {
@@ -185,7 +188,8 @@ static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t
     return TML_OK;
 }
 
-/* Normals of the last level, whose positions are refined but not at their limit. */
+/* Normals of the limit surface at the vertices of the last level. positions: refined to that level,
+ * not moved to the limit. */
 static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_buffer positions,
                                tml_buffer out)
 {
@@ -213,13 +217,13 @@ static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_
     return status;
 }
 
-/* Values number v of level 0, as they are or at their limit. */
+/* Writes values number v of level 0 to out, unchanged or moved to their limits. */
 static tml_status settle_values(tml_subdivider *subdivider, uint32_t v, bool limit, tml_buffer out)
 {
     const subdivide_values *values = &subdivider->values[v];
     const subdivide_topology *topology = &subdivider->topologies[values->topology];
     const subdivide_level *level = &topology->levels[0];
-    uint32_t flags = topology->flags | (limit ? 0 : LOOP_LINEAR); /* linear: they stay */
+    uint32_t flags = topology->flags | (limit ? 0 : LOOP_LINEAR); /* LINEAR: values stay */
     return map(subdivider->tml, subdivide_settle_kernels[values->components - 1], level, flags,
                (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, values->base},
                level->vertex_count, out);
