@@ -1,8 +1,8 @@
 /* The collide program: checks, poses, the choice of a descent, and the order of what it found.
  *
- * After: Gottschalk, Lin, Manocha: OBBTree: A Hierarchical Structure for Rapid Interference Detection.
- * 1996; Lauterbach, Mo, Manocha: gProximity: Hierarchical GPU-based Operations for Collision and Distance
- * Queries. 2010. */
+ * After: Gottschalk, Lin, Manocha: OBBTree: A Hierarchical Structure for Rapid Interference
+ * Detection. 1996; Lauterbach, Mo, Manocha: gProximity: Hierarchical GPU-based Operations for
+ * Collision and Distance Queries. 2010. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 #include "core/call.h"
 #include "core/matrix.h"
 #include "kernels/kernel.h"
-/* The kernels' vocabulary begins here. */
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 
 const char *tml_collide_class_name(tml_collide_class kind)
@@ -66,7 +66,8 @@ void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_
                                   VEC3(own[k - k % 3], own[k - k % 3 + 1], own[k - k % 3 + 2]));
 }
 
-/* Inverse of the 3 x 3 part; false when there is none to speak of. */
+/* The inverse of an affine matrix of 3 rows of 4. False if it is singular or has an element of 2^60
+ * or more. */
 static bool invert(const float m[12], double out[3][4])
 {
     double own[9], inverse[9], largest = 0;
@@ -93,10 +94,11 @@ static void reach_of(const tml_tree *tree, double out[3])
         out[k] = fmax(fabs((double)tree->lower[k]), fabs((double)tree->upper[k]));
 }
 
-/* How far inverse, evaluated in float, may take a posed vertex of b from where it was: what the two
- * matrices' product differs from the identity by, then 4 roundings of the pose and 4 of the inverse (2^-24
- * of the sum of terms each, 2^-21 in all with room for what is left out here, the rounding of the widened
- * box among it). */
+/* Sets the pose's margin: how far from its original place inverse, evaluated in float, may take a
+ * posed vertex of b, on each axis. The sum of what inverse times matrix differs from the identity
+ * by, of 4 roundings of the pose and of 4 of the inverse (each 2^-24 of the sum of the terms'
+ * magnitudes; 2^-21 in all leaves room for what is not counted here, such as the rounding of the
+ * widened box). */
 static void pose_margin(const tml_tree *b, collide_pose *pose)
 {
     double reach[3], posed[3], error[3];
@@ -210,8 +212,8 @@ static bool comes_before(const tml_collide_pair *x, const tml_collide_pair *y)
     return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
-/* Radix sort, least digit first, of the digits that differ. room: count more pairs. The sorted ones end in
- * pairs. */
+/* Sorts pairs by pose, a and b: a radix sort from the least digit on, without the digits that are
+ * the same in all keys. room: scratch for count pairs. */
 static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *room, uint64_t count)
 {
     uint64_t first[DIGITS];
@@ -257,7 +259,7 @@ static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *room, uint64_t
 
 typedef struct segment_job {
     const collide_job *job;
-    const uint32_t *a_slots, *b_slots; /* of each triangle */
+    const uint32_t *a_slots, *b_slots; /* [triangle]: its slot */
     tml_collide_segment *out;
 } segment_job;
 
@@ -284,7 +286,7 @@ static void segment_task(void *argument, uint32_t task)
     }
 }
 
-/* Where each triangle stands; NULL when memory is short. */
+/* The slot of each triangle of the mesh; NULL when memory is short. The caller frees it. */
 static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 {
     uint32_t *slots = tml_alloc_array(tml, tree->triangle_count, sizeof *slots);
@@ -294,7 +296,7 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
     return slots;
 }
 
-/* The segments of the job's pairs, as they are ordered. */
+/* Computes the segments of the job's pairs, in their order. */
 static tml_status make_segments(collide_job *job, tml_collide_segment *out)
 {
     uint32_t *a = slots_of(job->tml, job->a);
@@ -371,7 +373,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
             "tml_collide: desc.capacity is %llu, needs %llu pairs; TML_COLLIDE_WANT_COUNT tells "
             "beforehand",
             (unsigned long long)desc->capacity, (unsigned long long)out->count);
-    size_t size = (size_t)out->count * sizeof *job->pairs; /* as those that are there */
+    size_t size = (size_t)out->count * sizeof *job->pairs; /* the pairs are job->pairs */
     tml_collide_pair *room = tml_alloc(tml, size);
     if (!room && size)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
@@ -398,7 +400,8 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
         out->pairs = desc->pairs;
         tml_free(tml, room, size);
     } else if (size) {
-        memcpy(room, job->pairs, size); /* exactly as large as it must be */
+        memcpy(room, job->pairs,
+               size); /* result_free expects this size; job->pairs may be larger */
         out->pairs = room;
     }
     out->owned = desc->pairs ? 0 : OWNED_PAIRS | OWNED_SEGMENTS;
@@ -445,7 +448,7 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
     job.poses = poses;
     job.pose_counts = tml_alloc_array(tml, pose_count, sizeof *job.pose_counts);
     result.first = tml_alloc_array(tml, (uint64_t)pose_count + 1, sizeof *result.first);
-    /* As allocated, where they are. */
+    /* The sizes with which the arrays are freed. */
     size_t poses_size = pose_count * sizeof *poses;
     size_t counts_size = pose_count * sizeof *job.pose_counts;
     size_t first_size = ((size_t)pose_count + 1) * sizeof *result.first;

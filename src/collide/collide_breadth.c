@@ -1,12 +1,14 @@
-/* The descent on the device: a stream of pairs (node of a, node of b, pose), expanded level by level.
+/* The descent on the device: a stream of pairs (node of a, node of b, pose), expanded level by
+ * level.
  *
- * A step splits one side of every pair: a map tells which of the eight children meet the other side, a bit
- * each, and an expansion makes a pair of each bit. The last two steps split a leaf of b and then a leaf
- * of a into triangles; the very last one makes of each pair of triangles no, yes or unsure. All steps are
- * enqueued at once, their lengths stay on the device, and one element is read back at the end: how many
- * pairs there are, and whether any step had more than there was room for. If so, there is more room made, or,
- * where memory is short, the pairs that went into that step are read, cut up and followed one part after
- * the other; a part that is small enough for its next step cannot fail there, so it ends.
+ * A step splits one side of every pair: a map computes a mask of the eight children that meet the
+ * other side, and an expansion makes a pair for each bit. The last two steps split a leaf of b,
+ * then a leaf of a, into triangles; the very last one answers no, yes or unsure for each pair of
+ * triangles. All steps are enqueued at once with their lengths on the device, and one element is
+ * read back at the end: how many pairs there are, and whether a step made more than there was room
+ * for. If so, the buffers grow. Where memory is too short for that, the pairs that went into the
+ * step are read back and followed in slices. A slice of an eighth of the room cannot fail in its
+ * next step, so this ends.
  *
  * After: Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device); Ziegler, Tevs,
  * Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006 (expansion without
@@ -16,15 +18,15 @@
 
 #include "collide/collide_internal.h"
 #include "kernels/kernel.h"
-/* The kernels' vocabulary begins here. */
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Follows them. */
+/* Uses the formulas above. */
 #include "kernels/collide_stream.k.h"
 
 #include "collide_library.h"
 
-/* What split kernels find in params.u. */
+/* Words of params.u for the split kernels. */
 enum { SPLIT_GROUP, SPLIT_OTHER_GROUP, SPLIT_CHILD_COUNT, SPLIT_LEVELS };
 TML_KERNEL_WITH(collide, uint, collide_split_b,
                 (uvec3 pair, tml_words a_boxes, tml_words b_boxes, tml_words poses, tml_params p), {
@@ -52,7 +54,8 @@ TML_KERNEL_WITH(collide, uint, collide_split_a,
                     return met;
                 })
 
-/* A leaf of b into triangles: u[0] lanes of a leaf, u[1] where a's leaves begin, u[2] where their slabs do. */
+/* Splits a leaf of b into triangles, tested against a leaf of a. u[0]: lanes of a leaf of b; u[1]:
+ * the first group of a's leaves; u[2]: the first word of their slabs. */
 TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                 (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -74,8 +77,8 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                     return met;
                 })
 
-/* A triangle of b against a leaf of a: u[0] lanes of a leaf, u[1] not 0 for one mesh. Bits 0 to 7: they cross
- * for certain; 8 to 15: unsure. */
+/* Tests a triangle of b against the triangles of a leaf of a. u[0]: lanes of a leaf of a; u[1]: not
+ * 0 for a mesh against itself. Bits 0 to 7: certain crossings; 8 to 15: unsure. */
 TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -106,7 +109,8 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
 
 TML_KERNEL(uint, collide_child_count, (uint met), { return popcount32((met | met >> 8u) & 0xffu); })
 
-/* The k-th child of a pair; u[0] is 1 where b is split. The unsure among pairs of triangles are marked. */
+/* The k-th child of a pair. u[0]: 1 where b is split. An unsure pair of triangles is marked in its
+ * pose. */
 TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
     uint left = (met | met >> 8u) & 0xffu;
     for (uint i = 0u; i < k; i++)
@@ -117,8 +121,9 @@ TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k
                         : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
 
-/* What a run of steps reports: x the step (plus 1) that had no room, y how many pairs it makes, z all pairs of
- * nodes, w the pairs that came out last. u[0] the step, u[1] the room, u[2] whether it makes pairs of nodes. */
+/* The report of a run of steps. x: 1 + the first step that lacked room, or 0; y: pairs that this
+ * step makes; z: pairs of nodes so far, saturated; w: pairs that the latest step made. u[0]: the
+ * step; u[1]: room in pairs; u[2]: whether the step makes pairs of nodes. */
 TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p), {
     uint count = tml_word(total, 0u);
     bool is_first = report.x == 0u && count > p.u[1];
@@ -131,12 +136,13 @@ TML_KERNEL(uvec4, collide_report, (uvec4 report, tml_words total, tml_params p),
 
 enum {
     ROOM_AT_FIRST = 1 << 16,
-    POSES_MOST = 1 << 27, /* whose words are counted in 32 bits */
-    ROOM_LEAST = 64,      /* what one pair makes in a step fits eight times */
+    POSES_MOST = 1 << 27, /* their words are indexed by 32 bits */
+    ROOM_LEAST = 64,      /* pairs: a slice of 8, with 8 children each */
     PAIR_BYTES = 2 * 12 + 4,
 };
 
-/* On the device, and kept with a tree: the tree, and as a's, room for a stream. */
+/* What a tree keeps on the device: its boxes and triangles and, if it is the a of a call, the
+ * stream's buffers. */
 struct collide_stream {
     tml_buffer boxes, triangles;
     tml_buffer pairs[2], met; /* room pairs each */
@@ -238,8 +244,8 @@ typedef struct breadth_run {
     uint64_t found_room;
 } breadth_run;
 
-/* Enqueues step, from pairs[from] to the other. count: pairs that go in, or of those on the device if that
- * is 0. */
+/* Enqueues a step from pairs[from] to pairs[!from]. count: pairs that go in; 0: as totals[from]
+ * says on the device. */
 static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t count, int from)
 {
     const collide_job *job = run->job;
@@ -298,7 +304,8 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, uint64_t
                                    .out = stream->report});
 }
 
-/* Runs steps [first, end) over count pairs and reads the report; *last is where the pairs are then. */
+/* Runs steps [first, end) over count pairs and reads the report. *last: which of stream->pairs has
+ * the results. */
 static tml_status steps_run(const breadth_run *run, uint32_t first, uint32_t end,
                             const tml_uvec3 *pairs, uint64_t count, tml_uvec4 *report, int *last)
 {
@@ -324,7 +331,8 @@ typedef struct settle_work {
 
 enum { SETTLE_A_TASK = 1024 };
 
-/* Slots without a triangle of their own repeat another one and find what that finds. */
+/* Classifies pairs of slots. One with a slot that repeats another's triangle is NONE: the other
+ * slot's pair counts. */
 static void settle_task(void *argument, uint32_t task)
 {
     const settle_work *work = argument;
@@ -344,7 +352,8 @@ static void settle_task(void *argument, uint32_t task)
     }
 }
 
-/* Takes what stands in found into the job's counts and pairs. */
+/* Classifies the count pairs in run->found and adds them to the job's counts and pairs. kinds:
+ * scratch, one byte a pair. */
 static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
 {
     collide_job *job = run->job;
@@ -373,7 +382,7 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     return status;
 }
 
-/* Reads count pairs of triangles from the device, and takes them. */
+/* Reads count pairs of triangles from the device and adds them to the job. */
 static tml_status found_read(breadth_run *run, uint64_t count, int last)
 {
     tml_context *tml = run->job->tml;
@@ -399,15 +408,15 @@ static tml_status found_read(breadth_run *run, uint64_t count, int last)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Pairs before a step that are followed a slice at a time. */
+/* Pairs on the host that are the input of a step, followed slice by slice. */
 typedef struct breadth_part {
     uint32_t step;
     tml_uvec3 *pairs;
     uint64_t count, done, slice;
 } breadth_part;
 
-/* Reads the pairs that go into step, after count pairs before first, and makes a part of them. On failure a
- * part that is empty, or whose pairs are yet to be freed. */
+/* Runs steps [first, step) over count pairs and reads the results, which are the part's pairs. The
+ * caller frees out->pairs, also on failure. */
 static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, const tml_uvec3 *pairs,
                             uint64_t count, breadth_part *out)
 {
@@ -433,7 +442,8 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
     return TML_OK;
 }
 
-/* More room, where the limit and the device allow; false where they do not. */
+/* Enlarges the stream's buffers. False where the limit or the device does not allow it;
+ * stream->room is 0 if the old buffers are gone, too. */
 static bool room_grow(breadth_run *run, uint64_t needed)
 {
     tml_context *tml = run->job->tml;
@@ -447,7 +457,8 @@ static bool room_grow(breadth_run *run, uint64_t needed)
     return false;
 }
 
-/* Follows the first part's pairs to the end, in order, each part that has no room cut into smaller ones. */
+/* Follows the first part's pairs to the end, in order. A slice for which a step lacks room becomes
+ * a part of its own at that step, with smaller slices. */
 static tml_status parts_run(breadth_run *run, breadth_part first)
 {
     collide_job *job = run->job;
@@ -481,7 +492,7 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
             status = found_read(run, report.w, last);
             part->done += count;
         } else if (!room_grow(run, report.y)) {
-            if (run->stream->room == 0) /* what there was is gone, too */
+            if (run->stream->room == 0) /* room_grow has freed the old buffers */
                 status = room_make(job->tml, run->stream, run->most_room);
             if (status == TML_OK) {
                 status = part_make(run, part->step, report.x - 1, pairs, count, &parts[depth]);

@@ -1,9 +1,9 @@
-/* The descent on the host: threads that follow pairs of nodes down to triangles, depth first.
+/* The descent on the host: threads follow pairs of nodes down to triangles, depth first.
  *
- * A call is cut into tasks, each a few pairs of nodes of one pose; tasks run in any order and their pairs
- * are put together in the tasks' order. Workers may not allocate: they take blocks for what they find from
- * a common store, and a task that finds the store empty goes on counting. The store is then made as large
- * as the counts say, and those tasks run again. */
+ * A call is divided into tasks, each a pair of nodes of one pose. Tasks run in any order; their
+ * results are joined in the order of tasks. Workers may not allocate: they take blocks for the
+ * pairs that they find from a common store, and a task that finds the store empty goes on counting.
+ * A larger store is then made by these counts, and all tasks that found pairs run again. */
 #include <string.h>
 
 #include "collide/collide_depth.h"
@@ -11,9 +11,9 @@
 #include "core/simd.h"
 
 enum {
-    TASKS_A_THREAD = 32,   /* enough that threads end together */
-    TASKS_A_ROUND = 16384, /* between two reports of progress; their runs are held at once */
-    SEEDS_MAX = 4096,      /* pairs that a pose is cut into */
+    TASKS_A_THREAD = 32,   /* enough to balance the load */
+    TASKS_A_ROUND = 16384, /* at most, between two reports of progress */
+    SEEDS_MAX = 4096,      /* most pairs of nodes that a pose is divided into */
     BLOCKS_AT_FIRST = 16,  /* and one for each task */
 };
 
@@ -84,13 +84,13 @@ void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* Tasks of consecutive poses; each pose is cut into as many. */
+/* Tasks that run in one parallel loop: one for each of several poses, or all those of one pose. */
 typedef struct depth_round {
     depth_call call;
     const depth_loops *loops;
     depth_run *runs;
     uint32_t run_count;
-    const depth_pair *seeds; /* one a run, before seed_step; NULL: the roots */
+    const depth_pair *seeds; /* one a run, input of seed_step; NULL: start at the roots */
     uint32_t seed_step;
     bool only_short;
 } depth_round;
@@ -140,7 +140,8 @@ static tml_status blocks_make(collide_job *job, depth_call *call, uint64_t count
     return TML_OK;
 }
 
-/* Adds the runs' counts to the job's, and their pairs but those of runs that fell short. */
+/* Adds the runs' counts and pairs to the job's; with WANT_FIRST, of each pose only the first run
+ * that has a pair. */
 static tml_status runs_gather(collide_job *job, const depth_round *round)
 {
     uint64_t total = 0;
@@ -169,7 +170,7 @@ static tml_status runs_gather(collide_job *job, const depth_round *round)
     return TML_OK;
 }
 
-/* Runs the round's tasks, again those for whose pairs there was no room, and gathers. */
+/* Runs the round's tasks, again if the store was too small, and gathers their results. */
 static tml_status round_run(collide_job *job, depth_round *round)
 {
     tml_status status = TML_OK;
@@ -188,7 +189,7 @@ static tml_status round_run(collide_job *job, depth_round *round)
         is_short = is_short || round->runs[i].is_short;
     }
     if (is_short) {
-        /* The old blocks go, so every run that had some runs again. */
+        /* blocks_make frees the old blocks, so every run that has found pairs runs again. */
         for (uint32_t i = 0; i < round->run_count; i++)
             round->runs[i].is_short = round->runs[i].count > 0;
         status = blocks_make(job, &round->call, needed);
@@ -201,7 +202,8 @@ static tml_status round_run(collide_job *job, depth_round *round)
     return tml_is_cancelled(job->tml) ? TML_OK : runs_gather(job, round);
 }
 
-/* Collects the pairs of nodes before a step; returns how many. */
+/* Follows the roots to step and stores the first SEEDS_MAX pairs of nodes there. Returns how many
+ * there are. */
 static uint32_t seeds_collect(const depth_round *round, depth_run *run, const depth_pair *roots,
                               uint32_t step, depth_pair *seeds)
 {
@@ -214,8 +216,9 @@ static uint32_t seeds_collect(const depth_round *round, depth_run *run, const de
     return run->stopped_count;
 }
 
-/* Pairs of nodes for enough tasks from one pose, all before one step; returns how many (0: apart), at most
- * SEEDS_MAX. *above: pairs of nodes before them. */
+/* Divides one pose into at least wanted pairs of nodes where possible, all of them input of
+ * round->seed_step. Returns how many, at most SEEDS_MAX; 0: the roots are apart, or nothing below
+ * them meets. *above: pairs of nodes followed on the way. */
 static uint32_t seeds_make(depth_round *round, uint32_t pose, uint32_t wanted, depth_pair *seeds,
                            uint64_t *above)
 {
@@ -231,7 +234,7 @@ static uint32_t seeds_make(depth_round *round, uint32_t pose, uint32_t wanted, d
     uint32_t count = 1;
     for (uint32_t step = 1; step < round->call.step_count - 1 && count < wanted; step++) {
         count = seeds_collect(round, &run, &roots, step, seeds);
-        if (count > SEEDS_MAX) { /* the step before, then */
+        if (count > SEEDS_MAX) { /* too many: go back to the step before */
             count = seeds_collect(round, &run, &roots, round->seed_step, seeds);
             wanted = 0;
         } else {
@@ -279,7 +282,7 @@ tml_status collide_depth_first(collide_job *job)
         status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
                            "tml_collide: no memory for %zu bytes of tasks",
                            runs_size + found_size + seeds_size);
-    /* Many poses: a task each. Few: one after the other, each cut into tasks. */
+    /* Many poses: one task each. Few poses: one after the other, each divided into tasks. */
     for (uint32_t pose = 0; pose < job->pose_count && status == TML_OK;) {
         uint32_t poses = whole ? TML_MIN_OF(room, job->pose_count - pose) : 1;
         uint64_t above = 0;

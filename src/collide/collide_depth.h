@@ -4,8 +4,8 @@
 
 #include "collide/collide_internal.h"
 
-/* A node's box in a's frame (here) and, under a pose, in b's (there), where b's are widened by the pose's
- * margin: low x y z, high x y z. */
+/* A node and its box, low x y z, then high x y z: here in a's frame; there in b's frame, if the
+ * pose is not the identity. there, boxes of b are widened by the pose's margin. */
 typedef struct depth_node {
     uint32_t index;
     float here[6], there[6];
@@ -31,38 +31,40 @@ typedef struct depth_call {
     const collide_job *job;
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    /* Blocks that may be taken, by number. Memory is allocated by the calling thread alone. */
+    /* The store of blocks, which are taken in order. The calling thread allocates it; workers
+     * allocate nothing. */
     depth_block *blocks;
     uint32_t block_count;
     _Atomic uint32_t blocks_taken;
 } depth_call;
 
-/* b's leaf that was looked at last, posed. */
+/* The leaf of b that was tested last, its triangles moved by the pose. */
 typedef struct depth_leaf {
     uint32_t index;  /* COLLIDE_NO_TRIANGLE: none */
     const float *at; /* the tree's own, or room */
     float room[COLLIDE_TRIANGLE_WORDS];
-    float box[COLLIDE_BOX_WORDS]; /* of each triangle */
-    bool has_slab;                /* slab is made once it is asked for */
+    float box[COLLIDE_BOX_WORDS]; /* 1 a triangle */
+    bool has_slab;                /* slab is computed when it is first needed */
     float slab[COLLIDE_SLAB_WORDS];
 } depth_leaf;
 
-/* One descent from a pair. */
+/* One descent from a pair of nodes. */
 typedef struct depth_run {
     depth_call *call;
     const collide_pose *pose;
     uint32_t pose_number;
-    /* Before this step pairs are counted, and collected while there is room, rather than followed. */
+    /* Pairs that arrive at stop_step are not followed but counted in stopped_count, and stored in
+     * stopped while there is room. */
     uint32_t stop_step;
     depth_pair *stopped;
     uint32_t stopped_count, stopped_capacity;
-    /* FIRST: the descent ends with a pair, or when *found is less than number, that is, when an earlier
-     * descent of the same pose found one. */
+    /* WANT_FIRST: the descent ends when it has found a pair, or when *found is less than number: an
+     * earlier descent of the same pose has found one. */
     bool first_only;
     uint32_t number;
     _Atomic uint32_t *found;
     bool is_over;
-    /* Results. short: a block was wanted and there was none; pairs are counted all the same. */
+    /* Results. is_short: the store had no block left, and further pairs are only counted. */
     depth_block *first, *last;
     bool is_short;
     uint64_t count;
@@ -71,12 +73,13 @@ typedef struct depth_run {
     depth_leaf leaf;
 } depth_run;
 
-/* Takes one pair of triangles that the float test could not exclude: sure says that they cross. */
+/* Adds a pair of triangles that the float test did not exclude. is_sure: they cross; otherwise the
+ * exact test decides. */
 void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure);
 
 /* The roots of both trees under run's pose; false when they are apart. */
 typedef bool (*depth_root_fn)(depth_run *run, depth_pair *out);
-/* Follows the pair, which comes before step. */
+/* Follows a pair of nodes, which is input of step. */
 typedef void (*depth_descend_fn)(depth_run *run, const depth_pair *pair, uint32_t step);
 typedef struct depth_loops {
     depth_root_fn root;

@@ -1,6 +1,6 @@
-/* The depth-first descent, compiled once for each instruction set: the including file defines DEPTH_SET,
- * the table's name. The formulas are those of collide.k.h, run over the eight lanes of a group in loops
- * that compilers vectorise. */
+/* The depth-first descent, compiled once for each instruction set: the including file defines
+ * DEPTH_SET, the table's name. The formulas are those of collide.k.h, run over the eight lanes of a
+ * group in loops that compilers vectorise. */
 #include <float.h>
 #include <math.h>
 #ifdef __AVX2__
@@ -9,10 +9,10 @@
 
 #include "collide/collide_depth.h"
 #include "kernels/kernel.h"
-/* The kernels' vocabulary begins here. */
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Follows them. */
+/* Uses the formulas above. */
 #include "collide/collide_slab.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -20,7 +20,7 @@
 /* A loop over a group's lanes, i, for the compiler to vectorise rather than to unroll. */
 #define LANES _Pragma("omp simd") for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
 
-/* Eight boxes: low x y z, high x y z, in each frame: the tree's own, or in room. */
+/* Eight boxes in a's frame (here) and in b's (there): the tree's own group, or one in room. */
 typedef struct lanes {
     const float *here, *there;
     float room[2 * COLLIDE_BOX_WORDS];
@@ -40,7 +40,7 @@ INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 #endif
 }
 
-/* Three numbers of a lane, from the number-th on. */
+/* Rows number to number + 2 of a lane. */
 INLINE vec3 lane3(const float *at, uint32_t number, uint32_t lane)
 {
     at += COLLIDE_WIDTH * number;
@@ -53,7 +53,7 @@ INLINE vec4 row_of(const float matrix[12], uint32_t row)
     return VEC4(m[0], m[1], m[2], m[3]);
 }
 
-/* Boxes through a matrix. */
+/* Moves eight boxes by a matrix. */
 INLINE void lanes_move(const float matrix[12], const float *in, float *out)
 {
     for (uint32_t r = 0; r < 3; r++) {
@@ -67,7 +67,7 @@ INLINE void lanes_move(const float matrix[12], const float *in, float *out)
     }
 }
 
-/* A group of a's or b's boxes in both frames; without a pose there is one. */
+/* Puts a group of boxes of a or b into both frames, which without a pose are the same. */
 INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed, bool is_b,
                        lanes *out)
 {
@@ -99,7 +99,7 @@ INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH
     gap[i] = collide_gap(low, high, lane3(boxes, 0, i), lane3(boxes, 3, i));
 }
 
-/* Which of the lanes meet the box. */
+/* A bit for each lane whose box meets the node's. */
 INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_posed)
 {
     float here[COLLIDE_WIDTH], there[COLLIDE_WIDTH];
@@ -122,7 +122,7 @@ INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, bool is_
         out->there[k] = from->there[COLLIDE_WIDTH * k + lane];
 }
 
-/* 0 when two points are one. */
+/* The largest difference of coordinates; 0 when two points coincide. */
 INLINE float collide_between(vec3 p, vec3 q)
 {
     return max(max(abs(p.x - q.x), abs(p.y - q.y)), abs(p.z - q.z));
@@ -160,8 +160,8 @@ INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
     leaf->has_slab = false;
 }
 
-/* The slab of b's leaf as it is posed: across the tree's own normal, which a pose turns as its inverse does
- * planes. (Any normal would do. That of a pose without an inverse is 0.) */
+/* The slab of b's leaf under the pose. Its normal is the leaf's own, moved as planes are, by the
+ * inverse's transpose. (Any normal would be right. A pose without an inverse gives 0.) */
 INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
     depth_leaf *leaf = &run->leaf;
@@ -182,7 +182,7 @@ INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
     return collide_slab_load(leaf->slab);
 }
 
-/* Of eight triangles, those that are not for certain beside the slab. */
+/* A bit for each of eight triangles that may have a point in the slab. */
 INLINE uint32_t lanes_within(collide_slab slab, const float *at)
 {
     float gap[COLLIDE_WIDTH];
@@ -191,9 +191,9 @@ INLINE uint32_t lanes_within(collide_slab slab, const float *at)
     return lanes_met(gap);
 }
 
-/* For three corners of eight triangles: not 0 where the corner counts. Of one mesh, one that a triangle shares
- * with another (corners) does not: with the others on one side of a plane they have nothing else in
- * common. */
+/* counted: for each vertex of eight triangles its distance to the nearest of corners, the vertices
+ * of another triangle. It is 0 for a vertex that a mesh's two triangles share, which does not
+ * count: if the others lie on one side of a plane, the two have nothing else in common. */
 INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
 {
     for (uint32_t corner = 0; corner < 3; corner++)
@@ -206,7 +206,8 @@ INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
         }
 }
 
-/* Of eight triangles, those that are not for certain on one side of a plane. */
+/* A bit for each of eight triangles that is not certain to lie on one side of a plane. counted: as
+ * from lanes_counted, or NULL: all vertices count. */
 INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
 {
     float apart[COLLIDE_WIDTH];
@@ -237,7 +238,8 @@ INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *
     return lanes_met(apart);
 }
 
-/* Of eight triangles, those whose planes have not for certain all three corners on one side. */
+/* A bit for each of eight triangles whose plane is not certain to have all three corners on one
+ * side. */
 INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
 {
     float apart[COLLIDE_WIDTH];
@@ -315,8 +317,9 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
 
 /* ---- descent --------------------------------------------------------------------------------- */
 
-/* Of one mesh, each pair of nodes is followed once: that with the first slot of a's not past the last slot
- * of b's. Masks the lanes of a split accordingly. */
+/* Of a mesh against itself each pair of nodes is followed once, when the first slot below a's node
+ * is not after the last slot below b's. A bit for each child of the step's split that makes such a
+ * pair. */
 INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
 {
     uint32_t met = 0;
@@ -330,7 +333,7 @@ INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
     return met;
 }
 
-/* At most two calls deep for each level of a tree. */
+/* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
 static void descend(depth_run *run, const depth_pair *pair, uint32_t number, bool is_posed,
                     bool is_self)
 {
@@ -345,7 +348,8 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
     }
     run->node_pairs++;
     if (step->a_level == 1 && step->b_level == 1) {
-        /* Each a loop of its own: with the choice in the loop it would read what is not there, masked. */
+        /* Constants give each its own loop. A choice inside one loop would become masked loads of
+         * memory that is not there. */
         if (is_self)
             leaf_pair(run, pair, false, true);
         else if (is_posed)

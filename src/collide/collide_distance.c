@@ -1,8 +1,10 @@
-/* The smallest distance between two meshes: both trees are followed down, the nearest pair of boxes first,
- * and what is farther than the nearest triangles so far is left out.
+/* The smallest distance between two meshes, by branch and bound: both trees are followed down, the
+ * nearest pair of boxes first, without pairs that are farther apart than the nearest triangles so
+ * far.
  *
- * Boxes are those of a's frame: a pose's rounding keeps order, so b's posed boxes hold its posed vertices
- * exactly (collide.k.h), and their distance in double is wrong by rounding alone. */
+ * Boxes are compared in a's frame. A pose rounds monotonically, so b's posed boxes contain its
+ * posed vertices exactly (collide.k.h), and only the computation of their distance in double
+ * rounds. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +12,7 @@
 #include "collide/triangle_distance.h"
 #include "core/call.h"
 #include "kernels/kernel.h"
-/* The kernels' vocabulary begins here. */
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 
 /* Low x y z, high x y z. */
@@ -36,7 +38,7 @@ static near_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
     return out;
 }
 
-/* A box of b's as a sees it. */
+/* A box of b in a's frame. */
 static near_box posed_box(const collide_pose *pose, near_box box)
 {
     near_box out;
@@ -61,7 +63,8 @@ static near_box box_of_triangle(const float at[9])
     return out;
 }
 
-/* Not more than the distance of anything in the boxes: a little is taken off for what double rounds. */
+/* A lower bound of the distance between points of the boxes: 2^-40 of it is taken off for
+ * rounding. */
 static double boxes_apart(const near_box *p, const near_box *q)
 {
     double sum = 0;
@@ -73,7 +76,8 @@ static double boxes_apart(const near_box *p, const near_box *q)
     return sqrt(sum) * (1 - 0x1p-40);
 }
 
-/* Children of a split, nearest first. */
+/* A child of a split node and the distance of its box from the other side's; child_add keeps the
+ * nearest first. */
 typedef struct near_child {
     double apart;
     uint32_t index;
@@ -124,7 +128,7 @@ static void near_leaves(near_run *run, uint32_t a_leaf, const near_box *a_box, u
         }
 }
 
-/* At most two calls deep for each level of a tree. */
+/* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
 static void near_descend(near_run *run, uint32_t number, uint32_t a, const near_box *a_box,
                          uint32_t b, const near_box *b_box)
 {

@@ -1,5 +1,5 @@
-/* What the files of collide share: the tree, poses as the descents read them, and what a descent hands
- * back. */
+/* What the files of collide share: the tree, poses prepared for descents, and the results of a
+ * descent. */
 #ifndef COLLIDE_INTERNAL_H
 #define COLLIDE_INTERNAL_H
 
@@ -11,21 +11,22 @@ enum { COLLIDE_LEVELS_MAX = 12 };
 #define COLLIDE_COORDINATE_MAX 0x1p100f
 #define COLLIDE_NO_TRIANGLE    UINT32_MAX
 
-/* The tree is implicit. Level 0 are triangles in slots, level 1 the leaves of 8 slots, 2^k of them, level
- * 2 nodes of 8 leaves, up to one root; node i's children are 8 i to 8 i + 7 of the level below, as far as
- * there are such. Leaves differ by at most one triangle; slots left over repeat the leaf's last triangle
- * and have no number.
+/* An implicit tree. Level 0 has the triangles, in slots; level 1 the leaves of 8 slots, 2^k of
+ * them; level 2 nodes of 8 leaves, and so on up to one root. Node i has children 8 i to 8 i + 7 of
+ * the level below, as far as these exist. The numbers of triangles in two leaves differ by at most
+ * one. A slot beyond a leaf's triangles repeats the last of them, under the number
+ * COLLIDE_NO_TRIANGLE.
  *
- * Boxes and triangles lie in groups of 8 siblings, coordinate by coordinate: 8 of low x, of low y, low z,
- * high x, high y, high z; and 8 of x of the first corner, and so on. Lanes that no box has are empty: low
- * above high. */
+ * Boxes and triangles are stored in groups of 8 siblings, coordinate by coordinate: 8 of low x, 8
+ * of low y, of low z, high x, high y, high z; for triangles 8 of x of the first corner, and so on.
+ * A lane without a box is empty: low above high. */
 struct tml_tree {
     uint64_t vertex_count, triangle_count, broken_count; /* of the mesh */
     uint32_t count;                                      /* triangles in the tree */
     uint32_t levels;                                     /* of boxes; 0: no triangle */
-    uint32_t lanes; /* of a leaf, that may hold a triangle of their own */
-    uint32_t level_count[COLLIDE_LEVELS_MAX + 1]; /* boxes of a level; [0]: slots */
-    uint32_t level_group[COLLIDE_LEVELS_MAX + 1]; /* its first group in boxes; [0] unused */
+    uint32_t lanes;                                      /* most triangles that a leaf has */
+    uint32_t level_count[COLLIDE_LEVELS_MAX + 1];        /* boxes of a level; [0]: slots */
+    uint32_t level_group[COLLIDE_LEVELS_MAX + 1];        /* its first group in boxes; [0] unused */
     uint32_t group_count;
     float lower[3], upper[3];
 
@@ -51,7 +52,8 @@ static inline float *collide_slab_words(const tml_tree *tree, uint32_t leaf)
            (size_t)COLLIDE_SLAB_WORDS * leaf;
 }
 
-/* The group of the boxes that are node's children, at level (which is 1 or higher). */
+/* The group-th group of 8 boxes at level, which is 1 or higher: the children of node group of level
+ * + 1. */
 static inline const float *collide_group(const tml_tree *tree, uint32_t level, uint32_t group)
 {
     return tree->boxes + (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + group);
@@ -66,10 +68,10 @@ static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float o
         out[k] = group[COLLIDE_WIDTH * k];
 }
 
-/* A pose with what the descents need to know. b's vertices go through matrix; and a's boxes through
- * inverse, into b's frame, where they are compared with b's boxes widened by margin on each side: enough
- * for what the matrix is not the inverse of inverse and for every rounding. A pose without a useful
- * inverse has an inverse of zeros and a margin that nothing escapes. */
+/* A pose, prepared for descents. matrix moves b's vertices into a's frame. inverse moves a's boxes
+ * into b's frame, where they are compared with b's boxes widened by margin on each side. margin
+ * covers what inverse differs from the exact inverse by, and every rounding. A pose without a
+ * useful inverse has an inverse of zeros and a margin with which all boxes meet. */
 typedef struct collide_pose {
     float matrix[12];
     float inverse[12];
@@ -78,17 +80,19 @@ typedef struct collide_pose {
 } collide_pose;
 _Static_assert(sizeof(collide_pose) == 4 * COLLIDE_POSE_WORDS, "as kernels read it");
 
-/* Makes poses of matrices; NULL: the identity. INVALID_ARGUMENT for what is not finite or leads too far. */
+/* Prepares pose number from a matrix of 3 rows of 4; NULL: the identity. INVALID_ARGUMENT if the
+ * matrix is not finite or moves b beyond COLLIDE_COORDINATE_MAX. */
 tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,
                              const tml_tree *b, const float *matrix, uint32_t number,
                              collide_pose *out);
 
-/* b's triangle in a slot, as the pose leaves it. */
+/* The coordinates of b's triangle in a slot, moved by the pose. */
 void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,
                             float out[9]);
 
-/* The side that each step of a descent splits: from roots to triangles, always the one with more levels to
- * go, b first. So the last two split a leaf of b, then a leaf of a. */
+/* One step of a descent from roots to triangles: which side it splits. That is the one with more
+ * levels to go, b if both have as many. So the last two steps split a leaf of b, then a leaf of
+ * a. */
 typedef struct collide_step {
     bool splits_b;
     uint32_t a_level, b_level; /* of the pairs that go in */
@@ -100,14 +104,14 @@ uint32_t collide_schedule(const tml_tree *a, const tml_tree *b,
 /* One call, resolved. */
 typedef struct collide_job {
     tml_context *tml;
-    tml_tree *a, *b; /* b is a where the mesh is its own */
+    tml_tree *a, *b; /* b == a for a mesh against itself */
     bool is_self;
     const collide_pose *poses;
     uint32_t pose_count;
     tml_collide_want want;
     uint32_t classes;
     size_t memory_limit;
-    /* What comes out: pairs by pose (in no order within one), counts a pose, and the work done. */
+    /* Results: pairs by pose, in no order within one; how many each pose has; the work done. */
     tml_collide_pair *pairs;
     uint64_t pair_count;
     uint64_t pair_capacity; /* of the allocation */
@@ -117,19 +121,21 @@ typedef struct collide_job {
     uint32_t parts;
 } collide_job;
 
-/* The class of two slots' triangles, exactly; of one mesh, beyond what they share. */
+/* The exact class of two slots' triangles; for a mesh against itself, of what they have in common
+ * beyond shared corners and edges. */
 tml_collide_class collide_settle(const collide_job *job, const collide_pose *pose, uint32_t a_slot,
                                  uint32_t b_slot);
 
-/* Room for count more of the job's pairs. */
+/* Makes room for count more pairs in the job. */
 tml_status collide_pairs_grow(collide_job *job, uint64_t count);
 
-/* The pairs of roots that meet, in the poses' order; out has room for one a pose. */
+/* Writes (0, 0, pose) for each pose under which the roots meet, in order. out: room for pose_count.
+ * Returns how many. */
 uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
-/* Frees what tree keeps on the device. */
+/* Frees the tree's buffers on the device. */
 void collide_stream_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

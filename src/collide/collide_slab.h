@@ -1,9 +1,10 @@
-/* Slabs around the triangles of a leaf. Include after kernels/collide.k.h. */
+/* Slabs, each between two parallel planes, around the triangles of a leaf. Include after
+ * kernels/collide.k.h. */
 #ifndef COLLIDE_SLAB_H
 #define COLLIDE_SLAB_H
 
-/* A direction as a slab wants it: nothing overflows along it, however large the mesh is. Zeros for one that is
- * too short, or is none. */
+/* A slab's normal: a direction scaled to a largest component of 1, along which nothing overflows,
+ * however large the mesh is. Zeros if the direction is too short or not finite. */
 static inline vec3 collide_slab_normal(const double direction[3])
 {
     double x = direction[0], y = direction[1], z = direction[2];

@@ -1,10 +1,10 @@
 /* Trees: build, refit, save, load.
  *
- * Split at the median, so the shape depends on the number of triangles alone and needs no links: the file
- * holds which triangle stands in which slot, and the corners; boxes are fitted again when it is loaded.
- * The halves of a split are chosen by quickselect with pivots that no input can foresee, so that equal or
- * sorted centroids cost no more than others. After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach,
- * Komura: Binary Ostensibly-Implicit Trees for Fast Collision Detection. 2020. */
+ * Nodes are split at the median, so the shape depends on the number of triangles alone and needs no
+ * links. A file holds the triangles in the order of their slots; boxes are computed again on
+ * loading. Quickselect splits a range, with random pivots, so that equal or sorted centroids cost
+ * no more than others. After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach, Komura: Binary
+ * Ostensibly-Implicit Trees for Fast Collision Detection. 2020. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "collide/collide_internal.h"
 #include "core/call.h"
 #include "kernels/kernel.h"
-/* The kernels' vocabulary begins here. */
+/* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
-/* Follows it. */
+/* Uses the formulas above. */
 #include "collide/collide_slab.h"
 
 /* Leaves in a task of a parallel loop. */
@@ -42,7 +42,7 @@ static size_t boxes_size(const tml_tree *tree)
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
-/* Levels and their sizes, from the number of triangles. */
+/* Computes the levels and their sizes from the number of triangles. */
 static void shape(tml_tree *tree)
 {
     uint32_t leaves = 1, level = 1;
@@ -87,7 +87,7 @@ void tml_tree_destroy(tml_context *tml, tml_tree *tree)
     (void)tml_leave(tml, TML_OK);
 }
 
-/* A zeroed tree. */
+/* Allocates a zeroed tree. */
 static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
 {
     *out = tml_alloc(tml, sizeof **out);
@@ -101,7 +101,7 @@ static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
 
 typedef struct fit_job {
     tml_tree *tree;
-    const float *vertices; /* NULL: triangles stand already */
+    const float *vertices; /* NULL: tree->triangles is filled already */
     uint32_t level;
 } fit_job;
 
@@ -120,8 +120,9 @@ static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
            box % COLLIDE_WIDTH;
 }
 
-/* The direction across a leaf: its triangles' normals, each as long as its area is large and turned to the
- * largest one's side, summed up. So a sheet's two faces do not cancel out. */
+/* The direction of a leaf's slab: the sum of its triangles' normals, weighted by area and each
+ * reversed if it points away from the largest triangle's. So the two faces of a sheet do not
+ * cancel. */
 static void leaf_direction(const float *at, double out[3])
 {
     double normal[3][COLLIDE_WIDTH], square[COLLIDE_WIDTH];
@@ -213,7 +214,7 @@ static void fit_task(void *argument, uint32_t task)
             fit_node(job, i);
 }
 
-/* Fits all boxes, to new vertices if there are any. */
+/* Computes all boxes and slabs. vertices: as in fit_job. */
 static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
 {
     fit_job job = {.tree = tree, .vertices = vertices};
@@ -233,7 +234,7 @@ static void fit(tml_context *tml, tml_tree *tree, const float *vertices)
 
 /* ---- the mesh -------------------------------------------------------------------------------- */
 
-/* A mesh as a build sees it. */
+/* The caller's mesh, mapped to host memory. */
 typedef struct mesh_view {
     const char *call;
     const float *vertices;
@@ -258,7 +259,8 @@ static bool is_usable(const float vertex[3])
     return true;
 }
 
-/* Is the triangle as it should be? If not, corner and vertex say where. */
+/* Are the triangle's vertices in range, and finite within 2^100? If not, *corner and *vertex name
+ * the first that is not. */
 static bool triangle_is_sound(const mesh_view *mesh, uint64_t triangle, uint32_t *corner,
                               uint64_t *vertex)
 {
@@ -296,7 +298,8 @@ typedef struct item {
     uint32_t id;
 } item;
 
-/* Gathers the triangles that take part. */
+/* Fills items with the triangles that are sound. Others are an error, or with skip_broken
+ * counted. */
 static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
                              tml_tree *tree)
 {
@@ -336,7 +339,8 @@ static uint32_t random_next(uint32_t *state)
     return *state;
 }
 
-/* Orders items so that none of the first `kept` is greater along the axis than any of the others. */
+/* Orders items so that none of the first `kept` is greater along the axis than any of the
+ * others. */
 static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *random)
 {
     int64_t low = 0, high = count - 1;
@@ -380,11 +384,11 @@ typedef struct build_job {
     tml_tree *tree;
     const mesh_view *mesh;
     item *items;
-    uint32_t depth; /* 2^depth ranges are there already */
-    bool to_leaves; /* split each down to leaves, else once */
+    uint32_t depth; /* there are 2^depth ranges */
+    bool to_leaves; /* split each range down to leaves; else once */
 } build_job;
 
-/* The items, and the leaves, of a range: halved once for each bit of its number. */
+/* A range of items and the leaves that they fill. */
 typedef struct build_range {
     uint64_t first, count;
     uint32_t leaf, leaves;
@@ -422,7 +426,7 @@ static void fill_leaf(const build_job *job, build_range range)
     }
 }
 
-/* At most 26 deep: a level for each halving of the leaves. */
+/* Recurses once for each halving of the leaves, at most 26 deep. */
 static void split_to_leaves(const build_job *job, build_range range)
 {
     if (range.leaves == 1) {
@@ -459,7 +463,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         status = tree_allocate(tml, mesh->call, tree);
     }
     if (status == TML_OK && tree->count > 0) {
-        /* One by one while there are fewer ranges than threads, then each to its end. */
+        /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
         build_job job = {.tree = tree, .mesh = mesh, .items = items};
         uint32_t ranges = 1;
         while (ranges < tree->level_count[1] && ranges < 8 * tml_concurrency(tml)) {
@@ -570,7 +574,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
         if (!is_usable(mesh.vertices + 3 * (size_t)tree->corners[i])) {
             uint64_t slot = i / 3 / COLLIDE_WIDTH * COLLIDE_WIDTH, same = i / 3;
             while (tree->ids[same] == COLLIDE_NO_TRIANGLE && same > slot)
-                same--; /* what the slot repeats */
+                same--; /* the slot that this one repeats */
             status =
                 broken_triangle(tml, &mesh, tree->ids[same], (uint32_t)(i % 3), tree->corners[i]);
         }
@@ -604,8 +608,8 @@ void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
 
 /* ---- save and load --------------------------------------------------------------------------- */
 
-/* A file: this header, then for each triangle in the order of the slots its number, its corners and their
- * coordinates. Words are little-endian, as everywhere that this library runs. */
+/* A file: this header, then for each triangle in the order of the slots its number, its corners and
+ * their coordinates. Words are little-endian, as everywhere that this library runs. */
 typedef struct tree_header {
     char magic[8];
     uint64_t checksum; /* of everything after it */
@@ -680,7 +684,8 @@ static tml_status damaged(tml_context *tml, const char *what)
                      "tml_tree_load: %s; build the tree from its mesh again", what);
 }
 
-/* Fills the slots of a tree whose shape is known from the records, in their order. */
+/* Fills the slots of a tree, whose shape is known, from a file's records, which are in their order.
+ * seen: a zeroed bit for each triangle. */
 static tml_status records_read(tml_context *tml, const unsigned char *next, tml_tree *tree,
                                unsigned char *seen)
 {

@@ -1,8 +1,9 @@
-/* How two triangles meet, case by case. All cases ask the same two things of exact_signs.h: on which side a
- * point lies, and, for two sets on one line, which end of the one lies before which end of the other.
+/* How two triangles meet, case by case. All cases ask the same two things of exact_signs.h: on
+ * which side a point lies, and, for two sets on one line, which end of the one lies before which
+ * end of the other.
  *
- * Triangles are taken by their dimension: 2 with area; 1 segments and 0 points are the same to the code, two
- * ends that may be equal. */
+ * Triangles are taken by their dimension: 2 with area; 1 segments and 0 points are the same to the
+ * code, two ends that may be equal. */
 #include "collide/exact.h"
 
 #include <assert.h>
@@ -30,15 +31,16 @@ static meeting meeting_of(tml_collide_class kind, int dimension, exact_cut first
     return (meeting){kind, dimension, {first, dimension ? second : first}};
 }
 
-/* ---- a triangle across a plane or line --------------------------------------------------------- */
+/* ---- a triangle across a plane or line ------------------------------------------------------- */
 
-/* The part of a triangle that lies in a plane, or in a line of its own plane: from its edge apex-lower to its
- * edge apex-upper. The apex is a vertex with the others not on its side; it is at worst on the
- * plane itself with both others on one side, and then the part is the apex alone. */
+/* The part of a triangle that lies in a plane, or on a line of its own plane: a segment from its
+ * edge apex-first to its edge apex-second. The apex is a vertex with neither of the others on its
+ * side. If there is none, a vertex lies on the plane and both others on one side of it: that vertex
+ * is the apex and the whole part. */
 typedef struct section {
-    int apex, first, second;  /* the vertices, in the triangle's order of turning */
+    int apex, first, second;  /* vertices, in the triangle's order */
     int side;                 /* of the apex; if it is 0, the one that the others are not on */
-    bool is_point, is_proper; /* the apex alone; vertices on both sides */
+    bool is_point, is_proper; /* the part is the apex; there are vertices on both sides */
 } section;
 
 /* side[i]: of vertex base + i, not all of one sign, not all 0. */
@@ -73,7 +75,8 @@ static bool is_zero(const int side[3])
 
 /* ---- two areas ------------------------------------------------------------------------------- */
 
-/* In one plane: two convex polygons have disjoint interiors if and only if an edge's line parts them. */
+/* In one plane: two convex polygons have disjoint interiors if and only if an edge's line parts
+ * them. */
 static meeting meet_in_plane(exact_points *points)
 {
     int axis = exact_axis(points, 0, 1, 2);
@@ -81,7 +84,7 @@ static meeting meet_in_plane(exact_points *points)
     for (int base = 0; base < EXACT_POINTS; base += 3) {
         int inside = exact_turn(points, axis, base, base + 1, base + 2);
         for (int i = 0; i < 3; i++) {
-            int most = -1; /* the side that comes furthest inside */
+            int most = -1; /* largest sign of a vertex; 1: inside of this edge */
             for (int k = 0; k < 3; k++) {
                 int turn = exact_turn(points, axis, base + i, base + (i + 1) % 3, 3 - base + k);
                 most = turn * inside > most ? turn * inside : most;
@@ -116,11 +119,11 @@ static meeting meet_in_plane(exact_points *points)
                       vertex_cut(least), vertex_cut(greatest));
 }
 
-/* Where the edge from the apex of a to a_end goes through b's plane, and the edge of b likewise: are they in
- * this order along the cross product of the normals of a and b (1), the same (0), or the other way
- * round (-1)? With u and w the edges, d that cross product and l d the step from the one to the other,
- * det[u, l d, w] = l (u . normal of b) (w . normal of a), and these two have the signs of minus the
- * apexes' sides. */
+/* The order of two points along the cross product d of the normals m of a and n of b: where the
+ * edge from a's apex to a_end passes through b's plane, and where that from b's apex to b_end
+ * passes through a's. 1: in this order, 0: the same point, -1: in the other. With u and w the edges
+ * and l d the step from the one point to the other, det[u, l d, w] = l (u.n) (w.m), and these two
+ * products have the signs of minus the apexes' sides. */
 static int order_on_line(exact_points *points, const section *a, int a_end, const section *b,
                          int b_end)
 {
@@ -154,8 +157,8 @@ static meeting meet_areas(exact_points *points)
     if (is_same_side(side_b))
         return NO_MEETING;
 
-    /* Both sections lie on the line of both planes, whose direction is that of (normal of a) x (normal of
-     * b). Seen along it, an apex on the positive side has its first edge last. */
+    /* Both sections lie on the line of both planes, whose direction is that of (normal of a) x
+     * (normal of b). Seen along it, an apex on the positive side has its first edge last. */
     section a = section_of(0, side_a), b = section_of(3, side_b);
     int a_low = a.side > 0 ? a.second : a.first, a_high = a.side > 0 ? a.first : a.second;
     int b_low = b.side > 0 ? b.first : b.second, b_high = b.side > 0 ? b.second : b.first;
@@ -183,7 +186,7 @@ static meeting meet_areas(exact_points *points)
                       1, is_b_first ? b_ends[0] : a_ends[0], is_b_last ? b_ends[1] : a_ends[1]);
 }
 
-/* ---- a segment or point with an area ---------------------------------------------------------- */
+/* ---- a segment or point with an area --------------------------------------------------------- */
 
 static bool is_within_area(exact_points *points, int axis, int base, int p)
 {
@@ -207,8 +210,8 @@ static meeting meet_segment_in_plane(exact_points *points, int p, int q, int bas
     if (is_same_side(turn))
         return NO_MEETING;
 
-    /* The triangle's section with the line p q. For a point x on it, det[apex - end, x - apex] times the
-     * apex's side tells on which side of the section's end x lies, along q - p. */
+    /* The triangle's section with the line p q. For a point x on it, det[apex - end, x - apex]
+     * times the apex's side tells on which side of the section's end x lies, along q - p. */
     section area = section_of(base, turn);
     bool is_second_last =
         area.side * exact_turn(points, axis, base, base + 1, base + 2) > 0 || area.is_point;
@@ -254,9 +257,10 @@ static meeting meet_segment_area(exact_points *points, int p, int q, int base)
     return meeting_of(TML_COLLIDE_CLASS_DEGENERATE, 0, cut, cut);
 }
 
-/* ---- segments and points ----------------------------------------------------------------------- */
+/* ---- segments and points --------------------------------------------------------------------- */
 
-/* An axis along which three points of the two segments are not on a line; -1 if all four are on one. */
+/* An axis along which three points of the two segments are not on a line; -1 if all four are on
+ * one. */
 static int axis_of_segments(exact_points *points, const int p[2], const int q[2])
 {
     int axis = exact_axis(points, p[0], p[1], q[0]);
@@ -294,7 +298,7 @@ static meeting meet_segments(exact_points *points, const int p[2], const int q[2
     return meeting_of(TML_COLLIDE_CLASS_DEGENERATE, 0, cut, cut);
 }
 
-/* ---- triangles of any kind --------------------------------------------------------------------- */
+/* ---- triangles of any kind ------------------------------------------------------------------- */
 
 /* The ends of a triangle that has no area, the lesser first. */
 static void find_ends(const exact_points *points, int base, int ends[2])
@@ -373,8 +377,8 @@ tml_collide_class collide_exact_neighbours(const float a[9], const float b[9], f
             shared[shared_count++] = i;
     }
     meeting found = meet(&points);
-    /* A corner alone is a point. An edge alone is a segment, and no other than it unless both triangles are
-     * segments, in which what they share may end elsewhere. */
+    /* A corner alone is a point. An edge alone is a segment, and no other than it unless both
+     * triangles are segments, in which what they share may end elsewhere. */
     bool is_all_shared = shared_count == 1 && found.dimension == 0;
     if (shared_count == 2 && found.dimension == 1) {
         is_all_shared = true;

@@ -1,18 +1,18 @@
-/* Exact signs in three stages, each for what the one before cannot tell: doubles with a bound on their
- * error; integers of 128 bits, when all coordinates lie on one grid; integers of any width.
+/* Exact signs in three stages, each for what the one before cannot tell: doubles with a bound on
+ * their error; integers of 128 bits, when all coordinates lie on one grid; integers of any width.
  *
- * Doubles neither overflow nor underflow here: products of three differences of floats are at most 2^387,
- * and multiples of 2^-447, so that the bounds below are relative ones only. */
+ * Doubles neither overflow nor underflow here: products of three differences of floats are at most
+ * 2^387, and multiples of 2^-447, so that the bounds below are relative ones only. */
 #include "collide/exact_signs.h"
 
 #include <assert.h>
 
 #include "collide/exact_wide.h"
 
-/* A term of a determinant is a product of up to 3 differences, and is rounded once by each of them, by 2
- * products and by up to 3 sums: 8 times, each relative 2^-53 (2^-52 when rounding is not to the nearest).
- * So the whole is off by less than 2^-49 of the sum of the terms' magnitudes; the sum itself is rounded,
- * too, hence twice that. */
+/* A term of a determinant is a product of up to 3 differences, and is rounded once by each of them,
+ * by 2 products and by up to 3 sums: 8 times, each relative 2^-53 (2^-52 when rounding is not to
+ * the nearest). So the whole is off by less than 2^-49 of the sum of the terms' magnitudes; the sum
+ * itself is rounded, too, hence twice that. */
 static const double ERROR_OF_TERMS = 0x1p-48;
 
 /* Coordinates on the grid are below this, so that determinants of degree 3 are below 6 * 2^123. */
@@ -177,7 +177,7 @@ static estimate estimate_turn(const exact_points *points, int axis, int i, int j
     return (estimate){xy - yx, ERROR_OF_TERMS * (fabs(xy) + fabs(yx))};
 }
 
-/* Without an error nothing was rounded: then all terms are 0. */
+/* An error bound of 0 means that all terms are 0, and so is the determinant. */
 static bool is_certain(estimate x)
 {
     return fabs(x.value) > x.error || x.error == 0;
@@ -228,8 +228,8 @@ int exact_order(const exact_points *points, int i, int j)
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* A cut lies at from + (to - from) d / (d - e), where d and e are the determinants of from and to against
- * what cuts them. They have opposite signs, or one is 0. */
+/* A cut lies at from + (to - from) d / (d - e), where d and e are the determinants of from and to
+ * against what cuts them. They have opposite signs, or one is 0. */
 static estimate estimate_weight(const exact_points *points, const exact_cut *cut, int i)
 {
     return cut->axis < 0 ? estimate_side(points, cut->u, cut->v, cut->w, i)
@@ -242,8 +242,8 @@ static wide wide_weight(const exact_points *points, const exact_cut *cut, int i)
                          : wide_turn(points, cut->axis, cut->u, cut->v, i);
 }
 
-/* Sign of numerator / denominator - middle, which lies halfway between neighbouring floats: it has 25 bits
- * and is a multiple of 2^-150. */
+/* Sign of numerator / denominator - middle, which lies halfway between neighbouring floats: it has
+ * 25 bits and is a multiple of 2^-150. */
 static int compare_quotient(const wide *numerator, const wide *denominator, double middle)
 {
     int exponent;
@@ -263,12 +263,13 @@ static float round_quotient(const wide *numerator, const wide *denominator)
     double dividend = wide_approximate(numerator, &above);
     double divisor = wide_approximate(denominator, &below);
     double quotient = ldexp(dividend / divisor, above - below + WIDE_UNIT);
-    /* Off by a few 2^-52 of itself: the right float is this one or the one beyond the middle between two
-     * that lies nearest. */
+    /* quotient is off by a few 2^-52 of itself: the correctly rounded float is nearest or, if
+     * quotient is close to the middle between them, its neighbour on that side. The exact value's
+     * side of the middle decides. */
     float nearest = (float)quotient;
     float other = nextafterf(nearest, quotient > (double)nearest ? INFINITY : -INFINITY);
     if (isinf(other))
-        return nearest; /* cuts lie between floats */
+        return nearest; /* a cut lies between two vertices */
     double middle = (double_of(nearest) + double_of(other)) / 2;
     int place = compare_quotient(numerator, denominator, middle);
     float low = fminf(nearest, other), high = fmaxf(nearest, other);
@@ -286,8 +287,8 @@ static float cut_coordinate(exact_points *points, const exact_cut *cut, int axis
     double total = fabs(d.value) + fabs(e.value), lost = d.error + e.error;
     if (lost < total * 0x1p-10) {
         double t = fabs(d.value) / total, length = to - from, value = from + t * length;
-        /* t is off by twice what the weights are, relative to their sum, and the roundings of it; each
-         * sum by half a unit in its last place. */
+        /* t is off by twice what the weights are, relative to their sum, and the roundings of it;
+         * each sum by half a unit in its last place. */
         double error =
             (2.5 * lost / total + 0x1p-50) * fabs(length) + 0x1p-51 * (fabs(from) + fabs(to));
         float low = (float)(value - error), high = (float)(value + error);

@@ -1,4 +1,5 @@
-/* Signs of determinants of float points, and points that such determinants divide, all exact. */
+/* Exact signs of determinants of float points, and correctly rounded points of intersection, which
+ * are quotients of such determinants. */
 #ifndef COLLIDE_EXACT_SIGNS_H
 #define COLLIDE_EXACT_SIGNS_H
 
@@ -12,9 +13,9 @@ typedef enum exact_grid { EXACT_GRID_UNKNOWN, EXACT_GRID_NONE, EXACT_GRID_FOUND 
 
 typedef struct exact_points {
     float floats[EXACT_POINTS][3];
-    double at[EXACT_POINTS][3]; /* the same */
-    /* The same as multiples of one power of two, where all are such, below 2^40: found when first
-     * needed. */
+    double at[EXACT_POINTS][3]; /* the same as doubles */
+    /* The same as integers below 2^40, all in multiples of one power of two, where that is
+     * possible. Computed when first needed. */
     exact_grid grid;
     int64_t on_grid[EXACT_POINTS][3];
 } exact_points;
@@ -22,26 +23,27 @@ typedef struct exact_points {
 /* Floats by their bits, so that subnormals survive a caller who has them flushed. */
 void exact_points_load(exact_points *points, const float a[9], const float b[9]);
 
-/* Sign of det[j - i, k - i, l - i]: on which side of the plane through i, j, k point l lies, 1 where
- * (j - i) x (k - i) points to. Also: on which side of the line k l the line i j passes. */
+/* Sign of det[j - i, k - i, l - i]: on which side of the plane through i, j, k point l lies, 1
+ * where (j - i) x (k - i) points to. Also: on which side of the line k l the line i j passes. */
 int exact_side(exact_points *points, int i, int j, int k, int l);
-/* Sign of det[j - i, k - i] of the points seen along an axis (0: y and z; 1: z and x; 2: x and y), which is
- * the sign of that component of (j - i) x (k - i). */
+/* Sign of det[j - i, k - i] of the points seen along an axis (0: y and z; 1: z and x; 2: x and y),
+ * which is the sign of that component of (j - i) x (k - i). */
 int exact_turn(exact_points *points, int axis, int i, int j, int k);
 /* An axis along which i, j, k are not on a line; -1 when they are on a line in space. */
 int exact_axis(exact_points *points, int i, int j, int k);
 /* Lexicographic order of two points: -1, 0, 1. On a line it is the order along it. */
 int exact_order(const exact_points *points, int i, int j);
 
-/* A point on a line through two of the points: a vertex (from = to), or where the line meets a plane (of
- * three points), or another line in the same plane (of two, axis telling how to look at it). */
+/* A point on a line through two of the points: a vertex (from = to), or where the line meets a
+ * plane (of three points), or another line in the same plane (of two, axis telling how to look at
+ * it). */
 typedef struct exact_cut {
     int from, to;
     int axis; /* -1: by the plane u, v, w; otherwise by the line u, v */
     int u, v, w;
 } exact_cut;
 
-/* Its coordinates, each rounded to the nearest float, ties to even, zero as +0. */
+/* The coordinates of a cut, each rounded to the nearest float, ties to even, zero as +0. */
 void exact_cut_round(exact_points *points, const exact_cut *cut, float out[3]);
 
 #endif

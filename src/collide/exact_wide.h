@@ -1,9 +1,10 @@
 /* Integers wide enough that no sum of products of up to four floats is ever rounded.
  *
- * A float is an integer multiple of 2^-149 below 2^277 of them, so a product of n floats is an integer
- * multiple of 2^(-149 n), below 2^(277 n). Sums of such products are kept as two's complement integers of
- * that unit: fixed point, in which addition has no error to think about. The widest here have degree 4, 48
- * products and a factor of 2: 4 * 277 + 6 + 1 bits and the sign, within 1152. */
+ * A float is an integer multiple of 2^-149 below 2^277 of them, so a product of n floats is an
+ * integer multiple of 2^(-149 n), below 2^(277 n). Sums of such products are kept as two's
+ * complement integers of that unit: fixed point, in which addition has no error to think about. The
+ * widest here have degree 4, 48 products and a factor of 2: 4 * 277 + 6 + 1 bits and the sign,
+ * within 1152. */
 #ifndef COLLIDE_EXACT_WIDE_H
 #define COLLIDE_EXACT_WIDE_H
 
@@ -81,7 +82,8 @@ static inline void wide_negate(wide *x)
 static inline void wide_add_scaled(wide *sum, bool is_negative, const wide *x, uint32_t mantissa,
                                    uint32_t shift)
 {
-    /* Products of two's complement are right modulo 2^(32 WIDE_LIMBS), negative numbers included. */
+    /* Products of two's complement are right modulo 2^(32 WIDE_LIMBS), negative numbers
+     * included. */
     wide product = {{0}};
     uint32_t word = shift / 32, bits = shift % 32, below = 0;
     uint64_t carry = 0;
@@ -112,8 +114,8 @@ static inline int wide_sign(const wide *x)
     return 0;
 }
 
-/* x = result * 2^*exponent within a relative 2^-52; the result alone is within double's range, which x need
- * not be. */
+/* x = result * 2^*exponent within a relative 2^-52; the result alone is within double's range,
+ * which x need not be. */
 static inline double wide_approximate(const wide *x, int *exponent)
 {
     wide magnitude = *x;

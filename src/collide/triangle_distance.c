@@ -1,23 +1,24 @@
-/* Triangles that do not meet are nearest at a vertex of one and a face of the other, at two edges, or at a
- * vertex and an edge: 6 + 9 + 18 pairs of them, of which only the nearest counts.
+/* Triangles that do not meet are nearest at a vertex of one and a face of the other, at two edges,
+ * or at a vertex and an edge: 6 + 9 + 18 pairs of them, of which only the nearest counts.
  *
- * Error. Let u = 2^-53 and D be the largest distance of two of the six vertices. Differences of vertices are
- * rounded, which is as if each vertex of the pair at hand were moved by up to u D; that moves the distance by
- * no more. For the rest, normals n of faces and of pairs of edges are the only thing to be careful with: as
- * slivers and nearly parallel edges have normals that are small differences of products, these are
- * computed to 2 u of each component. Then
+ * Error. Let u = 2^-53 and D be the largest distance of two of the six vertices. Differences of
+ * vertices are rounded, which is as if each vertex of the pair at hand were moved by up to u D;
+ * that moves the distance by no more. For the rest, normals n of faces and of pairs of edges are
+ * the only thing to be careful with: as slivers and nearly parallel edges have normals that are
+ * small differences of products, these are computed to 2 u of each component. Then
  *   - h = n . r / |n|, with r a difference of vertices, is off by less than 16 u D;
- *   - the line on which a point passes from inside a face to outside, e x r . n = 0 with e an edge, is off by
- *     less than 16 u D, and a point that much beside the face is that much farther from the edge at most;
- *   - the same holds of the place along an edge that is nearest the other edge's line: it is off by at most
- *     16 u D / sin(angle) along the edge, hence 16 u D across the other one. As the distance is least there, it
- *     grows to no more than sqrt(h^2 + (16 u D)^2);
+ *   - the line on which a point passes from inside a face to outside, e x r . n = 0 with e an edge,
+ *     is off by less than 16 u D, and a point that much beside the face is that much farther from
+ *     the edge at most;
+ *   - the same holds of the place along an edge that is nearest the other edge's line: it is off by
+ *     at most 16 u D / sin(angle) along the edge, hence 16 u D across the other one. As the
+ *     distance is least there, it grows to no more than sqrt(h^2 + (16 u D)^2);
  *   - the place on an edge nearest a vertex is off by 8 u D, likewise where the distance is least.
- * With sqrt(3) between D and the largest difference of coordinates, and sums of 3 such errors at most, all
- * this is below 2^-46 of the latter.
+ * With sqrt(3) between D and the largest difference of coordinates, and sums of 3 such errors at
+ * most, all this is below 2^-46 of the latter.
  *
- * After: Ericson: Real-Time Collision Detection. 2005 (closest features); Kahan's difference of products, in
- * Jeannerod, Louvet, Muller: Further Analysis of Kahan's Algorithm. 2013. */
+ * After: Ericson: Real-Time Collision Detection. 2005 (closest features); Kahan's difference of
+ * products, in Jeannerod, Louvet, Muller: Further Analysis of Kahan's Algorithm. 2013. */
 #include "collide/triangle_distance.h"
 
 #include <float.h>
@@ -48,8 +49,8 @@ static vec step(vec a, double t, vec b)
     return (vec){a.x + t * b.x, a.y + t * b.y, a.z + t * b.z};
 }
 
-/* What a * b was rounded by, exactly: by Veltkamp's halves of 26 bits (Dekker 1971) where there is no fast
- * fma. Differences of floats and products of two of them overflow nowhere here. */
+/* What a * b was rounded by, exactly: by Veltkamp's halves of 26 bits (Dekker 1971) where there is
+ * no fast fma. Differences of floats and products of two of them overflow nowhere here. */
 static double rounding_of(double product, double a, double b)
 {
 #ifdef FP_FAST_FMA
