@@ -22,7 +22,7 @@ TML_API const char *tml_tone_name(tml_tone tone)
     return (size_t)tone < TML_ARRAY_SIZE(names) ? names[tone] : "unknown";
 }
 
-/* One past the last scalar that rows of row_size scalars reach; false where that is more than 2^64. */
+/* *end: one past the last scalar, where a row has row_size scalars. False if it exceeds 64 bits. */
 static bool view_end(const image_view *view, uint64_t row_size, uint64_t *end)
 {
     return tml_mul(view->height - 1, view->row_stride, end) &&
@@ -102,7 +102,7 @@ tml_status image_check_view(tml_context *tml, const char *call, const char *fiel
     return TML_OK;
 }
 
-/* Where a view's scalars lie in memory: [first, end) in bytes. */
+/* The bytes [first, end) of memory from a view's first to its last scalar. */
 static void view_bytes(const tml_context *tml, const image_view *view, uint64_t *first,
                        uint64_t *end)
 {

@@ -7,7 +7,7 @@
 
 static const tml_type state_types[] = {TML_F32, TML_TYPE_NONE};
 
-/* Limits that limit nothing; every luminance lies within. */
+/* An exposure limit, in stops, that no luminance reaches. */
 static const float no_limit = 1024.0f;
 
 tml_status image_check_state(tml_context *tml, const char *call, tml_buffer state)

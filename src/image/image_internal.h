@@ -1,41 +1,41 @@
-/* Image: the plans that engines get. src/image checks descs and resolves their zeros into these, and
- * stream_run_op (stream/stream_internal.h) takes them to the engine's part: supports(), scratch, run().
+/* Image: the plans that engines get. src/image checks descs and replaces their zeros by defaults;
+ * stream_run_op (stream/stream_internal.h) hands the plans to the engine's part: supports(),
+ * scratch, run().
  *
  * What every engine must do, with the formulas of src/kernels/image*.k.h and no others:
  *
- *   measure  image_measure_plan. Each pixel once:
- *       decode its colours (tml_half_to_float, image_from_u8, _u16; an f32 as it is), 1 or 2 channels:
- *           the first
- *       largest = the largest image_magnitude of its colours (of what counts: not alpha)
- *       each colour through image_colour; luminance by image_luminance, or image_luminance_max where
- *           max_rgb, or with 1 or 2 channels the colour itself
- *       kind = image_kind(largest, luminance). With a weight of 0 (mask) the pixel is left out of all
- *           that follows. Else PIXELS + 1, count of its kind + 1, and if it is finite (kind below
- *           IMAGE_NAN): WEIGHT + weight, MIN and MAX of luminance, mean and deviation
- *       it has a logarithm if it is finite and max(luminance, floor) > 0:
- *           stops = image_log2_fixed(max(luminance, floor));
- *           LOG_WEIGHT + weight, LOG_WHOLE + weight * image_log2_whole(stops), LOG_FRACTION + weight *
- *           image_log2_fraction(stops), bin image_bin(...) of the histogram + weight
- *     Counts, WEIGHT, MIN and MAX are always taken; LOG..., MEAN and DEVIATION, the histogram only if
- *     what has their bit, else their words are 0. Words HISTOGRAM_LOW, BIN_LOG2, FLOOR and WHAT are the
- *     plan's. All integers are equal bit for bit on every engine; MIN and MAX too (a zero is +0). Mean
- *     and deviation: sums of a fixed shape, repeatable; of equal luminances the mean is theirs bit for
- *     bit and the deviation 0 (image_moments_join keeps that, for which tiles must begin with (weight,
- *     value, 0)); within (log2 n + 32) * 2^-24 of the mean magnitude.
- *     The widest sums: pixels * weight <= 2^40, so 64-bit sums never overflow (checked before).
- *     Two parts of 32 bits: weight * fraction < 2^32, so of a product nothing is lost, and carries go
- *     up; LOG_WHOLE is two's complement.
+ *   measure  image_measure_plan. Each pixel once: decode its colours (tml_half_to_float,
+ *            image_from_u8, _u16; an f32 as it is); of 1 or 2 channels the first alone largest =
+ *            the largest image_magnitude of its colours, alpha not counted each colour through
+ *            image_colour; luminance by image_luminance, or image_luminance_max if max_rgb, or with
+ *            1 or 2 channels the colour itself kind = image_kind(largest, luminance). A pixel with
+ *            weight 0 (mask) is left out of all that follows. Otherwise PIXELS + 1, the count of
+ *            its kind + 1, and if it is finite (kind below IMAGE_NAN): WEIGHT + weight, and
+ *            luminance goes into MIN, MAX, mean and deviation it has a logarithm if it is finite
+ *            and max(luminance, floor) > 0: stops = image_log2_fixed(max(luminance, floor));
+ *            LOG_WEIGHT + weight, LOG_WHOLE + weight * image_log2_whole(stops), LOG_FRACTION +
+ *            weight * image_log2_fraction(stops), bin image_bin(...) of the histogram + weight
+ *            Counts, WEIGHT, MIN and MAX are always computed; LOG..., MEAN and DEVIATION, and the
+ *            histogram only where what has their bit, else their words are 0. Words HISTOGRAM_LOW,
+ *            BIN_LOG2, FLOOR and WHAT are the plan's. All integers are equal bit for bit on every
+ *            engine, and so are MIN and MAX (a zero is +0). Mean and deviation are sums of a fixed
+ *            shape and so repeatable; of equal luminances the mean is that luminance bit for bit
+ *            and the deviation 0 (image_moments_join keeps that, for which tiles must begin with
+ *            (weight, value, 0)); their error is within (log2 n + 32) * 2^-24 of the mean
+ *            magnitude. No 64-bit sum overflows: pixels * weight <= 2^40 is checked before. A
+ *            product weight * fraction is below 2^32, so an engine without 64 bits adds 32-bit
+ *            products with carry; LOG_WHOLE is two's complement.
  *   expose   image_expose_plan. image_expose of image_expose.k.h, once.
  *   tonemap  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
- *       (image_tone.k.h) with scale * state's word TML_EXPOSURE_SCALE, image_tone, encode
- *       (image_to_integer, image_to_f16). In place where in and out are the same memory: read a pixel
- *       before it is written.
- *   mips     image_mips_plan. Level by level, or several at once: floats between the levels,
- *       alpha as it is (srgb does not concern it), encode as above. image_mips.k.h says which texels
- *       and how much of each.
+ *            (image_tone.k.h) with scale times the state's word TML_EXPOSURE_SCALE, image_tone,
+ *            encode (image_to_integer, image_to_f16). in and out may be the same memory, so a pixel
+ *            is read before it is written.
+ *   mips     image_mips_plan. Level by level, or several at once: floats between the levels, alpha
+ *            linear whatever srgb says, encoded as above. image_mips.k.h says which texels with
+ *            which weights.
  *
- * Scratch: scratch_size(plan), as for the stream operations. Nothing else is
- * allocated after the first call of a kind. */
+ * Scratch: scratch_size(plan), as for the stream operations. Nothing else is allocated after the
+ * first call of a kind. */
 #ifndef TML_IMAGE_INTERNAL_H
 #define TML_IMAGE_INTERNAL_H
 
@@ -51,21 +51,21 @@
 
 #include "kernels/kernel_end.h"
 
-/* What an engine does for pictures, by tml_engine.part; NULL: it does not. */
+/* The image operations of an engine, by tml_engine.part; NULL: not supported. */
 typedef struct image_parts {
     const tml_engine_op *measure, *expose, *tonemap, *mips;
 } image_parts;
 extern const image_parts image_parts_of[PART_COUNT];
 
-/* Pixels as engines take them: element (x, y, channel) is scalar
+/* A checked picture: element (x, y, channel) is scalar
  *     first + y * row_stride + x * channels + channel
- * of the buffer, whose scalars are of this type. Checked: the buffer holds them all. */
+ * of the buffer, whose scalars are of this type. The buffer holds all of them. */
 typedef struct image_view {
     tml_buffer buffer;
     tml_type type; /* TML_U8, TML_U16, TML_F16 or TML_F32 */
     uint32_t width, height, channels;
-    bool srgb;      /* and type is u8 or u16 */
-    uint64_t first; /* of a measured region: its own first pixel */
+    bool srgb;      /* true only for u8 and u16 */
+    uint64_t first; /* scalar of the first pixel; of a region: the region's */
     uint64_t row_stride;
 } image_view;
 
@@ -99,22 +99,23 @@ typedef struct image_tonemap_plan {
 typedef struct image_mips_plan {
     image_view in;
     uint32_t filter; /* tml_mip_filter; IMAGE_MIP_... of image_mips.k.h */
-    uint32_t levels; /* with level 0: at least 2 */
+    uint32_t levels; /* level 0 included; at least 2 */
     tml_buffer out;
     tml_type out_type; /* scalar */
     bool out_srgb;     /* in.srgb, and out_type is u8 or u16 */
 } image_mips_plan;
 
-/* ---- between the files of src/image ----------------------------------------------------------- */
+/* ---- between the files of src/image ---------------------------------------------------------- */
 
-/* Checks a picture of a desc, named field in messages, and resolves its zeros. */
+/* Checks a picture of a desc, named field in messages, and replaces its zeros by defaults. */
 tml_status image_check_view(tml_context *tml, const char *call, const char *field,
                             const tml_image *image, image_view *out);
-/* Checks a buffer of pixels; its scalars' type and how many there are. */
+/* Checks a buffer of pixels. *scalar, *scalars: the type and number of its scalars. */
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);
 tml_status image_check_state(tml_context *tml, const char *call, tml_buffer state);
-/* Do two checked views have bytes between their first and last scalars in common? Are they the same? */
+/* Do the byte ranges from first to last scalar of two checked views overlap? Are the views the
+ * same? */
 bool image_views_overlap(const tml_context *tml, const image_view *a, const image_view *b);
 bool image_views_same(const tml_context *tml, const image_view *a, const image_view *b);
 

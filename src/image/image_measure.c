@@ -1,4 +1,4 @@
-/* Image: checks and resolution of what is to be measured, and the way to the engine. */
+/* Image: checks of a measurement and its defaults, the call of the engine; metering patterns. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,10 +28,11 @@ enum {
     MAX_BIN_LOG2 = 6,
     MASKED_SIDE_MAX = 65535, /* so that image_mask_at multiplies in 32 bits */
 };
-/* Pixels at most: times 255 times 2^24 they stay below 2^64 (with a mask there are fewer). */
+/* Most pixels: so many fractions below 2^24 add up to less than 2^64. With a mask, whose weights
+ * are up to 255, there are fewer than 2^32 pixels. */
 static const uint64_t max_pixels = (uint64_t)1 << 40;
 
-/* The part of the picture that is measured, as a view of its own. */
+/* Makes view the region of the picture that is measured. */
 static tml_status take_region(tml_context *tml, const char *call,
                               const tml_image_measure_desc *desc, image_view *view)
 {
@@ -205,12 +206,13 @@ size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_
 
 /* ---- metering patterns ----------------------------------------------------------------------- */
 
-/* How much of the field between two points, from -1 to 1 along either side of the picture, lies in a
- * disc of the picture's diagonal over ten. From samples. */
+/* The share of a mask's field that lies in a disc around the centre, whose diameter is a tenth of
+ * the picture's diagonal, from 16 x 16 samples. low and high: the field's corners; either side of
+ * the picture spans -1 to 1. */
 static double share_in_spot(const double low[2], const double high[2], const double size[2])
 {
     enum { SAMPLES = 16 };
-    double radius = 0.1 * hypot(size[0], size[1]); /* a side is 2 long here */
+    double radius = 0.1 * hypot(size[0], size[1]); /* a side is 2 sizes long here */
     int inside = 0;
     for (int i = 0; i < SAMPLES * SAMPLES; i++) {
         double x = low[0] + (high[0] - low[0]) * ((i % SAMPLES + 0.5) / SAMPLES);
@@ -249,7 +251,7 @@ tml_status tml_meter_weights(tml_meter meter, uint32_t width, uint32_t height, u
                 weight = matrix_weight(x, y);
             else if (meter == TML_METER_SPOT)
                 weight = share_in_spot(low, high, size);
-            /* Upwards: a spot in one coarse field still counts. */
+            /* Rounded up, so that a spot within one coarse field still counts. */
             mask[(size_t)j * mask_width + i] = (uint8_t)ceil(255.0 * weight);
         }
     return TML_OK;

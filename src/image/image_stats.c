@@ -1,4 +1,4 @@
-/* Image: what was measured, read back, and percentiles of it. */
+/* Image: reads statistics back, and computes percentiles of them. */
 #include <math.h>
 #include <string.h>
 

@@ -1,16 +1,16 @@
-/* Pixels of every type to planes of floats and back, for the CPU engine's image parts: first element by
- * element, whatever the channels, then channel by channel. */
+/* Converts pixels of every type to planes of floats and back, for the CPU engine's image parts:
+ * first element by element, whatever the channels, then between interleaved and planar. */
 #include "image/cpu/cpu_image.h"
 
 #include <string.h>
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* What numbers are coded as. */
+/* How elements are encoded. */
 typedef enum coding {
     LINEAR,
     SRGB,
-    SRGB_OF_2, /* but for the last of two or four, which is alpha */
+    SRGB_OF_2, /* sRGB, except that the last of 2 or 4 channels is linear alpha */
     SRGB_OF_4,
 } coding;
 
@@ -21,7 +21,7 @@ static coding coding_of(const cpu_image *image)
     return image->channels == 2 ? SRGB_OF_2 : image->channels == 4 ? SRGB_OF_4 : SRGB;
 }
 
-/* Is element i of such pixels alpha? All bits or none. */
+/* All ones if element i of such pixels is alpha, else 0. */
 CPU_INLINE uint32_t alpha_mask(coding how, size_t i)
 {
     uint32_t channels = how == SRGB_OF_4 ? 4 : 2;
@@ -41,8 +41,8 @@ CPU_INLINE float from_u16(coding how, uint32_t code, size_t i)
                          : image_either(alpha_mask(how, i) != 0, plain, image_from_u16(code, true));
 }
 
-/* One loop for each type: the formulas are those of image.k.h, and turn into vector instructions. Not for
- * u8 coded as sRGB, which is looked up. */
+/* One loop for each type, so that compilers vectorise the formulas of image.k.h. u8 coded as sRGB
+ * goes through a table instead (look_up). */
 CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, float *restrict out)
 {
     const uint16_t *halves = in;
@@ -73,7 +73,7 @@ CPU_INLINE void encode(tml_type type, coding how, const float *restrict in, size
             bytes[i] = (uint8_t)to_integer(how, in[i], 255.0f, i);
 }
 
-/* Type and coding as constants in each case. */
+/* Calls work with type and coding as constants. */
 #define EACH_CODING(work, type, in, out)                                                           \
     do {                                                                                           \
         if (how == LINEAR)                                                                         \
@@ -106,8 +106,8 @@ static const decode_fn decode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(decode);
 static const encode_fn encode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(encode);
 
 #if CPU_X86
-/* f16, by the instruction for it: tml_half_to_float but for a NaN's bits. (At the level of AVX2 it is an
- * extension of its own, which not every compiler can ask for.) */
+/* f16 by the hardware's instruction: equal to tml_half_to_float except for the bits of a NaN. (At
+ * the level of AVX2 it is an extension of its own, which not every compiler can target.) */
 CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
 {
     size_t i = 0;
@@ -130,7 +130,7 @@ static void decode_elements(tml_simd level, tml_type type, coding how, const voi
     decode_for[level](type, how, in, count, out);
 }
 
-/* u8 coded as sRGB, which is looked up: elements [first, count). */
+/* Decodes elements [first, count) of u8 coded as sRGB by a table. */
 CPU_INLINE void look_up(coding how, const float *restrict table, const uint8_t *restrict codes,
                         size_t first, size_t count, float *restrict out)
 {
@@ -144,7 +144,8 @@ static void look_up_base(coding how, const float *table, const uint8_t *codes, s
 }
 
 #if CPU_X86
-/* Compilers take elements out of vectors and put them into others, in three times the time of a gather. */
+/* Compilers extract and insert single elements for the plain loop, which takes three times as long
+ * as a gather. */
 CPU_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
                                          size_t count, float *out)
 {
@@ -187,7 +188,7 @@ typedef struct image_planes {
     float *plane[4];
 } image_planes;
 
-/* Pixels [first, count), one by one. */
+/* Splits pixels [first, count) into planes, one by one. */
 CPU_INLINE void part(const float *restrict in, size_t first, size_t count, uint32_t channels,
                      uint32_t wanted, image_planes out)
 {
@@ -204,8 +205,8 @@ static void part_base(const float *in, size_t count, uint32_t channels, uint32_t
 }
 
 #if CPU_X86
-/* Four channels, eight pixels at a time: quarters of two rows of a 4 x 4 matrix in each register, and both
- * matrices transposed at once. What compilers make of the plain loop takes five times as long. */
+/* Four channels, eight pixels at a time: each register holds a row of two 4 x 4 matrices, and both
+ * are transposed at once. What compilers make of the plain loop takes five times as long. */
 CPU_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t channels,
                                       uint32_t wanted, image_planes out)
 {
@@ -264,7 +265,7 @@ typedef void (*part_fn)(const float *in, size_t count, uint32_t channels, uint32
                         image_planes out);
 static const part_fn part_for[TML_SIMD_LEVELS] = CPU_OWN_LEVEL(part_base, part_avx2, part_avx512);
 
-/* Planes of three or four channels into pixels, of elements of type T. */
+/* Interleaves planes of three or four channels into pixels; elements of type T. */
 #define LACE(T, channels)                                                                          \
     do {                                                                                           \
         const T *restrict red = planes[0], *restrict green = planes[1];                            \

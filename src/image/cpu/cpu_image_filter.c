@@ -1,12 +1,12 @@
-/* The loops of mip chains: plain ones, which compilers make vectors of once the number of channels is
- * known. */
+/* The loops of mip chains: plain ones, which compilers vectorise once the number of channels is a
+ * constant. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
-enum { CHUNK = 512 }; /* floats of a sum that stay in the first level cache while it grows */
+enum { CHUNK = 512 }; /* floats of a row of sums that stay in the L1 cache */
 
-/* The statement with CHANNELS as a constant. */
+/* Executes statement with CHANNELS as a constant. */
 #define EACH_CHANNELS(statement)                                                                   \
     do {                                                                                           \
         if (channels == 1) {                                                                       \
@@ -131,12 +131,12 @@ void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* One tap's weights, and what they add to the sums. */
+/* Computes one tap's weights and adds them to the sums. */
 CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t size, float *restrict sums,
                           float *restrict weights)
 {
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* before the first: far past the last */
+        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* before texel 0: wraps round */
         float weight = image_either(j < old_size, image_kaiser(i, j, old_size), 0.0f);
         weights[i] = weight;
         sums[i] += weight;
@@ -165,14 +165,14 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
                 out->end = tap + 1;
         out->first = TML_MIN_OF(out->first, out->end == tap + 1 ? tap : IMAGE_KAISER_TAPS);
     }
-    for (size_t i = IMAGE_KAISER_TAPS * size; i-- > 0;) { /* the last first: none is overwritten */
+    for (size_t i = IMAGE_KAISER_TAPS * size; i-- > 0;) { /* backwards: nothing is overwritten */
         float weight = weights[i] / sums[i % size];
         for (uint32_t c = 0; c < repeats; c++)
             weights[i * repeats + c] = weight;
     }
 }
 
-/* What does not weigh is left out, and not taken times 0: it may be NaN. */
+/* A texel with weight 0 is left out rather than multiplied by 0: it may be NaN. */
 CPU_INLINE float weighed(float weight, float x)
 {
     return image_either(weight != 0.0f, weight * x, 0.0f);
@@ -185,7 +185,7 @@ CPU_INLINE void add_tap(const float *restrict weights, const float *restrict in,
         sums[i] += weighed(weights[i], in[i]);
 }
 
-/* Four taps, one after the other: of even and odd texels in turn, whose weights are `room` apart. */
+/* Adds four successive taps, of even and odd texels in turn. Their weights are room apart. */
 CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
                          const float *restrict in1, size_t channels, size_t count,
                          float *restrict sums)
@@ -198,7 +198,7 @@ CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float
                   weighed(w2[i], in2[i]) + weighed(w3[i], in3[i]);
 }
 
-/* Four rows, one after the other. */
+/* Adds four weighted rows, in order. */
 CPU_INLINE void add_rows(const float *weights, const float *const *rows, size_t first, size_t count,
                          float *restrict sums)
 {
@@ -243,7 +243,7 @@ void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows
     weigh_rows_for[level](row_count, rows, weights, count, out);
 }
 
-/* Texels 2 x and 2 x + 1. */
+/* Splits count pairs of texels. */
 CPU_INLINE void split_row(size_t channels, const float *restrict row, size_t count,
                           float *restrict even, float *restrict odd)
 {
@@ -269,7 +269,7 @@ void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t c
         memcpy(even + count / 2 * channels, row + (count - 1) * channels, channels * sizeof *row);
 }
 
-/* Where the texels of a tap lie. */
+/* The texels of a tap: the one for new texel 0. */
 CPU_INLINE const float *tapped_texels(uint32_t tap, uint32_t channels, const float *even,
                                       const float *odd)
 {

@@ -1,5 +1,5 @@
-/* The loops of mip chains on the CPU: rows of floats, colours interleaved, joined to rows and then made half
- * as wide. image_mips.k.h has the formulas. */
+/* The loops of mip chains on the CPU. Rows are interleaved floats; several are joined to one row,
+ * which is then halved in width. The formulas are in image_mips.k.h. */
 #ifndef TML_CPU_IMAGE_FILTER_H
 #define TML_CPU_IMAGE_FILTER_H
 
@@ -13,38 +13,42 @@
 
 /* ---- AREA ------------------------------------------------------------------------------------ */
 
-/* image_tapped of count floats of three rows; without a last part, of the first two. */
+/* out: image_tapped of three rows of count floats; without a last part image_paired of the first
+ * two. */
 void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], size_t count,
                    float *out);
-/* The same of each texel of out and the two or three of row that it is made of: texel x of 2 x, 2 x + 1,
- * and with parts 2 x + 2. parts: those of the first and of the last, for each float of out; none: pairs. */
+/* Likewise along a row: texel x of out from texels 2 x, 2 x + 1 and, with parts, 2 x + 2 of row.
+ * count: texels of out. parts: image_taps' first_part and last_part for each float of out; NULL:
+ * pairs. */
 void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
                       const float *const parts[2], size_t count, float *out);
-/* Both, where both are of pairs: each texel of out from two of each row. */
+/* Both steps at once where both join pairs: each texel of out from two texels of each of two
+ * rows. */
 void cpu_join_quads(tml_simd level, uint32_t channels, const float *const rows[2], size_t count,
                     float *out);
-/* Fills parts for a width (odd) that is halved. */
+/* Fills parts for an odd width that is halved. */
 void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[2]);
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* The weights of an axis, each new texel's with a sum of 1: of tap k, the texel k - IMAGE_KAISER_BEFORE
- * after twice the new one, weights[k * size + i]; 0 outside of the level. Taps from first on to before end
- * have weights other than 0. */
+/* The weights along an axis; those of one new texel sum to 1. Tap k of new texel i is old texel 2 i
+ * + k - IMAGE_KAISER_BEFORE, with weights[k * size + i], which is 0 outside the level. Only taps in
+ * [first, end) have weights other than 0. */
 typedef struct cpu_kaiser {
     float *weights;
     uint32_t size, first, end;
 } cpu_kaiser;
-/* Fills weights, of room for CPU_KAISER_ROOM(size) * repeats, for an axis that is halved to size; each
- * weight repeatedly: once for rows, for columns once a channel. */
+/* Fills weights for an axis that is halved to size. Each weight is stored repeats times: once for
+ * rows, once a channel for columns. weights needs CPU_KAISER_ROOM(size) * repeats floats. */
 #define CPU_KAISER_ROOM(size) ((uint64_t)(size) * (IMAGE_KAISER_TAPS + 1))
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out);
 
-/* out = the sum of count floats of some rows, each times its weight. */
+/* out: the weighted sum of rows of count floats. */
 void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows,
                     const float *weights, size_t count, float *out);
-/* A row's even and odd texels apart; then the sum of count new texels' taps of them. There are
- * CPU_KAISER_MARGIN texels before and after, of numbers. */
+/* Splits a row of count texels into its even and odd ones; then sums the weighted taps of each new
+ * texel from these. Before and after even and odd there must be CPU_KAISER_MARGIN initialised
+ * texels; their weights are 0. */
 enum { CPU_KAISER_MARGIN = (IMAGE_KAISER_TAPS + 1) / 4 + 1 };
 void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t count, float *even,
                    float *odd);

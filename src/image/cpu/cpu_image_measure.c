@@ -1,6 +1,6 @@
-/* Measuring on the CPU: tiles of pixels in parallel, block by block, each block in a few loops over arrays
- * that stay in the first level cache. Integers are summed in any order; means are joined tile by tile in
- * the region's order. Nothing depends on the number of threads or on the SIMD level. */
+/* Measuring on the CPU: tiles of pixels in parallel, block by block, each block in a few loops over
+ * arrays that stay in the L1 cache. Integers are summed in any order; means are joined tile by tile
+ * in the region's order. No result depends on the number of threads or on the SIMD level. */
 #include <math.h>
 #include <string.h>
 
@@ -14,19 +14,17 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    TILE_BLOCKS =
-        64,      /* a worker's unit. With IMAGE_BLOCK and LANES part of the definition of means */
-    LANES = 32,  /* as in cpu_fold.c: compilers may not reorder sums of floats */
-    CHUNK = 128, /* so many fractions of 24 bits fit 32 */
-    COPIES = 4,  /* of the histogram: neighbours in the same bin do not wait for one another */
-    PARTS = 64,  /* in which the next block's memory is asked for: half of them while luminances are
-                  * found, half while they are summed up */
+    TILE_BLOCKS = 64, /* blocks of a tile; like IMAGE_BLOCK and LANES, means depend on it */
+    LANES = 32,       /* partial sums, as in cpu_fold.c */
+    CHUNK = 128,      /* pixels: the sum of so many 24-bit fractions fits 32 bits */
+    COPIES = 4, /* of the histogram, so that neighbours in one bin do not wait for each other */
+    PARTS = 64, /* parts in which the next block is prefetched, half of them in the first pass */
     CHUNK_PARTS = PARTS / 2 / (IMAGE_BLOCK / CHUNK),
     LINE = 64, /* bytes of a cache line */
     NO_BIN = TML_HISTOGRAM_BINS,
 };
 
-/* What is summed in whole numbers, and extremes. */
+/* Sums of integers, and extremes. */
 typedef struct measure_counts {
     uint64_t kinds[IMAGE_KINDS];
     uint64_t pixels, weight, log_weight, log_fraction;
@@ -35,19 +33,20 @@ typedef struct measure_counts {
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } measure_counts;
 
-/* A worker's block. It is weighted where there is a mask, or a pixel is not finite. */
+/* A worker's block of pixels, and its counts so far. A block is weighted if there is a mask or a
+ * pixel is not finite. */
 typedef struct measure_block {
     cpu_image_space image;
     _Alignas(64) float luminance[IMAGE_BLOCK];  /* 0 where it is not finite */
-    _Alignas(64) uint32_t weights[IMAGE_BLOCK]; /* 0 where it is not finite; if weighted */
+    _Alignas(64) uint32_t weights[IMAGE_BLOCK]; /* if weighted; 0 where luminance is not finite */
     _Alignas(64) uint8_t mask[IMAGE_BLOCK];
-    _Alignas(64) uint16_t bins[IMAGE_BLOCK]; /* NO_BIN: no logarithm */
+    _Alignas(64) uint16_t bins[IMAGE_BLOCK]; /* NO_BIN: the pixel has no logarithm */
     uint32_t copies[COPIES][TML_HISTOGRAM_BINS + 1];
     measure_counts counts;
     size_t count;
     bool is_masked, is_weighted;
-    uintptr_t next;   /* where the next block's pixels begin, */
-    size_t next_part; /* and the bytes of one of PARTS of them, if rows follow one another */
+    uintptr_t next;   /* address of the next block's pixels */
+    size_t next_part; /* bytes of one of its PARTS, for rows without gaps */
 } measure_block;
 
 /* ---- loops over a block ---------------------------------------------------------------------- */
@@ -83,8 +82,8 @@ CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminanc
     return pixel;
 }
 
-/* Asks for some parts of the next block's memory, while this one's is computed with: otherwise the memory
- * rests half of the time. Nothing is read, so that what is no picture any more does no harm. */
+/* Prefetches some parts of the next block while this one is computed; otherwise memory idles half
+ * of the time. Prefetches do not fault, so addresses beyond the picture do no harm. */
 CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
 {
     uintptr_t first = block->next + part * block->next_part;
@@ -92,9 +91,10 @@ CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts
         __builtin_prefetch((const void *)(first + at));
 }
 
-/* Luminances of a block without a mask; true if all are positive and finite, as they mostly are. Floats
- * above 0 are in the order of their bits, which are less than infinity's; others' are not, or are 0. So
- * three extremes say what image_kind would of each, and two of them are wanted anyway. */
+/* Computes the luminances of a block without a mask; true if all are positive and finite, as they
+ * mostly are. Bits of positive floats compare like the floats and lie below infinity's; those of
+ * other floats do not, or are 0. So three extremes replace image_kind for each pixel, and two of
+ * them are needed anyway. */
 CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
                               measure_block *block)
 {
@@ -110,7 +110,7 @@ CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how
             luminance[i] = pixel.value;
             least = bits < least ? bits : least;
             most = bits > most ? bits : most;
-            if (how == BY_MAX) /* sums are not finite where a colour is not */
+            if (how == BY_MAX) /* a weighted sum shows by itself that a colour is not finite */
                 largest = pixel.largest > largest ? pixel.largest : largest;
         }
     }
@@ -124,7 +124,8 @@ CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how
     return true;
 }
 
-/* Luminances, kinds and their counts. */
+/* Computes luminances and kinds, and counts these. If an unweighted pass meets a pixel that is not
+ * finite, only sets is_weighted. */
 CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
                                measure_block *block)
 {
@@ -156,7 +157,7 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
     uint32_t finite = positive + zero + negative;
     block->is_weighted = block->is_masked || finite != pixels;
     if (block->is_weighted && !weighted)
-        return; /* all over again */
+        return; /* the block is measured again, weighted */
     measure_counts *counts = &block->counts;
     counts->pixels += pixels;
     counts->kinds[IMAGE_POSITIVE] += positive;
@@ -167,8 +168,9 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
     counts->weight += weighted ? total : pixels;
 }
 
-/* Lanes that a fixed tree joins: of arrays, JOIN(lane, element i). On the way it fetches parts of the next
- * block, from `fetched` on. */
+/* Reduces a block's arrays into lane[0]: JOIN(lane, i) adds element i to one of LANES partial
+ * results, which FOLD joins in a fixed tree. Prefetches parts of the next block, from number
+ * fetched on. */
 #define OVER_LANES(T, start, JOIN, FOLD)                                                           \
     T lane[LANES];                                                                                 \
     size_t first = 0, count = block->count;                                                        \
@@ -232,7 +234,8 @@ CPU_INLINE void find_extremes(bool weighted, measure_block *block)
     counts->most = MOST(counts->most, most);
 }
 
-/* Deviations from the block's own mean, so that small ones of large luminances are not lost. */
+/* The moments of a block. Deviations are from its own mean, so that small ones of large luminances
+ * are not lost. */
 CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
 {
     uint64_t weight = block->count;
@@ -338,7 +341,7 @@ CPU_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort s
     return plan->what & TML_MEASURE_MEAN ? find_moments(weighted, block) : moments;
 }
 
-/* From the planes to counts and moments: as the simplest sort of block that it fits. */
+/* Measures a block by the fastest pass that fits it: all positive, all finite, or weighted. */
 CPU_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
 {
     bool fits = false;
@@ -369,8 +372,8 @@ typedef struct measure_job {
     measure_fn measure;
     uint64_t pixels;
     cpu_tickets tickets;
-    image_moments *moments; /* one a tile */
-    measure_block *blocks;  /* one a worker */
+    image_moments *moments; /* 1 a tile */
+    measure_block *blocks;  /* 1 a worker */
 } measure_job;
 
 static uint64_t tiles_of(const image_measure_plan *plan)
@@ -379,7 +382,7 @@ static uint64_t tiles_of(const image_measure_plan *plan)
     return ((uint64_t)plan->in.width * plan->in.height + tile - 1) / tile;
 }
 
-/* The mask's weights over a stretch of row y: whole columns at a time. */
+/* The mask's weights for count pixels of row y from x on, one run for each column of the mask. */
 static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t count, uint8_t *out)
 {
     const image_measure_plan *plan = job->plan;
@@ -397,7 +400,7 @@ static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t 
     }
 }
 
-/* Pixels [first, first + block->count) of the region, row after row. */
+/* Loads pixels [first, first + block->count) of the region, row after row. */
 static void load_block(const measure_job *job, uint64_t first, measure_block *block)
 {
     uint64_t width = job->plan->in.width, y = first / width, x = first % width;
@@ -417,7 +420,7 @@ static void load_block(const measure_job *job, uint64_t first, measure_block *bl
     block->next_part = y < job->plan->in.height ? block->count * job->image.pixel_size / PARTS : 0;
 }
 
-/* The copies, into 64 bits before 32 overflow. */
+/* Adds the 32-bit copies to the 64-bit histogram, once a tile, before they overflow. */
 static void gather_histogram(measure_block *block)
 {
     for (uint32_t copy = 0; copy < COPIES; copy++)
@@ -486,7 +489,7 @@ static void put_float(uint32_t *words, uint32_t word, float value)
     memcpy(words + word, &value, sizeof value);
 }
 
-/* A double as two floats. */
+/* Stores a double as the sum of two floats. */
 static void put_pair(uint32_t *words, uint32_t word, double value)
 {
     put_float(words, word, (float)value);

@@ -1,26 +1,26 @@
-/* Mip chains on the CPU. Levels are made in runs, of which only the last is kept in floats as a whole, for
- * the next run. In a run strips of rows are made in parallel, and in a strip a row of each level as soon
- * as there are the rows that it is made of, which are still in the caches then. Rows that two strips need
- * are made by both of them and written by the first. Nothing depends on how it is cut up. */
+/* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS; only a run's last level is
+ * kept in floats as a whole, for the next run. Strips of rows are made in parallel. Within a strip,
+ * a row of a level is made as soon as the rows above that it needs are there, which are then still
+ * in the caches. A row that two strips need is computed by both and written by the first. No result
+ * depends on this division. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
 enum {
-    RUN_LEVELS = 3, /* of AREA; of KAISER, whose rows are of many rows, one */
-    STRIP_ROWS = 8, /* of a run's last level, */
+    RUN_LEVELS = 3, /* AREA; KAISER, of which a row needs many rows, makes one */
+    STRIP_ROWS = 8, /* rows of a run's last level */
     STRIP_ROWS_KAISER = 32,
-    RING_ROWS = 3, /* of a level that are kept: those which one of the next is made of */
-    ROW_GAP =
-        80, /* floats after a row: rows that lie whole pages apart get into each other's way */
-    BLOCK_TEXELS = 256, /* of a new row at a time */
+    RING_ROWS = 3, /* rows of a level that are kept: one row of the next needs up to 3 */
+    ROW_GAP = 80,  /* floats after a row: rows whole pages apart compete for the same cache sets */
+    BLOCK_TEXELS = 256, /* texels of a new row that are made at a time */
 };
 
 /* A level of a run. */
 typedef struct mips_level {
     uint32_t old_width, old_height, width, height;
     cpu_image out;
-    float *parts[2];         /* cpu_column_parts; NULL: pairs */
+    float *parts[2];         /* of cpu_column_parts; NULL: pairs */
     cpu_kaiser across, down; /* KAISER */
 } mips_level;
 
@@ -28,32 +28,31 @@ typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
     tml_simd simd;
-    cpu_image source; /* the picture, or the level in floats before the run */
+    cpu_image source; /* the level before the run: the picture, or floats */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
-    cpu_image floats; /* the run's last level */
+    cpu_image floats; /* the run's last level, for the next run */
     uint64_t strip_rows;
     cpu_tickets tickets;
-    unsigned char *spaces; /* one of space_size a worker */
+    unsigned char *spaces; /* space_size bytes a worker */
     size_t space_size;
 } mips_job;
 
-/* What a worker computes in. */
+/* A worker's scratch memory. */
 typedef struct mips_space {
-    float *rings[RUN_LEVELS]; /* AREA: RING_ROWS of each level of a run */
-    float *decoded[3],
-        *joined;       /* a block's texels of the level above: three rows, and one of them */
-    float *rows, *row; /* KAISER: rows above, if they are not in floats; what they make; */
-    float *even, *odd; /* its texels, */
-    float *shortened;  /* and what those make */
+    float *rings[RUN_LEVELS];   /* AREA: RING_ROWS of each level of a run */
+    float *decoded[3], *joined; /* texels for a block: three decoded rows above, joined to one */
+    float *rows, *row;          /* KAISER: decoded rows above; their weighted sum */
+    float *even, *odd;          /* its texels, split */
+    float *shortened;           /* the new row */
 } mips_space;
 
 typedef struct mips_strip {
     const mips_job *job;
     mips_space space;
-    uint32_t next[RUN_LEVELS];  /* rows of each level: the next one to make (KAISER: to decode), */
-    uint32_t owned[RUN_LEVELS]; /* and where those end that this strip writes */
-    const float *above[IMAGE_KAISER_TAPS]; /* KAISER: rows above, the next ones to be used */
+    uint32_t next[RUN_LEVELS];  /* the next row to make (KAISER: to decode), of each level */
+    uint32_t owned[RUN_LEVELS]; /* one past the last row that this strip writes */
+    const float *above[IMAGE_KAISER_TAPS]; /* KAISER: the latest rows above */
 } mips_strip;
 
 /* ---- AREA ------------------------------------------------------------------------------------ */
@@ -64,8 +63,8 @@ static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
     return strip->space.rings[level] + y % RING_ROWS * row;
 }
 
-/* Texels [x, x + count) of row y of what is above a level of the run: where they lie, if they lie there in
- * floats, or decoded into block. */
+/* Texels [x, x + count) of row y of the level above one of the run: in place if they are floats,
+ * else decoded into block. */
 static const float *texels_above(const mips_strip *strip, uint32_t level, uint32_t y, uint32_t x,
                                  size_t count, float *block)
 {
@@ -75,7 +74,8 @@ static const float *texels_above(const mips_strip *strip, uint32_t level, uint32
     return cpu_image_floats(source, y, x, count, block);
 }
 
-/* Texels [x, x + count) of a level's row. */
+/* Makes texels [x, x + count) of a row of level number of the run, from the rows that taps
+ * names. */
 static void make_block(const mips_strip *strip, uint32_t number, image_taps taps, uint32_t x,
                        size_t count, float *out)
 {
@@ -108,7 +108,7 @@ static void make_block(const mips_strip *strip, uint32_t number, image_taps taps
     cpu_join_columns(job->simd, channels, joined, parts, count, out);
 }
 
-/* Makes the next row of a level, and before it those of the levels above that it is made of. */
+/* Makes the next row of level number, after the rows above that it needs. */
 static void make_row(mips_strip *strip, uint32_t number)
 {
     const mips_job *job = strip->job;
@@ -139,14 +139,14 @@ static void make_strip(mips_strip *strip, uint64_t tile)
         strip->owned[k] =
             tile + 1 == job->tickets.count ? job->levels[k].height : (uint32_t)((tile + 1) * rows);
     }
-    for (uint32_t k = job->level_count; k-- > 0;) /* the last one's rows need most of the others' */
+    for (uint32_t k = job->level_count; k-- > 0;) /* the last level makes most rows of the others */
         while (strip->next[k] < strip->owned[k])
             make_row(strip, k);
 }
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Room for a row above, if it does not lie in floats. */
+/* Memory for row y above, where it has to be decoded. */
 static float *decoded_row(const mips_strip *strip, uint32_t y)
 {
     const mips_job *job = strip->job;
@@ -154,7 +154,7 @@ static float *decoded_row(const mips_strip *strip, uint32_t y)
     return strip->space.rows + y % IMAGE_KAISER_TAPS * row;
 }
 
-/* The rows that row y is made of, and their weights; how many. */
+/* Collects the rows above that row y is made of, and their weights. Returns how many. */
 static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMAGE_KAISER_TAPS],
                             float weights[IMAGE_KAISER_TAPS])
 {
@@ -165,7 +165,7 @@ static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMA
         uint32_t j = 2 * y + tap - IMAGE_KAISER_BEFORE;
         weights[count] = level->down.weights[(size_t)tap * level->height + y];
         if (weights[count] == 0.0f)
-            continue; /* outside, or too far away */
+            continue; /* outside of the level or of the filter */
         for (; strip->next[0] <= j; strip->next[0]++) {
             uint32_t next = strip->next[0];
             strip->above[next % IMAGE_KAISER_TAPS] =
@@ -207,7 +207,7 @@ static void make_kaiser_strip(mips_strip *strip, uint64_t tile)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* A worker's space, which is enough for every run. */
+/* Lays out a worker's scratch memory, enough for every run. Returns its size in bytes. */
 static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_space *out)
 {
     cpu_arena arena = {.memory = memory};
@@ -256,8 +256,8 @@ static void mips_worker(void *argument, uint32_t index)
     }
 }
 
-/* What the levels of a run and all runs have in common: the weights of columns and rows, and a run's last
- * level in floats, twice over. */
+/* Scratch memory of a call: weights of columns and rows, and two buffers for a run's last level in
+ * floats, used in turn. */
 typedef struct mips_scratch {
     float *parts[RUN_LEVELS][2], *across, *down, *floats[2];
 } mips_scratch;
@@ -294,7 +294,7 @@ static size_t mips_scratch_size(tml_context *tml, const void *argument)
     return lay_out(tml, argument, NULL, &parts, &spaces);
 }
 
-/* Level `number` of the chain as one of a run. */
+/* Prepares level number of the chain as a level of a run. */
 static void prepare_level(const mips_job *job, uint32_t number, float *const parts[2],
                           mips_level *out)
 {
@@ -321,7 +321,7 @@ static void prepare_level(const mips_job *job, uint32_t number, float *const par
         cpu_column_parts(out->old_width, channels, parts);
 }
 
-/* A level in floats without gaps. */
+/* A level in floats, rows without gaps. */
 static cpu_image level_of(float *memory, uint32_t width, uint32_t channels)
 {
     return (cpu_image){.pixels = (unsigned char *)memory,

@@ -22,7 +22,7 @@ CPU_INLINE void curve(uint32_t tone, float scale, float white, size_t count, flo
     }
 }
 
-/* The curve as a constant in each case: its branches leave the loop. */
+/* Calls curve with tone as a constant, which takes its branches out of the loop. */
 CPU_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count, float *planes[3])
 {
 #define CURVE(kind) curve(kind, scale, white, count, planes[0], planes[1], planes[2])
@@ -50,7 +50,8 @@ CPU_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count,
     }
 }
 
-/* Flat: compilers would call the longest curve's formula, and a loop with a call is no vectors. */
+/* CPU_FLAT inlines all calls: compilers would call the longest formula, and do not vectorise a loop
+ * with a call. */
 CPU_INSTANTIATE(CPU_FLAT void, any_curve,
                 (uint32_t tone, float scale, float white, size_t count, float *planes[3]),
                 any_curve(tone, scale, white, count, planes))
@@ -58,7 +59,7 @@ CPU_INSTANTIATE(CPU_FLAT void, any_curve,
 typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, float *planes[3]);
 static const curve_fn curve_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(any_curve);
 
-/* Of colours that went through a curve, into the first plane. */
+/* Replaces the first plane by the luminance of tone-mapped colours. */
 CPU_INLINE void grey(size_t count, float *planes[3])
 {
     float *restrict red = planes[0];

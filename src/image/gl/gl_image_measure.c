@@ -1,12 +1,11 @@
-/* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once and leaves a small
- * record for every tile and, for the histogram, the pixels' bins; further draws join 64 records into one
- * until one is left.
+/* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once and writes
+ * a small record for every tile and, for the histogram, the pixels' bins. Further draws join 64
+ * records into one until one is left.
  *
- * The histogram is gathered, since integers cannot be blended: fragments count the bins of a few tiles'
- * pixels for 16 bins each, in bytes of one quad (with a mask, weights for eight, in halves), and
- * further draws add 64 of those histograms into one. Fragments for 64 bins, in four targets, took more
- * than twice as long on llvmpipe: so many counters do not stay in registers.
- */
+ * The histogram is gathered, since integers cannot be blended. Each fragment counts, for a few
+ * tiles' pixels, 16 bins in the bytes of one quad (with a mask, the weights of 8 bins in halves);
+ * further draws add 64 of these histograms into one. Fragments for 64 bins, in four targets, took
+ * more than twice as long on llvmpipe: so many counters do not stay in registers. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -14,10 +13,11 @@
 #include "image_gl_shaders.h"
 
 enum {
-    FAN = 64,  /* records and histograms that a fragment joins */
-    TILE = 32, /* pixels; their record's counts have six bits, and their bins take two quads */
-    TILE_MASKED = 16, /* bins and weights do */
-    /* Tiles whose bins are counted at once: 224 pixels, a byte each at most; or 240 weights, a half. */
+    FAN = 64,         /* records or histograms that a fragment joins */
+    TILE = 32,        /* pixels: a count of a tile's record has six bits */
+    TILE_MASKED = 16, /* likewise; a bin and a weight take two bytes */
+    /* Tiles that a fragment counts: 224 pixels, which a byte can count; or 240 weights, whose sum
+     * fits 16 bits. */
     CHUNK_TILES = 7,
     CHUNK_TILES_MASKED = 15,
     RECORD_QUADS = 4,
@@ -29,8 +29,9 @@ typedef struct measure_job {
     const image_measure_plan *plan;
     bool is_masked, has_histogram;
     uint64_t tiles;
-    uint64_t slots; /* that pixels have in all chunks */
-    /* What is left: of records, at first two quads each; of histograms, two quads of a word a bin. */
+    uint64_t slots; /* bytes for pixels' bins in all chunks, used or not */
+    /* What is left to join: records, at first of two quads each; histograms, low and high words of
+     * the bins. */
     const gl_texture *records[RECORD_QUADS], *bins[2];
 } measure_job;
 
@@ -85,7 +86,8 @@ static tml_status take_tiles(measure_job *job)
 
 /* ---- down to one ----------------------------------------------------------------------------- */
 
-/* Takes targets in place of from, which is given back. */
+/* Allocates count textures to[], and replaces from[] by them. The draw that follows still reads the
+ * old ones, which are released here. */
 static tml_status take_others(measure_job *job, uint64_t texels, const gl_texture **from,
                               const gl_texture **to, int count)
 {
@@ -127,7 +129,7 @@ static tml_status join_records(measure_job *job)
     return TML_OK;
 }
 
-/* The pixels' bins to histograms, one for every chunk. */
+/* Counts the pixels' bins into histograms, one for every chunk of tiles. */
 static tml_status count_bins(measure_job *job, uint64_t *chunks)
 {
     uint32_t chunk = job->is_masked ? CHUNK_TILES_MASKED : CHUNK_TILES;

@@ -1,4 +1,5 @@
-/* tml_image_mips on OpenGL ES: level after level as quads of floats, and each to the chain's words. */
+/* tml_image_mips on OpenGL ES: each level is drawn as quads of floats, and from these to the
+ * chain's words. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -9,8 +10,8 @@ enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };
 
 typedef struct mip_level {
     uint32_t width, height;
-    uint64_t first;            /* texel of the chain */
-    const gl_texture *texture; /* quads; NULL: the picture */
+    uint64_t first;            /* the chain's texel with which the level begins */
+    const gl_texture *texture; /* one quad a texel; NULL: the picture */
 } mip_level;
 
 static mip_level level_of(const image_mips_plan *plan, uint32_t number)
@@ -21,7 +22,8 @@ static mip_level level_of(const image_mips_plan *plan, uint32_t number)
     return level;
 }
 
-/* Texels of out, of out's size, from those above. more: variants of the shader. */
+/* Draws the texels of level out from those above. more: further defines for the shader. The caller
+ * releases out->texture. */
 static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, const mip_level *above,
                              const gl_texture *weights, const char *more, mip_level *out)
 {
@@ -48,7 +50,7 @@ static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, cons
                    });
 }
 
-/* The Kaiser filter along one axis; out has the size that comes of it. */
+/* Applies the Kaiser filter along one axis. out has its new size already. */
 static tml_status filter_along(tml_context *tml, const image_mips_plan *plan,
                                const mip_level *above, bool along_y, mip_level *out)
 {

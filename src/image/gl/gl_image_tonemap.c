@@ -1,13 +1,14 @@
-/* tml_image_tonemap on OpenGL ES. Where words are made of whole pixels and the picture read is another, one
- * draw makes the words; else a first one makes pixels, a band of rows after the other, and a second one
- * their words, so that none is computed for every word that it lies in. */
+/* tml_image_tonemap on OpenGL ES. If every word of the output holds whole pixels, and its texture
+ * is not the input's, one draw makes the words. Otherwise a first draw makes pixels, a band of rows
+ * at a time, and a second one their words, so that no pixel is computed once for every word that it
+ * lies in. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
 
 #include "image_gl_shaders.h"
 
-enum { BAND_PIXELS = 1 << 22 /* of 16 bytes */ };
+enum { BAND_PIXELS = 1 << 22 /* of 16 bytes each */ };
 
 static bool image_tonemap_supports(tml_context *tml, const image_tonemap_plan *plan)
 {

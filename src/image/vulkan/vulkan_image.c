@@ -27,7 +27,8 @@ vk_address vk_image_at(const tml_context *tml, const image_view *view)
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
 }
 
-/* Where a buffer's memory ends. Ours is a multiple of what buffers begin at (vk_take). */
+/* One past the memory that may be read. Memory of this engine's own is allocated in multiples of
+ * 256 bytes (vk_take). */
 static vk_address end_of(const tml_slot *slot)
 {
     uint64_t size = slot->lent ? slot->size : TML_ALIGN_UP(slot->size, (uint64_t)256);
@@ -37,23 +38,23 @@ static vk_address end_of(const tml_slot *slot)
 /* ---- measure --------------------------------------------------------------------------------- */
 
 enum {
-    /* An invocation takes that many pixels at least, so that adding up all over the workgroup costs
-     * little beside; and more once there are VK_IMAGE_GROUPS groups. The histogram has more to add
-     * up. */
+    /* Fewest pixels of an invocation, so that the reduction over the workgroup costs little in
+     * comparison; more once there are VK_IMAGE_GROUPS groups. A histogram takes longer to
+     * reduce. */
     PIXELS_LEAST = 32,
     PIXELS_LEAST_OF_BINS = 64,
-    PIECE = 16, /* bytes that are read at once */
+    PIECE = 16, /* bytes of one load */
 };
 
 typedef struct measure_job {
     image_measure_args args;
     uint32_t options, batch;
     uint64_t groups;
-    vk_address states; /* for a recording */
+    vk_address states; /* used by a recording */
 } measure_job;
 
-/* Reads the picture by pieces of 16 bytes where it lies so that they hold whole pixels, none beyond the
- * buffer. Returns a unit's pixels. */
+/* Chooses units of 16-byte loads where these hold whole pixels and none lies beyond the buffer,
+ * else single pixels. Returns the number of pixels in a unit. */
 static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool has_mask,
                               measure_job *job)
 {
@@ -63,7 +64,7 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     vk_address at = vk_image_at(tml, in);
     uint64_t width = in->width, height = in->height, pixels = width * height;
     uint64_t unit_bytes = in->channels == 3 ? 3 * PIECE : PIECE;
-    /* Rows without gaps are one, but a mask has to know where they are. */
+    /* Rows without gaps are treated as one, except with a mask, which needs x and y. */
     bool is_one_row = !has_mask && (height == 1 || row_bytes == width * pixel);
     if (is_one_row) {
         width = pixels;
@@ -93,12 +94,12 @@ static measure_job lay_out(const tml_context *tml, const image_measure_plan *pla
     bool has_mask = !tml_buffer_is_none(plan->mask);
     job.options |= (has_mask ? IMAGE_WITH_MASK : 0u) | (plan->max_rgb ? IMAGE_WITH_MAX_RGB : 0u);
     uint32_t unit = lay_out_units(tml, &plan->in, has_mask, &job);
-    /* Several units at once keep a GPU's memory busy; drivers for processors only take longer over more
-     * code. */
+    /* Several loads in flight keep a GPU's memory busy; drivers for processors only take longer
+     * over more code. */
     job.batch = vk_caps_of(tml)->is_software ? 1 : IMAGE_BATCH(unit);
     uint64_t units = (uint64_t)job.args.row_units * job.args.height;
     uint32_t least = plan->what & TML_MEASURE_HISTOGRAM ? PIXELS_LEAST_OF_BINS : PIXELS_LEAST;
-    uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units that a group takes at once */
+    uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units that a workgroup takes in a step */
     uint64_t steps_least = TML_MAX_OF(least / (unit * job.batch), 1u);
     uint64_t steps = (units + step * VK_IMAGE_GROUPS - 1) / (step * VK_IMAGE_GROUPS);
     steps = TML_MAX_OF(steps, steps_least);
@@ -191,7 +192,7 @@ const tml_engine_op vk_op_image_expose = {.run = run_expose};
 
 /* ---- tone-map -------------------------------------------------------------------------------- */
 
-/* Four pixels' elements are whole words, whatever they are. */
+/* Four pixels fill whole words, whatever their type and channels. */
 enum { TONEMAP_PIXELS = 4 };
 
 static bool supports_tonemap(tml_context *tml, const void *desc)
@@ -201,7 +202,7 @@ static bool supports_tonemap(tml_context *tml, const void *desc)
     return (uint64_t)plan->in.width * plan->in.height < UINT32_MAX - TONEMAP_PIXELS;
 }
 
-/* Bytes from row to row. */
+/* The row stride in bytes. */
 static uint64_t row_bytes_of(const image_view *view)
 {
     return view->row_stride * tml_type_size(view->type);

@@ -11,13 +11,13 @@
 
 #include "kernels/kernel_end.h"
 
-/* Workgroups that divide a picture among themselves: as many as an H200 runs at once. With twice as many
- * measuring takes up to a tenth longer; with one for each tile of a mip chain, a fifth. */
+/* Workgroups that divide a picture: as many as an H200 runs at once. With twice as many, measuring
+ * takes up to a tenth longer; mip chains with one for each tile a fifth longer. */
 enum { VK_IMAGE_GROUPS = 528 };
 
 /* IMAGE_TYPE_... of a scalar type. */
 uint32_t vk_image_type(tml_type scalar);
-/* Where a view's first pixel lies. */
+/* The address of a view's first pixel. */
 vk_address vk_image_at(const tml_context *tml, const image_view *view);
 
 #endif

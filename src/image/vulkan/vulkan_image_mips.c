@@ -1,6 +1,6 @@
 /* Mip chains in Vulkan: up to twelve levels in one dispatch where the sizes are even
- * (shaders/image_mips.comp), else level by level, and what is left in one dispatch once it is small
- * (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
+ * (shaders/image_mips.comp), else level by level, and once levels are small all that remain in one
+ * dispatch (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
 #include "image/vulkan/vulkan_image.h"
 
 #include "image_vulkan_shaders.h"
@@ -12,12 +12,12 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    TEXEL = 4 * sizeof(float), /* of a level in scratch */
-    SMALL = 64 * 64,        /* texels of a level from which one workgroup makes all that follow */
-    SMALL_KAISER = 32 * 32, /* which has more texels to wait for */
+    TEXEL = 4 * sizeof(float), /* bytes, in scratch */
+    SMALL = 64 * 64,           /* texels of a level; from there on one workgroup makes all levels */
+    SMALL_KAISER = 32 * 32,    /* less: a texel takes more loads */
 };
 
-/* The level that a step reads: the picture, or floats. */
+/* The level that a dispatch reads: the picture, or floats. */
 typedef struct mips_source {
     vk_address at;
     uint64_t row_bytes;
@@ -30,14 +30,14 @@ typedef struct mips_source {
 typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
-    bool is_dry; /* only adds up the scratch */
+    bool is_dry; /* dispatches nothing; finds the sizes of scratch memory */
     mips_source from;
-    uint32_t made;  /* levels so far; level 0 is there */
-    uint64_t first; /* the chain's texel where the next one begins */
-    /* Levels of floats, used in turn; what KAISER makes along x. */
+    uint32_t made;  /* levels made so far, without level 0 */
+    uint64_t first; /* the chain's texel with which the next level begins */
+    /* floats: two levels, used in turn. across: between KAISER's passes along x and y. */
     vk_address floats[2], across;
-    vk_address states;                 /* a word, for a recording */
-    uint64_t floats_size, across_size; /* texels that they must have */
+    vk_address states;                 /* a word, used by a recording */
+    uint64_t floats_size, across_size; /* texels that floats and across hold */
     uint32_t turn;
 } mips_job;
 
@@ -46,7 +46,7 @@ static uint32_t left(const mips_job *job)
     return job->plan->levels - 1 - job->made;
 }
 
-/* How often two sizes can be halved, most times at most. */
+/* How often both sizes can be halved without remainder, at most most times. */
 static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
 {
     uint32_t count = 0;
@@ -55,7 +55,7 @@ static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
     return count;
 }
 
-/* Room for a level's floats, in turn with the one before. */
+/* Memory for a level's floats, other than that of the level before. */
 static vk_address take_floats(mips_job *job, uint64_t texels)
 {
     job->floats_size = TML_MAX_OF(job->floats_size, texels);
@@ -63,7 +63,8 @@ static vk_address take_floats(mips_job *job, uint64_t texels)
     return job->floats[job->turn];
 }
 
-/* Goes on from a level that is now in floats, if they are needed. */
+/* Makes the level that lies levels further the next source. floats: where it is, if more levels
+ * follow. */
 static void advance(mips_job *job, uint32_t levels, vk_address floats)
 {
     mips_source *from = &job->from;
@@ -104,7 +105,8 @@ static tml_status dispatch(mips_job *job, const vk_module *module, const void *a
                             .groups = groups});
 }
 
-/* As many levels as are even, and where the last of them fit a tile, those after them. */
+/* Makes levels whose sizes halve without remainder; if the last of them fits one tile, also such
+ * levels after it. */
 static tml_status make_tiles(mips_job *job, uint32_t levels)
 {
     const mips_source from = job->from;
@@ -153,7 +155,7 @@ static uint64_t groups_of(uint64_t count, uint64_t group)
     return TML_CEIL_DIV(count, group);
 }
 
-/* One level, or from small ones on all that are left. */
+/* Makes one level, or if it is small all that remain. */
 static tml_status make_levels(mips_job *job)
 {
     const mips_source from = job->from;
@@ -233,7 +235,7 @@ static tml_status make_chain(mips_job *job)
     return status;
 }
 
-/* What the chain's steps need, in an arena. */
+/* Lays out the scratch memory of the chain's dispatches in an arena. */
 static mips_job lay_out(tml_context *tml, const image_mips_plan *plan, vk_arena *arena)
 {
     mips_job dry = {.tml = tml, .plan = plan, .is_dry = true};

@@ -1,4 +1,5 @@
-/* A picture's pixels. Stands after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: image_view's. */
+/* Loads a picture's pixels. Include after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB: as in
+ * image_view. */
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
@@ -9,7 +10,7 @@
 
 uniform highp usampler2D picture;
 uniform uvec2 picture_size;
-uniform uvec2 picture_rows; /* the first pixel's first scalar, and from one row to the next */
+uniform uvec2 picture_rows; /* scalar of the first pixel, row stride in scalars */
 
 float number_of(uint raw, bool is_srgb)
 {
@@ -40,8 +41,8 @@ uint raw_scalar(uint at)
 #endif
 }
 
-/* The three colours from scalar number at on; small ones lie in two words at most. A grey is three
- * times the same. */
+/* The raw colours from scalar at on. Three bytes or halves lie in two words at most. A grey is
+ * repeated three times. */
 uvec3 raw_colours(uint at)
 {
 #if CHANNELS < 3
@@ -68,7 +69,7 @@ vec3 colours_at(uint x, uint y)
     return vec3(number_of(raw.x, IS_SRGB), number_of(raw.y, IS_SRGB), number_of(raw.z, IS_SRGB));
 #endif
 }
-/* 1 where the picture has none. */
+/* The alpha of a pixel; 1 where the picture has none. */
 float alpha_at(uint x, uint y)
 {
 #if CHANNELS == 2 || CHANNELS == 4
@@ -77,7 +78,7 @@ float alpha_at(uint x, uint y)
     return 1.0;
 #endif
 }
-/* Channel after channel: one, or with alpha two, of a grey. */
+/* A pixel's channels, in order; of a grey one, or with alpha two. */
 vec4 channels_at(uint x, uint y)
 {
     vec3 c = colours_at(x, y);

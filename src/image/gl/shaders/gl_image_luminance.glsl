@@ -1,4 +1,5 @@
-/* A pixel's luminance and kind. Stands after gl_image.glsl. MAX_RGB. */
+/* A pixel's luminance and kind. Include after gl_image.glsl. MAX_RGB: luminance is the largest
+ * colour. */
 uniform vec2 weights; /* image_luminance */
 
 struct seen_pixel {

@@ -1,9 +1,10 @@
-/* What is known of some pixels: the stats but for their histogram. Stands after gl_common.glsl.
+/* A record: the statistics of some pixels without their histogram. Include after gl_common.glsl.
  *
- * A record travels in four quads of four textures. There are fewer than 2^32 pixels, so only sums of
- * weights need more than a word; of their high words, below 2^8, two share one. The least and most
- * luminance are keys, in the floats' order: infinities, which they begin with, are not promised to
- * compare as floats. A tile's record (image_tiles.frag) is small enough for two quads. */
+ * A record is stored in four quads of four textures. There are fewer than 2^32 pixels, so only sums
+ * of weights need more than a word; the high words of two of them are below 2^8 and share a word.
+ * The least and most luminance are stored as keys that compare like the floats: they start as
+ * infinities, which GLSL ES does not promise to compare as floats. A tile's record
+ * (image_tiles.frag) fits two quads. */
 #include "kernels/image_moments.k.h"
 
 struct image_record {
@@ -96,8 +97,9 @@ uvec4 record_quad3(image_record r)
     return uvec4(r.least, r.most, floatBitsToUint(r.moments.mean), floatBitsToUint(r.moments.square));
 }
 
-/* Of a tile: six bits each of its pixels' kinds, and 16 of weights; in the third word 24 of the whole
- * stops, and the fraction's high word; then the low one. */
+/* A tile's sums in one quad: six bits for each count of a kind; 16 each for weight and log weight;
+ * in the third word 24 for the whole stops and 8 for the fraction's high word; then its low
+ * word. */
 uvec4 tile_quad(image_record r)
 {
     uint kinds = r.kinds.x | r.kinds.y << 6 | r.kinds.z << 12 | r.kinds.w << 18 | r.infinite << 24;

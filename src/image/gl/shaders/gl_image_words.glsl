@@ -1,10 +1,11 @@
-/* Pixels to the words of a picture. Stands after gl_common.glsl and
+/* Writes the words of a picture. Include after gl_common.glsl and
  *     vec4 pixel_for(uint x, uint y)
  * whose components are the pixel's channels.
  *
- * OUT_TYPE, OUT_CHANNELS, OUT_SRGB, OUT_ALPHA: of the picture; OUT_ALPHA is the channel that is alpha, 4
- * for none. WHOLE_PIXELS: words hold whole pixels, so that each is asked for once. What a word holds
- * besides it keeps, from old: OLD_ENDS, of the first and last word alone, or OLD_ALL. */
+ * OUT_TYPE, OUT_CHANNELS, OUT_SRGB, OUT_ALPHA: of the picture; OUT_ALPHA is the number of the alpha
+ * channel, 4 for none. WHOLE_PIXELS: words hold whole pixels, so pixel_for is called once for each.
+ * Bytes of a word that are not the picture's are kept from old: OLD_ENDS, only the first and last
+ * word have such; OLD_ALL, any may. */
 #include "gl_divide.glsl"
 #include "kernels/image.k.h"
 
@@ -15,8 +16,8 @@
 
 uniform highp usampler2D old;
 uniform uvec2 out_words;  /* the first, and the last */
-uniform uint out_first;   /* scalar of the first pixel */
-uniform uvec2 out_stride; /* a divisor: scalars from one row to the next */
+uniform uint out_first;   /* the first pixel's scalar */
+uniform uvec2 out_stride; /* a divisor: the row stride in scalars */
 uniform uvec2 out_size;   /* scalars of a row, and rows */
 
 layout(location = 0) out highp uint word;

@@ -1,8 +1,9 @@
-/* A chunk of tiles' pixels counted into bins, 16 bins a fragment: in four words as bytes or, MASKED, eight
- * bins, as halves, which a chunk's weights cannot carry out of. Fragment chunk * GROUPS + group. */
+/* Counts the pixels of a chunk of tiles into bins. A fragment has 16 bins as the bytes of a quad
+ * or, MASKED, 8 bins as halves; neither can overflow within a chunk. Fragment chunk * GROUPS +
+ * group. */
 #include "gl_common.glsl"
 
-uniform highp usampler2D bins0, bins1; /* image_tiles.frag */
+uniform highp usampler2D bins0, bins1; /* from image_tiles.frag */
 uniform uint tile_count;
 
 layout(location = 0) out highp uvec4 counts;
@@ -14,7 +15,7 @@ const uint CODES = 4u, BINS_LOG2 = 4u;
 #endif
 const uint CODE_BITS = 32u / CODES, GROUPS = 256u >> BINS_LOG2;
 
-/* What a word's lowest code adds to its counter, at its place among those of the group. */
+/* Adds the lowest code of a word to its counter, if that is one of the group's. */
 void count_code(uint code, uint group, inout uvec4 sums)
 {
     uint bin = code & 0xffu;

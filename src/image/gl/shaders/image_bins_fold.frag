@@ -1,5 +1,6 @@
-/* Adds up to 64 histograms: each fragment four bins of those that lie a target's number of histograms
- * apart. FROM_CHUNKS: of image_bins.frag (MASKED); else in words, low and high. */
+/* Adds up to 64 histograms: each fragment four bins of the histograms that are "apart" histograms
+ * from each other. FROM_CHUNKS: in the format of image_bins.frag (MASKED: its variant); else low
+ * and high words. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D lows, highs;

@@ -1,4 +1,5 @@
-/* Joins up to 64 records into one: each fragment those that lie a target's length apart. FROM_TILES. */
+/* Joins up to 64 records into one: each fragment the records that are "apart" records from each
+ * other. FROM_TILES: they are in the format of image_tiles.frag. */
 #include "gl_common.glsl"
 #include "gl_image_record.glsl"
 

@@ -1,5 +1,5 @@
-/* Along one axis, the weights of the Kaiser filter's texels for each of a level's, WEIGHT_QUADS quads of
- * them, scaled to a sum of 1; 0 past the level's ends. */
+/* The weights of the Kaiser filter along one axis: for each new texel WEIGHT_QUADS quads, one
+ * weight a tap, scaled to a sum of 1; 0 for taps outside of the level. */
 #include "gl_common.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_mips.k.h"
@@ -10,7 +10,7 @@ layout(location = 0) out highp uvec4 quad;
 
 float weight_of(uint i, uint tap)
 {
-    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* before the first it wraps round */
+    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* before texel 0: wraps round */
     return tap < uint(IMAGE_KAISER_TAPS) && j < size_above ? image_kaiser(i, j, size_above) : 0.0;
 }
 

@@ -1,5 +1,5 @@
-/* A level of a mip chain, as quads of floats, from the picture (FROM_PICTURE) or the level above. AREA
- * at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
+/* A level of a mip chain, as quads of floats, from the picture (FROM_PICTURE) or the level above.
+ * AREA at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/image.k.h"
@@ -48,7 +48,7 @@ vec4 filtered(uint x, uint y)
     for (uint q = 0u; q < WEIGHT_QUADS; q++) {
         vec4 w = uintBitsToFloat(load_quad(weights, i * WEIGHT_QUADS + q));
         uint j = 2u * i + 4u * q - uint(IMAGE_KAISER_BEFORE);
-        /* Texels that are not there have a weight of 0. */
+        /* Texels outside of the level have a weight of 0. */
         if (w.x != 0.0)
             sum += w.x * along(j, line);
         if (w.y != 0.0)

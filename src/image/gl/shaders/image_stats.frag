@@ -1,5 +1,5 @@
-/* The stats' words (TML_STATS_... of trommel/image.h) from the record of all pixels and their
- * histogram. */
+/* Writes the words of stats (TML_STATS_... of trommel/image.h) from the record of all pixels and
+ * their histogram. */
 #include "gl_common.glsl"
 #include "gl_image_record.glsl"
 #include "kernels/image.k.h"
@@ -10,7 +10,7 @@ uniform uint what; /* TML_MEASURE_... */
 uniform int histogram_low;
 uniform uint bin_log2;
 uniform float least_counted;
-uniform uvec2 slots; /* codes that image_bins.frag counted; 0: those with a weight alone */
+uniform uvec2 slots; /* bytes that image_bins.frag counted; 0: weights */
 
 layout(location = 0) out highp uint word;
 
@@ -38,13 +38,13 @@ uint bin_word(uint bin, uint part, image_record r)
     uint i = bin & 3u;
     uvec2 count = i < 2u ? (i == 0u ? uvec2(low4.x, high4.x) : uvec2(low4.y, high4.y))
                          : (i == 2u ? uvec2(low4.z, high4.z) : uvec2(low4.w, high4.w));
-    /* Pixels without a logarithm, and places without a pixel, are in the first bin. */
+    /* The first bin has also counted pixels without a logarithm and codes without a pixel. */
     if (bin == 0u && (slots.x | slots.y) != 0u)
         count = add64(count, add64(r.log_weight, negative64(slots)));
     return part_of(count, part);
 }
 
-/* Word 12 and those after it, up to the histogram's. */
+/* Words 12 to 29. */
 uint sum_word(uint w, image_record r)
 {
     uint part = w & 1u;

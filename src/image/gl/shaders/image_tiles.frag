@@ -1,8 +1,9 @@
-/* A picture's tiles: pixels one below the other or, in flat pictures, so far apart that the tiles of a row
- * lie between. In either case neighbours read neighbours. Each pixel is read once: a tile makes its
- * record and, HISTOGRAM, the bins of its pixels for image_bins.frag.
+/* Measures a picture by tiles, each pixel once. The pixels of a tile lie one below the other or, in
+ * flat pictures, in a row with a distance of as many pixels as the row has tiles. In either case
+ * neighbouring fragments read neighbouring pixels. A tile makes its record and, with HISTOGRAM, the
+ * bins of its pixels for image_bins.frag.
  *
- * TILE: 32 pixels or, MASKED, 16. DOES_LOG, DOES_MEAN, HISTOGRAM: what of it is wanted. */
+ * TILE: 32 pixels or, MASKED, 16. DOES_LOG, DOES_MEAN, HISTOGRAM: what is measured. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_image.glsl"
@@ -10,7 +11,7 @@
 #include "gl_image_record.glsl"
 
 uniform uvec2 columns;     /* a divisor: tiles side by side */
-uniform uvec2 pixel_step;  /* from a tile's pixel to its next */
+uniform uvec2 pixel_step;  /* from one pixel of a tile to the next */
 uniform uint rows_of_tile; /* TILE or 1 */
 uniform float least_counted;
 uniform int histogram_low;
@@ -39,7 +40,7 @@ uint weight_at(uint x, uint y)
 }
 
 struct counted_pixel {
-    uint kind, weight; /* weight 0: nothing of it counts */
+    uint kind, weight; /* weight 0: the pixel is left out */
     float luminance;   /* 0 if it is not finite */
     uint log_weight;
     int stops;
@@ -77,20 +78,20 @@ void add_pixel(inout image_record r, counted_pixel p)
 #endif
 }
 
-/* What image_bins.frag counts. */
+/* The code of a pixel that image_bins.frag counts: its bin and, MASKED, its weight. */
 uint bin_of(counted_pixel p)
 {
     uint bin = uint(image_bin(p.stops, histogram_low, bin_log2));
 #ifdef MASKED
     return bin | p.log_weight << 8;
 #else
-    return p.log_weight != 0u ? bin : 0u; /* image_stats.frag takes these off again */
+    return p.log_weight != 0u ? bin : 0u; /* image_stats.frag subtracts these */
 #endif
 }
 
 void main()
 {
-    const uint EACH = TILE / 8u, BITS = 32u / EACH; /* in eight words */
+    const uint EACH = TILE / 8u, BITS = 32u / EACH; /* codes a word, bits a code */
     uint row = divide(tml_texel(), columns);
     uvec2 at = uvec2(tml_texel() - row * columns.x, row * rows_of_tile);
     image_record r = record_of_nothing();
@@ -111,7 +112,7 @@ void main()
             at += pixel_step;
         }
         r.moments = image_moments_join(r.moments, some);
-        /* After eight turns each word is where it belongs. */
+        /* The eight words move along by one; after eight turns each is in its place. */
         codes0 = uvec4(codes0.yzw, codes1.x);
         codes1 = uvec4(codes1.yzw, codes);
     }

@@ -1,5 +1,5 @@
-/* Exposed and tone-mapped pixels. TO_WORDS: of a picture that is not the one read; else as quads of
- * floats. TONE: IMAGE_TONE_...; STATE: there is one. */
+/* Exposes and tone-maps pixels. TO_WORDS: writes the words of a picture other than the one read;
+ * else quads of floats. TONE: IMAGE_TONE_...; STATE: the exposure's state is given. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_image.glsl"

@@ -1,4 +1,4 @@
-/* Pixels from quads of floats, row after row, to the words of a picture. */
+/* Writes the words of a picture from pixels as quads of floats, row after row. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D pixels;

@@ -1,5 +1,5 @@
-/* What the image shaders share: pixels of every type and number of channels as their bits, and bits as
- * colours. */
+/* What the image shaders share: loads of pixels of every type and number of channels as bits, and
+ * colours from these bits. */
 #include "kernel.glsl"
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
@@ -16,10 +16,10 @@ const uint PIXEL_SIZE = CHANNELS * SIZE; /* bytes */
 const uint COLOURS = CHANNELS < 3u ? 1u : 3u;
 const bool HAS_ALPHA = (CHANNELS & 1u) == 0u;
 
-/* Bytes coded as sRGB, decoded: 256 are fewer than a picture has. */
+/* Table of the colours of sRGB bytes. */
 shared float decoded_bytes[256];
 
-/* Before colours are taken. Has a barrier. */
+/* Fills the table; called before colour_of. Contains a barrier. */
 void image_begin()
 {
     if (TYPE == IMAGE_TYPE_U8 && IS_SRGB)
@@ -27,7 +27,8 @@ void image_begin()
     barrier();
 }
 
-/* A pixel's channels lie in its bits one after the other, from the lowest bit of x on. */
+/* The bits of a channel; a pixel's channels lie one after the other, from the lowest bit of bits.x
+ * on. */
 uint channel_bits(uvec4 bits, uint channel)
 {
     if (TYPE == IMAGE_TYPE_F32)
@@ -36,7 +37,7 @@ uint channel_bits(uvec4 bits, uint channel)
         return (bits.x >> (channel << 3)) & 0xffu;
     return (bits[channel >> 1] >> ((channel & 1u) << 4)) & 0xffffu;
 }
-/* The hardware's conversion, but it may lose what is not normal. */
+/* The hardware's conversion, except for subnormal halves, which it may flush. */
 float half_of(uint code)
 {
     return (code & 0x7c00u) == 0u ? tml_half_to_float(code) : unpackHalf2x16(code).x;
@@ -62,7 +63,8 @@ float alpha_of(uvec4 bits)
     return TYPE == IMAGE_TYPE_U16 ? image_from_u16(code, false) : image_from_u8(code, false);
 }
 
-/* The bits of the pixel at an address, element by element: it may be any multiple of their size. */
+/* Loads the bits of a pixel element by element; the address need only be a multiple of an element's
+ * size. */
 uvec4 load_pixel(uvec2 at)
 {
     uvec4 bits = uvec4(0u);
@@ -77,7 +79,8 @@ uvec4 load_pixel(uvec2 at)
     return bits;
 }
 
-/* Words that were loaded at once, and the bits of the pixel that begins with byte "first" of them. */
+/* Words that were loaded together; loaded_pixel: the bits of the pixel that begins at byte first of
+ * them. */
 uint loaded[16];
 uvec4 loaded_pixel(uint first)
 {
@@ -92,7 +95,7 @@ uvec4 loaded_pixel(uint first)
     return bits;
 }
 
-/* Puts a pixel's bits where number p of four of so many bytes lies; words are 0 there. */
+/* Puts the bits of pixel p of four, size bytes each, into words, which are 0 there. */
 void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
 {
     uint word = p * size / 4u, shift = (p * size & 3u) << 3;
@@ -103,7 +106,7 @@ void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
     }
 }
 
-/* a * size + address, of 64 bits both. */
+/* address + i * size, with address and size of 64 bits. */
 uvec2 address_at(uvec2 address, uint i, uvec2 size)
 {
     uint high, low;

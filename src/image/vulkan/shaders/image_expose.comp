@@ -1,4 +1,4 @@
-/* From stats to an exposure, by one invocation. */
+/* Computes an exposure from stats, by one invocation. */
 #include "kernel.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_expose.k.h"

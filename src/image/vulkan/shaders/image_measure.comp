@@ -1,14 +1,15 @@
-/* Measures a picture in one dispatch. Each workgroup takes a stretch of units, 256 side by side at a
- * time, and adds its counts and sums to everybody's: integers add up to the same in any order. Moments are
- * joined in one order: within an invocation, then lanes and subgroups in pairs of neighbours, and at the
- * end by the last workgroup to finish, in the order of the stretches. */
+/* Measures a picture in one dispatch. Each workgroup takes a stretch of consecutive units, 256 side
+ * by side at a time, and adds its counts and sums to the totals by atomics: integer sums do not
+ * depend on the order. Moments are joined in a fixed order: within an invocation, then over lanes
+ * and subgroups as a binary tree, and at the end by the last workgroup to finish, in the order of
+ * the stretches. */
 #include "image.glsl"
 #include "kernels/image_moments.k.h"
 #include "kernels/image_expose.k.h"
 #include "last.glsl"
 
 layout(constant_id = 3) const uint OPTIONS = IMAGE_WITH_LOG;
-layout(constant_id = 4) const uint BATCH = 1u; /* units that an invocation takes at once */
+layout(constant_id = 4) const uint BATCH = 1u; /* units of an invocation in a step */
 
 ARGS_USE(image_measure_args)
 
@@ -22,25 +23,27 @@ const bool IN_ONE_ROW = (OPTIONS & IMAGE_IN_ONE_ROW) != 0u;
 
 const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
 const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
-/* Pixels of a unit whose code is written out: drivers take long over more of it. Four have whole words. */
+/* Pixels of a unit for which the loop is unrolled: drivers take long to compile more. Four pixels
+ * fill whole words. */
 const uint PART = UNIT > 4u ? 4u : UNIT;
-const uint LOADS = BATCH * UNIT_QUADS; /* of 16 bytes, in a step */
-/* Pixels that an invocation takes in a step, if they are looked at together first. */
+const uint LOADS = BATCH * UNIT_QUADS; /* loads of 16 bytes in a step */
+/* Pixels of an invocation in a step, if take_positive tries them together. */
 const bool IN_BATCHES = !WITH_MASK && UNIT <= 4u;
 const uint BATCH_PIXELS = BATCH * (IN_BATCHES ? UNIT : 1u);
-/* Records that an invocation of the last workgroup loads at once. */
+/* Records that an invocation of the last workgroup has in flight. */
 const uint RECORDS = 4u;
-/* Steps of a round, so that its counts fit a byte and its sum of fractions 32 bits. */
+/* Most steps of a round: its counts then fit a byte, and its sum of fractions 32 bits. */
 const uint ROUND = 15u;
 
-/* Copies of the histogram, which neighbouring lanes share out among them: pixels side by side tend to
- * be alike, and additions to one word wait for one another. */
+/* Copies of the histogram for neighbouring lanes: pixels side by side tend to be alike, and atomics
+ * on one word serialise. */
 const uint COPIES = 8u;
 shared uint bins[WITH_HISTOGRAM ? 256u * COPIES : 1u];
 
 /* ---- tallies --------------------------------------------------------------------------------- */
 
-/* What some pixels come to. Words of totals, and of a record's quadruples; those of 64 bits take two. */
+/* A tally: the counts and sums of some pixels. First the words of totals; sums of 64 bits take
+ * two. */
 const uint POSITIVE = 0u, ZERO = 1u, NEGATIVE = 2u, NOT_A_NUMBER = 3u, INFINITE = 4u;
 const uint LOWEST = 5u, HIGHEST = 6u; /* order_of */
 const uint WEIGHT = 8u, LOG_WEIGHT = 10u, WHOLE = 12u, FRACTION = 14u, TOTAL_WORDS = 16u;
@@ -49,7 +52,7 @@ struct tally {
     uvec4 counts; /* POSITIVE to NOT_A_NUMBER */
     uint infinite;
     uint lowest, highest;
-    uvec2 weight, log_weight; /* with a mask; else counts say it */
+    uvec2 weight, log_weight; /* used with a mask; else they follow from counts */
     uvec2 whole, fraction;
     image_moments moments;
 };
@@ -57,7 +60,7 @@ struct tally {
 shared uint totals[TOTAL_WORDS];
 shared vec3 group_moments[SUBGROUPS_MAX];
 
-/* Keys that compare like the numbers, of which none is -0. */
+/* Keys that compare like the floats, of which none is -0. */
 uint order_of(float x)
 {
     uint bits = floatBitsToUint(x);
@@ -68,13 +71,13 @@ uint number_of(uint order)
     return (order & 0x80000000u) != 0u ? order & 0x7fffffffu : ~order;
 }
 
-/* Two's complement. */
+/* x sign-extended to 64 bits. */
 uvec2 wide(int x)
 {
     return uvec2(uint(x), uint(x >> 31));
 }
 
-/* Where b has no weight, nothing is added, however far a lies from its mean of 0. */
+/* As image_moments_join; a b without weight changes nothing, whatever its mean. */
 image_moments join(image_moments a, image_moments b)
 {
     b.mean = b.weight > 0.0 ? b.mean : a.mean;
@@ -111,8 +114,8 @@ void clear_totals()
         totals[t] = t == LOWEST ? 0xffffffffu : 0u;
 }
 
-/* All invocations' tallies to totals. Begins and ends with a barrier: whatever lanes did before, they are
- * together again. */
+/* Adds all invocations' tallies to totals. Begins and ends with a barrier, after which lanes are
+ * convergent again. */
 void gather(tally mine)
 {
     barrier();
@@ -135,7 +138,7 @@ void gather(tally mine)
             add_to_total64(FRACTION, fraction);
         }
     }
-    /* Most often none. */
+    /* Mostly 0, so without a reduction first. */
     add_to_total(ZERO, mine.counts.y);
     add_to_total(NEGATIVE, mine.counts.z);
     add_to_total(NOT_A_NUMBER, mine.counts.w);
@@ -152,7 +155,7 @@ image_moments moments_of(vec3 words)
     return m;
 }
 
-/* All invocations' moments to group_moments[0]. Begins and ends with a barrier. */
+/* Joins all invocations' moments in group_moments[0]. Begins and ends with a barrier. */
 void gather_moments(image_moments m)
 {
     uint t = gl_LocalInvocationID.x;
@@ -162,7 +165,7 @@ void gather_moments(image_moments m)
         other.weight = subgroupShuffleXor(m.weight, step);
         other.mean = subgroupShuffleXor(m.mean, step);
         other.square = subgroupShuffleXor(m.square, step);
-        m = join(m, other); /* in order for lane 0 and all that it gets */
+        m = join(m, other); /* in order for lane 0 and the lanes whose values reach it */
     }
     if (gl_SubgroupInvocationID == 0u)
         group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
@@ -178,28 +181,28 @@ void gather_moments(image_moments m)
 
 /* ---- pixels ---------------------------------------------------------------------------------- */
 
-/* What an invocation gathers in a round. */
+/* The sums of an invocation in a round. */
 struct sums {
-    uint others;   /* pixels that are not positive: a byte each for kinds 1 ... 4 */
-    uint counted;  /* with a weight */
+    uint others;   /* pixels that are not positive: a byte for each of kinds 1 to 4 */
+    uint counted;  /* pixels with a weight */
     float lowest, highest;
     uint weight, log_weight; /* with a mask */
     int whole;
     uvec2 fraction;
-    image_moments moments; /* of this step */
+    image_moments moments; /* of the current step */
 };
 sums seen;
 
-/* Three colours that image_luminance may have, and the largest of their magnitudes, or of finite ones any
- * finite number's. Bytes and shorts are finite and 0 or far from tiny; halves too, so that only those
- * that are not normal are looked at. */
+/* The colours for image_luminance, and in largest the largest of their magnitudes; of finite
+ * colours it may be any finite number's. Bytes and shorts are finite, and 0 or far from tiny. So
+ * are halves, except for exponents 0 and 31, which alone are looked at. */
 vec3 colours_of(uvec4 bits, out uint largest)
 {
     vec3 colours = vec3(0.0);
     largest = 0u;
     bool is_plain = TYPE == IMAGE_TYPE_U8 || TYPE == IMAGE_TYPE_U16;
     if (TYPE == IMAGE_TYPE_F16) {
-        /* 1 more than the exponents: of 0 and 31 the four higher of the five bits are 0. */
+        /* Exponents plus 1: only of 0 and 31 the upper four of the five bits become 0. */
         uvec2 exponents = (bits.xy & 0x7c007c00u) + 0x04000400u;
         is_plain = (exponents.x & 0x00007800u) != 0u;
         if (COLOURS == 3u)
@@ -223,7 +226,7 @@ vec3 colours_of(uvec4 bits, out uint largest)
 void add_logarithm(float seen_as, bool has_log, uint weight)
 {
     if (WITH_LOG || WITH_HISTOGRAM) {
-        int stops = image_log2_fixed(has_log ? seen_as : 1.0); /* of 1 it is 0 */
+        int stops = image_log2_fixed(has_log ? seen_as : 1.0); /* the logarithm of 1 is 0 */
         if (WITH_LOG && WITH_MASK) {
             seen.whole += int(weight) * image_log2_whole(stops);
             seen.fraction = add64(seen.fraction, uvec2(weight * image_log2_fraction(stops), 0u));
@@ -274,7 +277,7 @@ void take(uvec4 bits, uint weight)
 
 /* ---- pixels together ------------------------------------------------------------------------- */
 
-/* Three colours, right where none is below smallest_plain(). */
+/* The colours without the care for tiny ones: right if none is below smallest_plain(). */
 vec3 plain_colours_of(uvec4 bits)
 {
     if (TYPE == IMAGE_TYPE_F16)
@@ -284,13 +287,13 @@ vec3 plain_colours_of(uvec4 bits)
         colours[c] = colour_of(bits, c);
     return colours;
 }
-/* Floats from here on are not tiny, and halves normal. */
+/* The least magnitude that is not tiny as a float, or is normal as a half. */
 float smallest_plain()
 {
     return uintBitsToFloat(TYPE == IMAGE_TYPE_F16 ? 0x38800000u : IMAGE_TINY);
 }
 
-/* The words of the unit that was loaded as number j. */
+/* Puts the words of unit j of the step into loaded. */
 void put_loaded(uvec4 bits[LOADS], uint j)
 {
     [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
@@ -298,15 +301,15 @@ void put_loaded(uvec4 bits[LOADS], uint j)
             loaded[q * 4u + i] = bits[j * UNIT_QUADS + q][i];
 }
 
-/* What an invocation loaded for a step, if all of it is inside and positive and finite with colours far
- * from 0, as nearly everything is in most pictures: then kinds follow from extremes, and what is rare
- * is not looked for in each pixel. Else does nothing and returns false. */
+/* Adds the pixels of a step if all are inside, positive and finite with colours far from 0, as
+ * nearly all are in most pictures: then extremes replace the kind of each pixel. Otherwise does
+ * nothing and returns false. */
 bool take_positive(uvec4 bits[LOADS], bool is_inside)
 {
     float values[BATCH_PIXELS];
     float smallest = 1.0;
-    uint lowest = 0xffffffffu, highest = 0u; /* of the luminances */
-    uint largest = 0u; /* of the colours */
+    uint lowest = 0xffffffffu, highest = 0u; /* bits of the luminances */
+    uint largest = 0u; /* magnitude of the colours */
     if (!IN_BATCHES)
         return false;
     [[unroll]] for (uint j = 0u; j < BATCH; j++) {
@@ -321,7 +324,7 @@ bool take_positive(uvec4 bits[LOADS], bool is_inside)
             if (TYPE == IMAGE_TYPE_F16 || TYPE == IMAGE_TYPE_F32)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     smallest = min(smallest, abs(c[i]));
-            /* Sums are not finite where a colour is not. */
+            /* A weighted sum shows by itself that a colour is not finite; a maximum does not. */
             if (WITH_MAX_RGB && COLOURS == 3u)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     largest = max(largest, image_magnitude(c[i]));
@@ -383,7 +386,8 @@ uint mask_weight(uint x, uint y)
     return LOAD_U8(args.mask, row * args.mask_width + column);
 }
 
-/* A unit's row, and its first pixel's column; what is before the row's begin is above its end. */
+/* The column of a unit's first pixel, and its row. A pixel before the row's start has a column that
+ * wraps to above its end. */
 uvec2 place_of(uint unit)
 {
     if (IN_ONE_ROW)
@@ -391,7 +395,7 @@ uvec2 place_of(uint unit)
     uint row = unit / args.row_units;
     return uvec2((unit - row * args.row_units) * UNIT - args.lead, row);
 }
-/* Where it lies. */
+/* The address of a unit. */
 uvec2 unit_at(uint unit, uvec2 place)
 {
     if (IN_ONE_ROW)
@@ -400,7 +404,7 @@ uvec2 unit_at(uint unit, uvec2 place)
     return address_of(row_at, place.x + args.lead, PIXEL_SIZE);
 }
 
-/* Of the words in loaded. */
+/* Adds the pixels of the unit whose words are in loaded. */
 void take_unit(uvec2 place, bool is_there)
 {
     [[dont_unroll]] for (uint part = 0u; part < UNIT / PART; part++) {
@@ -432,7 +436,7 @@ tally take_stretch(uint first, uint count)
         for (uint s = begin; s < end; s++) {
             uvec2 places[BATCH];
             uvec4 bits[LOADS];
-            /* All loads before the first use: they are underway together. */
+            /* All loads come before the first use, so they are in flight together. */
             [[unroll]] for (uint j = 0u; j < BATCH; j++) {
                 uint unit = first + min((s * BATCH + j) * GROUP + t, left - 1u);
                 places[j] = place_of(unit);
@@ -446,7 +450,7 @@ tally take_stretch(uint first, uint count)
             }
             seen.moments = nothing;
             bool is_inside = (s * BATCH + BATCH - 1u) * GROUP + t < left;
-            [[unroll]] for (uint j = 0u; j < BATCH; j++) /* in one row, and not before its begin */
+            [[unroll]] for (uint j = 0u; j < BATCH; j++) /* in one row, and not before its start */
                 is_inside = is_inside && places[j].x < args.width &&
                             args.width - places[j].x >= UNIT;
             bool is_done = take_positive(bits, is_inside);
@@ -465,7 +469,7 @@ tally take_stretch(uint first, uint count)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* What workgroups share: never through a cache that others do not see. */
+/* Memory that workgroups share; coherent, so not in a cache that others do not see. */
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
     uint bits;
 };
@@ -476,7 +480,7 @@ shared_word_at state_word(uint word)
 
 /* ---- the histogram --------------------------------------------------------------------------- */
 
-/* The workgroup's bins to all workgroups'. */
+/* Adds the workgroup's bins to the histogram of all. */
 void add_bins()
 {
     uint t = gl_LocalInvocationID.x;
@@ -493,23 +497,24 @@ void add_bins()
 
 /* ---- all workgroups together ----------------------------------------------------------------- */
 
-/* They travel between workgroups, as states do. */
+/* The workgroups' moments, passed between them as the states are. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer records_at {
     vec4 v[];
 };
 
-/* Is it the lower word of a sum of 64 bits? */
+/* Is word the lower word of a 64-bit sum? */
 bool is_wide(uint word)
 {
     return word >= WEIGHT && (word & 1u) == 0u;
 }
 
-/* The workgroup's totals to all workgroups', which begin as 0: the lowest is there upside down. */
+/* Adds the workgroup's totals to those of all, which begin as 0; hence the lowest is stored
+ * inverted, as a maximum. */
 void add_totals()
 {
     uint t = gl_LocalInvocationID.x;
     if (t >= TOTAL_WORDS || (t > WEIGHT && !is_wide(t)))
-        return; /* upper words go with the lower ones */
+        return; /* upper words are added with the lower ones */
     uint total = totals[t], word = IMAGE_STATE_TOTALS + t;
     if (t == LOWEST || t == HIGHEST) {
         atomicMax(state_word(word).bits, t == LOWEST ? ~total : total);
@@ -531,7 +536,7 @@ void load_totals()
     }
 }
 
-/* Moments are joined in the order of the workgroups. */
+/* Joins the moments of consecutive workgroups, so that gather_moments joins all in order. */
 image_moments join_records()
 {
     image_moments mine = moments_of(vec3(0.0));

@@ -1,23 +1,23 @@
-/* Several levels in one pass, where the sizes are even: workgroups take tiles of 64 x 64 texels in turn and
- * make their parts of up to six levels; the last workgroup goes on from what all have left, where that
- * fits a tile. Means of four: AREA, where sizes are even.
+/* Makes several levels in one pass, where the sizes are even, as means of four texels (AREA).
+ * Workgroups take tiles of 64 x 64 texels in turn and make their parts of up to six levels. The
+ * last workgroup to finish goes on from the last of these levels, if that fits one tile.
  *
- * An invocation makes two levels of 4 x 4 texels by itself. Invocations are numbered such that four
- * neighbours in a square follow one another, and so do four such squares; so the levels after that are
- * made by ever fewer of them, which are the first ones, while the others go on to the next tile.
- * What was slower on an H200: lanes that pass texels on from the second level (10 of 45 us for 4096 x
- * 4096 bytes: all issue what a quarter needs), and a workgroup for each tile (another 10: each of them
- * waits until its stores can be seen before it may say that it is done). */
+ * An invocation makes two levels of 4 x 4 texels by itself. Invocations are numbered in Morton
+ * order, so four neighbours in a square follow one another, and so do four such squares. The later
+ * levels are therefore made by ever fewer invocations, the first ones, while the others go on to
+ * the next tile. Slower on an H200: lanes that pass texels on from the second level (10 of 45 us
+ * for 4096 x 4096 bytes: all lanes issue what a quarter needs), and a workgroup for each tile
+ * (another 10 us: each waits until its stores are visible before it may say that it is done). */
 #define ARGS image_mips_args
 #include "image_mips.glsl"
 #include "last.glsl"
 
 const uint TILE_SIDE = IMAGE_TILE_SIDE;
-const uint LANE_SIDE = 4u; /* texels of the level that an invocation reads */
+const uint LANE_SIDE = 4u; /* side, in texels of the level read, of an invocation's square */
 const bool IN_CODES =
     TYPE == IMAGE_TYPE_U8 && !IS_SRGB && OUT_TYPE == IMAGE_TYPE_U8 && !OUT_IS_SRGB;
 
-/* What one invocation leaves for another: of the second level, and then of the fourth. */
+/* Texels that invocations pass to each other: of the second level, then of the fourth. */
 shared vec4 texels[GROUP + GROUP / 16u];
 
 vec4 paired(vec4 a, vec4 b)
@@ -30,7 +30,8 @@ vec4 paired(vec4 a, vec4 b, vec4 c, vec4 d)
     return paired(paired(a, b), paired(c, d));
 }
 
-/* Where number i of a square lies: its column is in the even bits, its row in the odd ones. */
+/* The place of number i in Morton order: its column is in the even bits, its row in the odd
+ * ones. */
 uint even_bits(uint i)
 {
     i &= 0x55u;
@@ -42,16 +43,16 @@ uvec2 place_of(uint i)
     return uvec2(even_bits(i), even_bits(i >> 1));
 }
 
-/* The level that is read, and those that are made of it. */
+/* The level that is read, and the levels that are made from it. */
 struct source {
     bool is_floats;
     uvec2 floats;
     uint width, height;
-    uint first; /* the chain's texel where the levels begin */
+    uint first; /* the chain's texel with which those levels begin */
     uint levels;
-    uvec2 last_floats; /* of the last one made; none: they go no further */
+    uvec2 last_floats; /* memory for the last level made; none: not needed */
 };
-/* What comes before level "level" in the chain, from this one's first on. */
+/* The chain's texel with which level "level" begins, 1 being the first that is made. */
 uint level_first(source from, uint level)
 {
     uint first = from.first;
@@ -62,8 +63,8 @@ uint level_first(source from, uint level)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* Four texels side by side from column x on, as they lie in memory at an address. Those outside of the
- * level are anything. */
+/* Loads the bits of four texels side by side from column x on, whose address is at. Texels beyond
+ * the row's end get any value. */
 void load_row(source from, uvec2 at, uint x, out uint words[PIXEL_SIZE])
 {
     bool is_whole = (OPTIONS & IMAGE_IN_WORDS) != 0u && x + 4u <= from.width;
@@ -100,15 +101,15 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer pair_at {
     uvec2 bits;
 };
 
-/* Texel (x, y) of level "level" from the one that is read, 1 being the next, if there is such a texel: its
- * elements, first being where that level begins, */
+/* Stores the code of texel (x, y) of a level, counted from the one that is read; first: where it
+ * begins in the chain. Coordinates outside of the level are ignored. */
 void put_code(source from, uint level, uint first, uint x, uint y, uvec4 code)
 {
     uint width = from.width >> level, height = from.height >> level;
     if (x < width && y < height)
         store_pixel(address_of(args.out_at, first + y * width + x, OUT_PIXEL_SIZE), code);
 }
-/* those of two side by side of level 1, the first in an even column, */
+/* Stores the codes of two texels of level 1 side by side, the first in an even column. */
 void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
 {
     uint width = from.width >> 1, height = from.height >> 1;
@@ -120,14 +121,14 @@ void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
     put_code(from, 1u, from.first, x, y, left);
     put_code(from, 1u, from.first, x + 1u, y, right);
 }
-/* its floats, for what reads them after this, */
+/* Stores a texel as floats if its level is the last and its floats are needed. */
 void put_floats(source from, uint level, uint x, uint y, vec4 texel)
 {
     uint width = from.width >> level, height = from.height >> level;
     if (level == from.levels && !is_none(from.last_floats) && x < width && y < height)
         store_floats(from.last_floats, y * width + x, texel);
 }
-/* and both. */
+/* Stores a texel's code and floats. */
 void put(source from, uint level, uint first, uvec2 place, vec4 texel)
 {
     put_code(from, level, first, place.x, place.y, pixel_code(texel));
@@ -136,7 +137,7 @@ void put(source from, uint level, uint first, uvec2 place, vec4 texel)
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* The two sums of codes, and what they are as a texel. */
+/* Sums of 8-bit codes, two channels in each word: of one texel; as a mean texel; as a mean code. */
 uvec2 codes_of(uint texel)
 {
     return uvec2(image_even_codes(texel), image_odd_codes(texel));
@@ -151,8 +152,8 @@ uvec4 codes_mean(uvec2 sums, uint log2_count)
     return uvec4(image_codes_mean(sums.x, sums.y, log2_count), 0u, 0u, 0u);
 }
 
-/* The first two levels of LANE_SIDE * LANE_SIDE texels from (x, y) on; returns the second one's texel. Of
- * bytes that are not coded, in whole numbers, */
+/* Makes the first two levels from LANE_SIDE * LANE_SIDE texels from (x, y) on; returns the second
+ * one's texel. This one is for linear bytes, in integers. */
 vec4 first_levels_of_codes(source from, uint x, uint y)
 {
     uint words[LANE_SIDE][PIXEL_SIZE];
@@ -182,7 +183,7 @@ vec4 first_levels_of_codes(source from, uint x, uint y)
     put_floats(from, 2u, x / 4u, y / 4u, texel);
     return texel;
 }
-/* and of anything. Two rows at a time: more take more registers than they are worth. */
+/* The same for any type. Two rows at a time: more take more registers than they are worth. */
 vec4 first_levels_of_texels(source from, uint x, uint y)
 {
     vec4 texel = vec4(0.0);
@@ -216,8 +217,9 @@ vec4 first_levels_of_texels(source from, uint x, uint y)
     return texel;
 }
 
-/* Texel t of a level, from four in shared memory, of which count follow "at"; then, right in every fourth
- * invocation, a texel of the level after it, which is returned. Stores both. */
+/* Makes texel t of a level from four of the count texels in shared memory from at on. Every fourth
+ * invocation then also makes a texel of the next level, and returns it; other invocations' results
+ * are undefined. Stores both. */
 vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
 {
     uint t = gl_LocalInvocationID.x, side = TILE_SIDE >> level;
@@ -236,7 +238,7 @@ vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
     return next;
 }
 
-/* from.levels are the same for all invocations. */
+/* Makes all levels of one tile. from.levels is uniform over the workgroup. */
 void make_tile(source from, uvec2 tile)
 {
     uint t = gl_LocalInvocationID.x;
@@ -263,7 +265,7 @@ void make_tile(source from, uvec2 tile)
         barrier();
     }
     if (from.levels < 5u)
-        barrier(); /* the next tile's texels come where this one's are read */
+        barrier(); /* the next tile overwrites texels that may still be read */
 }
 
 void main()
@@ -292,7 +294,7 @@ void main()
             barrier();
             if (!is_last_of(args.states, args.groups, 1u))
                 return;
-            /* Once more: the floats are one tile. */
+            /* The last workgroup goes on: the floats of the last level are one tile. */
             from.first = level_first(from, args.levels + 1u);
             from.is_floats = true;
             from.width >>= args.levels;

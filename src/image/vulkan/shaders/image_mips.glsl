@@ -1,4 +1,4 @@
-/* What the shaders of mip chains share: texels of the level that is read, and where those made go.
+/* What the shaders of mip chains share: loads from the level that is read, and stores to the chain.
  * ARGS is the type of the shader's arguments. */
 #include "image.glsl"
 #include "kernels/image_mips.k.h"
@@ -8,7 +8,7 @@ layout(constant_id = 3) const uint OPTIONS = 0u;
 
 ARGS_USE(ARGS)
 
-/* Levels in floats travel between workgroups and, by way of memory, within one. */
+/* Levels in floats are passed through memory, between workgroups and within one, hence coherent. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer floats_at {
     vec4 v[];
 };
@@ -21,7 +21,7 @@ void store_floats(uvec2 floats, uint i, vec4 texel)
     floats_at(address_of(floats, i, 16u)).v[0] = texel;
 }
 
-/* Linear light, and alpha as it is. */
+/* A texel in linear light; alpha is linear already. */
 vec4 texel_of(uvec4 bits)
 {
     vec4 texel = vec4(0.0);

@@ -1,19 +1,19 @@
-/* One level, whatever its size. AREA takes texels from both axes at once; KAISER, which needs many, goes
- * along x to floats and then along y. Or all that is left of a chain, by one workgroup, once the levels
- * are small. */
+/* Makes one level of any size. AREA filters along both axes at once; KAISER, which needs many
+ * texels, along x to floats and then along y. Or makes all remaining levels by one workgroup, once
+ * they are small. */
 #define ARGS image_mips_level_args
 #include "image_mips.glsl"
 
 const uint ALONG_X = 0u, ALONG_Y = 1u, ALONG_BOTH = 2u;
 
-/* The level that is read: the picture's, or floats in scratch. */
+/* The level that is read: the picture, or floats in scratch. */
 struct source {
     bool is_floats;
     uvec2 floats;
     uint width, height;
 };
 
-/* Floats that no workgroup of this dispatch stores: caches may keep them. */
+/* Floats that this dispatch does not store to, so loads may be cached. */
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer old_floats_at {
     vec4 v[];
 };
@@ -29,8 +29,8 @@ vec4 texel_at(source from, uint x, uint y)
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Its weights take longer to find than texels to load: a workgroup finds those of a tile, which is SIDE texels
- * along the axis and ACROSS the other way. */
+/* Weights take longer to compute than texels to load: a workgroup computes those of a tile once. A
+ * tile is SIDE texels along the axis and ACROSS in the other direction. */
 const uint SIDE = IMAGE_KAISER_SIDE, ACROSS = IMAGE_KAISER_ACROSS;
 const uint TAPS = uint(IMAGE_KAISER_TAPS);
 shared float weights[SIDE * TAPS];
@@ -39,12 +39,12 @@ void find_weights(uint begin, uint size, uint old_size)
 {
     for (uint k = gl_LocalInvocationID.x; k < SIDE * TAPS; k += GROUP) {
         uint i = begin + k / TAPS;
-        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* before the first: past the last */
+        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* before texel 0: wraps round */
         weights[k] = i < size && j < old_size ? image_kaiser(i, j, old_size) : 0.0;
     }
 }
 
-/* Texel i along the axis and o across, by the weights from "at" on. */
+/* The new texel i along the axis, in line o across it, by the weights from at on. */
 vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
 {
     vec4 sum = vec4(0.0);
@@ -53,14 +53,15 @@ vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
         uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE);
         float weight = weights[at + tap];
         if (weight == 0.0)
-            continue; /* and not 0 times what may be NaN */
+            continue; /* rather than 0 times what may be NaN */
         total += weight;
         sum += weight * texel_at(from, axis == ALONG_X ? j : o, axis == ALONG_X ? o : j);
     }
     return sum / total;
 }
 
-/* What is half as wide or high, width x height, to floats "to"; along y also to the chain. */
+/* Halves a level along one axis to width x height: stores floats to "to" if given; along y also
+ * codes to the chain, from texel first on. */
 void kaiser_level(source from, uint axis, uint width, uint height, uint first, uvec2 to)
 {
     uint t = gl_LocalInvocationID.x;
@@ -149,7 +150,7 @@ void main()
             tapped_level(from, width, height, first, to);
         if (args.levels == 1u)
             return;
-        /* One workgroup: what it stored is the next step's. */
+        /* One workgroup alone: what it stored is what it reads next. */
         memoryBarrierBuffer();
         barrier();
         from.is_floats = true;

@@ -1,4 +1,5 @@
-/* Colours as a picture's elements, and their stores. After image.glsl, whose constants are the first. */
+/* Encodes pixels and stores them. Include after image.glsl, whose specialisation constants come
+ * first. */
 layout(constant_id = 4) const uint OUT_TYPE = IMAGE_TYPE_U8;
 layout(constant_id = 5) const uint OUT_CHANNELS = 4u;
 layout(constant_id = 6) const bool OUT_IS_SRGB = false;
@@ -17,7 +18,7 @@ uint channel_code(float x, uint channel)
                             OUT_IS_SRGB && !is_alpha);
 }
 
-/* A pixel's channels one after the other, from the lowest bit of x on. */
+/* The bits of an encoded pixel: its channels one after the other, from the lowest bit of x on. */
 uvec4 pixel_code(vec4 pixel)
 {
     uvec4 bits = uvec4(0u);
@@ -33,8 +34,8 @@ uvec4 pixel_code(vec4 pixel)
     return bits;
 }
 
-/* Stores a pixel at any multiple of its elements' size, beside others that are stored at the same
- * time. Where that is a whole number of words and the address a multiple of 4, in words. */
+/* Stores a pixel at an address that is any multiple of its elements' size, while other invocations
+ * store its neighbours. By words if the size and the address are multiples of 4 bytes. */
 void store_pixel(uvec2 at, uvec4 bits)
 {
     if (OUT_PIXEL_SIZE % 4u == 0u && (OUT_TYPE == IMAGE_TYPE_F32 || (at.x & 3u) == 0u)) {

@@ -1,5 +1,6 @@
-/* Exposes and tone-maps: each invocation four pixels side by side, whose elements fill whole words
- * whatever their type. Where rows do not begin with whole words, and at their ends, pixel by pixel. */
+/* Exposes and tone-maps. Each invocation takes four pixels side by side, which fill whole words
+ * whatever their type. Where rows do not begin at multiples of 4 bytes, and at the ends of rows, it
+ * goes pixel by pixel. */
 #include "image.glsl"
 #include "kernels/image_tone.k.h"
 #include "image_out.glsl"
@@ -9,9 +10,10 @@ layout(constant_id = 7) const uint TONE = IMAGE_TONE_SRGB;
 
 ARGS_USE(image_tonemap_args)
 
-const uint PIECE = 4u; /* pixels; so of n bytes each they are n words */
+const uint PIECE = 4u; /* pixels; of n bytes each they are n words */
 
-/* In place a pixel is read before it is written. */
+/* A pixel's bits, exposed, tone-mapped and encoded. in and out may be the same memory: each pixel
+ * is read before it is written. */
 uvec4 mapped(uvec4 bits, float scale)
 {
     vec3 c = vec3(image_exposed(colour_of(bits, 0u), scale));
