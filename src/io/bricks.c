@@ -1,7 +1,8 @@
 /* The index of a volume's bricks as a file (.tmx), little-endian:
- *   "TMLINDX1", dims (u64 x 3), type (u32), brick's samples along x, y, z and a 0 (u8 x 4), bricks (u64);
- *   least and largest sample of each brick (f32 x 2), x fastest;
- *   CRC-32 of all that (u32). */
+ *   "TMLINDX1", dims (u64 x 3), sample type (u32), a brick's samples along x, y, z and a 0
+ *   (u8 x 4), number of bricks (u64);
+ *   smallest and largest sample of each brick (f32 x 2), x fastest;
+ *   CRC-32 of all bytes before it (u32). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -125,7 +126,7 @@ void tml_bricks_free(tml_context *tml, tml_bricks *bricks)
 
 /* ---- against a volume ------------------------------------------------------------------------ */
 
-/* Is x, as a float, in none of the range? NaN only belongs in a brick without bounds. */
+/* Is x, rounded to a float, outside of the range? NaN is inside only of a range without bounds. */
 static bool is_outside(float x, const float *range)
 {
     return !(x >= range[0] && x <= range[1]) && !(range[0] == -INFINITY && range[1] == INFINITY);

@@ -1,9 +1,10 @@
 /* OpenEXR pictures, through the C interface of OpenEXR's own library (OpenEXRCore).
  *
- * The format's readers have a long record of faults in what damaged files make them do. So the library gets
- * the least to do: it parses headers and decodes blocks of scan lines, one after the other, from bytes
- * in memory; every size that it takes from the file is compared with what the file holds before the
- * library allocates by it; and kinds of files that pictures seldom are kept in are refused. */
+ * The format's readers have a long record of faults in what damaged files make them do. So the
+ * library gets the least to do: it parses headers and decodes blocks of scan lines, one after the
+ * other, from bytes in memory; every size that it takes from the file is compared with what the
+ * file holds before the library allocates by it; and kinds of files that pictures seldom are kept
+ * in are refused. */
 #include "io/picture_internal.h"
 
 static bool detect(io_span head)
@@ -91,10 +92,10 @@ static tml_status fail(const exr_file *file, exr_result_t code)
 enum { RED, GREEN, BLUE, ALPHA, PICKS_MOST };
 
 typedef struct exr_layout {
-    exr_attr_box2i_t window; /* of the pixels that are there */
+    exr_attr_box2i_t window; /* the data window */
     uint64_t width, height;
     uint32_t channels;
-    int pick[PICKS_MOST]; /* of the file's channels, one for each of the picture's */
+    int pick[PICKS_MOST]; /* the file's channel of each channel of the picture */
     tml_type type;
     int32_t block_rows;
 } exr_layout;
@@ -174,7 +175,7 @@ static int find_channel(const exr_attr_chlist_t *list, const char *name)
     return -1;
 }
 
-/* Names, as many as fit. */
+/* Lists the channels' names, as many as fit, without those that but has picked. */
 static void list_names(const exr_attr_chlist_t *list, const exr_layout *but, char *text,
                        size_t size)
 {
@@ -266,7 +267,8 @@ typedef struct exr_decoder {
     bool is_started;
 } exr_decoder;
 
-/* The library trusts a block's size further than the file reaches. */
+/* Checks a block's position, size and rows: the library accepts a block that reaches past the
+ * file's end. */
 static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t *block,
                               uint32_t row, uint32_t rows)
 {

@@ -1,6 +1,6 @@
-/* Reads glTF 2.0 (Khronos: glTF 2.0 Specification. 2021), as one binary file or as JSON with its buffers beside it
- * or within it. jsmn cuts the JSON into tokens; it asks for no memory and calls nothing, and every number that
- * a token holds is checked here before it is used. */
+/* Reads glTF 2.0 (Khronos: glTF 2.0 Specification. 2021), as one binary file or as JSON with its
+ * buffers beside it or within it. jsmn cuts the JSON into tokens; it asks for no memory and calls
+ * nothing, and every number that a token holds is checked here before it is used. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ static tml_status bad_json(const gltf_reader *reader, int token, const char *wha
                         token >= 0 ? reader->tokens[token].start : 0, what);
 }
 
-/* The token after this one and all that is in it. */
+/* The token after this one and all tokens within it. */
 static int skip_token(const gltf_reader *reader, int token)
 {
     int end = reader->tokens[token].end;
@@ -410,7 +410,8 @@ static tml_status open_array(gltf_reader *reader, uint64_t number, uint64_t comp
     return TML_OK;
 }
 
-/* Integers that are normalised are fractions of their largest (the specification's section 3.6.2.2). */
+/* Integers that are normalised are fractions of their largest (the specification's section
+ * 3.6.2.2). */
 static double array_number(const gltf_array *array, uint64_t row, uint64_t component)
 {
     const uint8_t *at = array->data + row * array->stride + component * component_size(array->type);
@@ -434,7 +435,8 @@ static double array_number(const gltf_array *array, uint64_t row, uint64_t compo
 
 /* ---- primitives ------------------------------------------------------------------------------ */
 
-/* Where a mesh goes: columns of a matrix, three numbers each, of which the last is the translation. */
+/* The placement of a mesh: the columns of a matrix, three numbers each, the last of them the
+ * translation. */
 typedef struct gltf_place {
     double m[12];
     bool is_identity;
@@ -464,7 +466,8 @@ static double determinant(const double *m)
            m[6] * (m[1] * m[5] - m[4] * m[2]);
 }
 
-/* Normals go by the cofactors, which are the transposed inverse but for its length and sign. */
+/* Transforms a normal by the matrix of cofactors, which is the transposed inverse up to scale and
+ * sign. */
 static void place_normal(const gltf_place *place, double n[3])
 {
     const double *m = place->m;
@@ -696,7 +699,7 @@ typedef struct gltf_visit {
     gltf_place place; /* of the parent */
 } gltf_visit;
 
-/* Puts the numbers in an array of nodes onto the stack. */
+/* Pushes the nodes that an array names onto the stack. A node may be named once only. */
 static tml_status push_nodes(const gltf_reader *reader, int array, const gltf_place *place,
                              bool *is_seen, mesh_array *stack)
 {
@@ -748,8 +751,8 @@ static tml_status visit_nodes(gltf_reader *reader, bool *is_seen, mesh_array *st
     return status;
 }
 
-/* The nodes of the default scene, or of the first one. A file without scenes is a collection: each node that is
- * no other's child, or else each mesh. */
+/* The nodes of the default scene, or of the first one. A file without scenes is a collection: each
+ * node that is no other's child, or else each mesh. */
 static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *stack)
 {
     uint64_t number;
@@ -764,7 +767,7 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++)
         status = push_nodes(reader, member(reader, reader->nodes.tokens[i], "children"), &identity,
                             is_seen, stack);
-    stack->size = 0; /* that was to see who is a child */
+    stack->size = 0; /* this pass only marked the children */
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++) {
         const gltf_visit visit = {i, identity};
         if (!is_seen[i] && !tml_mesh_append(reader->sink, stack, &visit, sizeof visit))

@@ -16,9 +16,9 @@
 enum {
     READ_CHUNK = 4 << 20,     /* between two looks at the cancel flag: about a millisecond */
     STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
-    STREAM_SKIP = 64 << 10,   /* room for inflated bytes that nobody wants */
-    MESSAGE_PATH = 200,       /* of a long path, the last characters go into a message */
-    DEFLATE_RATIO = 1032,     /* two bits can stand for 258 bytes */
+    STREAM_SKIP = 64 << 10,   /* buffer for inflated bytes that are skipped */
+    MESSAGE_PATH = 200,       /* most characters of a path in a message: its last ones */
+    DEFLATE_RATIO = 1032,     /* at best, 2 bits of Deflate expand to 258 bytes */
 };
 
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
@@ -211,7 +211,7 @@ bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
     return size / DEFLATE_RATIO <= stored;
 }
 
-/* ---- coordinates ------------------------------------------------------------------------------ */
+/* ---- coordinates ----------------------------------------------------------------------------- */
 
 /* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
  * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
@@ -256,7 +256,8 @@ bool tml_io_progress_add(io_progress *progress, uint64_t size)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* zlib's memory through the context's allocator, which wants to know sizes when it frees. */
+/* zlib allocates through the context's allocator. Freeing needs the size, which is stored in front
+ * of the block. */
 enum { ZLIB_PREFIX = 64 };
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt item_size)
@@ -320,7 +321,8 @@ void tml_io_stream_close(io_stream *stream)
     stream->input = NULL;
 }
 
-/* Moves what zlib has not taken to the front and reads more behind it. */
+/* Moves the input that zlib has not consumed to the front of the buffer and reads more behind
+ * it. */
 static tml_status refill(io_stream *stream)
 {
     z_stream *z = &stream->inflater;
@@ -338,8 +340,8 @@ static tml_status refill(io_stream *stream)
     return TML_OK;
 }
 
-/* Inflates until at least one byte came out or the last member ended; *made is how many came. What
- * follows the last member (padding, as gzip allows) is not looked at. */
+/* Inflates until at least one byte came out or the last gzip member ended. *made: bytes that came
+ * out. What follows the last member (padding, which gzip allows) is ignored. */
 static tml_status inflate_some(io_stream *stream, void *out, size_t size, size_t *made)
 {
     z_stream *z = &stream->inflater;

@@ -2,7 +2,7 @@
  * Functions carry the library's prefix, because a static library shares its names with its user.
  *
  * The rules that this layer makes easy to keep:
- *   - a read is all or an error: nothing is ever left half filled and used;
+ *   - a read is complete or an error: nothing half filled is ever used;
  *   - memory for contents is allocated only after the file was seen to hold them;
  *   - a message starts with the call and the file and is written once, where the fault is found. */
 #ifndef TML_IO_INTERNAL_H
@@ -39,7 +39,7 @@ void tml_io_open_memory(tml_context *tml, const char *call, const char *name, co
  * climbs out by "..", is UNSUPPORTED: a downloaded header must not read the rest of the disk.
  * Beside a file in memory lies nothing: FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
-/* Could it? */
+/* Could tml_io_open_beside open that name? */
 bool tml_io_has_beside(const io_file *header, const char *name);
 void tml_io_close(io_file *file);
 
@@ -117,8 +117,8 @@ TML_MUST_CHECK tml_status tml_io_stream_open(const io_file *file, uint64_t offse
 /* The next size bytes, all of them; out NULL: skips them. Errors: FILE_FORMAT, FILE_ACCESS,
  * CANCELLED. */
 TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size);
-/* Skips what is left, and in compressed data all that follows (has_more: something did), to check that they end
- * well, with the right checksum. Errors: as tml_io_stream_read. */
+/* Skips what is left, and in compressed data everything up to their end, which checks their
+ * checksum. *has_more: compressed data went on after size bytes. Errors: as tml_io_stream_read. */
 TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream, bool *has_more);
 void tml_io_stream_close(io_stream *stream);
 
@@ -199,15 +199,16 @@ static inline void io_store_f64le(void *at, double value)
     io_store_u64le(at, bits);
 }
 
-/* Turns count elements of 1, 2, 4 or 8 bytes from the given order to the machine's, in place. data
- * is aligned to the element. */
+/* Converts count elements of 1, 2, 4 or 8 bytes from the given byte order to the machine's, in
+ * place. data is aligned to the element. */
 void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian);
 
-/* ---- coordinates ------------------------------------------------------------------------------ */
+/* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Where the origin of floats goes that hold coordinates within a box: 0 where they hold them well or the
- * coordinates are floats (not is_inexact); otherwise the middle of the box, rounded to the extent's order of
- * magnitude, so that people can read it and others can repeat it. */
+/* The origin for coordinates within a box that are stored as floats relative to it: 0 where floats
+ * hold them well or where they are floats (not is_inexact); otherwise the middle of the box,
+ * rounded to the extent's order of magnitude, so that people can read it and others can repeat
+ * it. */
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
                           double origin[3]);
 
@@ -220,10 +221,10 @@ typedef struct io_span {
     size_t size;
 } io_span;
 
-/* Where a reader stands in a text. Start with {data, data + size, 1}. */
+/* A position in a text. Start with {data, data + size, 1}. */
 typedef struct io_text {
     const char *at, *end;
-    uint64_t line; /* number of the line at at, from 1, for messages */
+    uint64_t line; /* line number at that position, from 1, for messages */
 } io_text;
 
 /* The next line without its end ("\n" or "\r\n"); false at the end of the text. */
@@ -240,7 +241,7 @@ bool tml_io_starts_with(io_span span, const char *prefix);
 void tml_io_copy(char *out, size_t size, io_span span);
 static inline io_text io_text_of(io_span span)
 {
-    const char *start = span.text ? span.text : ""; /* nothing can be added to no pointer */
+    const char *start = span.text ? span.text : ""; /* C forbids arithmetic on NULL */
     return (io_text){start, start + span.size, 1};
 }
 
@@ -257,19 +258,20 @@ size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
 
 /* ---- output files ---------------------------------------------------------------------------- */
 
-/* A file in the making: written beside the target and renamed to it by tml_io_finish. Errors
- * stick, so that a run of writes needs one check at its end; check inside long loops, to stop. */
+/* A file that is being written: under another name beside the target, and renamed by tml_io_finish.
+ * The first failure is kept and later writes do nothing, so a series of writes needs one check at
+ * its end; long loops should check to stop early. */
 typedef struct io_writer {
     tml_context *tml;
     const char *call;
-    uint64_t written;        /* bytes given so far */
+    uint64_t written;        /* bytes that the caller has passed so far */
     uint64_t expected;       /* bytes that the whole file needs, for messages; 0: unknown */
     tml_status status;       /* of the first failure */
     int fd;                  /* -1: none */
     uint8_t *buffer;         /* IO_WRITER_BUFFER bytes */
-    size_t used;             /* of buffer */
+    size_t used;             /* bytes of buffer */
     io_progress progress;    /* reports when expected is known */
-    const tml_team *team;    /* all of whose processes write this file; NULL: this one alone */
+    const tml_team *team;    /* processes that write this file together; NULL: this one alone */
     char path[IO_PATH_SIZE]; /* as the caller gave it, for messages */
     char target[IO_PATH_SIZE];
     char
@@ -281,12 +283,12 @@ enum { IO_WRITER_BUFFER = 1 << 20 };
 /* Errors: FILE_ACCESS, OUT_OF_MEMORY. On failure there is nothing to finish. */
 TML_MUST_CHECK tml_status tml_io_create(tml_context *tml, const char *call, const char *path,
                                         uint64_t expected, io_writer *out);
-/* The same by all processes of a team, for one file of expected bytes: as many as are written in the end. */
+/* The same, called by all processes of a team, for one file. expected must be its final size. */
 TML_MUST_CHECK tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
                                              uint64_t expected, const tml_team *team,
                                              io_writer *out);
-/* Appends; of a team, whose processes all say the same, once. False after a failure of this write or an
- * earlier one, and when cancelled. */
+/* Appends. In a team all processes pass the same bytes, which are written once. False after a
+ * failure of this write or an earlier one, and when cancelled. */
 bool tml_io_write(io_writer *writer, const void *data, size_t size);
 /* Appends text. Numbers with a point: use tml_io_format_f64, since printf follows the locale. */
 bool tml_io_print(io_writer *writer, const char *format, ...) TML_FORMAT(2, 3);

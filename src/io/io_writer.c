@@ -1,6 +1,6 @@
-/* Output files: written beside the target under another name, renamed when complete, removed when
- * not. There is no fsync: a crash of the program leaves the old file or the new one; whether a
- * crash of the machine does is for the file system to say. */
+/* Output files: written under another name beside the target, renamed when complete, removed on
+ * failure. There is no fsync: a crash of the program leaves the old file or the new one; after a
+ * crash of the machine that depends on the file system. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -91,8 +91,8 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     return TML_OK;
 }
 
-/* Takes room for a file that is to grow to a size, where the system can; false, with errno set,
- * where it has none. */
+/* Reserves disk space for a file of that size, where the system can. False, with errno set, if
+ * there is not enough. */
 static bool has_room(int fd, uint64_t size)
 {
 #ifdef __linux__
@@ -112,8 +112,8 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
         status = tml_io_create(tml, call, path, expected, out);
         if (status != TML_OK)
             return status;
-        /* All of the room at once, where the file system can: a full disk is told before the work of
-         * writing, and by the process that knows what is needed. */
+        /* Reserves all disk space at once: a full disk is reported before the work of writing, and
+         * by the process that knows how much is needed. */
         if (!out->temporary[0])
             fail(out, TML_ERROR_UNSUPPORTED, "is no regular file, which several processes need", 0);
         else if (expected && !has_room(out->fd, expected))
@@ -155,7 +155,7 @@ static bool flush(io_writer *writer)
     return put(writer, writer->buffer, used);
 }
 
-/* What all processes of a team write alike, the first of them does. */
+/* Writes bytes that all processes of a team pass alike: rank 0 writes them. */
 static bool put_once(io_writer *writer, const void *data, size_t size)
 {
     const tml_team *team = writer->team;
@@ -194,7 +194,7 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
     return tml_io_write(writer, text, (size_t)length);
 }
 
-/* All bytes of a team's file must have come to the disk before it takes its name. */
+/* Checks that a team's file has its expected size before it is renamed. */
 static void finish_team(io_writer *writer)
 {
     const tml_team *team = writer->team;
@@ -211,7 +211,7 @@ tml_status tml_io_finish(io_writer *writer, tml_status status)
         finish_team(writer);
     else if (status == TML_OK && writer->status == TML_OK)
         flush(writer);
-    if (writer->fd < 0) /* of a team, another process has it */
+    if (writer->fd < 0) /* in a team, rank 0 has the file */
         return status != TML_OK ? status : writer->status;
     if (close(writer->fd) != 0 && status == TML_OK)
         fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);

@@ -31,8 +31,8 @@ enum {
     SCANS_MOST = 500,       /* encoders write about ten */
 };
 
-/* libjpeg ends a failed call through error_exit, which must not return: by a jump to the one place that
- * called it. */
+/* libjpeg ends a failed call through error_exit, which must not return: by a jump to the one place
+ * that called it. */
 typedef struct jpeg_fault {
     struct jpeg_error_mgr manager; /* first, so that libjpeg's pointer to it is one to this */
     jmp_buf leave;
@@ -69,7 +69,7 @@ static void on_message(j_common_ptr jpeg, int level)
         on_error(jpeg);
 }
 
-/* A progressive picture may go over all of its pixels as often as it has bytes for. */
+/* Limits the scans of a progressive picture, each of which goes over all pixels. */
 static void on_progress(j_common_ptr jpeg)
 {
     const jpeg_fault *fault = (const jpeg_fault *)(const void *)jpeg->err;
@@ -84,7 +84,7 @@ static void say_nothing(j_common_ptr jpeg)
     (void)jpeg;
 }
 
-/* ---- Exif's orientation (CIPA DC-008, tag 0x0112) ---------------------------------------------- */
+/* ---- Exif's orientation (CIPA DC-008, tag 0x0112) -------------------------------------------- */
 
 static picture_orientation orientation_of(uint32_t number)
 {
@@ -94,7 +94,8 @@ static picture_orientation orientation_of(uint32_t number)
     return number >= 1 && number <= 8 ? table[number - 1] : table[0];
 }
 
-/* The first image directory of a TIFF structure; anything out of bounds is as if it were not there. */
+/* The orientation in the first image directory of a TIFF structure; anything out of bounds counts
+ * as missing. */
 static uint32_t find_orientation(const uint8_t *tiff, size_t size)
 {
     enum { HEADER = 8, ENTRY = 12, TAG = 0x0112, SHORT = 3 };
@@ -161,7 +162,8 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
     return tml_picture_orient(reader, orientation);
 }
 
-/* Here a jump arrives. Everything that changes meanwhile lies outside of this function. */
+/* The target of the jump. Everything that changes between setjmp and the jump lies outside of this
+ * function. */
 static tml_status decode_or_leave(picture_reader *reader, struct jpeg_decompress_struct *jpeg,
                                   jpeg_fault *fault)
 {

@@ -1,40 +1,42 @@
-/* What the mesh writers share. A writer makes its file from rows (vertices, triangles): it fills a
- * buffer with as many as fit, and the rest is the same for all. */
+/* What the mesh writers share. A writer produces its file by rows (of vertices, of triangles): it
+ * fills a buffer with as many rows as fit, and the rest is the same for all formats. */
 #ifndef TML_MESH_FORMAT_H
 #define TML_MESH_FORMAT_H
 
 #include "io/io_internal.h"
 
-/* What the rows of a file are of. */
+/* What each row of a file describes. */
 typedef enum mesh_rows {
     MESH_VERTICES,
     MESH_TRIANGLES,
-    MESH_TRIANGLE_NUMBERS, /* rows that follow from the triangle's number alone */
+    MESH_TRIANGLE_NUMBERS, /* rows that depend on the triangle's number alone */
     MESH_UVS,
 } mesh_rows;
 
-/* Rows of vertices' numbers: of a soup, they follow from the triangle's. */
+/* The kind of rows that hold a triangle's vertex numbers: without indices they depend on its number
+ * alone. */
 static inline mesh_rows mesh_face_rows(const tml_mesh *mesh)
 {
     return mesh->indices ? MESH_TRIANGLES : MESH_TRIANGLE_NUMBERS;
 }
 
-/* Rows of the arrays that lie one after another in the whole mesh, too. */
+/* Rows that are contiguous in this process's arrays and in the whole mesh. */
 typedef struct mesh_stretch {
-    uint64_t first, count; /* here */
-    uint64_t place;        /* of the first in the whole */
+    uint64_t first, count; /* in the arrays of this process */
+    uint64_t place;        /* the first row's number in the whole mesh */
 } mesh_stretch;
 
-/* One process's share of a mesh that several write: the arrays hold these stretches, and perhaps other
- * rows, while the mesh's counts and indices are those of the whole. */
+/* One process's share of a mesh that several write: its arrays hold these stretches, and perhaps
+ * other rows, while the mesh's counts and indices are those of the whole mesh. */
 typedef struct mesh_share {
     const tml_team *team;
     const mesh_stretch *vertices, *triangles;
     uint32_t stretch_count;
 } mesh_share;
 
-/* Of a mesh in mapped files: forgets what lies in memory of its arrays. Called now and then by whoever goes
- * through them; a NULL relief or a NULL function is none. Of a share: says so. */
+/* How to limit the resident memory of a mesh whose arrays are mapped files: let_go releases their
+ * pages. Whoever iterates over the arrays calls it (mesh_let_go) every MESH_RELIEF bytes; relief or
+ * let_go may be NULL. share: the mesh is a share of a larger one, or NULL. */
 typedef struct mesh_relief {
     void (*let_go)(void *user);
     void *user;
@@ -45,7 +47,7 @@ static inline void mesh_let_go(const mesh_relief *relief)
     if (relief && relief->let_go)
         relief->let_go(relief->user);
 }
-/* Bytes of an array between two calls. */
+/* Bytes of an array between two calls of let_go. */
 enum { MESH_RELIEF = 32 << 20 };
 
 /* The writers, one file each. The mesh is checked. */
@@ -64,38 +66,39 @@ tml_status tml_mesh_write_vtp(tml_context *tml, const char *path, const tml_mesh
 
 /* The writer for a name's ending. Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_writer_of(tml_context *tml, const char *path, mesh_writer *out);
-/* How several processes write shares of such a file: rows must have sizes that are known beforehand. */
+/* How several processes write shares of such a file, which needs rows whose sizes are known
+ * beforehand. */
 typedef enum mesh_sharing {
     MESH_SHARES_NOT,
-    MESH_SHARES_NUMBERS, /* triangles are rows of vertices' numbers in the whole */
-    MESH_SHARES_CORNERS, /* ... of corners, which indices say where to find in the arrays here */
+    MESH_SHARES_NUMBERS, /* triangles are rows of vertex numbers of the whole mesh */
+    MESH_SHARES_CORNERS, /* triangles are rows of corners; indices are those of the share */
 } mesh_sharing;
 mesh_sharing tml_mesh_sharing(mesh_writer write);
-/* Are counts, pointers and indices those of a mesh? Errors: INVALID_ARGUMENT. */
+/* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);
 
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 
-/* Puts rows [first, first + count) at out and returns how many bytes they are. */
+/* Writes rows [first, first + count) to out and returns their size in bytes. */
 typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* Begins a file of size bytes (0: not known), or, of a share, this process's part in it. */
+/* Opens a file of size bytes (0: unknown) for writing; with a share, this process's part in it. */
 TML_MUST_CHECK tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
                                           const mesh_relief *relief, io_writer *out);
-/* Writes the mesh's rows of one kind, at most row_size bytes each, a buffer at a time; of a share, exactly
- * so many. */
+/* Writes the mesh's rows of one kind, of at most row_size bytes each, a buffer at a time; with a
+ * share all rows must have exactly that size. */
 TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
                                               const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
 
-/* src/io/mesh_team.c: the same, by several processes. */
+/* mesh_team.c: the same by several processes. */
 TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
                                                    const tml_mesh *mesh, mesh_rows rows,
                                                    size_t row_size, mesh_fill fill);
 
-/* Fills that several formats need; little-endian. */
+/* Functions for rows that several formats have, little-endian. */
 size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
@@ -110,7 +113,7 @@ static inline bool mesh_has_origin(const tml_mesh *mesh)
     return mesh->origin[0] != 0.0 || mesh->origin[1] != 0.0 || mesh->origin[2] != 0.0;
 }
 
-/* Coordinate axis of a vertex in the world. */
+/* A vertex's world coordinate along an axis: origin plus position. */
 static inline double mesh_placed(const tml_mesh *mesh, uint64_t vertex, int axis)
 {
     return mesh->origin[axis] + (double)mesh->positions[3 * vertex + (uint64_t)axis];

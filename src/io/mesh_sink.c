@@ -231,8 +231,8 @@ static void note(mesh_sink *sink, const char *text)
     snprintf(sink->comment + used, sizeof sink->comment - used, "%s%s", used ? "; " : "", text);
 }
 
-/* Normals and texture coordinates that some corners lack, or name in vain, are left out: they are no part of
- * the shape. */
+/* Checks all references to vertices, normals and texture coordinates. Normals and texture
+ * coordinates that not all corners have are dropped: they are no part of the shape. */
 static tml_status check_references(mesh_sink *sink)
 {
     uint64_t normals = sink->normals.size / (3 * sizeof(float));
@@ -278,7 +278,8 @@ static bool is_same_position(const double *p, const double *q)
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
 }
 
-/* Moves vertices together: map[old] is the new number. Values are those of the first. */
+/* Merges vertices of equal position. map[old]: the new number. The value is that of the first of
+ * them. table: an open hash table of slots entries, a power of two. */
 static void weld_into(mesh_sink *sink, uint32_t *map, uint32_t *table, uint64_t slots)
 {
     double *positions = (double *)(void *)sink->positions.data;
@@ -336,7 +337,7 @@ static tml_status weld(mesh_sink *sink, tml_mesh_file *out)
 
 /* ---- the finish: normals of vertices --------------------------------------------------------- */
 
-/* A normal for each vertex where all of its corners have the same; otherwise none. */
+/* *out: a normal for each vertex, if at every vertex all corners agree on it; otherwise NULL. */
 static tml_status settle_normals(mesh_sink *sink, float **out)
 {
     const float *normals = (const float *)(const void *)sink->normals.data;
@@ -370,15 +371,15 @@ static tml_status settle_normals(mesh_sink *sink, float **out)
 
 /* ---- the finish: triangles ------------------------------------------------------------------- */
 
-/* What the faces around a vertex are like: how many, and the sum of the vertices before it in each, less those
- * after it. Where faces go all the way round it that is 0. */
+/* The faces around a vertex: how many, and the sum over them of the vertex before it minus the
+ * vertex after it, modulo 2^32. The difference is 0 where faces surround the vertex completely. */
 typedef struct vertex_ring {
     uint32_t count, difference;
 } vertex_ring;
 
 /* Memory for cutting the largest polygon. */
 typedef struct cutter {
-    vertex_ring *rings; /* of each vertex */
+    vertex_ring *rings; /* 1 a vertex */
     size_t rings_size;
     uint32_t largest;
     uint8_t *memory;
@@ -408,8 +409,9 @@ static tml_status find_rings(const mesh_sink *sink, cutter *c)
     return TML_OK;
 }
 
-/* Where the fan of a face begins: its first corner, but for a vertex with just two faces around it. These have
- * two edges in common, and, if neither is cut from there, also the diagonal between their ends. */
+/* The corner at which the fan of a face starts: the first, unless a vertex has just two faces
+ * around it. Those two share two edges; if neither were cut from that vertex, both would also have
+ * the diagonal between the edges' ends. */
 static uint32_t find_apex(const cutter *c, const uint32_t *corners, uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
@@ -438,7 +440,7 @@ static tml_status cutter_open(const mesh_sink *sink, cutter *c)
     return sink->polygon_count > 0 ? find_rings(sink, c) : TML_OK;
 }
 
-/* Cuts the face whose corners begin at first; its triangles are in c->triangles then. */
+/* Cuts the face whose corners begin at first into c->triangles. */
 static tml_status cut_face(mesh_sink *sink, const cutter *c, uint64_t face, size_t first,
                            uint32_t size, tml_mesh_file *out)
 {
@@ -531,7 +533,7 @@ static tml_status make_positions(const mesh_sink *sink, const double origin[3], 
     return *out || count == 0 ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
-/* An array's bytes in memory of just their size. */
+/* Moves an array's bytes into memory of exactly their size, which *out owns; drops the array. */
 static tml_status take(mesh_sink *sink, mesh_array *array, void *out)
 {
     void *memory = tml_io_alloc(sink->file, array->size);

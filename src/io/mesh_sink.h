@@ -1,6 +1,7 @@
-/* What the mesh readers share: where vertices and faces go. A reader gets a whole file as bytes and pushes what
- * it finds, in file order; arrays grow with what was really there and never by a count in a header.
- * The finish checks what only the whole file can tell, cuts polygons into triangles and welds. */
+/* What the mesh readers share: a sink for vertices and faces. A reader gets a whole file as bytes
+ * and pushes what it finds, in file order; arrays grow with what was really there and never by a
+ * count in a header. The finish checks what only the whole file can tell, welds vertices and cuts
+ * polygons into triangles. */
 #ifndef TML_MESH_SINK_H
 #define TML_MESH_SINK_H
 
@@ -15,7 +16,7 @@ typedef struct mesh_array {
 /* Stands for "no vertex", and is one more than the last number that a vertex may have. */
 #define MESH_NONE UINT32_MAX
 
-/* The largest number of one kind that a face named, and where it did. */
+/* The largest number of one kind that a face has referred to, and where in the file. */
 typedef struct mesh_reach {
     uint64_t number, place;
     bool is_any;
@@ -35,17 +36,17 @@ typedef struct mesh_sink {
     mesh_array normals;     /* 3 floats */
     mesh_array values;      /* a float a vertex, or none at all */
     mesh_array uvs;         /* 2 floats */
-    mesh_array corners, corner_uvs, corner_normals; /* uint32_t of each face's corners */
+    mesh_array corners, corner_uvs, corner_normals; /* 1 uint32_t a corner of each face */
     mesh_array sizes;                               /* uint32_t: corners of each face */
-    mesh_array face;                                /* mesh_corner_ref: the face in the making */
-    mesh_array crease_vertices, crease_sharpness;   /* 2 uint32_t, a float */
-    mesh_array corner_vertices, corner_sharpness;   /* uint32_t, a float */
+    mesh_array face; /* mesh_corner_ref: the face that is being pushed */
+    mesh_array crease_vertices, crease_sharpness; /* 2 uint32_t, a float */
+    mesh_array corner_vertices, corner_sharpness; /* uint32_t, a float */
     mesh_reach vertex_reach, uv_reach, normal_reach;
     uint64_t allocated;     /* bytes of all arrays */
-    uint64_t bare_corners;  /* without a uv */
+    uint64_t bare_corners;  /* corners without a uv */
     uint64_t polygon_count; /* faces of more than three corners */
-    uint64_t skipped_count; /* what is no face */
-    uint64_t ear_tests;     /* spent so far on cutting ears */
+    uint64_t skipped_count; /* elements of the file that are no faces */
+    uint64_t ear_tests;     /* tests spent so far on cutting ears */
     double lower[3], upper[3];
     bool is_inexact; /* some coordinate is not a float */
     char value_name[32];
@@ -61,13 +62,11 @@ static inline uint64_t mesh_face_count(const mesh_sink *sink)
     return sink->sizes.size / sizeof(uint32_t);
 }
 
-/* Appends size bytes and returns where they are; data NULL: leaves them to the caller. NULL after recording
- * OUT_OF_MEMORY. Earlier pointers into the array are void then. */
+/* Appends size bytes and returns their address; data NULL: the caller fills them. NULL after
+ * recording OUT_OF_MEMORY. Invalidates earlier pointers into the array. */
 void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size_t size);
 
-/* Each reports failures of its own. place is where in the file the thing stands.
- * A vertex's coordinates must be finite floats; its value counts only with has_value, which all vertices
- * share or none. */
+/* Each records its errors. place: where in the file the element is (place_name). */
 TML_MUST_CHECK tml_status tml_mesh_push_vertex(mesh_sink *sink, const double position[3],
                                                uint64_t place);
 TML_MUST_CHECK tml_status tml_mesh_push_normal(mesh_sink *sink, const double normal[3]);
@@ -89,12 +88,13 @@ tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *for
 TML_MUST_CHECK tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out);
 void tml_mesh_sink_free(mesh_sink *sink);
 
-/* How a polygon is. */
+/* The shape of a polygon's outline. */
 typedef enum polygon_kind { POLYGON_CONVEX, POLYGON_CONCAVE, POLYGON_CROSSED } polygon_kind;
 
-/* Cuts a polygon of count corners into count - 2 triangles, written as 3 numbers of corners each; a strictly
- * convex one as a fan about corner apex. next and previous have room for count, flat for 2 * count. *tests counts the work, and when it reaches
- * POLYGON_TESTS_MAX the result is false. */
+/* Cuts a polygon of count corners into count - 2 triangles, 3 corner numbers each. A strictly
+ * convex polygon becomes a fan around corner apex. next and previous: scratch for count numbers,
+ * flat for twice as many. *tests counts the work over all calls; once it reaches POLYGON_TESTS_MAX
+ * the result is false. */
 #define POLYGON_TESTS_MAX ((uint64_t)1 << 28)
 TML_MUST_CHECK bool tml_polygon_cut(const double *positions, const uint32_t *corners,
                                     uint32_t count, uint32_t apex, uint32_t *next,
@@ -105,8 +105,8 @@ TML_MUST_CHECK bool tml_polygon_cut(const double *positions, const uint32_t *cor
 typedef tml_status (*mesh_reader)(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size);
-/* Of the beginning of a PLY file: are there vertices and no faces? One without either is an empty mesh where its header
- * names faces. False where the header is damaged or longer than head. */
+/* Does the start of a PLY file describe points: vertices and no faces? A file without either is an
+ * empty mesh if its header names faces. False where the header is damaged or longer than head. */
 bool tml_ply_is_points(const io_file *file, io_span head);
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);

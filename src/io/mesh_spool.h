@@ -1,5 +1,5 @@
-/* A mesh in pieces, which lie in nameless files until its end (mesh_stream.c), and what several processes do to
- * make one file of theirs (mesh_team.c). */
+/* A mesh that arrives in pieces, which are kept in unlinked files until its end (mesh_stream.c),
+ * and what several processes do to make one file of their pieces (mesh_team.c). */
 #ifndef TML_MESH_SPOOL_H
 #define TML_MESH_SPOOL_H
 
@@ -15,24 +15,24 @@ typedef struct spool {
     void *mapped;
 } spool;
 
-/* One piece: rows of the spools. */
+/* One piece of the mesh: rows of the spools. */
 typedef struct segment {
     uint32_t part;
-    uint64_t vertex_first, vertex_count; /* in the spools */
+    uint64_t vertex_first, vertex_count; /* rows of the spools */
     uint64_t triangle_first, triangle_count;
 } segment;
 
 struct tml_mesh_stream {
     tml_context *tml;
     char path[IO_PATH_SIZE];
-    char folder[IO_PATH_SIZE]; /* with the target's name, which the nameless files' begin with */
+    char folder[IO_PATH_SIZE]; /* folder and name of the target, a prefix of the spools' names */
     mesh_writer write;
-    tml_mesh mesh; /* what it is at last */
+    tml_mesh mesh; /* counts and arrays of the whole mesh */
     bool soup;     /* pieces have no indices */
     tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
     void *user;
     const tml_team *team;
-    bool team_soup; /* pieces have indices, and a soup is to be made of them */
+    bool team_soup; /* pieces have indices; the file is to be a soup */
     char value_name[64], comment[256];
     spool spools[ARRAYS];
     segment *segments;
@@ -40,7 +40,7 @@ struct tml_mesh_stream {
     tml_status status; /* of the first failure */
 };
 
-/* Nameless files. Errors: FILE_ACCESS. */
+/* Unlinked files beside the target. Errors: FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_spool_open(tml_mesh_stream *stream, spool *out);
 TML_MUST_CHECK tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data,
                                            uint64_t size);
@@ -61,15 +61,16 @@ TML_MUST_CHECK tml_status tml_mesh_add_segment(tml_mesh_stream *stream, const se
 void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base);
 /* Can the mesh's indices name all of its vertices? Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream);
-/* Brings pieces into the parts' order, and indices to count through all; then maps the arrays. */
+/* tml_mesh_order_parts sorts the pieces by part and makes indices count through the whole mesh;
+ * tml_mesh_map_arrays then maps the spools as the mesh's arrays. */
 TML_MUST_CHECK tml_status tml_mesh_order_parts(tml_mesh_stream *stream);
 TML_MUST_CHECK tml_status tml_mesh_map_arrays(tml_mesh_stream *stream);
 void tml_mesh_unmap_arrays(tml_mesh_stream *stream);
-/* Orders, maps, edits and writes what there is, as one process does. */
+/* Orders, maps, edits and writes the pieces of this process alone. */
 TML_MUST_CHECK tml_status tml_mesh_finish_whole(tml_mesh_stream *stream);
 void tml_mesh_let_go(void *stream);
 
-/* Makes one file of what the team's streams have. */
+/* Writes one file from the pieces of all streams of the team. */
 TML_MUST_CHECK tml_status tml_mesh_team_finish(tml_mesh_stream *stream);
 
 #endif

@@ -1,7 +1,7 @@
-/* Meshes that are written as they are made. Formats want counts before arrays, and arrays one after
- * another, so pieces go first into nameless files beside the target, one for each array. Mapped at the end
- * they are a mesh like any other, for the same writers; what the writers have passed is let go of, so that
- * the process keeps little of it. */
+/* Meshes that are written as they are made. Formats need counts before arrays, and arrays one after
+ * another, so pieces are first stored in unlinked files (spools) beside the target, one for each
+ * array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
+ * that a writer has passed are released, so that the process keeps little in memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ enum { NAME_TRIES = 100, NAME_SHOWN = 200, SEGMENTS_FIRST = 64 };
 
 static const char call[] = "tml_mesh_stream";
 
-/* ---- nameless files -------------------------------------------------------------------------- */
+/* ---- spools --------------------------------------------------------------------------------- */
 
 static tml_status fail(tml_mesh_stream *stream, const char *what)
 {
@@ -34,7 +34,7 @@ static tml_status fail(tml_mesh_stream *stream, const char *what)
                      stream->path, what, strerror(errno));
 }
 
-/* Its name is taken away at once: however the process ends, nothing is left. */
+/* The file is unlinked at once: however the process ends, nothing is left. */
 tml_status tml_spool_open(tml_mesh_stream *stream, spool *out)
 {
     char name[2 * IO_PATH_SIZE];
@@ -262,7 +262,7 @@ void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base)
     }
 }
 
-/* Copies one segment's rows of a spool, indices raised by base. */
+/* Copies size bytes of a spool from offset to the end of another; adds base to indices. */
 static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t offset,
                             uint64_t size, uint64_t base, uint8_t *buffer, spool *to)
 {
@@ -290,7 +290,8 @@ tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream)
                      stream->path, stream->mesh.vertex_count);
 }
 
-/* Of several parts: brings the segments into the parts' order, and indices to count through all. */
+/* If there are several parts, sorts the segments by part and makes indices count through the whole
+ * mesh. */
 tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 {
     bool in_order = true;
@@ -311,7 +312,7 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
         if (!from->row_size)
             continue;
         status = tml_spool_open(stream, &to);
-        uint64_t before = 0, base = 0; /* vertices up to here; of the parts before this one */
+        uint64_t before = 0, base = 0; /* vertices of segments so far; of earlier parts */
         for (uint64_t k = 0; k < stream->segment_count && status == TML_OK; k++) {
             const segment *s = &stream->segments[k];
             if (k && s->part != s[-1].part)
@@ -336,7 +337,7 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
         spool *s = &stream->spools[i];
         if (!s->row_size)
             continue;
-        const void *memory = nothing; /* an array without elements is one nevertheless */
+        const void *memory = nothing; /* not NULL: an empty array is present, too */
         if (s->size) {
             s->mapped = mmap(NULL, (size_t)s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
             if (s->mapped == MAP_FAILED) {
@@ -362,7 +363,7 @@ void tml_mesh_unmap_arrays(tml_mesh_stream *stream)
     stream->mesh.indices = NULL;
 }
 
-/* The parts' places, of segments in their order. */
+/* Describes each part's rows; segments are sorted. */
 static void describe_parts(const tml_mesh_stream *stream, tml_surface_part *parts)
 {
     uint64_t vertices = 0, triangles = 0, p = 0;
@@ -404,7 +405,7 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
     return status;
 }
 
-/* Forgets what the process has in memory of the mapped arrays; the system's cache still has it. */
+/* Releases the pages of the mapped arrays; the system's page cache still has them. */
 void tml_mesh_let_go(void *user)
 {
     tml_mesh_stream *stream = user;

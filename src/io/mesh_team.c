@@ -1,12 +1,13 @@
-/* Meshes that several processes make together. Each has the pieces of its share; here they find out where
- * these lie in the whole, and write one file.
+/* Meshes that several processes make together. Each process has the pieces of its share. Here the
+ * processes find out where these belong in the whole mesh, and write one file.
  *
- * Where a format's rows have sizes that are known beforehand, all write at once, each its stretches of every
- * array: those of a part follow those of the ranks before. Where they have not, or where the mesh is to be
- * edited, the pieces come to rank 0, which goes on alone.
+ * For formats whose rows have sizes known beforehand all processes write at once, each its
+ * stretches of every array: those of a part follow those of the lower ranks. For other formats, or
+ * if the mesh is to be edited, all pieces go to rank 0, which continues alone.
  *
- * Triangles at a share's end name vertices of the next one. Numbers can simply be raised, but where corners
- * are written out (STL, soups) these vertices must come here: rows that are held beside the share's own. */
+ * Triangles at the end of a share refer to vertices of the next share. Vertex numbers are simply
+ * raised. Where corners are written out (STL, soups), the vertices are needed here: they are
+ * borrowed, and kept behind the share's own. */
 #include <inttypes.h>
 
 #include "io/mesh_spool.h"
@@ -15,12 +16,12 @@ enum { TEAM_BUFFER = 8 << 20 };
 
 static const char call[] = "tml_mesh_stream";
 
-/* Of one part. */
+/* The counts of one part. */
 typedef struct team_part {
-    uint64_t vertices, triangles;               /* of this share */
-    uint64_t vertices_before, triangles_before; /* of the part in the shares before */
-    uint64_t vertices_all, triangles_all;       /* of the part */
-    uint64_t lent;                              /* vertices of the next share that are held here */
+    uint64_t vertices, triangles;               /* in this share */
+    uint64_t vertices_before, triangles_before; /* of the part, in the shares of lower ranks */
+    uint64_t vertices_all, triangles_all;       /* of the part, in all shares */
+    uint64_t lent;                              /* vertices borrowed from the next share */
 } team_part;
 
 typedef struct team_mesh {
@@ -28,7 +29,7 @@ typedef struct team_mesh {
     const tml_team *team;
     uint32_t part_count;
     team_part *parts;
-    uint64_t *numbers; /* part_count x 6, for what the ranks tell one another */
+    uint64_t *numbers; /* 6 a part, for exchanges between ranks */
     mesh_stretch *stretches;
 } team_mesh;
 
@@ -40,7 +41,7 @@ static tml_status out_of_memory(tml_context *tml, uint64_t size)
 
 /* ---- who has what ---------------------------------------------------------------------------- */
 
-/* The largest of the ranks' numbers. */
+/* *out: the largest of all ranks' numbers. */
 static tml_status largest(tml_context *tml, const tml_team *team, uint64_t mine, uint64_t *out)
 {
     uint64_t size = team->count * sizeof mine, *all = tml_alloc(tml, size);
@@ -54,7 +55,7 @@ static tml_status largest(tml_context *tml, const tml_team *team, uint64_t mine,
     return status;
 }
 
-/* The parts' counts here, before and in all. */
+/* Counts each part's vertices and triangles: in this share, in lower ranks, in all. */
 static tml_status count_parts(team_mesh *m)
 {
     uint32_t n = m->part_count;
@@ -107,7 +108,7 @@ static tml_status open_parts(team_mesh *m)
 
 /* ---- the next share's vertices --------------------------------------------------------------- */
 
-/* How many vertices of the next share each part's triangles name. */
+/* Counts how many vertices of the next share each part's triangles refer to. */
 static tml_status count_lent(team_mesh *m, uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
@@ -132,7 +133,7 @@ static tml_status count_lent(team_mesh *m, uint8_t *buffer)
     return status;
 }
 
-/* Copies the first rows of each part, as many as asked for, to out. */
+/* Copies the first asked[p] rows of each part p to out. */
 static tml_status take_first_rows(team_mesh *m, int array, const uint64_t *asked, uint8_t *out)
 {
     tml_mesh_stream *stream = m->stream;
@@ -159,7 +160,7 @@ static tml_status take_first_rows(team_mesh *m, int array, const uint64_t *asked
     return status;
 }
 
-/* Adds what came as vertices of their parts, behind the share's own. */
+/* Adds the borrowed vertices to their parts, behind the share's own. */
 static tml_status add_lent(team_mesh *m, uint8_t *const arrays[ARRAYS])
 {
     tml_mesh_stream *stream = m->stream;
@@ -235,7 +236,7 @@ static tml_status borrow(team_mesh *m)
 
 /* ---- soups ----------------------------------------------------------------------------------- */
 
-/* Writes rows of an array, one for each corner of all triangles. */
+/* Appends to a spool the array's row of each corner of all triangles. */
 static tml_status spread_rows(team_mesh *m, int array, uint8_t *buffer, spool *to)
 {
     tml_mesh_stream *stream = m->stream;
@@ -253,7 +254,8 @@ static tml_status spread_rows(team_mesh *m, int array, uint8_t *buffer, spool *t
     return status == TML_OK ? tml_spool_append(stream, to, buffer, used) : status;
 }
 
-/* The pieces, with what was borrowed, become triangles of their own: one piece a part. */
+/* Converts the pieces, with the borrowed vertices, to a soup: triangles without shared vertices,
+ * one piece a part. */
 static tml_status make_soup(team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
@@ -293,7 +295,7 @@ static tml_status make_soup(team_mesh *m)
 
 /* ---- all to rank 0 --------------------------------------------------------------------------- */
 
-/* Numbers within the share become numbers within the part. */
+/* Makes indices, which count within the share, count within the part. */
 static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
@@ -308,7 +310,7 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
             n = left < MESH_COPY ? (size_t)left : MESH_COPY;
             status = tml_spool_read(stream, indices, at, buffer, n);
             tml_mesh_raise(buffer, stream->mesh.indices64, n, m->parts[s->part].vertices_before);
-            indices->size = at; /* where the next bytes go */
+            indices->size = at; /* where tml_spool_append writes */
             if (status == TML_OK)
                 status = tml_spool_append(stream, indices, buffer, n);
         }
@@ -317,7 +319,7 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
     return status;
 }
 
-/* size bytes of a rank's array to the end of rank 0's. */
+/* Appends size bytes of a rank's array to that of rank 0. */
 static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t size,
                               uint8_t *buffer)
 {
@@ -337,7 +339,7 @@ static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t s
     return status;
 }
 
-/* What another rank has becomes part of what rank 0 has. */
+/* Appends all pieces of another rank to those of rank 0. */
 static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[3], uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
@@ -390,7 +392,8 @@ static tml_status bring_all(team_mesh *m)
 
 /* ---- all at once ----------------------------------------------------------------------------- */
 
-/* The next rows, at most so many, after those done: how many, where they are, and where they belong. */
+/* The next rows of the stretches, at most most, continuing at row *done of *stretch. Returns how
+ * many; *first: where they are in the arrays; *place: where they belong in the whole mesh. */
 static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_t most,
                           uint32_t *stretch, uint64_t *done, uint64_t *first, uint64_t *place)
 {
@@ -409,7 +412,8 @@ static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_
     return n;
 }
 
-/* As many writes as the rank with most of them needs: each waits for all. */
+/* Every rank makes as many writes as the rank that needs most, since each write waits for all
+ * ranks. */
 tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
                                     const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                     mesh_fill fill)
@@ -449,7 +453,7 @@ tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief
     return status;
 }
 
-/* Where the parts' rows are and belong; sets the mesh's counts to those of the whole. */
+/* Computes the stretches of all parts, and sets the mesh's counts to those of the whole. */
 static void place_stretches(team_mesh *m)
 {
     mesh_stretch *vertices = m->stretches, *triangles = vertices + m->part_count;
@@ -467,7 +471,7 @@ static void place_stretches(team_mesh *m)
     m->stream->mesh.triangle_count = t_all;
 }
 
-/* Numbers of vertices here become those of the whole. */
+/* Makes indices count through the whole mesh. */
 static tml_status raise_parts(const team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
@@ -523,7 +527,7 @@ tml_status tml_mesh_team_finish(tml_mesh_stream *stream)
         status = write_share(&m);
     }
     uint64_t done;
-    if (status == TML_OK) /* nobody has succeeded before rank 0 has */
+    if (status == TML_OK) /* no rank returns success before rank 0 has succeeded */
         status = largest(stream->tml, stream->team, 0, &done);
     if (m.parts)
         tml_free(stream->tml, m.parts, table_size(m.part_count) + 1);

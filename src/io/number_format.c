@@ -1,13 +1,13 @@
 /* Numbers to text. A float has 24 bits and a double 53, so a float's shortest decimal can be found
- * by trial in double arithmetic: scale to 6, 7, 8, 9 digits, round, and ask whether the result
+ * by trial in double arithmetic: scale to 6, 7, 8, 9 digits, round, and test whether the result
  * still lies between the midpoints to the neighbouring floats. All three steps are safe:
  *   - 10^0 ... 10^22 are exact doubles, so digits / power is the decimal rounded once;
  *   - the midpoints of two floats are exact doubles, and rounding is monotonic, so the rounded
  *     decimal lies strictly between them only if the decimal itself does;
  *   - nine digits always suffice (Matula: In-and-Out Conversions. 1968).
- * Decimals that lie just on a midpoint are left out; there are none below 2^24.
- * Six digits always survive the way from decimal to float and back, so fewer need no trial of their
- * own: they come out of the six as trailing zeros. */
+ * Decimals exactly on a midpoint are not accepted; there are none below 2^24. Any decimal of six
+ * digits survives the conversion to float and back, so shorter ones need no trial: they appear
+ * among the six digits, with trailing zeros. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  
                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 enum { POWER_MAX = 22, DIGITS_MIN = 6, DIGITS_MAX = 9 };
 
-/* Within these bounds every power that format_f32 needs is in the table; meshes rarely leave
+/* Within these bounds every power that tml_format_f32 needs is in the table; meshes rarely leave
  * them. */
 static const float table_lowest = 1e-13f, table_highest = 1e22f;
 
@@ -48,7 +48,7 @@ size_t tml_format_u64(char *out, uint64_t value)
     return count;
 }
 
-/* The C library's way, for the rare: its decimal point is the locale's, ours is a point. */
+/* Formats rare values by the C library, and replaces a locale's decimal comma by a point. */
 static size_t format_general(char *out, int digits, double value)
 {
     char text[NUMBER_TEXT_MAX];

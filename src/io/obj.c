@@ -1,6 +1,6 @@
-/* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991): text,
- * indices from 1, shared by positions and normals. There is no room for values of vertices. An
- * empty mesh is a file of comments.
+/* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991):
+ * text, indices from 1, shared by positions and normals. There is no room for values of vertices.
+ * An empty mesh is a file of comments.
  *
  * Positions without an origin and normals are the shortest decimals that read back as the same
  * floats. With an origin, positions are rounded to the decimals that the floats still resolve. */
@@ -188,12 +188,12 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Lines are keywords with words after them; a backslash at a line's end carries it on. Numbers count from 1, or
- * from -1 back from where the file is. */
+/* Lines are keywords with words after them; a backslash at a line's end carries it on. Numbers
+ * count from 1, or from -1 back from where the file is. */
 typedef struct obj_reader {
     mesh_sink *sink;
     io_text text;
-    uint64_t line; /* of the statement at hand */
+    uint64_t line; /* of the current statement */
     bool is_empty; /* but for comments, so far */
     char *joined;  /* a statement of several lines; room for the whole file */
     size_t size;
@@ -316,7 +316,8 @@ static bool parse_tag_counts(io_span word, uint64_t counts[3])
     return counts[0] <= OBJ_TAG_MAX && counts[1] <= OBJ_TAG_MAX;
 }
 
-/* Edges are pairs of vertices, corners are single ones: step. One sharpness for all, or one for each. */
+/* Edges are pairs of vertices, corners are single ones: step. One sharpness for all, or one for
+ * each. */
 static tml_status read_sharp(obj_reader *reader, io_text *words, uint64_t step)
 {
     uint64_t counts[3], vertices[OBJ_TAG_MAX] = {0};

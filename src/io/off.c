@@ -1,12 +1,12 @@
-/* Reads the Object File Format (Geomview: OOGL File Formats): a word that ends in OFF, three counts, a line for
- * each vertex and each face. Letters before the word say what a vertex's line holds after the position: N a
- * normal, C a colour, ST texture coordinates. # begins a comment. */
+/* Reads the Object File Format (Geomview: OOGL File Formats): a word that ends in OFF, three
+ * counts, a line for each vertex and each face. Letters before the word say what a vertex's line
+ * holds after the position: N a normal, C a colour, ST texture coordinates. # begins a comment. */
 #include "io/mesh_sink.h"
 
 typedef struct off_reader {
     mesh_sink *sink;
     io_text text;
-    uint64_t line; /* of the words at hand */
+    uint64_t line; /* of the current words */
     bool has_normals, has_colors, has_uvs;
 } off_reader;
 

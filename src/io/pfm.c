@@ -1,6 +1,6 @@
-/* Portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale whose sign is the byte
- * order, each followed by a blank; then rows of floats from the bottom. After Debevec's description (The
- * PFM format. 2001). */
+/* Portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale whose sign is the
+ * byte order, each followed by a blank; then rows of floats from the bottom. After Debevec's
+ * description (The PFM format. 2001). */
 #include <inttypes.h>
 #include <math.h>
 

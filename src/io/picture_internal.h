@@ -1,6 +1,6 @@
-/* What the picture formats share. A format's file decodes from the file's bytes in memory, row by row,
- * into a picture that grows: a header that promises more than the file holds costs no more memory
- * than the rows that were there. */
+/* What the picture formats share. A format's file decodes from the file's bytes in memory, row by
+ * row, into a picture that grows: a header that promises more than the file holds costs no more
+ * memory than the rows that were there. */
 #ifndef TML_PICTURE_INTERNAL_H
 #define TML_PICTURE_INTERNAL_H
 
@@ -28,14 +28,14 @@ extern const picture_format tml_picture_radiance, tml_picture_pfm, tml_picture_p
 /* How much of a file the formats are told from. */
 enum { PICTURE_HEAD_SIZE = 1024 };
 
-/* Sets type, channels and size, and checks that they fit an address space and the limit. stored: bytes of
- * the file that hold pixels; that many times a small factor are allocated at once. Errors:
+/* Sets type, channels and size, and checks that they fit an address space and the limit. stored:
+ * bytes of the file that hold pixels; that many times a small factor are allocated at once. Errors:
  * FILE_FORMAT (a side of 0, or too large), OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_picture_begin(picture_reader *reader, tml_type type,
                                             uint32_t channels, uint64_t width, uint64_t height,
                                             uint64_t stored);
-/* Room for the next rows, count from first on; NULL after recording an error. Rows are taken in order,
- * and pointers to earlier ones are void then. */
+/* Room for the next rows, count from first on; NULL after recording an error. Rows are taken in
+ * order, and pointers to earlier ones are void then. */
 uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count);
 
 /* How what is stored lies in the picture: stored row r and column c are picture row r and column c,
@@ -54,8 +54,8 @@ TML_MUST_CHECK tml_status tml_picture_load_memory(tml_context *tml, const char *
                                                   const void *data, size_t size,
                                                   uint64_t memory_limit, tml_picture *out);
 
-/* Writers. The picture was checked: type and channels are ones that the format holds. A failure of the
- * writer itself stays in it; what is returned is the rest. */
+/* Writers. The picture was checked: type and channels are ones that the format holds. A failure of
+ * the writer itself stays in it; what is returned is the rest. */
 TML_MUST_CHECK tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_pfm(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *picture);

@@ -1,7 +1,6 @@
-/* What the point readers share: where points go, which column means what, and how to complain.
- * A reader gets a whole file as bytes and pushes its points in file order; the sink keeps them in
- * blocks, so that memory follows the points that were really there and never a count in a
- * header. */
+/* What the point readers share: a sink for points, the meaning of columns, and messages. A reader
+ * gets a whole file as bytes and pushes its points in file order; the sink keeps them in blocks, so
+ * that memory follows the points that were really there and never a count in a header. */
 #ifndef TML_POINTS_INTERNAL_H
 #define TML_POINTS_INTERNAL_H
 
@@ -12,8 +11,8 @@ typedef struct point_block point_block;
 typedef struct point_sink {
     const io_file *file; /* for messages */
     uint64_t expected;   /* about how many points will come; for progress only */
-    bool has_radii;      /* set before the first push, */
-    bool has_values;     /* these too */
+    bool has_radii;      /* set before the first push */
+    bool has_values;     /* likewise */
     char value_name[32];
     point_block *first, *last;
     uint64_t count, dropped;
@@ -37,7 +36,7 @@ typedef struct point_columns {
  * none of these and not known for something else (normals, colours, ids) becomes the value. Call it
  * for each column, in order. */
 void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name);
-/* Tells the sink what the columns hold, and fails unless x, y and z are there. */
+/* Sets what the sink holds from the columns. Fails unless x, y and z are there. */
 TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns);
 
 /* Pushes one row of the table, values[i] being column i. */

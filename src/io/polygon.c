@@ -1,12 +1,12 @@
-/* Cuts polygons into triangles by cutting off ears (Gary Meisters: Polygons Have Ears. 1975), in the plane that
- * faces along the polygon's normal (Newell's, as in Ivan Sutherland et al.: A Characterization of Ten
- * Hidden-Surface Algorithms. 1974). */
+/* Cuts polygons into triangles by cutting off ears (Gary Meisters: Polygons Have Ears. 1975), in a
+ * projection along the longest component of its normal (Newell's normal, as in Ivan Sutherland et
+ * al.: A Characterization of Ten Hidden-Surface Algorithms. 1974). */
 #include <math.h>
 
 #include "io/mesh_sink.h"
 
-/* Puts the polygon into a plane: drops the axis along which its normal is longest, and mirrors where the
- * other two would turn it over. False where the polygon has no area to be seen. */
+/* Projects the polygon to a plane: drops the axis along which its normal is longest, and mirrors if
+ * this would reverse the orientation. False where the projection has no area. */
 static bool flatten(const double *positions, const uint32_t *corners, uint32_t count, double *flat)
 {
     const double *origin = positions + 3 * (size_t)corners[0];
@@ -45,12 +45,13 @@ static bool is_same(const double *flat, uint32_t a, uint32_t b)
     return flat[2 * a] == flat[2 * b] && flat[2 * a + 1] == flat[2 * b + 1];
 }
 
-/* Every corner turns left, and the outline goes round once: then x goes up and comes down just once. */
+/* Every corner turns left, and the outline goes round once: then x goes up and comes down just
+ * once. */
 static bool is_strictly_convex(const double *flat, uint32_t count)
 {
     uint32_t changes = 0;
     double before = 0;
-    for (uint32_t i = 0; i < 2 * count; i++) { /* twice, to begin with the last direction */
+    for (uint32_t i = 0; i < 2 * count; i++) { /* twice: round 1 finds the last step */
         uint32_t a = i % count, b = (i + 1) % count, c = (i + 2) % count;
         if (!(turn(flat, a, b, c) > 0))
             return false;
@@ -61,8 +62,9 @@ static bool is_strictly_convex(const double *flat, uint32_t count)
     return changes <= 2;
 }
 
-/* Is the triangle at b free of all other corners? Only those that turn right can lie in it first; one at the
- * very place of the triangle's own is the other side of a bridge to a hole. */
+/* Is corner b an ear: does its triangle contain no other corner? Only corners that turn right need
+ * a test; one at the same position as a corner of the triangle is the other side of a bridge to a
+ * hole. */
 static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *previous, uint32_t b,
                    uint64_t *tests)
 {
@@ -80,7 +82,8 @@ static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *pre
     return true;
 }
 
-/* The corner to cut off next, looking from start on; count when there is no ear. */
+/* The first ear from corner start on; MESH_NONE if there is none among the left corners or the
+ * tests are used up. */
 static uint32_t find_ear(const double *flat, const uint32_t *next, const uint32_t *previous,
                          uint32_t start, uint32_t left, uint64_t *tests)
 {
@@ -116,7 +119,7 @@ bool tml_polygon_cut(const double *positions, const uint32_t *corners, uint32_t 
         uint32_t ear = left > 3 ? find_ear(flat, next, previous, at, left, tests) : at;
         if (*tests >= POLYGON_TESTS_MAX)
             return false;
-        if (ear == MESH_NONE) { /* an outline that does not cross itself always has two */
+        if (ear == MESH_NONE) { /* an outline that does not cross itself always has two ears */
             *kind = POLYGON_CROSSED;
             ear = at;
         }
@@ -125,7 +128,7 @@ bool tml_polygon_cut(const double *positions, const uint32_t *corners, uint32_t 
         triangles[3 * i + 2] = next[ear];
         next[previous[ear]] = next[ear];
         previous[next[ear]] = previous[ear];
-        at = next[next[ear]]; /* not its neighbour at once: fans of slivers come of that */
+        at = next[next[ear]]; /* skips the neighbour, which would make fans of slivers */
     }
     return true;
 }

@@ -30,7 +30,7 @@ static uint64_t part_start(uint64_t count, uint32_t part)
     return count / PARTS * part + (part < rest ? part : rest);
 }
 
-/* X(name, C type, how a sample of it is read) for each scalar type. */
+/* X(name, C type, conversion of a sample to double) for each scalar type. */
 #define AS_IS(x) (double)(x)
 #define WIDEN(x) (double)tml_half_to_float(x)
 #define LOOP_TYPES(X)                                                                              \
@@ -143,7 +143,7 @@ tml_status tml_value_histogram_make(tml_context *tml, const void *data, tml_type
     out->first = out->lower;
     out->bin_count = !(range > 0) ? 1 : is_small ? (uint32_t)range + 1 : FINE_BINS;
     out->step = out->bin_count == 1 ? 0 : is_small ? 1 : range / (FINE_BINS - 1);
-    if (!isfinite(out->step)) { /* a range wider than a double's: all in one bin */
+    if (!isfinite(out->step)) { /* upper - lower overflows: one bin for all */
         out->bin_count = 1;
         out->step = 0;
     }
@@ -191,7 +191,7 @@ double tml_value_histogram_otsu(const tml_value_histogram *h)
             best = variance;
             best_first = i;
         }
-        if (variance == best) /* empty bins change nothing: the classes lie this far apart */
+        if (variance == best) /* empty bins keep it: the threshold goes to their middle */
             best_last = i;
     }
     if (best == 0)

@@ -1,11 +1,11 @@
-/* Volumes: which format a file is, what the formats share in understanding a header, saving. */
+/* Volumes: finds a file's format, helps the formats to interpret headers, saves. */
 #include <inttypes.h>
 #include <math.h>
 #include <strings.h>
 
 #include "io/volume_internal.h"
 
-/* Those that a file's content tells come before those where its name must help. */
+/* Formats that contents alone identify come before those that also need the name. */
 static const volume_format *const formats[] = {&tml_volume_nrrd, &tml_volume_npy, &tml_volume_nifti,
                                                &tml_volume_mrc, &tml_volume_metaimage};
 
@@ -123,8 +123,8 @@ static const volume_format *find_format(io_span head, const char *path)
     return NULL;
 }
 
-/* What a file says about its volume; head is then the memory that the header points into. wrapped: all of
- * the file is gzip. On failure there is nothing to free. */
+/* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
+ * file is gzip. On failure there is nothing to free. */
 static tml_status describe(const io_file *file, const tml_volume_load_desc *desc, bool *wrapped,
                            io_block *block, volume_header *header)
 {
@@ -189,7 +189,7 @@ static tml_status load(const io_file *file, const tml_volume_load_desc *desc, tm
     return status;
 }
 
-/* Opens the file that tells about a volume: of a pair, the header, whichever was named. */
+/* Opens a volume's file; of a pair of files always the header, whichever was named. */
 static tml_status open_volume(tml_context *tml, const char *call, const char *path, io_file *out)
 {
     tml_status status = tml_io_open(tml, call, path, out);

@@ -1,6 +1,6 @@
 /* Reads a volume's samples, whatever format described them: from one file or from many slices, raw,
- * inflated or written as text; picks one frame or component; brings byte order and axis order to
- * the volume's. */
+ * inflated or written as text; selects one frame or component; converts byte order and axis order
+ * to the volume's. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/mman.h>
@@ -10,17 +10,17 @@
 
 enum { GATHER_SIZE = 256 << 10 };
 
-/* The data files one after another, as if they were one run of samples. */
+/* Reads the data files one after another, as one sequence of samples. */
 typedef struct samples_reader {
     const io_file *header_file;
     const volume_header *header;
     bool wrapped;
     uint64_t file_size; /* bytes of samples in each data file */
-    uint64_t left;      /* in the file that is open */
+    uint64_t left;      /* bytes of samples left in the open file */
     uint64_t next;      /* number of the next file */
     io_text names;      /* of a list */
     io_file file;
-    io_file decoded; /* over text's numbers */
+    io_file decoded; /* the numbers of a text file, as samples in memory */
     io_block numbers;
     io_stream stream;
     bool is_open;
@@ -69,7 +69,7 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
         out->file_count = (uint64_t)(span / step) + 1;
 }
 
-/* Name of the next data file; false when a list is used up or the name is too long. */
+/* The name of the next data file; false at the end of a list or when the name is too long. */
 static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
 {
     const volume_header *header = reader->header;
@@ -99,7 +99,7 @@ static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
     return true;
 }
 
-/* Stored offset behind a number of lines. */
+/* Moves *offset past that many lines. */
 static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offset)
 {
     char chunk[4096];
@@ -122,7 +122,7 @@ static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offs
     return TML_OK;
 }
 
-/* One number of the text, into the sample's own type; false if it is none or does not fit. */
+/* Parses one number of a text file as a sample of a type; false if it is none or does not fit. */
 static bool parse_sample(io_span word, tml_type type, void *out)
 {
     double real;
@@ -151,7 +151,8 @@ static bool parse_sample(io_span word, tml_type type, void *out)
     return true;
 }
 
-/* Turns a text file into samples in memory, which then stand for the file. */
+/* Parses a text file into samples in memory, which reader->decoded then reads instead of the
+ * file. */
 static tml_status decode_text(samples_reader *reader, uint64_t offset)
 {
     const io_file *file = &reader->file;
@@ -194,8 +195,8 @@ static void close_file(samples_reader *reader)
     reader->is_open = false;
 }
 
-/* Can the open data file hold its share? Opens the stream over it and stands at the first sample;
- * with only_check, text is not decoded yet. */
+/* Checks that the open data file can hold its share of samples, and opens the stream at the first
+ * of them; with only_check, text is not parsed yet. */
 static tml_status open_stream(samples_reader *reader, bool only_check)
 {
     const volume_header *header = reader->header;
@@ -258,7 +259,8 @@ static tml_status open_next(samples_reader *reader, bool only_check)
     return open_stream(reader, only_check);
 }
 
-/* At the end of a data file: what follows its samples does not matter, unless it is all that could tell wrong dims. */
+/* Ends a data file. Bytes after its samples are ignored, unless only they can reveal wrong dims
+ * (is_exact). */
 static tml_status finish_file(samples_reader *reader)
 {
     bool has_more;
@@ -300,7 +302,8 @@ static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size
     return status;
 }
 
-/* Runs [first, first + count): what lies between two of them is read along where it is little. */
+/* Reads runs [first, first + count) in order. Small gaps between runs are read, too, rather than
+ * skipped. */
 static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t count, uint8_t *out)
 {
     const volume_header *header = reader->header;
@@ -310,7 +313,7 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
     bool is_close = header->runs > 1 && gap + run <= GATHER_SIZE;
     uint64_t batch = is_close ? GATHER_SIZE / (gap + run) : 1;
     tml_status status = TML_OK;
-    if (first == 0 && count) { /* nothing lies before it that was not skipped */
+    if (first == 0 && count) { /* skip_to_samples has skipped what comes before */
         status = read_bytes(reader, out, run);
         out += run;
         first++;
@@ -344,7 +347,7 @@ static tml_status skip_to_samples(samples_reader *reader)
                       reader->header->first * tml_type_size(reader->header->volume.type));
 }
 
-/* To the end of the last file, so that a checksum is looked at. */
+/* Skips to the end of the last file, so that its checksum is verified. */
 static tml_status skip_to_end(samples_reader *reader)
 {
     const volume_header *header = reader->header;
@@ -372,11 +375,11 @@ static tml_status read_samples(samples_reader *reader, uint8_t *out)
                     *to_row++ = from_row[x * step[0] + y * step[1] + z * step[2]];                 \
     } while (0)
 
-/* Copies samples from the file's axis order to x fastest; layers: along z. */
+/* Copies samples from the file's axis order to x fastest. layers: samples along z. */
 static void permute(const volume_header *header, uint64_t layers, const void *from, void *to)
 {
     const uint64_t dims[3] = {header->volume.grid.dims[0], header->volume.grid.dims[1], layers};
-    uint64_t step[3], product = 1; /* in from, of the volume's axes */
+    uint64_t step[3], product = 1; /* strides in from, along the volume's axes */
     for (int k = 0; k < 3; k++) {
         step[header->axis[k]] = product;
         product *= dims[header->axis[k]];
@@ -404,8 +407,8 @@ static bool is_permuted(const volume_header *header)
     return header->axis[0] != 0 || header->axis[1] != 1;
 }
 
-/* Makes a reader that stands before the first data file, once all of them are seen to be there and to hold
- * their share. */
+/* Makes a reader at the start of the first data file, after a check that all data files exist and
+ * can hold their share. */
 static tml_status reader_open(const io_file *file, bool wrapped, const volume_header *header,
                               samples_reader *out)
 {
@@ -505,7 +508,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     if (!stream)
         return TML_ERROR_OUT_OF_MEMORY;
     *stream = (tml_volume_stream){.file = *file, .head = *head, .header = *header};
-    if (header->names.text == header->made_name) /* the copy's own */
+    if (header->names.text == header->made_name) /* the copy has its own made_name */
         stream->header.names.text = stream->header.made_name;
     stream->layer = layer_samples * tml_type_size(header->volume.type);
     tml_status status = reader_open(&stream->file, wrapped, &stream->header, &stream->reader);
@@ -520,7 +523,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     return status;
 }
 
-/* The next layers; out NULL: skips them. */
+/* Reads the next count layers; out NULL: skips them. */
 static tml_status read_layers(tml_volume_stream *stream, uint64_t count, uint8_t *out)
 {
     const volume_header *header = &stream->header;
@@ -624,7 +627,7 @@ tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, ui
     uint8_t *memory = (uint8_t *)stream->mapped + from;
     if (size == 0)
         return TML_OK;
-    (void)madvise(memory, (size_t)size, MADV_WILLNEED); /* many requests to the disk at once */
+    (void)madvise(memory, (size_t)size, MADV_WILLNEED); /* starts many disk reads at once */
 #ifdef MADV_POPULATE_READ
     /* EINVAL: a kernel before 5.14, where the pages come as they are looked at. */
     if (madvise(memory, (size_t)size, MADV_POPULATE_READ) != 0 && errno == EFAULT)

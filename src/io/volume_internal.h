@@ -1,5 +1,6 @@
-/* What the volume formats share. A format's file finds out from a header where the samples are and
- * what they mean (volume_header); volume_data.c then reads them, the same way for every format. */
+/* What the volume formats share. Each format parses a header and describes where the samples are
+ * and what they mean (volume_header); volume_data.c then reads them, in the same way for all
+ * formats. */
 #ifndef TML_VOLUME_INTERNAL_H
 #define TML_VOLUME_INTERNAL_H
 
@@ -39,8 +40,8 @@ typedef struct volume_header {
     bool is_exact;      /* no byte may follow the samples */
     bool big_endian;
 
-    /* All samples of all data files together, and those that are wanted: runs pieces of run
-     * samples, stride samples apart. Filled by tml_volume_layout. */
+    /* The number of samples in all data files together, and which are wanted: runs pieces of run
+     * samples each, stride samples apart, from sample first on. Set by tml_volume_layout. */
     uint64_t samples, first, run, runs, stride;
     /* The file's axis k (0: fastest) is axis[k] of the volume. The dims above are the volume's. */
     uint8_t axis[3];
@@ -100,7 +101,7 @@ static inline tml_status volume_spacings(const io_file *file, const double spaci
 bool tml_volume_parse_reals(io_span text, double *out, size_t count);
 bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
 
-/* Does a path end so (in any case), perhaps followed by ".gz"? */
+/* Does a path have that ending (in any case), perhaps followed by ".gz"? */
 bool tml_volume_name_ends(const char *path, const char *ending);
 
 /* "%03d" and the like among other characters: can it name numbered files? At most one conversion,
@@ -119,14 +120,14 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
 TML_MUST_CHECK tml_status tml_volume_read(const io_file *file, bool wrapped,
                                           const tml_volume_load_desc *desc, volume_header *header);
 
-/* Opens tml_volume_stream over a file and its head, both of which it owns from then on if it succeeds. */
+/* Opens a stream over a file and its head. On success the stream owns both. */
 TML_MUST_CHECK tml_status tml_volume_stream_begin(const io_file *file, bool wrapped,
                                                   const io_block *head, const volume_header *header,
                                                   tml_volume_stream **out);
 
 /* ---- for arrays and fuzzing ------------------------------------------------------------------ */
 
-/* What an NPY file says about itself. */
+/* The contents of an NPY header. */
 enum { NPY_AXES_MAX = 32 };
 typedef struct npy_header {
     tml_type type;
