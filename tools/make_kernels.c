@@ -7,13 +7,13 @@
  *
  *     tml_kernel_extract(name, result, params, text, file, line, library)
  *
- * where all but the line are string literals: the text is the very one that tml_kernel.glsl holds, and
- * library the name of one, or "". TML_LIBRARY leaves, before the kernels that name it,
+ * where all but the line are string literals: the text is the very one that tml_kernel.glsl holds,
+ * and library the name of one, or "". TML_LIBRARY leaves, before the kernels that name it,
  *
  *     tml_library_extract(name, text, file, line)
  *
- * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT, which
- * defines const tml_vulkan_kernel SYMBOL[]. */
+ * Every kernel is put into the templates, compiled in FOLDER and written to the C file OUTPUT,
+ * which defines const tml_vulkan_kernel SYMBOL[]. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -36,11 +36,11 @@ typedef struct parsed_kernel {
     kernel_place place;
 } parsed_kernel;
 
-/* The text of a library; names are a source file's own. */
+/* The text of a library. Two source files may give different libraries one name. */
 typedef struct parsed_library {
     struct parsed_library *next;
     const char *name, *text;
-    size_t number; /* in the output; 0: not yet there */
+    size_t number; /* in the output; 0: not written yet */
 } parsed_library;
 static parsed_library *libraries;
 
@@ -71,7 +71,7 @@ static void free_blocks(void)
     }
 }
 
-/* Zeroed. */
+/* Allocates zeroed memory. */
 static void *allocate(size_t size)
 {
     block *memory = calloc(1, sizeof *memory + size);
@@ -108,8 +108,8 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* String literals that stand side by side, as one string; the preprocessor escapes nothing but
- * quotes and backslashes when it makes them, and make_shader line ends. */
+/* Parses adjacent string literals as one string. The preprocessor escapes only quotes and
+ * backslashes, make_shader also line ends. */
 static char *parse_string(const char **at, const char *what)
 {
     const char *c = skip_space(*at);
@@ -202,7 +202,7 @@ static bool is_known(const kernel_list *list, const tml_kernel *kernel)
 
 /* ---- libraries ------------------------------------------------------------------------------- */
 
-/* Takes in what a source says in TML_LIBRARY. */
+/* Adds the libraries that a source defines by TML_LIBRARY. */
 static void parse_libraries(const char *path, const char *text)
 {
     for (const char *at = text; (at = strstr(at, LIBRARY_MARK));) {
@@ -215,7 +215,7 @@ static void parse_libraries(const char *path, const char *text)
     }
 }
 
-/* The text that the source of this name has, the same for equal texts; NULL for the name "". */
+/* The text of the library that this source calls name; NULL for "". */
 static const char *library_text(const char *name, const char *kernel)
 {
     const parsed_library *found = libraries;
@@ -228,7 +228,7 @@ static const char *library_text(const char *name, const char *kernel)
     return found->text;
 }
 
-/* The number of an equal text in the output, written there at first use. */
+/* The number of a library's text in the output; writes the text at its first use. */
 static size_t library_number(FILE *out, const char *text)
 {
     static size_t count;
@@ -303,7 +303,7 @@ static void run_compiler(const char *glslc, const char *in, const char *out)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        exit(EXIT_FAILURE); /* the compiler has said why */
+        exit(EXIT_FAILURE); /* the compiler has printed why */
 }
 
 /* Compiles one form and writes its words as an array. */
@@ -338,8 +338,8 @@ static void write_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Kernels that give bool decide what is kept; the others are only mapped. In one pass (form 2) go
- * kernels of one array. */
+/* Form 0, map, is for all kernels; form 1, keep, for those that return bool; form 2, compact in one
+ * pass, for those of them without tml_words parameters. */
 static bool has_form(const tml_kernel *kernel, int form)
 {
     return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));

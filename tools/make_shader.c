@@ -1,21 +1,20 @@
 /* Build tool for shaders.
  *
  *   make_shader flatten OUTPUT INPUT [-version | -plain | -pieces] [-keep NAME] [-I FOLDER]...
- *                       [-depfile FILE -target T]
- *       Writes INPUT with its #include "x" lines resolved, each file once: beside the including file
- *       first, then in the folders. The include of NAME stays as it is. -version puts #version 460
- *       on top. Lines in a compiler's messages stay those of the files; with -plain they do not, and
- *       comments, indentation and empty lines are left out; -pieces is -plain with a byte PIECE_END wherever another
- *       file begins or goes on. -depfile says in make's words that T depends on the files.
- *   make_shader library OUTPUT NAME INPUT...
- *       Writes a C header that does for the joined text of the inputs what TML_LIBRARY(NAME, ...) of
- *       <trommel/kernel.h> does for its own, but for the functions: those come from the files.
- *   make_shader bytes OUTPUT INPUT
- *       Writes INPUT as numbers separated by commas, a zero after the last: for a char array, since
- *       C compilers need not take long strings.
- *   make_shader pieces OUTPUT INPUT...
- *       Writes C that defines gl_shader_NAME for each INPUT, a NAME.frag flattened with -pieces: a list of
- *       its pieces, each of which is there once for all shaders. They share most of their text. */
+ *   [-depfile FILE -target T] Writes INPUT with its #include "x" lines resolved, each file once:
+ *   looked up beside the including file first, then in the folders. The include of NAME stays as it
+ *   is. -version puts #version 460 on top. Lines in a compiler's messages are those of the files,
+ *   except with -plain, which leaves out comments, indentation and empty lines. -pieces is -plain
+ *   with a byte PIECE_END wherever the text of another file begins or continues. -depfile writes a
+ *   make rule by which T depends on the files.
+ *   make_shader library OUTPUT NAME INPUT... Writes a C header that does what TML_LIBRARY(NAME,
+ *   ...) of <trommel/kernel.h> does, with the joined text of the inputs. It defines no C functions:
+ *   those come from the files themselves.
+ *   make_shader bytes OUTPUT INPUT Writes INPUT as numbers separated by commas, and a 0 at the end:
+ *   the initialiser of a char array, since C compilers need not accept long strings.
+ *   make_shader pieces OUTPUT INPUT... Writes C that defines gl_shader_NAME for each INPUT, a
+ *   NAME.frag flattened with -pieces, as a list of pieces. Equal pieces, which are most of the
+ *   text, are stored once for all shaders. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -32,7 +31,7 @@ typedef struct flattening {
     char files[MAX_FILES][PATH_MAX]; /* resolved */
     int folder_count, file_count;
     bool has_pieces;
-    bool is_plain, in_comment; /* plain: within a comment that began on an earlier line */
+    bool is_plain, in_comment; /* in_comment: within a comment that began on an earlier line */
 } flattening;
 
 static bool fail(const char *path, const char *message)
@@ -77,7 +76,8 @@ static bool find_include(const flattening *f, const char *including, const char 
     return false;
 }
 
-/* A line without its comments and what it begins and ends with of spaces, unless nothing else was in it. */
+/* Writes a line without comments and without blanks at either end, unless nothing else was in
+ * it. */
 static void put_plain(flattening *f, const char *line)
 {
     char kept[MAX_LINE];
@@ -102,7 +102,7 @@ static void put_plain(flattening *f, const char *line)
         fprintf(f->out, "%.*s\n", (int)used, kept);
 }
 
-/* Says where the next line comes from. */
+/* Marks where the next line comes from. */
 static void put_place(const flattening *f, int line, const char *name)
 {
     if (f->has_pieces)
@@ -111,7 +111,8 @@ static void put_place(const flattening *f, int line, const char *name)
         fprintf(f->out, "#line %d \"%s\"\n", line, name);
 }
 
-/* name is what messages call the file. */
+/* Writes the text of a file at path, includes resolved. name: the file's name in a compiler's
+ * messages. */
 static bool flatten(flattening *f, const char *path, const char *name)
 {
     for (int i = 0; i < f->file_count; i++)
@@ -237,7 +238,8 @@ static bool write_inputs(FILE *out, char **inputs, int count, bool as_string)
     return true;
 }
 
-/* The tool that compiles kernels in the build reads the string; C compilers need not take long ones. */
+/* make_kernels reads the text as a string; C compilers, which need not accept long ones, get a char
+ * array. */
 static bool run_library(const char *output, const char *name, char **inputs, int count)
 {
     FILE *out = fopen(output, "w");
@@ -290,7 +292,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* The number of a piece, which is written when it is new. */
+/* Returns the number of a piece, or -1 if there are too many; writes the piece if it is new. */
 static int number_of(FILE *out, char **pieces, int *count, char *piece)
 {
     for (int i = 0; i < *count; i++)
@@ -307,7 +309,7 @@ static int number_of(FILE *out, char **pieces, int *count, char *piece)
 
 static bool write_pieces(FILE *out, char **inputs, int input_count)
 {
-    static char *pieces[MAX_PIECES]; /* in texts that are kept until the program ends */
+    static char *pieces[MAX_PIECES]; /* pointers into texts, which are never freed */
     int count = 0;
     fputs("/* Generated by make_shader. */\n#include \"gl/device/gl_internal.h\"\n", out);
     for (int i = 0; i < input_count; i++) {

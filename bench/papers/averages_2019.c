@@ -1,11 +1,12 @@
-/* Averages of pictures whose sides are no powers of two, as they are made where they must not be exact.
+/* Averages of pictures whose sides are no powers of two, as programs make them that need not be
+ * exact.
  *
- *   box levels   each texel of a mip level is the mean of 2 x 2 texels of the level above; sizes are rounded
- *                down, and the last row and column of an odd size are in no texel
- *   block means  a level is averages of blocks of 4 x 4; sizes are rounded up, what lies past the border
- *                counts as 0, and at the end the average is multiplied by padded over true number of
- *                pixels. In floats that is within (2 levels + 4) * 2^-24 * 128 stops of the mean of the
- *                logarithms, for levels halvings of the longer side
+ *   box levels   each texel of a mip level is the mean of 2 x 2 texels of the level above; sizes
+ *                are rounded down, and the last row and column of an odd size are in no texel
+ *   block means  a level is averages of blocks of 4 x 4; sizes are rounded up, pixels past the
+ *                border count as 0, and at the end the average is multiplied by the ratio of padded
+ *                to true number of pixels. In floats that is within (2 levels + 4) * 2^-24 * 128
+ *                stops of the mean of the logarithms, for levels halvings of the longer side
  *
  * After: averages of images of any size for mip maps and eye adaptation. 5 June 2019. */
 #include "papers_internal.h"
@@ -28,7 +29,8 @@ TML_LIBRARY(averages,
         return p.f[0] * r + p.f[1] * averages_texel(x, y, 1u, texels, p) +
                p.f[2] * averages_texel(x, y, 2u, texels, p);
     }
-    /* The logarithm and the luminance of a pixel. */
+    /* The logarithm and the luminance of a pixel; both 0 if it is not finite, the logarithm 0 if it
+     * has none. */
     FUNCTION(vec2) averages_pixel(uint x, uint y, tml_words texels, tml_params p)
     {
         float luminance = averages_luminance(x, y, texels, p);
@@ -39,7 +41,7 @@ TML_LIBRARY(averages,
             return VEC2(log2(seen), luminance);
         return VEC2(0.0f, luminance);
     }
-    /* Of a pixel, or where there are no channels, of a block; past the border 0. */
+    /* The pair of a pixel or, where p.u[2] is 0, of a block; 0 past the border. */
     FUNCTION(vec2) averages_value(uint x, uint y, tml_words values, tml_params p)
     {
         if (x >= p.u[0] || y >= p.u[1])

@@ -1,10 +1,11 @@
-/* Filtering by sorting. An element's key is its index, with the highest bit set when it is not kept; a
- * bitonic sorting network over the keys leaves the kept in order at the front. About n log2(n)^2 / 4
- * comparisons where others need n or n log n: the method that the first GPU filters used. Each step of the
- * network is a map, in which every key is compared with the one a stride away.
+/* Filtering by sorting. An element's key is its index, with the highest bit set when it is not
+ * kept; a bitonic sorting network over the keys leaves the kept in order at the front. About n
+ * log2(n)^2 / 4 comparisons where others need n or n log n: the method that the first GPU filters
+ * used. Each step of the network is a map, in which every key is compared with the one a stride
+ * away.
  *
- * After: Batcher: Sorting networks and their applications. 1968; as in Horn: Stream Reduction Operations for
- * GPGPU Applications. GPU Gems 2, chapter 36. 2005, which compares with it. */
+ * After: Batcher: Sorting networks and their applications. 1968; as in Horn: Stream Reduction
+ * Operations for GPGPU Applications. GPU Gems 2, chapter 36. 2005, which compares with it. */
 #include "papers_internal.h"
 
 #include <trommel/kernel_begin.h>

@@ -1,5 +1,6 @@
-/* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square, counts the
- * vertices of each cell's triangles; a descent for each vertex finds its cell and its edge.
+/* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square,
+ * counts the vertices of each cell's triangles; a descent for each vertex finds its cell and its
+ * edge.
  *
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "classic_pyramid.h"
@@ -7,7 +8,7 @@
 #include "papers_shaders.h"
 
 enum {
-    CHUNK = 1 << 20, /* vertices of one draw, as for our own */
+    CHUNK = 1 << 20, /* vertices of one draw, as for the library's surface */
     CASES = 256,
 };
 
@@ -15,10 +16,11 @@ typedef struct classic_surface {
     const papers_surface_desc *desc;
     const gl_texture *volume, *cases, *cell_cases, *total;
     classic_pyramid pyramid;
-    uint32_t tile_log2, tiles_log2; /* a slice's side on the square; slices in a row */
+    uint32_t tile_log2, tiles_log2; /* a slice's side; slices in a row of tiles */
 } classic_surface;
 
-/* The square: slices are tiles of it. */
+/* Chooses the tiles' sizes and returns the side of the square: each slice of cells is a tile of
+ * it. */
 static uint32_t lay_out(classic_surface *s)
 {
     const uint64_t *dims = s->desc->dims;
@@ -77,7 +79,7 @@ static tml_status copy_vertices(tml_context *tml, const classic_surface *s, uint
                                         .count = 3 * count});
 }
 
-/* The vertices, and a copy of them where one is wanted. */
+/* Makes the vertices, and copies them to desc->out if given. */
 static tml_status make_vertices(tml_context *tml, const classic_surface *s)
 {
     const gl_texture *target;

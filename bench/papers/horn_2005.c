@@ -1,19 +1,21 @@
-/* Scan and search: running counts of what is kept, then a binary search in them for each output.
+/* Scan and search: running counts (inclusive prefix sums) of what is kept, then a binary search in
+ * them for each output.
  *
- * Running counts are by the scan of Hillis and Steele. After the pass of stride 2^p each element holds the
- * sum of the last 2^(p + 1) elements that end with it; log2(n) passes make that all of them. That is log2(n)
- * times the additions of a work-efficient scan, but each pass is a plain gather, which is all that a
- * fragment shader has. So is the search. The same reads as the paper's, on every engine: each pass is a map.
+ * The running counts are computed by the scan of Hillis and Steele. After the pass of stride 2^p
+ * each element holds the sum of the last 2^(p + 1) elements up to itself; after log2(n) passes that
+ * is all of them. A work-efficient scan needs log2(n) times fewer additions, but each pass here is
+ * a plain gather, which is all that a fragment shader of the time could do. So is the search. Every
+ * engine makes the paper's reads: each pass is a map.
  *
- * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for GPGPU
- * Applications. GPU Gems 2, chapter 36. 2005. */
+ * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
+ * GPGPU Applications. GPU Gems 2, chapter 36. 2005. */
 #include "papers_internal.h"
 
 #include <trommel/kernel_begin.h>
 
 /* clang-format off */
 TML_LIBRARY(horn,
-    /* The first source whose running count is above the output. */
+    /* The source of output found: the first whose running count is above it. */
     FUNCTION(uint) horn_find(uint found, uint source_count, tml_words running)
     {
         uint low = 0u;
@@ -52,7 +54,8 @@ TML_KERNEL(uint, horn_rank, (tml_index j, uint source, tml_words running), {
 
 #include <trommel/kernel_end.h>
 
-/* Sums go back and forth between space->words; *running: where they ended. */
+/* Computes running counts. Passes alternate between space->words; *running: the buffer with the
+ * result. */
 static tml_status add_up(tml_context *tml, tml_buffer from, const papers_space *space,
                          tml_buffer *running)
 {

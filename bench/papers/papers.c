@@ -1,4 +1,4 @@
-/* What the papers share; see the header. */
+/* What the papers' programs share. */
 #include "papers_internal.h"
 
 #include "core/core_internal.h"

@@ -1,9 +1,9 @@
-/* trommel-papers: the tables of the papers, made anew on this machine.
+/* trommel-papers: the tables of the papers, measured on this machine.
  *
- *   filter   ways to filter a stream on every engine (Horn: GPU Gems 2, table 36-1), HistoPyramids in their
- *            forms among them
+ *   filter   ways to filter a stream on every engine (Horn: GPU Gems 2, table 36-1), with the
+ *            variants of HistoPyramids
  *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
- *   picture  the HistoPyramid of a filtered stream, painted */
+ *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
 #include "bench_run.h"
@@ -90,7 +90,7 @@ static bool parse(int argc, char **argv, papers_args *args)
 static void log_message(void *user, tml_log_level level, const char *message)
 {
     (void)user;
-    if (level == TML_LOG_WARNING) /* finish says what has failed */
+    if (level == TML_LOG_WARNING) /* finish prints errors */
         fprintf(stderr, "trommel-papers: %s\n", message);
 }
 
@@ -105,7 +105,7 @@ static tml_status open_engine(tml_engine_kind engine, bool exact, tml_context **
     return tml_open(&desc, tml);
 }
 
-/* Says why the context has failed, where it has; closes it. */
+/* Prints the context's error if status is one, and closes the context. Returns the exit code. */
 static int finish(tml_context *tml, tml_status status)
 {
     if (status)
@@ -138,7 +138,8 @@ static void print_filter(const filter_table *filter, double percent)
     }
 }
 
-/* Engines that this machine has not add no rows; OpenGL ES has two contexts, one that reads counts. */
+/* Engines that this machine lacks add no rows. OpenGL ES gets two contexts, one of them with exact
+ * counts. */
 static int run_filter(const papers_args *args)
 {
     static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};
@@ -176,7 +177,7 @@ static bool run_classic(void *user)
     return papers_surface(job->tml, &job->desc) == TML_OK;
 }
 
-/* Has the soup as many vertices as the surface has corners of triangles? */
+/* Checks that the soup has as many vertices as the library's surface has corners. */
 static tml_status check_classic(classic_job *job)
 {
     const tml_buffer_desc one = {.type = TML_U32, .count = 1};

@@ -1,4 +1,4 @@
-/* Measures ways to filter a stream; see the header. */
+/* Measures ways to filter a stream. */
 #include "papers_table.h"
 
 #include "bench_data.h"
@@ -6,7 +6,8 @@
 #include "bench_run.h"
 #include "papers.h"
 
-/* A row ends before a length that would take longer than this, by the time of the one before. */
+/* A row ends before the length that would take longer than this many seconds, by the time of the
+ * length before. */
 static const double run_seconds = 5.0;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
@@ -21,7 +22,7 @@ typedef struct filter_job {
     tml_context *tml;
     const char *name;
     tml_method method;
-    const papers_filter *paper; /* instead; NULL: none */
+    const papers_filter *paper; /* a paper's filter instead of method; NULL: none */
     uint32_t limit;
     uint64_t count, kept, room;
     const uint32_t *data;
@@ -120,7 +121,7 @@ static void destroy(filter_job *job)
     papers_space_destroy(job->tml, &job->space);
 }
 
-/* Checks and times one way over one stream; *seconds is 0 where it is unsupported. */
+/* Checks and times one way over one stream. *seconds: 0 where it is unsupported. */
 static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
 {
     bench_job timed = {.name = job->name, .run = run_job, .user = job, .device = job->tml};

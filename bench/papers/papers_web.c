@@ -1,10 +1,10 @@
-/* The module of the page's Compaction panel: all of the package's, and the papers' programs
+/* The module behind the web page's Compaction panel: all of the package, and the papers' programs
  * (bench/papers). web/lib/papers.js calls it. */
 #include "web.c"
 
 #include "papers.h"
 
-/* request.method: a filter's number. Its space is kept from call to call. */
+/* request.method: index in papers_filters. The filter's space is kept between calls. */
 EMSCRIPTEN_KEEPALIVE int web_papers_filter(tml_context *tml)
 {
     static papers_space space;
@@ -38,7 +38,8 @@ EMSCRIPTEN_KEEPALIVE int web_papers_surface(tml_context *tml)
     return papers_surface(tml, &desc);
 }
 
-/* The picture's size for so many elements, and the picture where data has room for it. */
+/* Returns the picture's size for request.count elements in reply; draws the picture if request.data
+ * is given. */
 EMSCRIPTEN_KEEPALIVE int web_papers_picture(tml_context *tml)
 {
     const web_request *r = &request;

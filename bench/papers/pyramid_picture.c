@@ -12,9 +12,9 @@ enum {
     WIDTH_LOG2_MAX = 11
 };
 
-/* One band; bands follow from the apex, number 0, down to the base. */
+/* One band; band 0 is the apex, the last one the base. */
 typedef struct picture_band {
-    uint32_t nodes, node_rows, rows, top; /* rows of pixels: of a row of nodes, of all, above */
+    uint32_t nodes, node_rows, rows, top; /* rows of pixels: a row of nodes, all, above */
 } picture_band;
 
 typedef struct picture_layout {
@@ -22,7 +22,7 @@ typedef struct picture_layout {
     picture_band bands[GL_PYRAMID_LEVELS + 1];
 } picture_layout;
 
-/* About as wide as high. */
+/* Lays out the bands; the picture is about as wide as high. */
 static void lay_out(const gl_pyramid *pyramid, picture_layout *out)
 {
     uint64_t base = gl_pyramid_base_texels(pyramid);

@@ -1,16 +1,19 @@
-/* HistoPyramids as they were first published: sums in floats over a square of texels, whose quarters are
- * the four children of a texel above. Outputs come in Z order. A texel holds its sum alone, so that a
- * descent fetches four children a level, or the sums of its children, which are one fetch.
+/* HistoPyramids as they were first published: sums in floats over a square of texels; a quad of 2 x
+ * 2 texels are the children of one texel above. Outputs come in Z order. A texel holds either its
+ * own sum, so that a descent fetches four children a level, or the sums of its four children, which
+ * are one fetch.
  *
- * Levels take turns in two textures, so that no draw reads what it writes; in each they stand side by side.
+ * Levels alternate between two textures, so that no draw reads what it writes; in each they lie
+ * side by side.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006; the
- * sums of four children: Stream Compaction in WebGL. Miaumiau Labs, 2016. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
+ * 2006; the sums of four children: Stream Compaction in WebGL. Miaumiau Labs, 2016. */
 #include "classic_pyramid.h"
 
 #include "papers_shaders.h"
 
-/* A level of side s begins at column s / 2, right of the smaller ones: s / 4, s / 16 ... */
+/* The first column of a level of side s in its texture: it lies right of the smaller levels, s / 4,
+ * s / 16 ... */
 static uint32_t left_of(uint32_t side)
 {
     return side / 2;
@@ -26,7 +29,7 @@ tml_status classic_check(tml_context *tml, const char *call)
 tml_status classic_take(tml_context *tml, classic_form form, uint32_t side, classic_pyramid *p)
 {
     gl_format format = form == CLASSIC_PARTIAL_SUMS ? GL_FORMAT_FLOATS : GL_FORMAT_FLOAT;
-    /* A texel of the base with partial sums is of four elements. */
+    /* With partial sums, a texel of the base holds four elements. */
     *p = (classic_pyramid){.form = form, .side = format == GL_FORMAT_FLOATS ? side / 2 : side};
     for (uint32_t s = p->side / 2; s > 0; s /= 2)
         p->levels++;

@@ -1,4 +1,4 @@
-/* The base of a classic pyramid: 1 for an element that is kept, in a square of elements; with
+/* Draws the base of a classic pyramid: 1 for each element of the square that is kept, else 0; with
  * PARTIAL_SUMS four elements a texel. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"

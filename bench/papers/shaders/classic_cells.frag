@@ -1,5 +1,5 @@
-/* The base of a classic pyramid over the cells of a volume: vertices of a cell's triangles; and its
- * case. */
+/* Draws the base of a classic pyramid over the cells of a volume: the number of vertices of each
+ * cell's triangles, and its marching cubes case. */
 #include "gl_common.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"
 #include "classic_volume.glsl"

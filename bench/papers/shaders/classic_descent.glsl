@@ -1,10 +1,12 @@
-/* Descends a classic pyramid. Stands after gl_common.glsl; PARTIAL_SUMS as in classic_level.frag. */
+/* Descends a classic pyramid. Include after gl_common.glsl; PARTIAL_SUMS as in
+ * classic_level.frag. */
 uniform highp sampler2D base;
 uniform highp sampler2D low; /* levels 0, 2, 4 ... */
 uniform highp sampler2D high;
 uniform int levels; /* above the base */
 
-/* From a texel and a key to the child that the key lies in and the key there. */
+/* A texel, and a key: an output's number among those below the texel. down: the child that has
+ * it. */
 struct classic_spot {
     ivec2 at;
     float key;
@@ -32,17 +34,17 @@ vec4 children(highp sampler2D level, ivec2 first)
 #    define SUMS(level, left, spot) children(level, 2 * spot.at + ivec2(left, 0))
 #endif
 
-/* The element that output key belongs to, and the key among its outputs. */
+/* The element that output key comes from, and the key among that element's outputs. */
 classic_spot classic_descend(uint key)
 {
     classic_spot spot;
     spot.at = ivec2(0);
     spot.key = float(key);
-    /* The next level to be fetched, and half its side, which is the column that it begins with. */
+    /* The next level to be fetched, and half its side, which is its first column. */
 #ifdef PARTIAL_SUMS
     int level = levels, left = 0;
 #else
-    int level = levels - 1, left = 1; /* the apex is but the total */
+    int level = levels - 1, left = 1; /* the apex holds only the total */
 #endif
     int grown = left == 0 ? 1 : 2;
     if ((level & 1) != 0) {

@@ -1,9 +1,9 @@
-/* A level of a classic pyramid from the one below: the sum of four texels or, PARTIAL_SUMS, the sum of
- * each. */
+/* Draws a level of a classic pyramid from the one below: the sum of four texels or, with
+ * PARTIAL_SUMS, each texel's sum. */
 #include "gl_common.glsl"
 
 uniform highp sampler2D below;
-uniform int left; /* columns that the levels begin with */
+uniform int left; /* first column of this level */
 uniform int left_below;
 
 layout(location = 0) out highp vec4 counts;

@@ -1,8 +1,8 @@
-/* Cells of a volume on a square of texels: slices are tiles of it, row after row of tiles. Stands after
- * gl_common.glsl. */
+/* The cells of a volume on a square of texels: each slice is a tile, in rows of tiles. Include
+ * after gl_common.glsl. */
 uniform highp usampler2D volume;
 uniform uvec3 dims; /* samples */
-uniform uint tile_log2, tiles_log2; /* a tile's side; tiles in a row */
+uniform uint tile_log2, tiles_log2; /* of a tile's side; of the tiles in a row */
 uniform float iso;
 
 uvec3 cell_at(ivec2 texel)

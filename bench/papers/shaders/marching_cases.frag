@@ -1,2 +1,2 @@
-/* The table of marching cubes: as the surface has it. */
+/* The table of marching cubes cases, as the library's surface draws it. */
 #include "surface/gl/shaders/surface_cases.frag"

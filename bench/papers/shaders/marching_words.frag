@@ -1,8 +1,8 @@
-/* Positions from quads to the three words of each. */
+/* Copies positions from quads to three words each. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D positions;
-uniform uint first; /* word that the quads begin with */
+uniform uint first; /* the word of the first quad's x */
 
 layout(location = 0) out highp uint word;
 

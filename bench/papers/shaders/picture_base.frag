@@ -1,2 +1,2 @@
-/* The base of the pyramid to be painted: as the engine draws it. */
+/* Draws the base of the pyramid for the picture, as the engine does. */
 #include "kernel_keep.frag"

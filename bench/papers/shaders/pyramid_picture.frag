@@ -1,15 +1,15 @@
-/* A band of the picture of a HistoPyramid: one level, its nodes from left to right, row after row where
- * they are more than the picture is wide. A node's colour says how many of the items below it are ones:
- * none is nearly black, all is light yellow. BASE: the band is the base. */
+/* A band of the picture of a HistoPyramid: the nodes of one level from left to right, in several
+ * rows where they are more than the picture is wide. A node's colour shows which share of the items
+ * below it is kept: nearly black for none, light yellow for all. BASE: the band is the base. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D level;
 uniform uint width_log2; /* of the picture */
-uniform uint band;       /* its first pixel */
+uniform uint band;       /* the band's first pixel */
 uniform uint first;      /* texel of the level's first node */
 uniform uint nodes;      /* 0: the background */
 uniform uint node_rows;  /* rows of pixels that a row of nodes takes */
-uniform uint items_log2; /* of a node */
+uniform uint items_log2; /* items below a node */
 uniform uint items;      /* of the stream */
 
 layout(location = 0) out highp uint pixel;
