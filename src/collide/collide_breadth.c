@@ -184,7 +184,7 @@ static tml_status buffer_make(tml_context *tml, tml_type type, uint64_t count, c
         tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
 }
 
-/* The tree on the device. */
+/* Creates the tree's buffers on the device, unless they exist. */
 static tml_status tree_upload(tml_context *tml, tml_tree *tree)
 {
     if (tree->stream)
@@ -236,10 +236,10 @@ static tml_status room_make(tml_context *tml, struct collide_stream *stream, uin
 
 typedef struct breadth_run {
     collide_job *job;
-    struct collide_stream *stream; /* a's */
+    struct collide_stream *stream; /* the stream of a */
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    uint64_t most_room; /* that the memory limit allows */
+    uint64_t most_room; /* pairs that the memory limit allows */
     tml_uvec3 *found;   /* pairs of triangles on the host */
     uint64_t found_room;
 } breadth_run;

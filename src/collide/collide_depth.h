@@ -43,7 +43,7 @@ typedef struct depth_leaf {
     uint32_t index;  /* COLLIDE_NO_TRIANGLE: none */
     const float *at; /* the tree's own, or room */
     float room[COLLIDE_TRIANGLE_WORDS];
-    float box[COLLIDE_BOX_WORDS]; /* 1 a triangle */
+    float box[COLLIDE_BOX_WORDS]; /* boxes of its triangles */
     bool has_slab;                /* slab is computed when it is first needed */
     float slab[COLLIDE_SLAB_WORDS];
 } depth_leaf;

@@ -206,7 +206,7 @@ INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
         }
 }
 
-/* A bit for each of eight triangles that is not certain to lie on one side of a plane. counted: as
+/* A bit for each of eight triangles that does not certainly lie on one side of a plane. counted: as
  * from lanes_counted, or NULL: all vertices count. */
 INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
 {
@@ -238,7 +238,7 @@ INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *
     return lanes_met(apart);
 }
 
-/* A bit for each of eight triangles whose plane is not certain to have all three corners on one
+/* A bit for each of eight triangles whose plane does not certainly have all three corners on one
  * side. */
 INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
 {

@@ -183,8 +183,7 @@ bool collide_triangle_distance(const float a[9], const float b[9], double limit,
     if (box_squared == 0) {
         float segment[6];
         tml_collide_class kind = collide_exact(a, b, segment);
-        if (kind ==
-            TML_COLLIDE_CLASS_COPLANAR) /* at a crossing of edges, or a vertex that lies in a face */
+        if (kind == TML_COLLIDE_CLASS_COPLANAR) /* where edges cross, or a vertex in a face */
             store_point(segment, nearest_of(&s, &t).a);
         if (kind != TML_COLLIDE_CLASS_NONE) {
             out->distance = 0;

@@ -1,4 +1,4 @@
-/* Image: checks and resolution of an exposure, and the way to the engine. */
+/* Image: checks of an exposure's desc, its defaults, the call of the engine. */
 #include <math.h>
 
 #include "core/call.h"

@@ -1,4 +1,4 @@
-/* Image: sizes of mip chains, checks of their descs, and the way to the engine. */
+/* Image: sizes of mip chains, checks of their descs, the call of the engine. */
 #include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"

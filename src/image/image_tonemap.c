@@ -1,4 +1,4 @@
-/* Image: checks of a tone-mapping, and the way to the engine. */
+/* Image: checks of a tone-mapping's desc, the call of the engine. */
 #include <math.h>
 
 #include "core/call.h"

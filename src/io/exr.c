@@ -32,8 +32,8 @@ enum {
     SIDE_MOST = 1 << 18,
     CHANNELS_MOST = 256,
     BLOCK_MOST = 256 << 20, /* bytes of a block of scan lines, decoded */
-    BLOCK_HEADER = 8,       /* its row and its size */
-    TABLE_ENTRY = 8,        /* where it begins */
+    BLOCK_HEADER = 8,       /* the block's first row and its size */
+    TABLE_ENTRY = 8,        /* the block's offset in the file */
     MESSAGE_SIZE = 256,
 };
 

@@ -202,7 +202,7 @@ size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value)
     locale_t before = uselocale(c_locale);
     int length = 0;
     double back = 0;
-    for (int precision = 15; precision <= 17; precision++) { /* 15 always fit, 17 always do */
+    for (int precision = 15; precision <= 17; precision++) { /* 15 digits may do, 17 always do */
         length = snprintf(out, IO_NUMBER_SIZE, "%.*g", precision, value);
         if (tml_io_parse_f64((io_span){out, (size_t)length}, &back) && back == value)
             break;

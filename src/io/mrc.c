@@ -54,7 +54,7 @@ static tml_type type_of_mode(int32_t mode)
     }
 }
 
-/* Could the header be meant so? Sizes above 0, none of them large in the other order. */
+/* Is the header plausible in this byte order: sizes from 1 to 2^24, mode from 0 to 101? */
 static bool is_plausible(io_span head, bool big_endian)
 {
     const int32_t largest = 1 << 24;
@@ -67,7 +67,8 @@ static bool is_plausible(io_span head, bool big_endian)
     return mode >= 0 && mode <= 101;
 }
 
-/* By the machine stamp; where it says nothing or the contrary of sense, by plausibility. */
+/* Byte order by the machine stamp or, if that says nothing or leads to implausible sizes, by
+ * plausibility. */
 static bool is_big_endian(io_span head)
 {
     bool stamped = head.text[AT_MACHINE] == 0x11;

@@ -248,7 +248,7 @@ static tml_status read_numbers(const obj_reader *reader, io_text *words, int lea
     return TML_OK;
 }
 
-/* One of a corner's numbers: of count things so far. */
+/* Parses one number of a corner, which refers to one of the count elements read so far. */
 static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t count,
                                const char *what, uint32_t *out)
 {
@@ -264,7 +264,7 @@ static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t 
     return TML_OK;
 }
 
-/* "7", "7/5", "7//3" or "7/5/3"; "7//" and "7/" are seen, too. */
+/* Reads a corner: "7", "7/5", "7//3" or "7/5/3". "7//" and "7/" occur in files, too. */
 static tml_status read_corner(obj_reader *reader, io_span word)
 {
     static const char *const names[] = {"vertex", "texture coordinate", "normal"};
@@ -316,8 +316,8 @@ static bool parse_tag_counts(io_span word, uint64_t counts[3])
     return counts[0] <= OBJ_TAG_MAX && counts[1] <= OBJ_TAG_MAX;
 }
 
-/* Edges are pairs of vertices, corners are single ones: step. One sharpness for all, or one for
- * each. */
+/* Reads a tag of sharp edges (step 2: pairs of vertices) or corners (step 1), with one sharpness
+ * for all or one for each. */
 static tml_status read_sharp(obj_reader *reader, io_text *words, uint64_t step)
 {
     uint64_t counts[3], vertices[OBJ_TAG_MAX] = {0};

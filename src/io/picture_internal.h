@@ -6,7 +6,7 @@
 
 #include "io/io_internal.h"
 
-/* A picture in the making. */
+/* A picture that is being read. */
 typedef struct picture_reader {
     const io_file *file;
     io_span bytes;         /* the whole file */
@@ -38,14 +38,14 @@ TML_MUST_CHECK tml_status tml_picture_begin(picture_reader *reader, tml_type typ
  * order, and pointers to earlier ones are void then. */
 uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count);
 
-/* How what is stored lies in the picture: stored row r and column c are picture row r and column c,
- * or with transposed column r and row c; then mirrored. */
+/* How stored rows and columns lie in the picture: stored row r and column c are picture row r and
+ * column c or, transposed, column r and row c; then the picture is mirrored. */
 typedef struct picture_orientation {
     bool is_transposed;
     bool flips_x, flips_y; /* of the picture */
 } picture_orientation;
 
-/* Turns a complete picture upright. */
+/* Reorders the pixels of a complete picture by its orientation. */
 TML_MUST_CHECK tml_status tml_picture_orient(picture_reader *reader,
                                              picture_orientation orientation);
 
@@ -54,14 +54,15 @@ TML_MUST_CHECK tml_status tml_picture_load_memory(tml_context *tml, const char *
                                                   const void *data, size_t size,
                                                   uint64_t memory_limit, tml_picture *out);
 
-/* Writers. The picture was checked: type and channels are ones that the format holds. A failure of
- * the writer itself stays in it; what is returned is the rest. */
+/* Writers. The picture has been checked: the format supports its type and channels. Errors of
+ * writing stay in the writer; the status is that of everything else. */
 TML_MUST_CHECK tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_pfm(io_writer *writer, const tml_picture *picture);
 TML_MUST_CHECK tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *picture);
 /* Row y of a picture of f16 or f32 as floats: width * channels of them. */
 void tml_picture_floats(const tml_picture *picture, uint32_t y, float *out);
-/* Turns what is no printable ASCII into "?", in text from a file that goes into a message. */
+/* Replaces characters other than printable ASCII by "?", in text from a file that goes into a
+ * message. */
 void tml_picture_printable(char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* Cuts polygons into triangles by cutting off ears (Gary Meisters: Polygons Have Ears. 1975), in a
- * projection along the longest component of its normal (Newell's normal, as in Ivan Sutherland et
- * al.: A Characterization of Ten Hidden-Surface Algorithms. 1974). */
+ * projection along the longest component of the polygon's normal (Newell's, as in Ivan Sutherland
+ * et al.: A Characterization of Ten Hidden-Surface Algorithms. 1974). */
 #include <math.h>
 
 #include "io/mesh_sink.h"
@@ -62,8 +62,8 @@ static bool is_strictly_convex(const double *flat, uint32_t count)
     return changes <= 2;
 }
 
-/* Is corner b an ear: does its triangle contain no other corner? Only corners that turn right need
- * a test; one at the same position as a corner of the triangle is the other side of a bridge to a
+/* Is corner b an ear: does its triangle contain no other corner? Corners that turn left need no
+ * test. A corner at the same position as one of the triangle's is the other side of a bridge to a
  * hole. */
 static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *previous, uint32_t b,
                    uint64_t *tests)
@@ -82,7 +82,7 @@ static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *pre
     return true;
 }
 
-/* The first ear from corner start on; MESH_NONE if there is none among the left corners or the
+/* The first ear from corner start on; MESH_NONE if none of the remaining corners is one, or the
  * tests are used up. */
 static uint32_t find_ear(const double *flat, const uint32_t *next, const uint32_t *previous,
                          uint32_t start, uint32_t left, uint64_t *tests)

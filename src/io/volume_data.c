@@ -29,7 +29,7 @@ typedef struct samples_reader {
 
 /* ---- data files ------------------------------------------------------------------------------ */
 
-/* Finds '%', optional 0, optional width, then d, i or u. *width is -1 where there is none. */
+/* Finds '%', optional 0, optional width, then d, i or u. *width: 0 if there is none. */
 static bool find_conversion(io_span name, size_t *start, size_t *end, int *width, bool *zeros)
 {
     for (size_t i = 0; i < name.size; i++) {
@@ -57,7 +57,7 @@ bool tml_volume_is_pattern(io_span name)
 
 void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step, volume_header *out)
 {
-    const int64_t files_max = 1 << 20; /* each is looked for: a lying count must not take hours */
+    const int64_t files_max = 1 << 20; /* each file is opened: a wrong count must not take hours */
     int64_t span;
     out->source = VOLUME_PATTERN;
     out->names = name;

@@ -57,9 +57,9 @@ enum {
     TALLY_SELECTED,
     TALLY_LEAVES,
     TALLY_WORST, /* a float: the largest error of a leaf */
-    TALLY_FRESH, /* of each topology */
+    TALLY_FRESH, /* new vertices, by topology */
     TALLY_LEVEL = TALLY_FRESH + SUBDIVIDE_TOPOLOGIES,
-    TALLY_VERTICES = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* of each topology */
+    TALLY_VERTICES = TALLY_LEVEL * (TML_SUBDIVIDE_MAX_LEVELS + 1), /* by topology */
     TALLY_WORDS = TALLY_VERTICES + SUBDIVIDE_TOPOLOGIES,
 };
 
@@ -122,7 +122,7 @@ typedef struct adaptive_run {
     uint64_t triangle_count, vertex_count[SUBDIVIDE_TOPOLOGIES];
     uint64_t level_leaves[TML_SUBDIVIDE_MAX_LEVELS + 1];
     uint32_t finest;            /* level that has triangles */
-    float error, deepest_error; /* largest of leaves above max_depth, and of leaves there */
+    float error, deepest_error; /* the largest of leaves above max_depth; of leaves at it */
 } adaptive_run;
 
 /* Takes a step of a run, unless an earlier one has failed. */
@@ -937,8 +937,8 @@ static bool is_as_expected(const adaptive_run *run)
     return true;
 }
 
-/* Keeps this run's tally as what further runs expect. The one before stays if its threshold was
- * smaller and it has at most twice the leaves: the next camera's runs try thresholds in the same
+/* Keeps this run's tally for further runs to expect, unless the tally kept so far is of a smaller
+ * threshold and has at most twice the leaves: the next camera's runs try thresholds in the same
  * order. */
 static void learn(adaptive_run *run)
 {

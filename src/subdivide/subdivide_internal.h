@@ -19,12 +19,12 @@ typedef struct subdivide_mesh {
     uint32_t *twins;            /* 3 a triangle */
     float *sharp;               /* 3 a triangle: sharpness of the half-edge's edge */
     uint32_t *starts;           /* 1 a vertex: a half-edge that leaves it, or LOOP_NONE */
-    float *vertex_sharp;        /* one a vertex */
+    float *vertex_sharp;        /* 1 a vertex */
     uint32_t *vertex_sources;   /* 1 a vertex: the input's vertex; NULL: the same */
     uint32_t *triangle_origins; /* 1 a triangle: the input's triangle; NULL: the same */
     uint8_t *flipped;           /* 1 a triangle of the input: fix reversed it; NULL: none */
     size_t vertex_room;         /* entries of starts, vertex_sharp and vertex_sources */
-    uint64_t removed_count, flipped_count; /* removed: with duplicates */
+    uint64_t removed_count, flipped_count; /* removed: duplicates included */
     uint64_t duplicate_count;
     uint64_t boundary_edge_count, sharp_edge_count;
     uint32_t max_valence;

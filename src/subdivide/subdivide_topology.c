@@ -506,7 +506,7 @@ static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, b
             size_t found = 0;
             for (count = 0; i + count < end && group[count].other == group[0].other; count++) {
                 uint32_t half = group[count].half, third = mesh->corners[prev_half(half)];
-                if (third > group[0].other) /* each triangle once, at its two lower vertices */
+                if (third > group[0].other) /* once: on its lowest edge */
                     same[found++] = (bin_entry){.other = third, .half = half};
             }
             if (found < 2)

@@ -55,8 +55,8 @@ static tml_params params_of(const subdivide_level *level, uint32_t flags)
         .u = {(uint32_t)level->vertex_count, (uint32_t)level->edge_count, flags, 0}};
 }
 
-/* Maps count elements; a map over 0 elements is left out, since tml_map reads count 0 as the whole
- * buffer. */
+/* Maps count elements. A map of none is left out, since a count of 0 means all of in[0] to
+ * tml_map. */
 static tml_status map(tml_context *tml, const tml_kernel *kernel, const subdivide_level *level,
                       uint32_t flags, const tml_buffer in[TML_MAX_INPUTS], uint64_t count,
                       tml_buffer out)

@@ -393,7 +393,7 @@ static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t 
     uint64_t column = image_mask_at((uint32_t)x, plan->mask_width, plan->in.width);
     for (size_t i = 0; i < count; column++) {
         uint64_t end =
-            ((column + 1) * width + columns - 1) / columns; /* of the column, in pixels */
+            ((column + 1) * width + columns - 1) / columns; /* the column's last pixel, plus 1 */
         size_t run = (size_t)TML_MIN_OF(end - x - i, count - i);
         memset(out + i, row[column], run);
         i += run;

@@ -422,7 +422,8 @@ void take_unit(uvec2 place, bool is_there)
     }
 }
 
-/* A stretch's tally, from unit first on, of which all groups together have count. */
+/* The tally of a workgroup's stretch, which begins at unit first. count: units of the whole
+ * picture. */
 tally take_stretch(uint first, uint count)
 {
     uint t = gl_LocalInvocationID.x;
