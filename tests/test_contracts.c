@@ -426,6 +426,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_vulkan_handles, (tml, NULL), "out")                                                  \
         X(tml_vulkan_cache, (NULL, NULL, &size), "tml")                                            \
         X(tml_vulkan_cache, (tml, NULL, NULL), "size")                                             \
+        X(tml_vulkan_cache_add, (NULL, &size, sizeof size), "tml")                                 \
+        X(tml_vulkan_cache_add, (tml, NULL, 0), "data")                                            \
         X(tml_vulkan_buffer, (NULL, buffer, NULL, NULL), "tml")                                    \
         X(tml_vulkan_record, (NULL, VK_NULL_HANDLE), "tml")                                        \
         X(tml_vulkan_record_end, (NULL), "tml")                                                    \

@@ -1005,6 +1005,7 @@ static void run_vulkan(fault_run *r)
     FAULT_DO(r, tml_vulkan_time_end(r->tml, &seconds));
     FAULT_DO(r, tml_vulkan_check(r->tml));
     FAULT_DO(r, tml_vulkan_cache(r->tml, NULL, &size));
+    FAULT_DO(r, tml_vulkan_cache_add(r->tml, &size, sizeof size));
     fault_take(r, arguments, 4);
     fault_take(r, out, 20000);
 }

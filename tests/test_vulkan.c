@@ -934,9 +934,15 @@ TEST(a_pipeline_cache_comes_back)
     tml_close(tml);
     CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
     CHECK(work(tml, &right) == TML_OK && right);
+    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, size)); /* with pipelines and in use */
+    CHECK(work(tml, &right) == TML_OK && right);
     tml_close(tml);
-    /* Rubbish is not fed to the driver as though it were a cache. */
+    /* Neither a part of a header nor rubbish is fed to the driver as though it were a cache. */
+    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = 31}, &tml) == TML_OK);
     memset(data, 0xa5, size);
+    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, size));
+    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, 0));
+    tml_close(tml);
     CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
     CHECK(work(tml, &right) == TML_OK && right);
     tml_close(tml);

@@ -91,6 +91,12 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_handles(tml_context *tml, tml_vulka
 /* Contents of the pipeline cache, to give to the next tml_open. *size is the room in data (NULL:
  * asks for the size) and becomes the bytes written. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size);
+/* Adds what tml_vulkan_cache once gave, in another context or process, so that pipelines in it need
+ * no compiling; as tml_vulkan_desc.cache, for those who choose the data by the device. Its first 32
+ * bytes name device and driver; data of others, or without them, is ignored. Copied. Errors:
+ * UNSUPPORTED on other engines, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY. */
+TML_API TML_MUST_CHECK tml_status tml_vulkan_cache_add(tml_context *tml, const void *data,
+                                                       size_t size);
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 

@@ -49,6 +49,7 @@
     X(CreatePipelineCache)                                                                         \
     X(DestroyPipelineCache)                                                                        \
     X(GetPipelineCacheData)                                                                        \
+    X(MergePipelineCaches)                                                                         \
     X(CreateQueryPool)                                                                             \
     X(DestroyQueryPool)                                                                            \
     X(GetQueryPoolResults)                                                                         \

@@ -7,8 +7,38 @@
 
 enum { PUSH_SIZE = 128, FIRST_CAPACITY = 64 };
 
-/* What a pipeline cache's data begins with, by the Vulkan specification. */
+/* Bytes that a pipeline cache's data begins with, by the Vulkan specification: they name the device
+ * and the driver's version. */
 enum { CACHE_HEADER = 32 };
+
+static VkResult cache_create(const vk_device *device, const void *data, size_t size,
+                             VkPipelineCache *out)
+{
+    const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                            .initialDataSize = size,
+                                            .pInitialData = data};
+    return device->fn.CreatePipelineCache(device->device, &info, NULL, out);
+}
+
+/* Data of another device or driver, or with no header, is left out: drivers should do so and some
+ * crash. */
+static VkResult cache_add(const vk_device *device, const void *data, size_t size)
+{
+    unsigned char own[CACHE_HEADER];
+    size_t own_size = sizeof own;
+    VkPipelineCache added;
+    VkResult result =
+        device->fn.GetPipelineCacheData(device->device, device->cache, &own_size, own);
+    if ((result != VK_SUCCESS && result != VK_INCOMPLETE) || own_size < CACHE_HEADER ||
+        size < CACHE_HEADER || memcmp(own, data, CACHE_HEADER) != 0)
+        return VK_SUCCESS;
+    result = cache_create(device, data, size, &added);
+    if (result != VK_SUCCESS)
+        return result;
+    result = device->fn.MergePipelineCaches(device->device, device->cache, 1, &added);
+    device->fn.DestroyPipelineCache(device->device, added, NULL);
+    return result;
+}
 
 tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
 {
@@ -22,12 +52,9 @@ tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
         device->fn.CreatePipelineLayout(device->device, &layout, NULL, &device->layout);
     if (result != VK_SUCCESS)
         return vk_failed(tml, result, "tml_open: vkCreatePipelineLayout");
-    /* Drivers check the header against themselves and ignore what is not theirs. */
-    bool has_data = desc->cache && desc->cache_size >= CACHE_HEADER;
-    const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                             .initialDataSize = has_data ? desc->cache_size : 0,
-                                             .pInitialData = has_data ? desc->cache : NULL};
-    result = device->fn.CreatePipelineCache(device->device, &cache, NULL, &device->cache);
+    result = cache_create(device, NULL, 0, &device->cache);
+    if (result == VK_SUCCESS && desc->cache)
+        result = cache_add(device, desc->cache, desc->cache_size);
     return result == VK_SUCCESS ? TML_OK
                                 : vk_failed(tml, result, "tml_open: vkCreatePipelineCache");
 }
@@ -63,6 +90,21 @@ tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
 {
     tml_status status = TML_ENTER(tml, size);
     return status ? status : tml_leave(tml, cache_get(tml, data, size));
+}
+
+static tml_status cache_take(tml_context *tml, const void *data, size_t size)
+{
+    static const char call[] = "tml_vulkan_cache_add";
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
+    VkResult result = cache_add(vk_device_of(tml), data, size);
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, call);
+}
+
+tml_status tml_vulkan_cache_add(tml_context *tml, const void *data, size_t size)
+{
+    tml_status status = TML_ENTER(tml, data);
+    return status ? status : tml_leave(tml, cache_take(tml, data, size));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
