@@ -18,6 +18,7 @@ typedef struct cli_common {
     uint64_t threads;
     uint64_t memory;        /* bytes that an input may take in memory; 0: no limit */
     uint64_t device_memory; /* bytes of a GPU's memory to take; 0: no limit */
+    bool no_cache;
     bool json;
     bool quiet;
 } cli_common;

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "pipeline_cache.h"
 #include "progress.h"
 #include "ranks.h"
 #include "words.h"
@@ -51,6 +52,10 @@ const opt cli_shared_options[] = {
      .help = "take no more than this of a GPU's memory on Vulkan; surfaces of larger volumes are "
              "made in slabs",
      .offset = offsetof(cli_common, device_memory)},
+    {OPT_FLAG, "no-cache",
+     .help = "neither read nor keep a Vulkan device's compiled pipelines (in "
+             "$XDG_CACHE_HOME/trommel or ~/.cache/trommel)",
+     .offset = offsetof(cli_common, no_cache)},
     {OPT_SECTION, .help = "Messages"},
     {OPT_FLAG, "json", .help = "print the summary as one JSON object",
      .offset = offsetof(cli_common, json)},
@@ -206,6 +211,8 @@ tml_context *cli_open(const char *command, const cli_common *common)
         cli_error(command, "cannot start: %s", *text ? text : tml_status_text(status));
         return NULL;
     }
+    if (!common->no_cache)
+        pipeline_cache_load(tml);
     progress_start(command, common->quiet);
     progress_catch_signals(tml);
     return tml;
@@ -269,6 +276,7 @@ void cli_close(tml_context *tml)
 {
     progress_clear();
     progress_catch_signals(NULL);
+    pipeline_cache_save(tml);
     tml_close(tml);
 }
 

@@ -1919,6 +1919,45 @@ TEST(a_volume_goes_through_a_small_device_in_slabs)
     CHECK(strstr(err, "the mesh is") != NULL);
 }
 
+static bool shell(const char *command)
+{
+    char line[600];
+    snprintf(line, sizeof line, "cd %s && %s", folder, command);
+    return system(line) == 0;
+}
+
+TEST(pipelines_are_kept_and_damaged_ones_ignored)
+{
+    char line[300];
+    if (run("devices") == 0 && !strstr(out, "Vulkan"))
+        SKIP("there is no Vulkan device");
+    static const uint32_t numbers[1000] = {5};
+    make_npy("kept.npy", "<u4", 1000, numbers, sizeof numbers);
+    snprintf(line, sizeof line, "scan %s -o %s --backend vulkan -q", in_folder("kept.npy"),
+             in_folder("sums.npy"));
+    setenv("XDG_CACHE_HOME", in_folder("cache/deep"), 1);
+    EXPECT(0, "%s --no-cache", line);
+    CHECK(!exists("cache/deep/trommel"));
+    EXPECT(0, "%s", line);
+    CHECK(shell("ls cache/deep/trommel/vulkan-* > kept.txt && test $(wc -l < kept.txt) = 1"));
+    CHECK(shell("cp $(cat kept.txt) good && cp sums.npy good.npy"));
+    static const char *const damage[] = {
+        ": > $(cat kept.txt)", "head -c 20 good > $(cat kept.txt)",
+        "head -c 40 good > $(cat kept.txt)", "(cat good; echo) > $(cat kept.txt)",
+        /* a byte of the data changed; and a size that is not the file's */
+        "(head -c 30 good; printf x; tail -c +32 good) > $(cat kept.txt)",
+        "(head -c 12 good; printf xxxx; tail -c +17 good) > $(cat kept.txt)"};
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        CHECK(shell(damage[i]));
+        EXPECT(0, "%s", line);
+        CHECK(err[0] == '\0' && shell("cmp sums.npy good.npy && cmp good $(cat kept.txt)"));
+    }
+    /* Nowhere to write to. */
+    setenv("XDG_CACHE_HOME", in_folder("kept.npy"), 1);
+    EXPECT(0, "%s", line);
+    unsetenv("XDG_CACHE_HOME");
+}
+
 static void remove_folder(void)
 {
     char command[64];
