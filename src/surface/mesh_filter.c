@@ -6,6 +6,7 @@
 #include "core/call.h"
 #include "surface/mesh_internal.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/core_internal.h"
@@ -77,22 +78,20 @@ static void flag_degenerate_block(void *argument, uint32_t block)
 static tml_status merge_corners(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
-    uint64_t size = mesh->vertex_count * sizeof(uint64_t);
-    uint64_t *forest = tml_alloc_array(f->tml, mesh->vertex_count, sizeof *forest);
-    if (!forest)
-        return out_of_memory(f->tml, size);
-    forest_init(forest, mesh->vertex_count);
+    mesh_forest forest;
+    if (!forest_create(f->tml, mesh->vertex_count, &forest))
+        return out_of_memory(f->tml, forest_size(mesh->vertex_count));
     for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         for (uint64_t k = 0; k < 3 && !f->kept[t]; k++) {
             uint64_t a = corner_vertex(mesh, 3 * t + k);
             uint64_t b = corner_vertex(mesh, 3 * t + (k + 1) % 3);
             if (same_position(mesh, a, b))
-                forest_unite(forest, a, b);
+                forest_unite(&forest, (const uint64_t[]){a, b, b});
         }
     }
     for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
-        set_index(mesh, i, forest_root(forest, corner_vertex(mesh, i)));
-    tml_free(f->tml, forest, size);
+        set_index(mesh, i, forest_root(&forest, corner_vertex(mesh, i)));
+    forest_destroy(f->tml, &forest);
     return TML_OK;
 }
 
@@ -106,46 +105,124 @@ static tml_status drop_degenerate_triangles(const filter *f)
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-/* Flags all triangles of a part but those of its largest component. sizes: all zero, as long as the
- * forest. */
-static void keep_largest(const filter *f, const tml_surface_part *part, uint64_t *forest,
-                         uint64_t *sizes)
+typedef struct component_job {
+    const filter *f;
+    mesh_forest forest;
+    _Atomic uint64_t *sizes; /* triangles of each component, at its root; else 0 */
+    uint64_t first, end;     /* the triangles at work; task i does the ith BLOCK of them */
+    uint64_t *largest;       /* one a block: the largest component's root */
+    uint64_t kept_root;
+} component_job;
+
+static uint64_t root_at(const component_job *job, uint64_t triangle)
 {
-    uint64_t first = part->triangle_first, end = first + part->triangle_count;
+    return forest_root(&job->forest, corner_vertex(job->f->mesh, 3 * triangle));
+}
+
+static void unite_block(void *argument, uint32_t block)
+{
+    const component_job *job = argument;
+    uint64_t first = job->first + (uint64_t)block * BLOCK;
+    uint64_t end = TML_MIN_OF(first + BLOCK, job->end);
+    if (tml_is_cancelled(job->f->tml))
+        return;
     for (uint64_t t = first; t < end; t++)
-        if (f->kept[t])
-            sizes[forest_root(forest, corner_vertex(f->mesh, 3 * t))]++;
-    uint64_t largest = 0, size = 0;
+        if (job->f->kept[t])
+            forest_unite(&job->forest, (const uint64_t[]){corner_vertex(job->f->mesh, 3 * t),
+                                                          corner_vertex(job->f->mesh, 3 * t + 1),
+                                                          corner_vertex(job->f->mesh, 3 * t + 2)});
+}
+
+/* Triangles in order mostly are of the component of those before them. */
+static void size_block(void *argument, uint32_t block)
+{
+    const component_job *job = argument;
+    uint64_t first = job->first + (uint64_t)block * BLOCK, last_root = 0, run = 0;
+    uint64_t end = TML_MIN_OF(first + BLOCK, job->end);
     for (uint64_t t = first; t < end; t++) {
-        uint64_t root = forest_root(forest, corner_vertex(f->mesh, 3 * t));
-        if (f->kept[t] && sizes[root] > size) {
-            largest = root;
-            size = sizes[root];
+        if (!job->f->kept[t])
+            continue;
+        uint64_t root = root_at(job, t);
+        if (root != last_root && run) {
+            atomic_fetch_add_explicit(&job->sizes[last_root], run, memory_order_relaxed);
+            run = 0;
         }
+        last_root = root;
+        run++;
     }
+    if (run)
+        atomic_fetch_add_explicit(&job->sizes[last_root], run, memory_order_relaxed);
+}
+
+static uint64_t size_of(const component_job *job, uint64_t root)
+{
+    return atomic_load_explicit(&job->sizes[root], memory_order_relaxed);
+}
+
+/* The largest component with a triangle in the block, of equals the first. */
+static void find_largest_block(void *argument, uint32_t block)
+{
+    const component_job *job = argument;
+    uint64_t first = job->first + (uint64_t)block * BLOCK, largest = UINT64_MAX;
+    uint64_t end = TML_MIN_OF(first + BLOCK, job->end);
+    for (uint64_t t = first; t < end; t++) {
+        uint64_t root = job->f->kept[t] ? root_at(job, t) : largest;
+        if (root != largest &&
+            (largest == UINT64_MAX || size_of(job, root) > size_of(job, largest)))
+            largest = root;
+    }
+    job->largest[block] = largest;
+}
+
+static void flag_largest_block(void *argument, uint32_t block)
+{
+    const component_job *job = argument;
+    uint64_t first = job->first + (uint64_t)block * BLOCK;
+    uint64_t end = TML_MIN_OF(first + BLOCK, job->end);
     for (uint64_t t = first; t < end; t++)
-        f->kept[t] &= forest_root(forest, corner_vertex(f->mesh, 3 * t)) == largest;
+        job->f->kept[t] &= root_at(job, t) == job->kept_root;
+}
+
+/* Keeps of a part only its largest component. */
+static void keep_largest(component_job *job, const tml_surface_part *part)
+{
+    tml_context *tml = job->f->tml;
+    uint32_t blocks = (uint32_t)TML_CEIL_DIV(part->triangle_count, BLOCK);
+    job->first = part->triangle_first;
+    job->end = job->first + part->triangle_count;
+    tml_parallel_for(tml, blocks, size_block, job);
+    tml_parallel_for(tml, blocks, find_largest_block, job);
+    uint64_t largest = UINT64_MAX;
+    for (uint32_t b = 0; b < blocks; b++)
+        if (job->largest[b] != UINT64_MAX &&
+            (largest == UINT64_MAX || size_of(job, job->largest[b]) > size_of(job, largest)))
+            largest = job->largest[b];
+    job->kept_root = largest;
+    tml_parallel_for(tml, blocks, flag_largest_block, job);
 }
 
 static tml_status keep_largest_components(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
-    uint64_t size = 2 * mesh->vertex_count * sizeof(uint64_t);
-    uint64_t *forest = tml_alloc_array(f->tml, mesh->vertex_count, 2 * sizeof *forest);
-    if (!forest)
-        return out_of_memory(f->tml, size);
-    uint64_t *sizes = forest + mesh->vertex_count;
-    forest_init(forest, mesh->vertex_count);
-    memset(sizes, 0, mesh->vertex_count * sizeof *sizes);
+    component_job job = {.f = f, .first = 0, .end = mesh->triangle_count};
+    uint64_t blocks = TML_CEIL_DIV(mesh->triangle_count, BLOCK);
+    uint64_t words = mesh->vertex_count + blocks;
+    uint64_t *memory = tml_alloc_array(f->tml, words, sizeof *memory);
+    bool has_memory = forest_create(f->tml, mesh->vertex_count, &job.forest) && memory;
     tml_status status = TML_OK;
-    for (uint64_t t = 0; t < mesh->triangle_count && status == TML_OK; t++) {
-        for (uint64_t k = 1; k < 3 && f->kept[t]; k++)
-            forest_unite(forest, corner_vertex(mesh, 3 * t), corner_vertex(mesh, 3 * t + k));
-        status = stop_if_cancelled(f->tml, t);
+    if (has_memory) {
+        memset(memory, 0, words * sizeof *memory);
+        job.sizes = (_Atomic uint64_t *)memory;
+        job.largest = memory + mesh->vertex_count;
+        tml_parallel_for(f->tml, (uint32_t)blocks, unite_block, &job);
+        status = stop_if_cancelled(f->tml, 0);
+    } else {
+        status = out_of_memory(f->tml, words * sizeof *memory + forest_size(mesh->vertex_count));
     }
     for (uint32_t p = 0; p < mesh->part_count && status == TML_OK; p++)
-        keep_largest(f, &mesh->parts[p], forest, sizes);
-    tml_free(f->tml, forest, size);
+        keep_largest(&job, &mesh->parts[p]);
+    forest_destroy(f->tml, &job.forest);
+    tml_free(f->tml, memory, words * sizeof *memory);
     return status;
 }
 

@@ -28,32 +28,29 @@ static inline uint64_t mesh_index(const void *indices, bool indices64, uint64_t 
     return indices64 ? ((const uint64_t *)indices)[i] : ((const uint32_t *)indices)[i];
 }
 
-/* ---- disjoint sets --------------------------------------------------------------------------
- * A forest of parents; a root is its own parent and the smallest member of its set, so the result
- * does not depend on the order of the unions. Paths are halved as they are walked. After: Tarjan,
- * van Leeuwen: Worst-case Analysis of Set Union Algorithms. 1984. */
+/* ---- disjoint sets of vertices ---------------------------------------------------------------
+ * A forest of parents that any number of threads join sets in at once. A root is the smallest member
+ * of its set, so that the result does not depend on the order of the unions. A vertex that no call
+ * has named is unused; it is its own root. Paths are halved as they are walked. After: Tarjan, van
+ * Leeuwen: Worst-case Analysis of Set Union Algorithms. 1984; Anderson, Woll: Wait-free Parallel
+ * Algorithms for the Union-Find Problem. 1991. */
 
-static inline void forest_init(uint64_t *parent, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++)
-        parent[i] = i;
-}
+typedef struct mesh_forest {
+    uint64_t count; /* vertices */
+    bool is_wide;   /* parents are u64, else u32 */
+    void *parents;
+} mesh_forest;
 
-static inline uint64_t forest_root(uint64_t *parent, uint64_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
+/* All unused. False: there is no memory; forest_size says how much it would take. */
+bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out);
+void forest_destroy(tml_context *tml, mesh_forest *forest);
+uint64_t forest_size(uint64_t count);
 
-static inline void forest_unite(uint64_t *parent, uint64_t a, uint64_t b)
-{
-    a = forest_root(parent, a);
-    b = forest_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
+/* The smallest vertex of v's set. */
+uint64_t forest_root(const mesh_forest *forest, uint64_t v);
+/* Makes one set of a triangle's corners, which may be the same vertex. */
+void forest_unite(const mesh_forest *forest, const uint64_t corners[3]);
+/* Vertices in use, and their sets. */
+void forest_count(tml_context *tml, const mesh_forest *forest, uint64_t *used, uint64_t *sets);
 
 #endif

@@ -7,6 +7,7 @@
  * Extraction for 2D/3D Objects in Mesh Representation. 2001), from a vertex of the mesh, so that a
  * mesh far from the origin loses no digits. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,9 @@
 #include "core/core_internal.h"
 #include "surface/mesh_internal.h"
 
-/* Triangles or vertices between two reports of progress. */
-enum { BLOCK = 1 << 18 };
+/* Triangles or vertices of a task. Sums are made task by task and then added in order, so that they
+ * do not depend on the number of threads. */
+enum { BLOCK = 1 << 16 };
 
 typedef struct mesh_view {
     tml_context *tml;
@@ -24,6 +26,19 @@ typedef struct mesh_view {
     bool indices64;
     uint64_t vertex_count, triangle_count;
 } mesh_view;
+
+/* What the tasks of a stage share: task i does triangles or vertices from (first_block + i) * BLOCK
+ * on. */
+typedef struct stage_job {
+    const mesh_view *mesh;
+    uint64_t first_block;
+    mesh_forest forest;
+    _Atomic uint64_t wrong_corner; /* the first whose index is out of range */
+    tml_mesh_stats *partial;       /* one a block */
+    bool is_alone;                 /* one thread: counters need no atomic additions */
+    _Atomic uint64_t *ends;        /* one a vertex */
+    uint64_t *bins;                /* one a corner */
+} stage_job;
 
 static uint64_t corner_vertex(const mesh_view *mesh, uint64_t corner)
 {
@@ -37,83 +52,100 @@ static tml_status out_of_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-/* Reports every so often that a stage, which goes from first to last of the call, did i of
- * count. */
-static tml_status report(tml_context *tml, const char *stage, double first, double last, uint64_t i,
-                         uint64_t count)
+/* The triangles or vertices of a block. */
+typedef struct block_range {
+    uint64_t number, first, end;
+} block_range;
+
+static block_range range_of(const stage_job *job, uint32_t task, uint64_t count)
 {
-    if (i % BLOCK || tml_progress(tml, stage, first + (last - first) * (double)i / (double)count))
-        return TML_OK;
-    return tml_error(tml, TML_ERROR_CANCELLED, "tml_mesh_examine: cancelled");
+    uint64_t number = job->first_block + task;
+    return (block_range){number, number * BLOCK, TML_MIN_OF((number + 1) * BLOCK, count)};
 }
 
-static tml_status check_indices(const mesh_view *mesh)
+/* Runs a task for each block of count, in batches so that progress can be told; from ... to: the part
+ * of the call that this is. */
+static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, const char *stage,
+                             double from, double to)
 {
-    for (uint64_t i = 0; i < 3 * mesh->triangle_count; i++)
-        if (corner_vertex(mesh, i) >= mesh->vertex_count)
-            return tml_error(
-                mesh->tml, TML_ERROR_INVALID_ARGUMENT,
-                "tml_mesh_examine: indices: corner %u of triangle %llu is vertex %llu, "
-                "needs less than %llu, the count of vertices",
-                (unsigned)(i % 3), (unsigned long long)(i / 3),
-                (unsigned long long)corner_vertex(mesh, i), (unsigned long long)mesh->vertex_count);
+    tml_context *tml = job->mesh->tml;
+    uint64_t blocks = TML_CEIL_DIV(count, BLOCK), batch = 8 * (uint64_t)tml_concurrency(tml);
+    for (uint64_t first = 0; first < blocks; first += batch) {
+        if (!tml_progress(tml, stage, from + (to - from) * (double)first / (double)blocks))
+            return tml_error(tml, TML_ERROR_CANCELLED, "tml_mesh_examine: cancelled");
+        job->first_block = first;
+        tml_parallel_for(tml, (uint32_t)TML_MIN_OF(batch, blocks - first), task, job);
+    }
     return TML_OK;
 }
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-#define UNUSED UINT64_MAX
-
-/* Counts components, and the vertices in use into the Euler characteristic. forest: one a
- * vertex. */
-static tml_status count_components(const mesh_view *mesh, uint64_t *forest, tml_mesh_stats *out)
+/* Checks the indices of a block's triangles, and makes one set of each triangle's vertices. */
+static void unite_block(void *argument, uint32_t task)
 {
-    memset(forest, 0xff, mesh->vertex_count * sizeof *forest); /* UNUSED */
-    uint64_t used = 0, unions = 0;
-    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
-        tml_status status = report(mesh->tml, "components", 0.0, 0.3, t, mesh->triangle_count);
-        if (status != TML_OK)
-            return status;
-        uint64_t first = corner_vertex(mesh, 3 * t);
+    stage_job *job = argument;
+    const mesh_view *mesh = job->mesh;
+    block_range range = range_of(job, task, mesh->triangle_count);
+    for (uint64_t t = range.first; t < range.end; t++) {
+        uint64_t corners[3];
         for (uint64_t k = 0; k < 3; k++) {
-            uint64_t vertex = corner_vertex(mesh, 3 * t + k);
-            if (forest[vertex] == UNUSED) {
-                forest[vertex] = vertex;
-                used++;
-            }
-            if (forest_root(forest, vertex) != forest_root(forest, first)) {
-                forest_unite(forest, vertex, first);
-                unions++;
-            }
+            corners[k] = corner_vertex(mesh, 3 * t + k);
+            if (corners[k] < mesh->vertex_count)
+                continue;
+            uint64_t first = atomic_load_explicit(&job->wrong_corner, memory_order_relaxed);
+            while (3 * t + k < first && !atomic_compare_exchange_weak_explicit(
+                                            &job->wrong_corner, &first, 3 * t + k,
+                                            memory_order_relaxed, memory_order_relaxed))
+                ;
+            return;
         }
+        forest_unite(&job->forest, corners);
     }
-    out->components = used - unions;
+}
+
+/* Counts components, and the vertices in use into the Euler characteristic. */
+static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_stats *out)
+{
+    stage_job job = {.mesh = mesh};
+    atomic_init(&job.wrong_corner, UINT64_MAX);
+    if (!forest_create(mesh->tml, mesh->vertex_count, &job.forest))
+        return out_of_memory(mesh->tml, forest_size(mesh->vertex_count));
+    tml_status status = run_blocks(&job, mesh->triangle_count, unite_block, "components", 0, last);
+    uint64_t wrong = atomic_load_explicit(&job.wrong_corner, memory_order_relaxed);
+    uint64_t used = 0;
+    if (status == TML_OK && wrong != UINT64_MAX)
+        status = tml_error(
+            mesh->tml, TML_ERROR_INVALID_ARGUMENT,
+            "tml_mesh_examine: indices: corner %u of triangle %llu is vertex %llu, needs less "
+            "than %llu, the count of vertices",
+            (unsigned)(wrong % 3), (unsigned long long)(wrong / 3),
+            (unsigned long long)corner_vertex(mesh, wrong), (unsigned long long)mesh->vertex_count);
+    else if (status == TML_OK)
+        forest_count(mesh->tml, &job.forest, &used, &out->components);
+    forest_destroy(mesh->tml, &job.forest);
     out->euler += (int64_t)used;
-    return TML_OK;
+    return status;
 }
 
 /* ---- measures ------------------------------------------------------------------------------- */
 
-static tml_status measure(const mesh_view *mesh, tml_mesh_stats *out)
+static void measure_block(void *argument, uint32_t task)
 {
-    if (mesh->triangle_count == 0)
-        return TML_OK;
+    const stage_job *job = argument;
+    const mesh_view *mesh = job->mesh;
     const float *base = mesh->positions + 3 * corner_vertex(mesh, 0);
-    for (int k = 0; k < 3; k++) {
-        out->lower[k] = INFINITY;
-        out->upper[k] = -INFINITY;
-    }
-    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
-        tml_status status = report(mesh->tml, "measures", 0.3, 0.5, t, mesh->triangle_count);
-        if (status != TML_OK)
-            return status;
+    block_range range = range_of(job, task, mesh->triangle_count);
+    float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double area = 0, volume = 0;
+    for (uint64_t t = range.first; t < range.end; t++) {
         double p[3][3], u[3], v[3];
         for (uint64_t c = 0; c < 3; c++) {
             const float *position = mesh->positions + 3 * corner_vertex(mesh, 3 * t + c);
             for (int k = 0; k < 3; k++) {
                 p[c][k] = (double)position[k] - (double)base[k];
-                out->lower[k] = fmin(out->lower[k], position[k]);
-                out->upper[k] = fmax(out->upper[k], position[k]);
+                lower[k] = position[k] < lower[k] ? position[k] : lower[k];
+                upper[k] = position[k] > upper[k] ? position[k] : upper[k];
             }
         }
         for (int k = 0; k < 3; k++) {
@@ -122,11 +154,36 @@ static tml_status measure(const mesh_view *mesh, tml_mesh_stats *out)
         }
         double normal[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
                             u[0] * v[1] - u[1] * v[0]};
-        out->area +=
-            0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-        out->volume += (p[0][0] * normal[0] + p[0][1] * normal[1] + p[0][2] * normal[2]) / 6.0;
+        area += 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        volume += (p[0][0] * normal[0] + p[0][1] * normal[1] + p[0][2] * normal[2]) / 6.0;
     }
-    return TML_OK;
+    tml_mesh_stats *out = &job->partial[range.number];
+    out->area = area;
+    out->volume = volume;
+    for (int k = 0; k < 3; k++) {
+        out->lower[k] = (double)lower[k];
+        out->upper[k] = (double)upper[k];
+    }
+}
+
+static tml_status measure(stage_job *job, tml_mesh_stats *out)
+{
+    uint64_t count = job->mesh->triangle_count;
+    tml_status status = run_blocks(job, count, measure_block, "measures", 0.3, 0.5);
+    for (int k = 0; k < 3; k++) {
+        out->lower[k] = INFINITY;
+        out->upper[k] = -INFINITY;
+    }
+    for (uint64_t b = 0; b < TML_CEIL_DIV(count, BLOCK) && status == TML_OK; b++) {
+        const tml_mesh_stats *part = &job->partial[b];
+        out->area += part->area;
+        out->volume += part->volume;
+        for (int k = 0; k < 3; k++) {
+            out->lower[k] = fmin(out->lower[k], part->lower[k]);
+            out->upper[k] = fmax(out->upper[k], part->upper[k]);
+        }
+    }
+    return status;
 }
 
 /* ---- edges ---------------------------------------------------------------------------------- */
@@ -180,61 +237,109 @@ static half_edge half_edge_at(const mesh_view *mesh, uint64_t corner)
     return (half_edge){TML_MIN_OF(a, b), TML_MAX_OF(a, b), a < b};
 }
 
-/* ends: one a vertex; bins: one a corner. An edge from a vertex to itself is none. */
-static tml_status count_edges(const mesh_view *mesh, uint64_t *ends, uint64_t *bins,
-                              tml_mesh_stats *out)
+/* Adds 1, and returns what was there. */
+static uint64_t advance(const stage_job *job, _Atomic uint64_t *counter)
 {
-    uint64_t corners = 3 * mesh->triangle_count, total = 0;
-    memset(ends, 0, mesh->vertex_count * sizeof *ends);
-    for (uint64_t i = 0; i < corners; i++) {
-        half_edge edge = half_edge_at(mesh, i);
-        ends[edge.low] += edge.low != edge.high;
+    if (!job->is_alone)
+        return atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+    return before;
+}
+
+/* An edge from a vertex to itself is none. */
+static void size_bins_block(void *argument, uint32_t task)
+{
+    const stage_job *job = argument;
+    block_range range = range_of(job, task, job->mesh->triangle_count);
+    for (uint64_t i = 3 * range.first; i < 3 * range.end; i++) {
+        half_edge edge = half_edge_at(job->mesh, i);
+        if (edge.low != edge.high)
+            advance(job, &job->ends[edge.low]);
     }
+}
+
+static void fill_bins_block(void *argument, uint32_t task)
+{
+    const stage_job *job = argument;
+    block_range range = range_of(job, task, job->mesh->triangle_count);
+    for (uint64_t i = 3 * range.first; i < 3 * range.end; i++) {
+        half_edge edge = half_edge_at(job->mesh, i);
+        if (edge.low != edge.high)
+            job->bins[advance(job, &job->ends[edge.low])] = edge.high << 1 | edge.up;
+    }
+}
+
+/* A vertex's bin ends where the next begins. */
+static void count_bins_block(void *argument, uint32_t task)
+{
+    const stage_job *job = argument;
+    block_range range = range_of(job, task, job->mesh->vertex_count);
+    tml_mesh_stats *out = &job->partial[range.number];
+    *out = (tml_mesh_stats){0};
+    for (uint64_t v = range.first; v < range.end; v++) {
+        uint64_t first = v > 0 ? atomic_load_explicit(&job->ends[v - 1], memory_order_relaxed) : 0;
+        count_bin(job->bins + first,
+                  atomic_load_explicit(&job->ends[v], memory_order_relaxed) - first, out);
+    }
+}
+
+static tml_status count_edges(stage_job *job, tml_mesh_stats *out)
+{
+    const mesh_view *mesh = job->mesh;
+    uint64_t total = 0;
+    memset(job->ends, 0, mesh->vertex_count * sizeof *job->ends);
+    tml_status status = run_blocks(job, mesh->triangle_count, size_bins_block, "edges", 0.5, 0.6);
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
-        uint64_t count = ends[v];
-        ends[v] = total; /* the bin's first place; scattering moves it to the bin's end */
+        uint64_t count = atomic_load_explicit(&job->ends[v], memory_order_relaxed);
+        /* The bin's first place; filling it moves this to the bin's end. */
+        atomic_store_explicit(&job->ends[v], total, memory_order_relaxed);
         total += count;
     }
-    for (uint64_t i = 0; i < corners; i++) {
-        tml_status status = report(mesh->tml, "edges", 0.5, 0.8, i, corners);
-        if (status != TML_OK)
-            return status;
-        half_edge edge = half_edge_at(mesh, i);
-        if (edge.low != edge.high)
-            bins[ends[edge.low]++] = edge.high << 1 | edge.up;
+    if (status == TML_OK)
+        status = run_blocks(job, mesh->triangle_count, fill_bins_block, "edges", 0.6, 0.8);
+    if (status == TML_OK)
+        status = run_blocks(job, mesh->vertex_count, count_bins_block, "edges", 0.8, 1.0);
+    for (uint64_t b = 0; b < TML_CEIL_DIV(mesh->vertex_count, BLOCK) && status == TML_OK; b++) {
+        out->boundary_edges += job->partial[b].boundary_edges;
+        out->nonmanifold_edges += job->partial[b].nonmanifold_edges;
+        out->euler += job->partial[b].euler;
     }
-    for (uint64_t v = 0, first = 0; v < mesh->vertex_count; first = ends[v++]) {
-        tml_status status = report(mesh->tml, "edges", 0.8, 1.0, v, mesh->vertex_count);
-        if (status != TML_OK)
-            return status;
-        count_bin(bins + first, ends[v] - first, out);
-    }
-    return TML_OK;
+    return status;
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_stats *out)
+static tml_status measure_and_count(const mesh_view *mesh, tml_mesh_stats *out)
 {
     tml_context *tml = mesh->tml;
-    tml_status status = check_indices(mesh);
-    if (status != TML_OK || mesh->triangle_count == 0)
-        return status;
-    uint64_t words = mesh->vertex_count + (components_only ? 0 : 3 * mesh->triangle_count);
-    uint64_t size = words * sizeof(uint64_t);
+    stage_job job = {.mesh = mesh, .is_alone = tml_concurrency(tml) == 1};
+    uint64_t blocks = TML_CEIL_DIV(TML_MAX_OF(mesh->vertex_count, mesh->triangle_count), BLOCK);
+    uint64_t words = mesh->vertex_count + 3 * mesh->triangle_count;
+    uint64_t size = words * sizeof(uint64_t) + blocks * sizeof *job.partial;
+    job.partial = tml_alloc_array(tml, blocks, sizeof *job.partial);
     uint64_t *memory = tml_alloc_array(tml, words, sizeof *memory);
-    if (!memory)
-        return out_of_memory(tml, size);
-    out->euler = (int64_t)mesh->triangle_count;
-    status = count_components(mesh, memory, out);
+    tml_status status = TML_OK;
+    if (!job.partial || !memory)
+        status = out_of_memory(tml, size);
+    job.ends = (_Atomic uint64_t *)memory;
+    job.bins = memory ? memory + mesh->vertex_count : NULL;
     if (status == TML_OK)
-        status = measure(mesh, out);
-    if (status == TML_OK && !components_only)
-        status = count_edges(mesh, memory, memory + mesh->vertex_count, out);
-    if (components_only)
-        out->euler = 0;
-    tml_free(tml, memory, size);
+        status = measure(&job, out);
+    if (status == TML_OK)
+        status = count_edges(&job, out);
+    tml_free(tml, memory, words * sizeof *memory);
+    tml_free(tml, job.partial, blocks * sizeof *job.partial);
     return status;
+}
+
+static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_stats *out)
+{
+    if (mesh->triangle_count == 0)
+        return TML_OK;
+    tml_status status = count_components(mesh, components_only ? 1.0 : 0.3, out);
+    out->euler = components_only ? 0 : out->euler + (int64_t)mesh->triangle_count;
+    return status || components_only ? status : measure_and_count(mesh, out);
 }
 
 static tml_status mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
