@@ -8,6 +8,7 @@
 #include "io/mesh_sink.h"
 #include "test.h"
 
+#include "contexts.h"
 #include "memory_watch.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -332,6 +333,137 @@ TEST(ply_of_every_encoding_and_type)
         tml_mesh_file_free(tml, &file);
     }
     tml_close(tml);
+}
+
+/* ---- PLY of triangles, which is read in blocks ------------------------------------------------ */
+
+enum { MANY_VERTICES = 40000, MANY_TRIANGLES = 70000, MANY_SIZE = 6 << 20 };
+
+typedef enum ply_fault {
+    FAULT_NONE,
+    FAULT_COORDINATE,     /* NaN */
+    FAULT_DOUBLE,         /* no float */
+    FAULT_USED_NORMAL,    /* infinite */
+    FAULT_UNUSED_NORMAL,  /* infinite */
+    FAULT_INDEX,          /* the count of vertices */
+    FAULT_NEGATIVE_INDEX, /* -1 */
+    FAULT_QUAD,           /* the last face */
+    FAULT_SHORT,          /* cut off */
+    FAULTS,
+} ply_fault;
+
+/* How the file is made: bits. */
+enum { MADE_BIG_ENDIAN = 1, MADE_NORMALS = 2, MADE_VALUE = 4, MADE_DOUBLE = 8, MADE_KINDS = 16 };
+
+typedef struct many_writer {
+    uint8_t *at;
+    bool is_big_endian;
+} many_writer;
+
+static void put_swapped(many_writer *w, const void *value, size_t size)
+{
+    const uint8_t *bytes = value;
+    for (size_t i = 0; i < size; i++)
+        *w->at++ = bytes[w->is_big_endian ? size - 1 - i : i];
+}
+
+static void put_real(many_writer *w, double value, bool is_double)
+{
+    float narrow = (float)value;
+    put_swapped(w, is_double ? (const void *)&value : (const void *)&narrow, is_double ? 8 : 4);
+}
+
+/* The last vertex is of no face. more: an element without rows, which is not read in blocks. Returns
+ * the size. */
+static size_t make_many(int made, ply_fault fault, bool more, uint8_t *out)
+{
+    const char *real = made & MADE_DOUBLE ? "double" : "float";
+    many_writer w = {out, made & MADE_BIG_ENDIAN};
+    w.at += snprintf(
+        (char *)out, 1000,
+        "ply\nformat binary_%s_endian 1.0\nelement vertex %d\nproperty %s x\n"
+        "property uchar red\nproperty %s z\nproperty %s y\n%s%selement face %d\n"
+        "property list uchar %s vertex_indices\n%send_header\n",
+        made & MADE_BIG_ENDIAN ? "big" : "little", MANY_VERTICES, real, real, real,
+        made & MADE_NORMALS ? "property float nx\nproperty double ny\nproperty float nz\n" : "",
+        made & MADE_VALUE ? "property short quality\n" : "", MANY_TRIANGLES,
+        made & MADE_VALUE ? "uint" : "int", more ? "element more 0\nproperty uchar x\n" : "");
+    for (int i = 0; i < MANY_VERTICES; i++) {
+        bool is_last = i == MANY_VERTICES - 1, is_middle = i == MANY_VERTICES / 2;
+        double x = fault == FAULT_COORDINATE && is_middle ? (double)NAN : i / 8.0;
+        put_real(&w, fault == FAULT_DOUBLE && is_middle ? 0.1 : x, made & MADE_DOUBLE);
+        *w.at++ = (uint8_t)i;
+        put_real(&w, -i, made & MADE_DOUBLE);
+        put_real(&w, 7, made & MADE_DOUBLE);
+        if (made & MADE_NORMALS) {
+            bool is_wrong = (fault == FAULT_USED_NORMAL && is_middle) ||
+                            (fault == FAULT_UNUSED_NORMAL && is_last);
+            put_real(&w, i % 2 ? -0.0 : 1, false);
+            put_real(&w, is_wrong ? (double)INFINITY : 0.1 * i, true);
+            put_real(&w, 0, false);
+        }
+        if (made & MADE_VALUE)
+            put_swapped(&w, (const int16_t[]){(int16_t)(i - 9)}, 2);
+    }
+    for (int t = 0; t < MANY_TRIANGLES; t++) {
+        bool is_quad = fault == FAULT_QUAD && t == MANY_TRIANGLES - 1;
+        *w.at++ = is_quad ? 4 : 3;
+        for (uint32_t k = 0; k < (is_quad ? 4 : 3); k++) {
+            uint32_t vertex = ((uint32_t)t * 7919 + k * k) % (MANY_VERTICES - 1);
+            if (t == MANY_TRIANGLES / 2 && k == 1 && fault == FAULT_INDEX)
+                vertex = MANY_VERTICES;
+            if (t == MANY_TRIANGLES / 2 && k == 1 && fault == FAULT_NEGATIVE_INDEX)
+                vertex = UINT32_MAX;
+            put_swapped(&w, &vertex, 4);
+        }
+    }
+    return (size_t)(w.at - out) - (fault == FAULT_SHORT);
+}
+
+static bool same_floats(const float *a, const float *b, uint64_t count)
+{
+    return !a == !b && (!a || memcmp(a, b, count * sizeof *a) == 0);
+}
+
+TEST(ply_of_triangles_is_the_same_in_blocks)
+{
+    static uint8_t data[MANY_SIZE];
+    for (uint32_t threads = 1; threads <= 5; threads += 4)
+        for (int made = 0; made < MADE_KINDS; made++)
+            for (ply_fault fault = FAULT_NONE; fault < FAULTS; fault++) {
+                tml_context *tml = open_cpu(threads);
+                tml_mesh_file blocks, rows;
+                char message[512];
+                size_t size = make_many(made, fault, false, data);
+                tml_status status = load_bytes(tml, "a.ply", data, size, NULL, &blocks);
+                snprintf(message, sizeof message, "%s", status ? tml_last_error(tml) : "");
+                size = make_many(made, fault, true, data);
+                CHECK_STATUS(load_bytes(tml, "a.ply", data, size, NULL, &rows), status);
+                const tml_mesh *a = &blocks.mesh, *b = &rows.mesh;
+                bool is_good = fault != FAULT_COORDINATE && fault != FAULT_INDEX &&
+                               fault != FAULT_NEGATIVE_INDEX && fault != FAULT_SHORT;
+                CHECK((status == TML_OK) == is_good);
+                if (status)
+                    CHECK(fault == FAULT_SHORT || strcmp(message, tml_last_error(tml)) == 0);
+                CHECK_EQ_U64(a->vertex_count, b->vertex_count);
+                CHECK_EQ_U64(a->triangle_count, b->triangle_count);
+                CHECK_EQ_U64(blocks.face_count, rows.face_count);
+                CHECK_EQ_U64(blocks.polygon_count, rows.polygon_count);
+                bool is_same = same_floats(a->positions, b->positions, 3 * a->vertex_count) &&
+                               same_floats(a->normals, b->normals, 3 * a->vertex_count) &&
+                               same_floats(a->values, b->values, a->vertex_count) &&
+                               memcmp(a->origin, b->origin, sizeof a->origin) == 0 &&
+                               strcmp(blocks.value_name, rows.value_name) == 0;
+                if (a->triangle_count && is_same)
+                    is_same = memcmp(a->indices, b->indices, 12 * a->triangle_count) == 0;
+                if (!CHECK(is_same))
+                    test_fail(__FILE__, __LINE__, "made=%d fault=%d", made, (int)fault);
+                CHECK(!is_good ||
+                      !a->normals == (!(made & MADE_NORMALS) || fault == FAULT_USED_NORMAL));
+                tml_mesh_file_free(tml, &blocks);
+                tml_mesh_file_free(tml, &rows);
+                tml_close(tml);
+            }
 }
 
 TEST(ply_has_wedges_and_strips)

@@ -83,6 +83,9 @@ void tml_mesh_sink_free(mesh_sink *sink)
                                   &sink->corner_sharpness};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         drop(sink, arrays[i]);
+    tml_mesh_file made = {.mesh = sink->made};
+    tml_mesh_file_free(sink->file->tml, &made);
+    sink->made = (tml_mesh){0};
 }
 
 tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *format, ...)
@@ -548,6 +551,16 @@ static tml_status take(mesh_sink *sink, mesh_array *array, void *out)
 
 tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
 {
+    if (sink->made.vertex_count > 0) {
+        out->mesh = sink->made;
+        sink->made = (tml_mesh){0};
+        out->face_count = out->mesh.triangle_count;
+        if (out->mesh.values) {
+            snprintf(out->value_name, sizeof out->value_name, "%s", sink->value_name);
+            out->mesh.value_name = out->value_name;
+        }
+        return TML_OK;
+    }
     triangle_arrays triangles = {0};
     float *positions = NULL, *normals = NULL, *values = NULL, *uvs = NULL;
     out->face_count = mesh_face_count(sink);

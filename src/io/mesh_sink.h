@@ -47,6 +47,7 @@ typedef struct mesh_sink {
     uint64_t polygon_count; /* faces of more than three corners */
     uint64_t skipped_count; /* elements of the file that are no faces */
     uint64_t ear_tests;     /* tests spent so far on cutting ears */
+    tml_mesh made;          /* or all of it at once: arrays of a reader's own, of just their size */
     double lower[3], upper[3];
     bool is_inexact; /* some coordinate is not a float */
     char value_name[32];

@@ -5,32 +5,9 @@
 #include <strings.h>
 
 #include "io/mesh_format.h"
-#include "io/mesh_sink.h"
-#include "io/points_internal.h"
+#include "io/ply_internal.h"
 
 /* ---- reading: the header --------------------------------------------------------------------- */
-
-enum { PLY_ELEMENTS_MAX = 16, PLY_PROPERTIES_MAX = 256 };
-
-typedef struct ply_property {
-    char name[32];
-    tml_type type;
-    tml_type list_count; /* type of a list's length; TML_TYPE_NONE: no list */
-} ply_property;
-
-typedef struct ply_element {
-    char name[32];
-    uint64_t count;
-    uint32_t first, property_count; /* of ply_header.properties */
-} ply_element;
-
-typedef struct ply_header {
-    bool has_format;
-    points_encoding encoding;
-    ply_element elements[PLY_ELEMENTS_MAX];
-    ply_property properties[PLY_PROPERTIES_MAX];
-    uint32_t element_count, property_count;
-} ply_header;
 
 static tml_type ply_type(io_span name)
 {
@@ -284,11 +261,6 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
 }
 
 /* ---- reading: meshes ------------------------------------------------------------------------- */
-
-/* The columns of the vertex table that a mesh is made of; -1: not there. */
-typedef struct ply_columns {
-    int32_t position[3], normal[3], uv[2], value;
-} ply_columns;
 
 typedef struct ply_mesh {
     mesh_sink *sink;
@@ -544,6 +516,22 @@ static tml_status read_element(ply_mesh *mesh, const ply_element *element)
     return TML_OK;
 }
 
+/* Might all that the file holds be vertices and triangles in rows of one size each? */
+static bool is_of_triangles(const ply_header *header)
+{
+    const ply_element *vertex = &header->elements[0], *face = &header->elements[1];
+    if (header->encoding == POINTS_TEXT || header->element_count != 2 ||
+        strcmp(vertex->name, "vertex") != 0 || strcmp(face->name, "face") != 0 ||
+        face->property_count != 1)
+        return false;
+    for (uint32_t i = 0; i < vertex->property_count; i++)
+        if (header->properties[vertex->first + i].list_count != TML_TYPE_NONE)
+            return false;
+    const ply_property *list = &header->properties[face->first];
+    return list_kind(list) == PLY_LIST_VERTICES && tml_type_size(list->list_count) == 1 &&
+           tml_type_size(list->type) == 4 && !tml_type_is_float(list->type);
+}
+
 tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
 {
     ply_header header = {0};
@@ -556,6 +544,16 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
             mesh.has_wedge_uvs |=
                 strcmp(header.elements[e].name, "face") == 0 &&
                 list_kind(&header.properties[header.elements[e].first + i]) == PLY_LIST_UVS;
+    if (status == TML_OK && is_of_triangles(&header) && !mesh.has_wedge_uvs) {
+        ply_columns columns = find_columns(&mesh, &header.elements[0]);
+        bool is_done = false;
+        if (!mesh.has_vertex_uvs)
+            status = tml_ply_read_triangles(
+                sink, &header, &columns,
+                (io_span){mesh.text.at, (size_t)(mesh.text.end - mesh.text.at)}, &is_done);
+        if (is_done || status != TML_OK)
+            return status;
+    }
     for (uint32_t e = 0; e < header.element_count && status == TML_OK; e++)
         status = read_element(&mesh, &header.elements[e]);
     if (status != TML_OK)
