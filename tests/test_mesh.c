@@ -243,6 +243,8 @@ TEST(examine_refuses_bad_meshes)
     CHECK_STATUS(tml_mesh_examine(tml, i, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_mesh_examine(tml, v, (tml_buffer){0}, false, &s), TML_ERROR_INVALID_HANDLE);
     CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_ERROR_INVALID_ARGUMENT);
+    tml_buffer none = buffer_of(tml, TML_VEC(TML_F32, 3), 0, NULL);
+    CHECK_STATUS(tml_mesh_examine(tml, none, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
     tml_cancel(tml);
     tml_buffer_destroy(tml, i);
     i = buffer_of(tml, TML_VEC(TML_U32, 3), 1, indices);

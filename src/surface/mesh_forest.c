@@ -40,7 +40,7 @@ bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out)
     *out = (mesh_forest){.count = count, .is_wide = count > UINT32_MAX};
     out->parents = tml_alloc(tml, forest_size(count));
     if (!out->parents)
-        return false;
+        return count == 0;
     forest_job job = {.forest = out};
     tml_parallel_for(tml, blocks_of(out), clear_block, &job);
     return true;
