@@ -26,7 +26,7 @@ uint sign_bits(uint parity)
     return SIZE_LOG2 == 2u || parity == 1u ? 0x80000000u : 0u;
 }
 
-/* What stands for elements that are not there. */
+/* A word whose elements leave every fold as it is: it replaces words past the stream's end. */
 uint neutral_word(uint parity)
 {
     if (FOLD_KIND == FOLD_SUM)
@@ -41,7 +41,8 @@ uint neutral_word(uint parity)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* element: in the low bits. -0 and 0 have one place. */
+/* The key of the element in the low bits: the fold chooses the smallest key, and a NaN has the
+ * largest. For WHERE, -0 and 0 have the same key. */
 uint key_of(uint element)
 {
     uint key = element;
@@ -71,7 +72,7 @@ uvec2 key64_of(uvec2 element)
 {
     uvec2 key = element;
     if (IS_FLOAT) {
-        /* Any low bits count as one more above an infinity's. */
+        /* A NaN's fraction may be in the low word alone: it counts as one in the high word. */
         uint magnitude = (element.y & 0x7fffffffu) + (element.x != 0u ? 1u : 0u);
         if (FOLD_KIND == FOLD_WHERE)
             key.y = magnitude == 0u ? 0u : key.y;
@@ -120,8 +121,8 @@ bool key_less(fold_state a, fold_state b)
     return a.number.y == b.number.y ? low : high;
 }
 
-/* b's elements come after a's. Nothing (at is the largest) gives way to an element with the last of
- * keys. */
+/* Joins the states of two ranges, b's after a's: of equal keys a's is chosen. For WHERE, an empty a
+ * (at is 0xffffffff) gives way even to a b with the largest key. */
 fold_state fold_join(fold_state a, fold_state b)
 {
     if (FOLD_KIND == FOLD_REAL) {
