@@ -124,7 +124,7 @@ ARG_UINT(pass_log2)
 ARG_UINT(grid_x)
 ARGS_END(lengths_args)
 
-/* store_count.comp: a u64 to a u32 or, if wide, a u64. A u32 stays at its largest value. */
+/* store_count.comp: stores the u64 at "from" as a u64 if wide, else as a u32, at most 2^32 - 1. */
 ARGS_BEGIN(store_count_args)
 ARG_ADDRESS(to)
 ARG_ADDRESS(from)
@@ -155,7 +155,7 @@ ARGS_END(histogram_args)
 #define COMPACT_TOTALS  6u
 #define COMPACT_WIDE    7u  /* TOTALS_ALONE: the count is u64 */
 #define COMPACT_LOOKS   8u  /* how often to look in vain before something is done about it */
-#define COMPACT_MOVING  9u  /* workgroups keep moving */
+#define COMPACT_MOVING  9u  /* the device guarantees workgroups forward progress */
 #define COMPACT_TICKETS 10u /* workgroups take tiles by tickets */
 #define TOTALS_ALONE    0u  /* there is one pass; totals is the count, optional */
 #define TOTALS_FIRST    1u  /* the first pass: nothing is at totals[0] yet */
