@@ -16,8 +16,8 @@
 ARGS_BEGIN(scan_counts_args)
 ARG_ADDRESS(values) /* u32, 16-byte aligned */
 ARG_ADDRESS(sums)   /* u32 a tile */
-ARG_ADDRESS(base)   /* ALL, optional: a u64 ... */
-ARG_ADDRESS(total)  /* ALL, optional: ... that is stored here with the sum of all added */
+ARG_ADDRESS(base)   /* ALL, optional: u64, added to total */
+ARG_ADDRESS(total)  /* ALL, optional: u64, gets *base plus the sum of all counts */
 ARG_UINT(count)
 ARGS_END(scan_counts_args)
 
@@ -62,7 +62,7 @@ ARG_ADDRESS(partials)  /* a tile */
 ARG_ADDRESS(fans)      /* FOLD_FAN tiles */
 ARG_ADDRESS(counters)  /* zeros: one, and one for each FOLD_FAN tiles */
 ARG_ADDRESS(clear)
-ARG_ADDRESS(running) /* what the passes before gave */
+ARG_ADDRESS(running) /* state of the fold so far: each pass reads it and stores its own */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARG_UINT(whole_low)
@@ -100,7 +100,7 @@ ARG_ADDRESS(next_base) /* optional: gets it too */
 ARG_ADDRESS(states) /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
                         * tile, all zero; SUMS and ADD: a sum a tile */
 ARG_ADDRESS(clear)
-ARG_ADDRESS(stalled) /* ONE_PASS: a word that is set where a wait was given up */
+ARG_ADDRESS(stalled) /* ONE_PASS: a word that is set where look-back gave up waiting */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARGS_END(scan_args)
