@@ -155,7 +155,7 @@ ARGS_END(histogram_args)
 #define COMPACT_TOTALS  6u
 #define COMPACT_WIDE    7u  /* TOTALS_ALONE: the count is u64 */
 #define COMPACT_LOOKS   8u  /* how often to look in vain before something is done about it */
-#define COMPACT_MOVING  9u  /* the device guarantees workgroups forward progress */
+#define COMPACT_MOVING  9u  /* forward progress of workgroups is given */
 #define COMPACT_TICKETS 10u /* workgroups take tiles by tickets */
 #define TOTALS_ALONE    0u  /* there is one pass; totals is the count, optional */
 #define TOTALS_FIRST    1u  /* the first pass: nothing is at totals[0] yet */
