@@ -728,6 +728,100 @@ TEST(png_round_trips)
     tml_close(tml);
 }
 
+/* ---- files by stripes ------------------------------------------------------------------------- */
+
+typedef enum striped_kind {
+    STRIPED_FLAT,
+    STRIPED_WAVES,
+    STRIPED_NOISE,
+    STRIPED_MIXED
+} striped_kind;
+
+static void fill_striped(striped_kind kind, uint8_t *data, size_t size, size_t row)
+{
+    uint32_t random = 99;
+    for (size_t i = 0; i < size; i++) {
+        random = random * 1664525 + 1013904223;
+        uint8_t wave = (uint8_t)(i % row / 7 * (i / row) / 31);
+        bool is_noise = kind == STRIPED_NOISE || (kind == STRIPED_MIXED && i / 100000 % 2);
+        data[i] = is_noise ? (uint8_t)(random >> 24) : kind == STRIPED_FLAT ? 7 : wave;
+    }
+}
+
+/* The file's bytes; NULL and size 0 when there is none. */
+static uint8_t *file_bytes(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *data = NULL;
+    *size = 0;
+    if (file && fseek(file, 0, SEEK_END) == 0 && (data = malloc((size_t)ftell(file) + 1))) {
+        size_t length = (size_t)ftell(file);
+        rewind(file);
+        *size = fread(data, 1, length, file);
+    }
+    if (file)
+        fclose(file);
+    return data;
+}
+
+/* Saves with one thread and with several: files of the same bytes, of at most size_most, of which libspng (PNG) or
+ * the reader (Radiance) checks all. */
+static void save_by_threads(const char *name, const tml_picture *p, size_t size_most, bool is_exact)
+{
+    uint8_t *files_of[3];
+    size_t sizes[3];
+    static const uint32_t threads[] = {1, 2, 5};
+    for (int i = 0; i < 3; i++) {
+        tml_context *tml = NULL;
+        tml_picture back;
+        CHECK_OK(NULL, tml_open(&(tml_open_desc){.threads = threads[i]}, &tml));
+        CHECK_OK(tml, tml_picture_save(tml, in_folder(name), p));
+        if (i == 0 && CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, &back))) {
+            if (is_exact)
+                expect_same(name, p, &back);
+            tml_picture_free(tml, &back);
+        }
+        files_of[i] = file_bytes(in_folder(name), &sizes[i]);
+        tml_close(tml);
+    }
+    CHECK(sizes[0] > 0 && sizes[0] <= size_most);
+    for (int i = 1; i < 3; i++)
+        CHECK(sizes[i] == sizes[0] && memcmp(files_of[i], files_of[0], sizes[0]) == 0);
+    for (int i = 0; i < 3; i++)
+        free(files_of[i]);
+}
+
+/* Rows that fill a stripe of 512 KiB, one less and one more; a row that is longer than one; more than the 64 stripes
+ * that are held at a time; data that repeat across stripes, and data that do not. */
+TEST(png_by_stripes)
+{
+    static const struct {
+        uint32_t width, height, channels;
+        tml_type type;
+        striped_kind kind;
+        double share; /* of the pixels' bytes that the file may have */
+    } cases[] = {
+        {1, 1, 1, TML_U8, STRIPED_NOISE, 100},        {1023, 511, 1, TML_U8, STRIPED_WAVES, 0.5},
+        {1023, 512, 1, TML_U8, STRIPED_MIXED, 1},     {1023, 513, 1, TML_U8, STRIPED_NOISE, 1.01},
+        {600000, 3, 1, TML_U8, STRIPED_MIXED, 1},     {70000, 9, 4, TML_U16, STRIPED_MIXED, 1},
+        {1, 300000, 3, TML_U8, STRIPED_NOISE, 1.4},   {2047, 129, 2, TML_U16, STRIPED_WAVES, 0.7},
+        {3000, 3800, 3, TML_U8, STRIPED_FLAT, 0.003}, {3000, 3800, 3, TML_U8, STRIPED_NOISE, 1.001},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t row = (size_t)cases[i].width * cases[i].channels * tml_type_size(cases[i].type);
+        tml_picture p = {.size = row * cases[i].height,
+                         .type = cases[i].type,
+                         .width = cases[i].width,
+                         .height = cases[i].height,
+                         .channels = cases[i].channels,
+                         .srgb = true};
+        p.data = malloc(p.size);
+        fill_striped(cases[i].kind, p.data, p.size, row);
+        save_by_threads("striped.png", &p, (size_t)(cases[i].share * (double)p.size), true);
+        free(p.data);
+    }
+}
+
 TEST(float_round_trips)
 {
     tml_context *tml = open_plain();

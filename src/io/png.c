@@ -1,9 +1,7 @@
-/* PNG pictures, through libspng, where the build has it. */
+/* PNG pictures, read through libspng, where the build has it. png_write.c writes them. */
 #include <inttypes.h>
 
 #include "io/picture_internal.h"
-
-/* ---- reading --------------------------------------------------------------------------------- */
 
 static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
@@ -129,45 +127,6 @@ static tml_status read_png(picture_reader *reader)
     return status;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* Of zlib. Photographs took 2.1 to 2.4 times as long with its usual 6, and became 1.5 to 3.1 % smaller. */
-static const int compression_level = 4;
-
-static int write_piece(spng_ctx *png, void *user, void *data, size_t size)
-{
-    (void)png;
-    return tml_io_write(user, data, size) ? 0 : SPNG_IO_ERROR;
-}
-
-tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
-{
-    static const uint8_t color_types[] = {
-        0, SPNG_COLOR_TYPE_GRAYSCALE, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, SPNG_COLOR_TYPE_TRUECOLOR,
-        SPNG_COLOR_TYPE_TRUECOLOR_ALPHA};
-    size_t sample_size = tml_type_size(picture->type);
-    struct spng_ihdr header = {.width = picture->width,
-                               .height = picture->height,
-                               .bit_depth = (uint8_t)(8 * sample_size),
-                               .color_type = color_types[picture->channels]};
-    size_t size = (size_t)picture->width * picture->height * picture->channels * sample_size;
-    spng_ctx *png = spng_ctx_new(SPNG_CTX_ENCODER);
-    int code = png ? spng_set_png_stream(png, write_piece, writer) : SPNG_EMEM;
-    if (code == SPNG_OK)
-        code = spng_set_ihdr(png, &header);
-    if (code == SPNG_OK) /* perceptual; or a gamma of 1, in 1/100000 */
-        code = picture->srgb ? spng_set_srgb(png, 0) : spng_set_gama_int(png, 100000);
-    if (code == SPNG_OK)
-        code = spng_set_option(png, SPNG_IMG_COMPRESSION_LEVEL, compression_level);
-    if (code == SPNG_OK)
-        code = spng_encode_image(png, picture->data, size, SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
-    spng_ctx_free(png);
-    if (code == SPNG_OK || writer->status != TML_OK)
-        return TML_OK;
-    return tml_error(writer->tml, code == SPNG_EMEM ? TML_ERROR_OUT_OF_MEMORY : TML_ERROR_INTERNAL,
-                     "%s: %s: %s", writer->call, writer->path, spng_strerror(code));
-}
-
 #else
 
 static tml_status read_png(picture_reader *reader)
@@ -176,38 +135,6 @@ static tml_status read_png(picture_reader *reader)
                         "is a PNG picture, and this library was built without libspng");
 }
 
-tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
-{
-    (void)picture;
-    return tml_error(writer->tml, TML_ERROR_UNSUPPORTED,
-                     "%s: %s: this library was built without libspng; write .pfm or .hdr",
-                     writer->call, writer->path);
-}
-
 #endif
 
 const picture_format tml_picture_png = {"PNG", detect, read_png};
-
-tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba, uint32_t width,
-                        uint32_t height)
-{
-    static const char call[] = "tml_png_save";
-    const uint32_t largest = 1u << 30; /* rows of four bytes a pixel stay below 4 GiB */
-    if (!rgba || width == 0 || height == 0 || width >= largest || height >= largest)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: the picture is %" PRIu32 " x %" PRIu32 "%s, needs 1 to %" PRIu32
-                         " pixels each way",
-                         call, width, height, rgba ? "" : " without pixels", largest - 1);
-    const tml_picture picture = {.data = (void *)(uintptr_t)rgba, /* only read */
-                                 .type = TML_U8,
-                                 .width = width,
-                                 .height = height,
-                                 .channels = 4,
-                                 .srgb = true};
-    io_writer writer;
-    tml_status status = tml_io_create(tml, call, path, 0, &writer);
-    if (status != TML_OK)
-        return status;
-    status = tml_picture_write_png(&writer, &picture);
-    return tml_io_finish(&writer, status);
-}
