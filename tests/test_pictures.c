@@ -906,6 +906,74 @@ TEST(radiance_rounds_to_nearest)
     tml_close(tml);
 }
 
+/* Tasks of 16 rows, 64 at a time: one less and one more; lines that are flat; a line that is a batch of its own. */
+TEST(radiance_by_rows)
+{
+    static const struct {
+        uint32_t width, height, channels;
+    } cases[] = {{9, 15, 3}, {9, 16, 1},    {9, 17, 3},     {129, 1025, 3},
+                 {7, 33, 3}, {40000, 3, 3}, {1000000, 2, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tml_picture p = {.type = TML_F32,
+                         .width = cases[i].width,
+                         .height = cases[i].height,
+                         .channels = cases[i].channels};
+        size_t count = (size_t)p.width * p.height * p.channels;
+        float *data = malloc(count * sizeof *data);
+        uint32_t random = 5;
+        for (size_t s = 0; s < count; s++) {
+            random = random * 1664525 + 1013904223;
+            data[s] = random >> 28 < 9 && s ? data[s - 1] : (float)(random >> 12);
+        }
+        p.data = data;
+        p.size = count * sizeof *data;
+        save_by_threads("rows.hdr", &p, (size_t)p.width * p.height * 5 + 200, false);
+        free(data);
+    }
+}
+
+/* The encoder's bytes against the definition, for the floats around every power of two and special ones. */
+TEST(radiance_encodes_as_defined)
+{
+    enum { WIDTH_OF = 7, EXPONENTS = 280, ROWS = EXPONENTS + 1 };
+    static float data[ROWS][WIDTH_OF];
+    tml_context *tml = open_plain();
+    for (int e = 0; e < EXPONENTS; e++) {
+        float power = ldexpf(1, e - 150);
+        const float row[WIDTH_OF] = {
+            power,        nextafterf(power, 0),  power * (1 - 0x1p-9f), power * 0.998f,
+            power * 1.5f, power * (1 + 0x1p-8f), power * (1 + 0x3p-8f)};
+        memcpy(data[e], row, sizeof row);
+    }
+    const float special[WIDTH_OF] = {NAN, -1, INFINITY, -INFINITY, 0, -0.0f, 0x1.fffffep127f};
+    memcpy(data[EXPONENTS], special, sizeof special);
+    tml_picture p = {.data = data,
+                     .size = sizeof data,
+                     .type = TML_F32,
+                     .width = WIDTH_OF,
+                     .height = ROWS,
+                     .channels = 1};
+    size_t size = 0;
+    CHECK_OK(tml, tml_picture_save(tml, in_folder("e.hdr"), &p));
+    uint8_t *file = file_bytes(in_folder("e.hdr"), &size);
+    const size_t pixels = (size_t)WIDTH_OF * ROWS;
+    CHECK(size > 4 * pixels);
+    for (size_t i = 0; size > 4 * pixels && i < pixels; i++) { /* too narrow to be coded: flat */
+        double value = (double)data[i / WIDTH_OF][i % WIDTH_OF];
+        value = value > 0 ? fmin(value, 255 * 0x1p119) : 0;
+        int exponent;
+        (void)frexp(value, &exponent);
+        exponent += value > 0 && rint(ldexp(value, 8 - exponent)) > 255;
+        bool is_black = value == 0 || exponent < -127;
+        const uint8_t *found = file + size - 4 * pixels + 4 * i;
+        CHECK_EQ_U64(found[0], is_black ? 0 : (uint64_t)rint(ldexp(value, 8 - exponent)));
+        CHECK_EQ_U64(found[3], is_black ? 0 : (uint64_t)(exponent + 128));
+        CHECK(found[1] == found[0] && found[2] == found[0]);
+    }
+    free(file);
+    tml_close(tml);
+}
+
 TEST(refused_pictures)
 {
     tml_context *tml = open_plain();

@@ -272,6 +272,22 @@ const picture_format tml_picture_radiance = {"Radiance", detect, read_radiance};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* 2^exponent, of a normal double. */
+static double power_of_two(int exponent)
+{
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* To the nearest integer, half to even: what rint does, of 0 to 256, where the library's is a call. */
+static uint32_t round_small(double value)
+{
+    const double magic = 0x1p52; /* doubles from here on have no fraction */
+    return (uint32_t)(value + magic - magic);
+}
+
 /* The nearest pixel. Colours that would need an exponent below the least become black, those above the
  * greatest the brightest there is. */
 static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
@@ -279,27 +295,32 @@ static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
     double rgb[3], most = 0;
     for (uint32_t c = 0; c < 3; c++) {
         double value = (double)color[channels == 3 ? c : 0];
-        rgb[c] = value > 0 ? fmin(value, 255 * 0x1p119) : 0; /* NaN is not above 0 */
-        most = fmax(most, rgb[c]);
+        value = value < 255 * 0x1p119 ? value : value > 0 ? 255 * 0x1p119 : 0; /* NaN is black */
+        rgb[c] = value > 0 ? value : 0;
+        most = rgb[c] > most ? rgb[c] : most;
     }
-    int exponent;
-    (void)frexp(most, &exponent);
-    /* A mantissa that rounds up to 256 belongs to the next exponent. */
-    if (most > 0 && rint(ldexp(most, 8 - exponent)) > 255)
-        exponent++;
+    uint64_t bits;
+    memcpy(&bits, &most, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1022; /* as of frexp: no float is a subnormal double */
     memset(out, 0, RGBE);
-    if (most == 0 || exponent + 128 < 1)
+    if (most == 0)
         return;
+    /* A mantissa that rounds up to 256 belongs to the next exponent. */
+    if (round_small(most * power_of_two(8 - exponent)) > 255)
+        exponent++;
+    if (exponent + 128 < 1)
+        return;
+    double scale = power_of_two(8 - exponent);
     for (int c = 0; c < 3; c++)
-        out[c] = (uint8_t)rint(ldexp(rgb[c], 8 - exponent));
+        out[c] = (uint8_t)round_small(rgb[c] * scale);
     out[3] = (uint8_t)(exponent + 128);
 }
 
-/* One component of a scan line: runs of at least four equal bytes as runs, the rest as it is. */
-static void write_component(io_writer *writer, const uint8_t (*pixels)[RGBE], int c, uint32_t count)
+/* One component of a scan line: runs of at least four equal bytes as runs, the rest as it is. Returns where
+ * the next byte goes. */
+static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t count, uint8_t *out)
 {
     enum { LEAST_RUN = 4, MOST_RUN = 127, MOST_PLAIN = 128 };
-    uint8_t plain[1 + MOST_PLAIN];
     for (uint32_t x = 0; x < count;) {
         uint32_t begin = x, run = 0;
         while (x < count && x - begin < MOST_PLAIN) {
@@ -310,55 +331,99 @@ static void write_component(io_writer *writer, const uint8_t (*pixels)[RGBE], in
             run = 0;
             x++;
         }
-        plain[0] = (uint8_t)(x - begin);
-        for (uint32_t i = begin; i < x; i++)
-            plain[1 + i - begin] = pixels[i][c];
         if (x > begin)
-            tml_io_write(writer, plain, 1 + x - begin);
+            *out++ = (uint8_t)(x - begin);
+        for (uint32_t i = begin; i < x; i++)
+            *out++ = pixels[i][c];
         if (run >= LEAST_RUN) {
-            const uint8_t coded[] = {(uint8_t)(RUN_MARK + run), pixels[x][c]};
-            tml_io_write(writer, coded, sizeof coded);
+            *out++ = (uint8_t)(RUN_MARK + run);
+            *out++ = pixels[x][c];
             x += run;
         }
     }
+    return out;
 }
 
 /* Flat, 1, 1, 1 would be a repetition and 2, 2 the start of a coded line. The first cannot be, since the
  * largest mantissa is at least 128; the second neither. */
-static void write_line(io_writer *writer, const uint8_t (*pixels)[RGBE], uint32_t count)
+static uint8_t *encode_line(const uint8_t (*pixels)[RGBE], uint32_t count, uint8_t *out)
 {
     if (count < COMPONENT_LEAST || count > COMPONENT_MOST) {
-        tml_io_write(writer, pixels, (size_t)count * RGBE);
-        return;
+        memcpy(out, pixels, (size_t)count * RGBE);
+        return out + (size_t)count * RGBE;
     }
     const uint8_t mark[RGBE] = {2, 2, (uint8_t)(count >> 8), (uint8_t)count};
-    tml_io_write(writer, mark, sizeof mark);
+    memcpy(out, mark, sizeof mark);
+    out += sizeof mark;
     for (int c = 0; c < RGBE; c++)
-        write_component(writer, pixels, c, count);
+        out = encode_component(pixels, c, count, out);
+    return out;
+}
+
+/* Rows are encoded in parallel, some at a time, and written in order. */
+enum { ROWS_A_TASK = 16, TASKS_MOST = 64, BATCH_SIZE = 32 << 20 };
+
+typedef struct radiance_encoder {
+    const tml_picture *picture;
+    uint32_t first, rows; /* of this batch; of a task */
+    size_t row_size, line_size, coded_size;
+    uint8_t *memory; /* for each task: a row of floats, a line of pixels, coded lines */
+    size_t task_size;
+    size_t coded[TASKS_MOST];
+} radiance_encoder;
+
+static uint8_t *coded_lines(const radiance_encoder *e, uint32_t index)
+{
+    return e->memory + index * e->task_size + e->row_size + e->line_size;
+}
+
+static void encode_rows(void *argument, uint32_t index)
+{
+    radiance_encoder *e = argument;
+    const tml_picture *p = e->picture;
+    float *row = (float *)(void *)(e->memory + index * e->task_size);
+    uint8_t(*pixels)[RGBE] = (uint8_t(*)[RGBE])((uint8_t *)row + e->row_size);
+    uint8_t *begin = coded_lines(e, index), *out = begin;
+    uint32_t first = e->first + index * e->rows;
+    uint32_t count = p->height - first < e->rows ? p->height - first : e->rows;
+    for (uint32_t y = first; y < first + count; y++) {
+        tml_picture_floats(p, y, row);
+        for (uint32_t x = 0; x < p->width; x++)
+            encode(row + (size_t)x * p->channels, p->channels, pixels[x]);
+        out = encode_line((const uint8_t(*)[RGBE])pixels, p->width, out);
+    }
+    e->coded[index] = (size_t)(out - begin);
 }
 
 tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *picture)
 {
-    size_t row_size = (size_t)picture->width * picture->channels * sizeof(float);
-    size_t line_size = (size_t)picture->width * RGBE;
-    float *row = tml_alloc(writer->tml, row_size);
-    uint8_t(*pixels)[RGBE] = tml_alloc(writer->tml, line_size);
-    tml_status status = TML_OK;
-    if (!row || !pixels)
-        status =
-            tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a row of %zu bytes",
-                      writer->call, row_size + line_size);
-    else
-        tml_io_print(writer,
-                     "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n",
-                     picture->height, picture->width);
-    for (uint32_t y = 0; row && pixels && writer->status == TML_OK && y < picture->height; y++) {
-        tml_picture_floats(picture, y, row);
-        for (uint32_t x = 0; x < picture->width; x++)
-            encode(row + (size_t)x * picture->channels, picture->channels, pixels[x]);
-        write_line(writer, (const uint8_t(*)[RGBE])pixels, picture->width);
+    tml_context *tml = writer->tml;
+    radiance_encoder e = {.picture = picture, .rows = ROWS_A_TASK};
+    e.row_size = (size_t)picture->width * picture->channels * sizeof(float);
+    e.line_size = (size_t)picture->width * RGBE;
+    /* At worst, a byte before each 128 and before what is left of each component. */
+    e.coded_size = e.line_size + e.line_size / 128 + 2 * RGBE;
+    if (e.rows * e.coded_size > BATCH_SIZE)
+        e.rows = 1;
+    e.task_size = (e.row_size + e.line_size + e.rows * e.coded_size + 63) / 64 * 64;
+    size_t tasks = BATCH_SIZE / e.task_size, needed = (picture->height + e.rows - 1) / e.rows;
+    tasks = tasks < 1 ? 1 : tasks < TASKS_MOST ? tasks : TASKS_MOST;
+    tasks = tasks < needed ? tasks : needed;
+    e.memory = tml_alloc(tml, tasks * e.task_size);
+    if (!e.memory)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for rows of %zu bytes",
+                         writer->call, tasks * e.task_size);
+    tml_io_print(writer, "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n",
+                 picture->height, picture->width);
+    while (writer->status == TML_OK && e.first < picture->height) {
+        size_t left = (picture->height - e.first + e.rows - 1) / e.rows;
+        uint32_t count = (uint32_t)(left < tasks ? left : tasks);
+        tml_parallel_for(tml, count, encode_rows, &e);
+        for (uint32_t i = 0; i < count; i++)
+            tml_io_write(writer, coded_lines(&e, i), e.coded[i]);
+        left -= count;
+        e.first = left ? e.first + count * e.rows : picture->height;
     }
-    tml_free(writer->tml, row, row_size);
-    tml_free(writer->tml, pixels, line_size);
-    return status;
+    tml_free(tml, e.memory, tasks * e.task_size);
+    return TML_OK;
 }
