@@ -62,7 +62,7 @@ ARG_ADDRESS(partials)  /* a tile */
 ARG_ADDRESS(fans)      /* FOLD_FAN tiles */
 ARG_ADDRESS(counters)  /* zeros: one, and one for each FOLD_FAN tiles */
 ARG_ADDRESS(clear)
-ARG_ADDRESS(running) /* state of the fold so far: read by all passes but the first, stored by all but the last */
+ARG_ADDRESS(running) /* fold so far: read by all passes but the first, stored by all but the last */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARG_UINT(whole_low)
