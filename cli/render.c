@@ -22,7 +22,7 @@ static const tml_vec3 fill_color = {0.26f, 0.30f, 0.36f};
 static const tml_vec3 rim_color = {0.55f, 0.60f, 0.68f};
 static const tml_vec3 sky_color = {0.50f, 0.54f, 0.60f};
 static const tml_vec3 ground_color = {0.24f, 0.22f, 0.20f};
-static const float shininess = 42.0f, gloss = 0.22f;
+static const float gloss = 0.22f;
 
 /* Background: sRGB grey at the picture's centre and corners. */
 static const float background_centre = 0.965f, background_corner = 0.80f;
@@ -470,7 +470,7 @@ static tml_vec3 albedo_of(const scene *s, const hit *h)
     }
     if (desc->part_count > 1)
         return color_of_part(part_of(desc, h->triangle));
-    return srgb(desc->color[0], desc->color[1], desc->color[2]);
+    return s->color;
 }
 
 /* How much of the line along the triangle's edges lies here. Where triangles become as small as lines are wide, the
@@ -483,17 +483,23 @@ static float line_at(const scene *s, const hit *h)
     return fminf(fmaxf(h->height / (3 * wire) - 0.5f, 0), 1);
 }
 
+/* x^42: how shiny the surface is. */
+static float shine_of(float x)
+{
+    float x2 = x * x, x8 = x2 * x2 * x2 * x2, x32 = x8 * x8 * x8 * x8;
+    return x32 * x8 * x2;
+}
+
 /* Blinn's highlight, faded out with the light's cosine so that it ends where the light does. */
 static float highlight(tml_vec3 normal, tml_vec3 to_light, tml_vec3 to_viewer)
 {
     tml_vec3 middle = unit(tml_add3(to_light, to_viewer), normal);
     float cosine = fmaxf(tml_dot3(normal, to_light), 0);
-    return powf(fmaxf(tml_dot3(normal, middle), 0), shininess) * fminf(4 * cosine, 1);
+    return shine_of(fmaxf(tml_dot3(normal, middle), 0)) * fminf(4 * cosine, 1);
 }
 
-static tml_vec3 shade(const scene *s, uint64_t key, float x, float y, visibility seen)
+static tml_vec3 shade(const scene *s, hit h, visibility seen)
 {
-    hit h = find_hit(s, key, x, y);
     tml_vec3 to_viewer = unit(tml_scale3(h.position, -1), (tml_vec3){0, 0, 1});
     tml_vec3 albedo = tml_scale3(albedo_of(s, &h), 1 - 0.72f * line_at(s, &h));
     if (h.inner) /* the inside is told from the outside by a duller, darker shade */
@@ -566,6 +572,21 @@ bool render_rows(scene *s, render_pass pass, const char *stage, double from, dou
     return true;
 }
 
+typedef struct clear_job {
+    char *memory;
+    size_t size;
+} clear_job;
+
+enum { CLEAR_BYTES = 1 << 20 };
+
+static void clear_some(void *argument, uint32_t index)
+{
+    const clear_job *job = argument;
+    size_t first = (size_t)index * CLEAR_BYTES;
+    memset(job->memory + first, 0,
+           job->size - first < CLEAR_BYTES ? job->size - first : CLEAR_BYTES);
+}
+
 static uint64_t key_at(const scene *s, uint32_t column, uint32_t row)
 {
     return s->target.keys[(size_t)row * s->target.width + column];
@@ -588,12 +609,13 @@ static void find_pixels(scene *s, uint32_t first, uint32_t last)
                     y = (float)sy + 0.5f;
                 }
             }
-            pixel p = {0, {0, 0, 0}};
+            pixel p = {0};
             if (!raster_is_empty(nearest)) {
                 hit h = find_hit(s, nearest, x, y);
-                p = (pixel){-h.position.z, h.normal};
+                p = (pixel){-h.position.z, h.normal, h.inner};
             }
             s->pixels[(size_t)row * s->desc->width + column] = p;
+            s->depths[(size_t)row * s->desc->width + column] = p.depth;
         }
     }
 }
@@ -636,6 +658,51 @@ static tml_vec3 add_glow(const scene *s, uint64_t key, uint64_t glow, tml_vec3 c
     return mix(color, srgb(lit[0], lit[1], lit[2]), hidden);
 }
 
+static tml_vec3 color_sample(const scene *s, uint32_t column, uint32_t row, uint32_t sx,
+                             uint32_t sy, tml_vec3 behind)
+{
+    uint64_t key = key_at(s, sx, sy);
+    if (raster_is_empty(key))
+        return behind;
+    hit h = find_hit(s, key, (float)sx + 0.5f, (float)sy + 0.5f);
+    tml_vec3 color = shade(s, h, visibility_at(s, column, row, key));
+    color = (tml_vec3){tone(color.x), tone(color.y), tone(color.z)};
+    return s->glow.keys ? add_glow(s, key, s->glow.keys[(size_t)sy * s->glow.width + sx], color)
+                        : color;
+}
+
+/* Does the pixel's middle sample stand for all? It does where nothing but the normal may change from sample to sample,
+ * where their depths lie on a plane as near as one can see, and where the pixels around have nearly the same
+ * normal: light is then all but linear, and its mean is that of the middle. */
+static bool is_smooth(const scene *s, uint32_t column, uint32_t row)
+{
+    enum { N = RENDER_SAMPLES };
+    const render_desc *desc = s->desc;
+    if (desc->wire > 0 || s->glow.keys || desc->triangle_colors || desc->part_count > 1)
+        return false;
+    if (column == 0 || row == 0 || column + 1 == desc->width || row + 1 == desc->height)
+        return false;
+    float depths[N * N];
+    for (uint32_t i = 0; i < N * N; i++) {
+        uint64_t key = key_at(s, column * N + i % N, row * N + i / N);
+        if (raster_is_empty(key))
+            return false;
+        depths[i] = raster_depth(key);
+    }
+    const float middle = depths[N * N / 2], most = 2e-5f * middle;
+    for (int i = 0; i < N * N / 2; i++)
+        if (fabsf(depths[i] + depths[N * N - 1 - i] - 2 * middle) > most)
+            return false;
+    const float least = 0.9998f; /* cosine of one degree */
+    const pixel *p = &s->pixels[(size_t)row * desc->width + column];
+    const pixel *around[] = {p - 1, p + 1, p - desc->width, p + desc->width};
+    for (int i = 0; i < 4; i++)
+        if (around[i]->depth <= 0 || around[i]->is_inner != p->is_inner ||
+            tml_dot3(around[i]->normal, p->normal) < least)
+            return false;
+    return true;
+}
+
 static void color_pixels(scene *s, uint32_t first, uint32_t last)
 {
     const float weight = 1.0f / (RENDER_SAMPLES * RENDER_SAMPLES);
@@ -643,22 +710,14 @@ static void color_pixels(scene *s, uint32_t first, uint32_t last)
         for (uint32_t column = 0; column < s->desc->width; column++) {
             size_t at = (size_t)row * s->desc->width + column;
             tml_vec3 sum = {0, 0, 0}, behind = background(s, column, row);
+            bool is_one = is_smooth(s, column, row);
             for (uint32_t i = 0; i < RENDER_SAMPLES * RENDER_SAMPLES; i++) {
                 uint32_t sx = column * RENDER_SAMPLES + i % RENDER_SAMPLES;
                 uint32_t sy = row * RENDER_SAMPLES + i / RENDER_SAMPLES;
-                uint64_t key = key_at(s, sx, sy);
-                tml_vec3 color = behind;
-                if (!raster_is_empty(key)) {
-                    color = shade(s, key, (float)sx + 0.5f, (float)sy + 0.5f,
-                                  visibility_at(s, column, row, key));
-                    color = (tml_vec3){tone(color.x), tone(color.y), tone(color.z)};
-                    if (s->glow.keys)
-                        color =
-                            add_glow(s, key, s->glow.keys[(size_t)sy * s->glow.width + sx], color);
-                }
-                sum = tml_add3(sum, color);
+                if (!is_one || i == RENDER_SAMPLES * RENDER_SAMPLES / 2)
+                    sum = tml_add3(sum, color_sample(s, column, row, sx, sy, behind));
             }
-            sum = tml_scale3(sum, weight);
+            sum = tml_scale3(sum, is_one ? 1 : weight);
             uint8_t *rgba = s->rgba + 4 * at;
             rgba[0] = to_byte(sum.x);
             rgba[1] = to_byte(sum.y);
@@ -734,6 +793,7 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
          true},
         {(void **)&s.lit_indices, has_lit ? desc->lit_count * 3 * sizeof *s.lit_indices : 0, false},
         {(void **)&s.pixels, pixel_count * sizeof *s.pixels, true},
+        {(void **)&s.depths, pixel_count * sizeof *s.depths, false},
         {(void **)&s.visible, pixel_count * sizeof *s.visible, true},
         {(void **)&s.unsmoothed, pixel_count * sizeof *s.unsmoothed, false},
         {(void **)&s.floor_light, pixel_count * sizeof *s.floor_light, false},
@@ -747,8 +807,9 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
         *parts[i].memory = tml_alloc(tml, parts[i].size);
         if (!*parts[i].memory && parts[i].size)
             status = TML_ERROR_OUT_OF_MEMORY;
-        else if (parts[i].zeroed && parts[i].size)
-            memset(*parts[i].memory, 0, parts[i].size);
+        else if (parts[i].zeroed)
+            tml_parallel_for(tml, (uint32_t)((parts[i].size + CLEAR_BYTES - 1) / CLEAR_BYTES),
+                             clear_some, &(clear_job){*parts[i].memory, parts[i].size});
     }
     if (status != TML_OK) {
         tml_error(tml, status, "picture: no memory for %zu bytes; choose a smaller size", total);
@@ -759,6 +820,7 @@ tml_status render_mesh(tml_context *tml, const tml_mesh *mesh, const render_desc
             sum_normals(mesh, s.sums);
             s.normals = s.sums;
         }
+        s.color = srgb(desc->color[0], desc->color[1], desc->color[2]);
         find_value_range(&s);
         status = render_scene(&s);
     }

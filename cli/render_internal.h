@@ -19,11 +19,20 @@ typedef struct view {
     uint32_t width, height; /* samples */
 } view;
 
+/* Samples along the side of a pixel, and of the shadow map; tiles along it. */
+enum {
+    RENDER_SAMPLES = 3,
+    RENDER_SHADOW_SIDE = 2048,
+    RENDER_SHADOW_TILES = 128,
+    RENDER_ROWS_A_TASK = 8
+};
+
 /* What one pixel shows, for the screen-space passes. depth is the distance along the view axis; 0
  * for background. Normals are in camera coordinates and face the viewer. */
 typedef struct pixel {
     float depth;
     tml_vec3 normal;
+    bool is_inner; /* the surface is seen from its inside */
 } pixel;
 
 /* Lightness of one pixel: 1 is open to the sky, and lit. */
@@ -49,18 +58,18 @@ typedef struct scene {
     raster_vertex *vertices;
     raster_target target;
     raster_target shadow;
+    float shadow_tiles[RENDER_SHADOW_TILES * RENDER_SHADOW_TILES]; /* the nearest depth of each */
     raster_target glow; /* the lit triangles alone, as the camera sees them; keys NULL: none */
     uint64_t *lit_indices;
     pixel *pixels;
+    float *depths; /* of pixels, once more: occlusion reads them alone, far and wide */
     visibility *visible;
     visibility *unsmoothed;
     float *floor_light; /* a pixel each: how much light the floor gets; 1 where there is none */
     float value_lower, value_upper;
+    tml_vec3 color; /* desc->color, linear */
     uint8_t *rgba;
 } scene;
-
-/* Samples along the side of a pixel, and of the shadow map. */
-enum { RENDER_SAMPLES = 3, RENDER_SHADOW_SIDE = 2048, RENDER_ROWS_A_TASK = 8 };
 
 /* Position of a point of the world on the view's grid of samples, and its depth: in perspective
  * depth_unit / distance, without 1 ... 2 from the far end to the near one. Both are linear on the

@@ -16,12 +16,19 @@ static const float occlusion_reach = 0.16f; /* of the extent that is seen */
 static const float shadow_blur = 0.010f;    /* radius of the light's disc, of the extent */
 static const float floor_blur = 0.022f;
 static const float half_pi = 1.57079632679f;
+enum { SHADOW_TILE = RENDER_SHADOW_SIDE / RENDER_SHADOW_TILES, SHADOW_TILES = RENDER_SHADOW_TILES };
 
 static float noise_at(uint32_t column, uint32_t row)
 {
     float wave = 0.06711056f * (float)column + 0.00583715f * (float)row;
     float tooth = 52.9829189f * (wave - floorf(wave));
     return tooth - floorf(tooth);
+}
+
+/* The library's fmaxf is a call. */
+static float maxf(float a, float b)
+{
+    return a > b ? a : b;
 }
 
 static float clampf(float x, float lower, float upper)
@@ -31,9 +38,9 @@ static float clampf(float x, float lower, float upper)
 
 static tml_vec3 pixel_point(const scene *s, uint32_t column, uint32_t row, float distance)
 {
-    float depth = (float)s->camera.depth_unit / distance;
-    return render_point(&s->camera, RENDER_SAMPLES * ((float)column + 0.5f),
-                        RENDER_SAMPLES * ((float)row + 0.5f), depth);
+    float pixels = (float)(RENDER_SAMPLES / s->camera.scale) * distance;
+    return (tml_vec3){((float)column + 0.5f - 0.5f * (float)s->desc->width) * pixels,
+                      (0.5f * (float)s->desc->height - (float)row - 0.5f) * pixels, -distance};
 }
 
 /* ---- ambient occlusion ----------------------------------------------------------------------- */
@@ -52,14 +59,19 @@ static float find_horizon(const scene *s, uint32_t column, uint32_t row, tml_vec
         if (x < 0 || y < 0 || x >= (float)s->desc->width || y >= (float)s->desc->height)
             break;
         uint32_t at_x = (uint32_t)x, at_y = (uint32_t)y;
-        const pixel *other = &s->pixels[(size_t)at_y * s->desc->width + at_x];
-        if (other->depth <= 0 || (at_x == column && at_y == row))
+        float depth = s->depths[(size_t)at_y * s->desc->width + at_x];
+        if (depth <= 0 || (at_x == column && at_y == row))
             continue;
-        tml_vec3 away = tml_sub3(pixel_point(s, at_x, at_y, other->depth), point);
-        float length = tml_length3(away);
-        float cosine = tml_dot3(away, to_viewer) / length;
+        tml_vec3 away = tml_sub3(pixel_point(s, at_x, at_y, depth), point);
+        float along_view = tml_dot3(away, to_viewer), squared = tml_dot3(away, away);
+        /* Most lie below the horizon or out of reach: cosine and distance are compared by their squares. */
+        if (squared >= reach * reach ||
+            along_view * fabsf(along_view) <= horizon * fabsf(horizon) * squared)
+            continue;
+        float length = sqrtf(squared);
         float weight = clampf(2 - 2 * length / reach, 0, 1);
-        horizon = fmaxf(horizon, lowest + (cosine - lowest) * weight);
+        float raised = lowest + (along_view / length - lowest) * weight;
+        horizon = raised > horizon ? raised : horizon;
     }
     return horizon;
 }
@@ -88,17 +100,17 @@ static float find_ambient(const scene *s, uint32_t column, uint32_t row, const p
         if (length < 1e-6f)
             continue;
         float cosine = clampf(tml_dot3(normal, to_viewer) / length, 0, 1);
-        float lean = copysignf(acosf(cosine), tml_dot3(across, normal));
+        float lean = copysignf(acosf(cosine), tml_dot3(across, normal)), sine = sinf(lean);
         /* Rows count downwards, y upwards. */
         float ahead = find_horizon(s, column, row, point, to_viewer, cx * pixels, -cy * pixels,
-                                   start, reach, cosf(lean + half_pi));
+                                   start, reach, -sine);
         float behind = find_horizon(s, column, row, point, to_viewer, -cx * pixels, cy * pixels,
-                                    start, reach, cosf(lean - half_pi));
+                                    start, reach, sine);
         float h_behind = -acosf(clampf(behind, -1, 1)), h_ahead = acosf(clampf(ahead, -1, 1));
         h_behind = lean + clampf(h_behind - lean, -half_pi, half_pi);
         h_ahead = lean + clampf(h_ahead - lean, -half_pi, half_pi);
-        float arcs = 2 * cosine + 2 * (h_behind + h_ahead) * sinf(lean) -
-                     cosf(2 * h_behind - lean) - cosf(2 * h_ahead - lean);
+        float arcs = 2 * cosine + 2 * (h_behind + h_ahead) * sine - cosf(2 * h_behind - lean) -
+                     cosf(2 * h_ahead - lean);
         sum += length * arcs / 4;
     }
     return clampf(sum / SLICES, 0, 1);
@@ -119,19 +131,76 @@ static tml_vec3 to_light(const scene *s, tml_vec3 p)
     return (tml_vec3){(float)l[0], (float)l[1], (float)l[2]};
 }
 
+/* Points of a Vogel spiral in the unit disc. */
+typedef struct light_taps {
+    int count;
+    float x[SHADOW_TAPS], y[SHADOW_TAPS];
+} light_taps;
+
+static light_taps make_taps(int count)
+{
+    const float golden_angle = 2.39996323f;
+    light_taps taps = {.count = count};
+    for (int tap = 0; tap < count; tap++) {
+        float angle = golden_angle * (float)tap;
+        float distance = sqrtf(((float)tap + 0.5f) / (float)count);
+        taps.x[tap] = distance * cosf(angle);
+        taps.y[tap] = distance * sinf(angle);
+    }
+    return taps;
+}
+
+/* The tile of the shadow map that a coordinate lies in, of what is outside the nearest one. */
+static uint32_t tile_of(float texels)
+{
+    return (uint32_t)clampf(texels / SHADOW_TILE, 0, SHADOW_TILES - 1);
+}
+
+/* True where even the nearest texels of all tiles under a disc are no nearer to the light than lowest: most
+ * discs lie far from a shadow's edge. */
+static bool is_disc_lit(const scene *s, float x, float y, float radius, float lowest)
+{
+    uint32_t left = tile_of(x - radius), right = tile_of(x + radius);
+    uint32_t top = tile_of(y - radius), bottom = tile_of(y + radius);
+    for (uint32_t row = top; row <= bottom; row++)
+        for (uint32_t column = left; column <= right; column++)
+            if (!(s->shadow_tiles[row * SHADOW_TILES + column] <= lowest))
+                return false;
+    return true;
+}
+
+/* The greatest depth of each tile; 0 where nothing is. */
+static void find_tile(void *argument, uint32_t row)
+{
+    scene *s = argument;
+    for (uint32_t column = 0; column < SHADOW_TILES; column++) {
+        uint64_t nearest = 0;
+        for (uint32_t y = row * SHADOW_TILE; y < (row + 1) * SHADOW_TILE; y++) {
+            const _Atomic uint64_t *keys = s->shadow.keys + (size_t)y * s->shadow.width;
+            for (uint32_t x = column * SHADOW_TILE; x < (column + 1) * SHADOW_TILE; x++) {
+                uint64_t key = atomic_load_explicit(&keys[x], memory_order_relaxed);
+                nearest = key > nearest ? key : nearest;
+            }
+        }
+        s->shadow_tiles[row * SHADOW_TILES + column] = raster_depth(nearest);
+    }
+}
+
 /* How much of a disc of the shadow map, radius in world units, is not nearer to the light than the
  * plane through p. slope: change of depth a sample in x and y on that plane. */
 static float find_lit(const scene *s, tml_vec3 p, float slope_x, float slope_y, float bias,
-                      float radius, int taps, float noise)
+                      float radius, const light_taps *taps, float noise)
 {
-    const float golden_angle = 2.39996323f;
     tml_vec3 centre = to_light(s, p);
     float spread = radius * (float)s->light.scale;
+    float lowest = centre.z + bias - spread * (fabsf(slope_x) + fabsf(slope_y));
+    if (is_disc_lit(s, centre.x, centre.y, spread, lowest))
+        return 1;
+    float cosine = spread * cosf(4 * half_pi * noise), sine = spread * sinf(4 * half_pi * noise);
     int lit = 0;
-    for (int tap = 0; tap < taps; tap++) {
-        float angle = golden_angle * (float)tap + 4 * half_pi * noise;
-        float distance = spread * sqrtf(((float)tap + 0.5f) / (float)taps);
-        float dx = distance * cosf(angle), dy = distance * sinf(angle);
+    for (int tap = 0; tap < taps->count; tap++) {
+        float dx = cosine * taps->x[tap] - sine * taps->y[tap];
+        float dy = sine * taps->x[tap] + cosine * taps->y[tap];
         float x = centre.x + dx, y = centre.y + dy;
         if (!(x >= 0 && y >= 0 && x < (float)s->shadow.width && y < (float)s->shadow.height)) {
             lit++;
@@ -140,10 +209,11 @@ static float find_lit(const scene *s, tml_vec3 p, float slope_x, float slope_y, 
         uint64_t key = s->shadow.keys[(size_t)(uint32_t)y * s->shadow.width + (uint32_t)x];
         lit += raster_depth(key) <= centre.z + slope_x * dx + slope_y * dy + bias;
     }
-    return (float)lit / (float)taps;
+    return (float)lit / (float)taps->count;
 }
 
-static float find_key(const scene *s, uint32_t column, uint32_t row, const pixel *p, float noise)
+static float find_key(const scene *s, uint32_t column, uint32_t row, const pixel *p, float noise,
+                      const light_taps *taps)
 {
     float cosine = tml_dot3(p->normal, s->key);
     if (cosine <= 0.01f)
@@ -166,11 +236,12 @@ static float find_key(const scene *s, uint32_t column, uint32_t row, const pixel
     tml_vec3 lifted = tml_add3(point, tml_scale3(p->normal, 1.5f * texel));
     float radius = shadow_blur * (float)s->extent;
     float bias = (2 * texel + 0.15f * radius) / (float)s->light.depth_unit;
-    return find_lit(s, lifted, slope_x, slope_y, bias, radius, SHADOW_TAPS, noise);
+    return find_lit(s, lifted, slope_x, slope_y, bias, radius, taps, noise);
 }
 
 static void find_visibility(scene *s, uint32_t first, uint32_t last)
 {
+    const light_taps taps = make_taps(SHADOW_TAPS);
     for (uint32_t row = first; row < last; row++) {
         for (uint32_t column = 0; column < s->desc->width; column++) {
             size_t at = (size_t)row * s->desc->width + column;
@@ -179,7 +250,7 @@ static void find_visibility(scene *s, uint32_t first, uint32_t last)
             if (p->depth > 0) {
                 float noise = noise_at(column, row);
                 seen.ambient = find_ambient(s, column, row, p, noise);
-                seen.key = find_key(s, column, row, p, noise);
+                seen.key = find_key(s, column, row, p, noise, &taps);
             }
             s->unsmoothed[at] = seen;
         }
@@ -195,6 +266,8 @@ static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
         for (int32_t column = 0; column < width; column++) {
             const pixel *p = &s->pixels[(size_t)row * (size_t)width + (size_t)column];
             float ambient = 0, key = 0, weights = 0;
+            if (p->depth <= 0)
+                continue;
             for (int32_t dy = -SMOOTH_RADIUS; dy <= SMOOTH_RADIUS; dy++) {
                 for (int32_t dx = -SMOOTH_RADIUS; dx <= SMOOTH_RADIUS; dx++) {
                     int32_t x = column + dx, y = row + dy;
@@ -203,8 +276,8 @@ static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
                     size_t at = (size_t)y * (size_t)width + (size_t)x;
                     const pixel *other = &s->pixels[at];
                     float apart = fabsf(other->depth - p->depth) * depth_scale;
-                    float alike = fmaxf(tml_dot3(other->normal, p->normal), 0);
-                    float weight = fmaxf(1 - apart, 0) * alike * alike * alike * alike + 1e-6f;
+                    float alike = maxf(tml_dot3(other->normal, p->normal), 0);
+                    float weight = maxf(1 - apart, 0) * alike * alike * alike * alike + 1e-6f;
                     if (other->depth <= 0)
                         continue;
                     ambient += weight * s->unsmoothed[at].ambient;
@@ -212,9 +285,8 @@ static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
                     weights += weight;
                 }
             }
-            visibility *out = &s->visible[(size_t)row * (size_t)width + (size_t)column];
-            *out =
-                weights > 0 ? (visibility){ambient / weights, key / weights} : (visibility){1, 1};
+            s->visible[(size_t)row * (size_t)width + (size_t)column] =
+                (visibility){ambient / weights, key / weights};
         }
     }
 }
@@ -225,6 +297,7 @@ static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
  * under the mesh's own pixels, so that the blur finds it there. */
 static void find_floor_light(scene *s, uint32_t first, uint32_t last)
 {
+    const light_taps taps = make_taps(FLOOR_TAPS);
     const double *eye = s->camera.offset;
     float eye_height = (float)(s->up.x * eye[0] + s->up.y * eye[1] + s->up.z * eye[2] - s->floor);
     for (uint32_t row = first; row < last; row++) {
@@ -235,7 +308,7 @@ static void find_floor_light(scene *s, uint32_t first, uint32_t last)
             if (!(distance > 0))
                 continue;
             tml_vec3 p = tml_scale3(ray, distance);
-            float lit = find_lit(s, p, 0, 0, 1e-3f, floor_blur * (float)s->extent, FLOOR_TAPS,
+            float lit = find_lit(s, p, 0, 0, 1e-3f, floor_blur * (float)s->extent, &taps,
                                  noise_at(column, row));
             s->floor_light[(size_t)row * s->desc->width + column] = lit;
         }
@@ -276,6 +349,7 @@ static void blur_floor(scene *s)
 bool render_visibility(scene *s, double from, double to)
 {
     double most = from + 0.7 * (to - from), rest = from + 0.85 * (to - from);
+    tml_parallel_for(s->tml, SHADOW_TILES, find_tile, s);
     if (!render_rows(s, find_visibility, "light", from, most) ||
         !render_rows(s, smooth_visibility, "light", most, rest) ||
         !render_rows(s, find_floor_light, "floor", rest, to))
