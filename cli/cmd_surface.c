@@ -636,8 +636,8 @@ static int choose_slabs(run *r, const char *path)
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     if (obstacle && is_asked)
         return refuse_slabs(r, obstacle);
-    bool is_open = !obstacle && !desc.dims[0] == !desc.type && slabs_open(path, &desc, &r->slabs);
-    if (!is_open)
+    bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
+    if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
     r->in_slabs =
         is_asked || (limit && slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
@@ -656,8 +656,8 @@ static int choose_slabs(run *r, const char *path)
 static int extract_slabs(run *r, const double origin[3])
 {
     const surface_args *a = r->args;
-    slabs_options options = {.memory =
-                                 a->common.memory / 2, /* the rest: files, threads, the program */
+    /* The other half of --memory is for files, threads and the program. */
+    slabs_options options = {.memory = a->common.memory / 2,
                              .layers = a->slab_layers,
                              .index = a->index,
                              .path = r->in.path,
@@ -674,7 +674,7 @@ static int extract_slabs(run *r, const double origin[3])
     return code;
 }
 
-static int run_slabs(run *r)
+static int run_volume_slabs(run *r)
 {
     const surface_args *a = r->args;
     r->in.volume = r->slabs.info[0];
@@ -725,7 +725,7 @@ static int run_file(run *r, char *path)
     int code;
     if (r->in_slabs) {
         input_name(path, &r->in);
-        return run_slabs(r);
+        return run_volume_slabs(r);
     }
     code = load_input(r, path);
     if (code == CLI_OK &&

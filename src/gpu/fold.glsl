@@ -1,6 +1,6 @@
 /* The rules of folds, in the common subset of Vulkan GLSL and GLSL ES 3.00: how elements of each scalar type
  * become something that can be joined, and how that becomes the result. Stands after prelude_common.glsl
- * and gpu/stream.k.h, which says which folds there are. Needs these names, constants of the
+ * and gpu/fold_layout.k.h, which says which folds there are. Needs these names, constants of the
  * shader or macros:
  *   uint FOLD_KIND, FOLD_TO
  *   uint SIZE_LOG2              of an element in bytes: 0 ... 3

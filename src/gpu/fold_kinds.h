@@ -4,11 +4,7 @@
 
 #include <trommel/stream.h>
 
-#include "kernels/kernel.h"
-
-#include "gpu/stream.k.h"
-
-#include "kernels/kernel_end.h"
+#include "gpu/fold_layout.k.h"
 
 typedef struct fold_constants {
     uint32_t kind, size_log2;

@@ -1,28 +1,28 @@
 /* How users' kernels read elements and how their results lie in memory: what the GPU engines share.
  * Stands after ADDRESS and kernel_word(address, i) are defined; see kernel_glue.h. */
-/* tml_type, as <trommel/core.h> counts them. */
-const uint KERNEL_U8 = 1u, KERNEL_I8 = 2u, KERNEL_U16 = 3u, KERNEL_I16 = 4u, KERNEL_F16 = 9u;
-#define kernel_is_word(type) (type == 5u || type == 6u || type == 10u)
+#include "kernels/types.k.h"
+
+#define kernel_is_word(type) (type == TYPE_U32 || type == TYPE_I32 || type == TYPE_F32)
 
 uint kernel_load_uint(uint type, ADDRESS address, uint i)
 {
-    if (type == KERNEL_U8)
+    if (type == TYPE_U8)
         return LOAD_U8(address, i);
-    if (type == KERNEL_U16)
+    if (type == TYPE_U16)
         return LOAD_U16(address, i);
     return kernel_word(address, i);
 }
 int kernel_load_int(uint type, ADDRESS address, uint i)
 {
-    if (type == KERNEL_I8)
+    if (type == TYPE_I8)
         return LOAD_I8(address, i);
-    if (type == KERNEL_I16)
+    if (type == TYPE_I16)
         return LOAD_I16(address, i);
     return int(kernel_word(address, i));
 }
 float kernel_load_float(uint type, ADDRESS address, uint i)
 {
-    if (type == KERNEL_F16)
+    if (type == TYPE_F16)
         return LOAD_F16(address, i);
     return uintBitsToFloat(kernel_word(address, i));
 }

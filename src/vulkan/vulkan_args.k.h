@@ -60,7 +60,8 @@ ARGS_END(keep_args)
 
 /* kernel_compact.comp: one pass by decoupled look-back. The kept elements of in0's 4-byte array and/or
  * their positions go to their places after *totals (u64); the last tile writes *totals + kept to
- * totals[1]. in3 is a word that is set where a wait was given up. */
+ * totals[1]. in3 is a word that is set where a wait was given up. With 128 bytes this is as long as
+ * arguments may be (vk_job.args); more of them go into specialization constants (COMPACT_...). */
 ARGS_BEGIN(compact_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(out_at)  /* optional */

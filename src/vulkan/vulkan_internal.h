@@ -1,6 +1,6 @@
 /* What the Vulkan engine's files share beside what programs use too (vulkan_parts.h).
  *
- * Streams longer than a pass (vk_device.pass_items, 2^30 by default) run in passes, whose addresses
+ * Streams longer than a pass (vk_caps.pass_items, 2^30 by default) run in passes, whose addresses
  * are moved on the host, so that shaders count with 32 bits; running totals travel between passes
  * on the device as uvec2 (low, high). */
 #ifndef TML_VULKAN_INTERNAL_H

@@ -5,6 +5,11 @@
 
 #include "core/scalars.h"
 #include "gpu/fold_kinds.h"
+#include "kernels/kernel.h"
+
+#include "vulkan/vulkan_stream.k.h"
+
+#include "kernels/kernel_end.h"
 
 /* gpu/fold.glsl is told kind and size. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)

@@ -13,7 +13,7 @@
 
 #include "kernels/kernel.h"
 
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 
 #include "kernels/kernel_end.h"
 

@@ -1,4 +1,4 @@
-/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; gpu/stream.k.h lists the
+/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; vulkan/vulkan_stream.k.h lists the
  * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done
  * at once; middling and long ones go to lists on the device, through which a fixed number of
  * workgroups goes, and long ones are cut into the tiles of tml_reduce and tml_scan, so that work
@@ -8,7 +8,7 @@
 
 #include "kernels/kernel.h"
 
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 
 #include "kernels/kernel_end.h"
 

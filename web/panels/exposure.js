@@ -13,6 +13,7 @@ const TONES = [
     ["reinhard", "Reinhard"],
     ["srgb", "None: clipped"],
 ];
+const EV100_OF_LOG2 = 3; // IMAGE_EV100 of src/kernels/image_expose.k.h
 const DARK_STOPS = 7; // how much darker it was where one comes from
 const SETTLED_SECONDS = 8; // of adapting, after which nothing moves
 
@@ -226,7 +227,7 @@ class ExposurePanel {
             stats = this.picture.stats;
         this.picture.expose({
             by: "manual",
-            ev100: stats.log2Mean + 3 - DARK_STOPS,
+            ev100: stats.log2Mean + EV100_OF_LOG2 - DARK_STOPS,
             bias: wanted.bias,
             reset: true,
         });

@@ -8,7 +8,7 @@
  * and a segment of the same elements have the same sum to the bit.
  *
  * SEGMENTED: elements may begin anywhere in a word. */
-#include "gpu/stream.k.h"
+#include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #include "gpu/fold.glsl"
 

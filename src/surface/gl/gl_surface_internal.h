@@ -13,7 +13,7 @@ typedef struct workspace {
     const surface_part *part;
     uint32_t pad;
     uint32_t size[3]; /* samples, with the pad */
-    uint32_t quads;   /* in a row */
+    uint32_t quads;   /* in a row: one has the bits of 128 columns */
     uint64_t quad_count;
     const gl_texture *bits;
     const gl_texture *missing_any, *whole_cells; /* where samples may be missing */

@@ -57,6 +57,11 @@
 #define SURFACE_ATTRIBUTE   128u
 #define SURFACE_HELD_LIMITS 256u /* limits and isovalue are in the head */
 
+/* tml_normals, as surface.h counts them: vulkan_surface.c asserts it. */
+#define SURFACE_NORMALS_NONE    0u
+#define SURFACE_NORMALS_FORWARD 1u
+#define SURFACE_NORMALS_SOBEL   3u
+
 /* A workspace's slab in one word: its layers before and after its own (at most 1 and 2), and whether
  * it begins and ends with a layer of the cap's pad. Of a whole part: the pads alone. */
 #define SURFACE_SLAB(before, after, pad_low, pad_high)                                             \

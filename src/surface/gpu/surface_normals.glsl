@@ -1,6 +1,5 @@
-/* Normals for the shaders of both GPU engines, which have before it surface_samples.glsl, NORMALS (a
- * tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and vec3 normal_row(uint). */
-const uint NORMALS_FORWARD = 1u, NORMALS_SOBEL = 3u;
+/* Normals for the shaders of both GPU engines, which have before it surface_args.k.h, surface_samples.glsl,
+ * NORMALS (a tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and vec3 normal_row(uint). */
 
 /* A component by number: some drivers are slow to index vectors, or wrong. */
 float pick3(vec3 v, int axis)
@@ -25,8 +24,8 @@ float gradient_sample(ivec3 at, uvec3 iso)
 #define GRADIENT_STEP(has) ((has) ? 1 : 0)
 #define GRADIENT_ARE_THERE(a, b) (!is_nan(a) && !is_nan(b))
 #define GRADIENT_CHOOSE(c, a, b) ((c) ? (a) : (b))
-#define GRADIENT_FORWARD   (NORMALS == NORMALS_FORWARD)
-#define GRADIENT_SOBEL     (NORMALS == NORMALS_SOBEL)
+#define GRADIENT_FORWARD   (NORMALS == SURFACE_NORMALS_FORWARD)
+#define GRADIENT_SOBEL     (NORMALS == SURFACE_NORMALS_SOBEL)
 #define GRADIENT_UNROLL_TAPS
 #define GRADIENT_UNROLL_SIDES
 #include "kernels/surface_gradient.k.h"

@@ -19,6 +19,11 @@
 
 #include "kernels/kernel_end.h"
 
+_Static_assert(SURFACE_NORMALS_NONE == TML_NORMALS_NONE &&
+                   SURFACE_NORMALS_FORWARD == TML_NORMALS_FORWARD &&
+                   SURFACE_NORMALS_SOBEL == TML_NORMALS_SOBEL,
+               "shaders number the normals otherwise");
+
 /* ---- dispatches ------------------------------------------------------------------------------ */
 
 static uint64_t groups_of(uint64_t items, uint64_t items_a_group)

@@ -1,6 +1,6 @@
 /* tml_reduce of doubles, and means in double precision. */
 #define WITH_DOUBLE
 #include "kernel.glsl"
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
 #include "reduce_body.glsl"

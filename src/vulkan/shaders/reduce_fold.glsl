@@ -1,4 +1,4 @@
-/* Folds of elements of any scalar type (gpu/stream.k.h says which there are), in a fixed tree, so
+/* Folds of elements of any scalar type (gpu/fold_layout.k.h says which there are), in a fixed tree, so
  * that float sums are the same in every run and for every shape of the work: reduce and segments
  * share this.
  *
@@ -9,6 +9,7 @@
  *
  * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
  * then chosen. Some drivers do not bring lanes together again as soon as they could. */
+#include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #extension GL_EXT_control_flow_attributes : require
 

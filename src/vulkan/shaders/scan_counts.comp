@@ -2,7 +2,7 @@
  * the two outer steps of reduce, then scan. A subgroup takes a stretch of its own in each tile, whose
  * quadruples of counts lie side by side in its lanes: every load and store is one piece of memory. */
 #include "kernel.glsl"
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
 #include "scan_group.glsl"
 #extension GL_EXT_control_flow_attributes : require

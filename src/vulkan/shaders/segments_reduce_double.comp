@@ -1,6 +1,6 @@
 /* tml_reduce_segments of doubles, and means in double precision. */
 #define WITH_DOUBLE
 #include "kernel.glsl"
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
 #include "segments_reduce.glsl"

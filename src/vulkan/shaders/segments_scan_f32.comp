@@ -1,6 +1,6 @@
 /* tml_scan_segments with sums of type f32. */
 #define SUM_F32
 #include "kernel.glsl"
-#include "gpu/stream.k.h"
+#include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
 #include "segments_scan.glsl"

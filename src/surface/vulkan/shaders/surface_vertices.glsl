@@ -51,7 +51,7 @@ uvec2 sample_at(uvec3 at)
 /* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
  * compiler's time. */
 #ifdef SURFACE_FULL
-layout(constant_id = 5) const uint NORMALS = 0u; /* tml_normals */
+layout(constant_id = 5) const uint NORMALS = SURFACE_NORMALS_NONE; /* tml_normals */
 uvec3 volume_dims()
 {
     return uvec3(args.dim_x, args.dim_y, args.dim_z);
@@ -71,7 +71,7 @@ float attribute_at(uvec3 at)
 }
 
 #else
-const uint NORMALS = 0u;
+const uint NORMALS = SURFACE_NORMALS_NONE;
 #endif
 
 struct vertex {
@@ -100,9 +100,9 @@ vertex make_vertex(uvec3 at, uint axis)
     v.normal = vec3(0.0);
     v.value = 0.0;
 #ifdef SURFACE_FULL
-    if (NORMALS != 0u) {
+    if (NORMALS != SURFACE_NORMALS_NONE) {
         if (is_cap)
-            v.normal = cap_normal(int(axis), at[axis] < pad_low()[axis] ? -1.0 : 1.0);
+            v.normal = cap_normal(int(axis), any(lessThan(at * step, pad_low() * step)) ? -1.0 : 1.0);
         else
             v.normal = vertex_normal(low, high, t, iso_words);
     }
@@ -201,7 +201,7 @@ void emit_vertices(listed_word word, bool is_missing)
                 uvec2 bytes = mul_add64(number.x, 12u, 0u);
                 bytes.y += 12u * number.y;
                 store_vector(add64(args.positions, bytes), v.position);
-                if (NORMALS != 0u)
+                if (NORMALS != SURFACE_NORMALS_NONE)
                     store_vector(add64(args.normals, bytes), v.normal);
                 if (has(SURFACE_ATTRIBUTE))
                     store_word(element_at(args.values, number, 2u), 0u, floatBitsToUint(v.value));

@@ -23,31 +23,8 @@ ARGS_END(scan_counts_args)
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-/* How reduce and segments fold.
- *   SUM     integers of up to 32 bits to a sum of 64; signed ones as if 2^(bits - 1) were added to
- *           each, which is taken off the result
- *   SUM64   u64 and i64, modulo 2^64
- *   REAL    f16, f32 and the mean of 64-bit integers, in single precision
- *   DOUBLE  f64
- *   BEST    the smallest or largest, as the smallest of keys: bits of which the order as unsigned
- *           numbers is the one wanted, NaN last
- *   WHERE   the same, with the position of the first */
-#define FOLD_SUM    0u
-#define FOLD_SUM64  1u
-#define FOLD_REAL   2u
-#define FOLD_DOUBLE 3u
-#define FOLD_BEST   4u
-#define FOLD_WHERE  5u
-
-/* The type of a fold's result: in's own for BEST. */
-#define FOLD_TO_F32  0u
-#define FOLD_TO_F64  1u
-#define FOLD_TO_U32  2u
-#define FOLD_TO_U64  3u
-#define FOLD_TO_SAME 4u
-
 /* A workgroup's tile: 8 times 256 pieces of 16 bytes; and how many tiles are folded at a time in the
- * second step. */
+ * second step. Which folds there are says gpu/fold_layout.k.h. */
 #define FOLD_TILE_LOG2 15u
 #define FOLD_FAN       256u
 
