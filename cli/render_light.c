@@ -150,10 +150,10 @@ static light_taps make_taps(int count)
     return taps;
 }
 
-/* The tile of the shadow map that a coordinate lies in, of what is outside the nearest one. */
+/* The tile of the shadow map that a coordinate lies in; the nearest one to what is outside, 0 for NaN. */
 static uint32_t tile_of(float texels)
 {
-    return (uint32_t)clampf(texels / SHADOW_TILE, 0, SHADOW_TILES - 1);
+    return (uint32_t)clampf(maxf(texels / SHADOW_TILE, 0), 0, SHADOW_TILES - 1);
 }
 
 /* True where even the nearest texels of all tiles under a disc are no nearer to the light than lowest: most

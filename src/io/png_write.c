@@ -80,11 +80,11 @@ static inline uint8_t filter_one(int filter, uint8_t x, uint8_t left, uint8_t up
 static void filter_row(int filter, const uint8_t *line, const uint8_t *above, size_t pixel_size,
                        size_t size, uint8_t *out)
 {
+    const uint8_t *left = line - pixel_size, *corner = above - pixel_size;
 #    define FILTER_CASE(F)                                                                         \
     case F:                                                                                        \
         for (size_t i = 0; i < size; i++)                                                          \
-            out[i] =                                                                               \
-                filter_one(F, line[i], line[i - pixel_size], above[i], above[i - pixel_size]);     \
+            out[i] = filter_one(F, line[i], left[i], above[i], corner[i]);                         \
         break;
     switch (filter) {
         FILTER_CASE(1)

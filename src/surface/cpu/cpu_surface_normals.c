@@ -1,6 +1,8 @@
 /* Normals of surface vertices: gradients at the two samples of an edge, interpolated. A chunk's
  * vertices pass through a queue, which gathers the samples around their edges; the normals of a full
  * queue are computed in vectors (cpu_surface_normals.h). */
+#include <stdlib.h>
+
 #include "surface/cpu/cpu_surface_internal.h"
 
 /* Number i + step of count, and where there is none the nearest. */
