@@ -138,10 +138,12 @@ typedef struct cpu_scan {
     unsigned char *out;
     size_t in_size, out_size, sum_size;
 } cpu_scan;
-/* Room for one worker's tile. */
+/* Room for one worker's tile. Vectors of up to CPU_SCAN_SLACK elements are read from any of its sums
+ * and written to any place of ready. */
+enum { CPU_SCAN_SLACK = 16 };
 typedef struct cpu_scan_space {
-    _Alignas(64) uint64_t sums[CPU_SCAN_TILE + 9]; /* one more, and a whole group past the end */
-    _Alignas(64) uint64_t ready[CPU_BLOCK];        /* of out's type, on its way out */
+    _Alignas(64) uint64_t sums[CPU_SCAN_TILE + 1 + CPU_SCAN_SLACK];
+    _Alignas(64) uint64_t ready[CPU_SCAN_TILE + CPU_SCAN_SLACK]; /* of out's type, on its way out */
 } cpu_scan_space;
 
 void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,

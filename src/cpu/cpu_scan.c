@@ -23,19 +23,19 @@ enum {
 
 /* ---- a tile from zero ----------------------------------------------------------------------- */
 
-#define VECTOR(T, n) T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
-
-typedef VECTOR(uint8_t, 4) u8x4;
-typedef VECTOR(uint16_t, 4) u16x4;
-typedef VECTOR(uint32_t, 4) u32x4;
-typedef VECTOR(int32_t, 4) i32x4;
-typedef VECTOR(uint64_t, 4) u64x4;
-typedef VECTOR(float, 4) f32x4;
-typedef VECTOR(double, 4) f64x4;
-typedef VECTOR(uint8_t, 8) u8x8;
-typedef VECTOR(uint16_t, 8) u16x8;
-typedef VECTOR(uint32_t, 8) u32x8;
-typedef VECTOR(uint64_t, 8) u64x8;
+typedef CPU_VECTOR(uint8_t, 4) u8x4;
+typedef CPU_VECTOR(int8_t, 4) i8x4;
+typedef CPU_VECTOR(uint16_t, 4) u16x4;
+typedef CPU_VECTOR(int16_t, 4) i16x4;
+typedef CPU_VECTOR(uint32_t, 4) u32x4;
+typedef CPU_VECTOR(int32_t, 4) i32x4;
+typedef CPU_VECTOR(uint64_t, 4) u64x4;
+typedef CPU_VECTOR(float, 4) f32x4;
+typedef CPU_VECTOR(double, 4) f64x4;
+typedef CPU_VECTOR(uint8_t, 8) u8x8;
+typedef CPU_VECTOR(uint16_t, 8) u16x8;
+typedef CPU_VECTOR(uint32_t, 8) u32x8;
+typedef CPU_VECTOR(uint64_t, 8) u64x8;
 
 /* The k-th vector at x, converted. */
 #define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
@@ -101,9 +101,11 @@ SCAN_TILE_32(u16_to_32, uint16_t, u16x8)
 SCAN_TILE_32(u32_to_32, uint32_t, u32x8)
 SCAN_TILE_32(u64_to_32, uint64_t, u64x8)
 SCAN_TILE_64(u8_to_64, uint8_t, u8x4, uint64_t, u64x4)
+SCAN_TILE_64(i8_to_64, int8_t, i8x4, uint64_t, u64x4) /* sign-extends, as i16 and i32 do */
 SCAN_TILE_64(u16_to_64, uint16_t, u16x4, uint64_t, u64x4)
+SCAN_TILE_64(i16_to_64, int16_t, i16x4, uint64_t, u64x4)
 SCAN_TILE_64(u32_to_64, uint32_t, u32x4, uint64_t, u64x4)
-SCAN_TILE_64(i32_to_64, int32_t, i32x4, uint64_t, u64x4) /* sign-extends */
+SCAN_TILE_64(i32_to_64, int32_t, i32x4, uint64_t, u64x4)
 SCAN_TILE_64(u64_to_64, uint64_t, u64x4, uint64_t, u64x4)
 SCAN_TILE_64(f64_to_real, double, f64x4, double, f64x4)
 
@@ -277,7 +279,9 @@ static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
     };
     static const cpu_scan_tile_fn to_64[TML_SCALAR_END][TML_SIMD_LEVELS] = {
         [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_64),
+        [TML_I8] = CPU_EACH_LEVEL(tile_i8_to_64),
         [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_64),
+        [TML_I16] = CPU_EACH_LEVEL(tile_i16_to_64),
         [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_64),
         [TML_I32] = CPU_EACH_LEVEL(tile_i32_to_64),
         [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_64),

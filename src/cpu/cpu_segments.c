@@ -1,13 +1,17 @@
 /* Segmented reduce and scan on the CPU, balanced over elements. Segments are handed out in groups;
  * a segment that is too long for one worker is put aside, and those few are then done one by one,
  * each by all workers, in blocks of the same size as tml_reduce and tml_scan use. Blocks count from
- * a segment's start, so a float result is the one that those would give for the segment alone. */
+ * a segment's start, so a float result is the one that those would give for the segment alone.
+ *
+ * Sums of integers wrap, so the order of addition does not matter: short segments are scanned
+ * together, a tile of them at a time, and what a segment begins with is subtracted. */
 #include "cpu/cpu_internal.h"
 
 enum {
-    LONG = 1 << 18,         /* elements that keep several workers busy long enough to pay off */
-    MAX_GROUP = 1024,       /* segments handed out at a time */
-    GROUPS_PER_WORKER = 64, /* so that uneven groups even out */
+    LONG = 1 << 18,            /* elements that keep several workers busy long enough to pay off */
+    SHORT = CPU_SCAN_TILE / 4, /* elements; shorter segments share a tile */
+    MAX_GROUP = 4096,          /* segments handed out at a time */
+    GROUPS_PER_WORKER = 64,    /* so that uneven groups even out */
 };
 
 typedef struct segments {
@@ -79,18 +83,33 @@ static bool take_group(segments *all, uint64_t *first, uint64_t *end)
     return true;
 }
 
+#define FALLS(name, T)                                                                             \
+    CPU_INLINE bool falls_##name(const void *offsets, size_t count)                                \
+    {                                                                                              \
+        const T *x = offsets;                                                                      \
+        T is_falling = 0;                                                                          \
+        for (size_t i = 0; i < count; i++)                                                         \
+            is_falling |= x[i] > x[i + 1];                                                         \
+        return is_falling;                                                                         \
+    }                                                                                              \
+    CPU_INSTANTIATE(bool, falls_##name, (const void *offsets, size_t count),                       \
+                    return falls_##name(offsets, count))
+
+FALLS(u32, uint32_t)
+FALLS(u64, uint64_t)
+
 static void order_worker(void *argument, uint32_t worker)
 {
+    static bool (*const table[][TML_SIMD_LEVELS])(const void *, size_t) = {
+        CPU_EACH_LEVEL(falls_u32), CPU_EACH_LEVEL(falls_u64)};
     (void)worker;
     segments *all = argument;
+    bool (*falls)(const void *, size_t) = table[all->offsets->type == TML_U64][tml_simd_level()];
     uint64_t s, end;
-    while (take_group(all, &s, &end)) {
-        bool is_falling = false;
-        for (; s < end; s++)
-            is_falling |= offset_at(all, s) > offset_at(all, s + 1);
-        if (is_falling)
+    while (take_group(all, &s, &end))
+        if (falls((const unsigned char *)all->offsets->memory + s * all->offsets->element_size,
+                  (size_t)(end - s)))
             atomic_store_explicit(&all->is_falling, true, memory_order_relaxed);
-    }
 }
 
 /* Segments that overlap would be work without bound, and scans of them written by several workers at
@@ -106,6 +125,71 @@ static uint64_t blocks_in(uint64_t count, uint64_t block)
     return count / block + (count % block != 0);
 }
 
+/* ---- short segments of integers -------------------------------------------------------------- */
+
+/* Segments from s on, whose elements begin at first in the stream and at sums in a tile's sums: does
+ * those that end within the tile, before `last`, and returns the one after them. */
+typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
+                             const void *sums, size_t inclusive, void *out);
+
+#define EACH_SHORT(Offset, Sum, BODY)                                                              \
+    const Offset *offset = offsets;                                                                \
+    const Sum *sum = sums;                                                                         \
+    Sum *results = out;                                                                            \
+    const uint64_t first = offset[s];                                                              \
+    uint64_t at = 0;                                                                               \
+    for (; s < end && offset[s + 1] <= last; s++) {                                                \
+        const uint64_t next = offset[s + 1] - first;                                               \
+        BODY;                                                                                      \
+        at = next;                                                                                 \
+    }                                                                                              \
+    return s
+
+/* Vectors write past a segment's end what the next ones overwrite. */
+#define SCAN_ONE(Sum)                                                                              \
+    typedef CPU_VECTOR(Sum, CPU_SCAN_SLACK) vector;                                                \
+    for (uint64_t i = at; i < next; i += CPU_SCAN_SLACK)                                           \
+    *(vector *)(void *)(results + i) =                                                             \
+        *(const vector *)(const void *)(sum + inclusive + i) - sum[at]
+
+#define SHORT_SCANS(name, Offset, Sum)                                                             \
+    CPU_INLINE uint64_t scan_short_##name(const void *offsets, uint64_t s, uint64_t end,           \
+                                          uint64_t last, const void *sums, size_t inclusive,       \
+                                          void *out)                                               \
+    {                                                                                              \
+        EACH_SHORT(Offset, Sum, SCAN_ONE(Sum));                                                    \
+    }                                                                                              \
+    CPU_INSTANTIATE(uint64_t, scan_short_##name,                                                   \
+                    (const void *offsets, uint64_t s, uint64_t end, uint64_t last,                 \
+                     const void *sums, size_t inclusive, void *out),                               \
+                    return scan_short_##name(offsets, s, end, last, sums, inclusive, out))
+
+SHORT_SCANS(u32_32, uint32_t, uint32_t)
+SHORT_SCANS(u32_64, uint32_t, uint64_t)
+SHORT_SCANS(u64_32, uint64_t, uint32_t)
+SHORT_SCANS(u64_64, uint64_t, uint64_t)
+
+static uint64_t sum_short_u32(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
+                              const void *sums, size_t inclusive, void *out)
+{
+    (void)inclusive;
+    EACH_SHORT(uint32_t, uint64_t, results[s] = sum[next] - sum[at]);
+}
+
+static uint64_t sum_short_u64(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
+                              const void *sums, size_t inclusive, void *out)
+{
+    (void)inclusive;
+    EACH_SHORT(uint64_t, uint64_t, results[s] = sum[next] - sum[at]);
+}
+
+/* Where the tile that begins with segment s ends: short segments up to `end` share it. */
+static uint64_t tile_end(const segments *all, uint64_t s, uint64_t end)
+{
+    return TML_MIN_OF(TML_MIN_OF(offset_at(all, end), all->element_count),
+                      offset_at(all, s) + CPU_SCAN_TILE);
+}
+
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
 typedef struct reduce_job {
@@ -114,21 +198,32 @@ typedef struct reduce_job {
     unsigned char *out;
     size_t out_size;
     tml_type out_type;
-    segment now;         /* the long one that is being done */
-    cpu_number *results; /* of its blocks */
+    cpu_scan scan;          /* integer sums: of short segments */
+    short_fn sum_short;     /* NULL: other folds */
+    cpu_scan_space *spaces; /* one a worker, likewise */
+    segment now;            /* the long one that is being done */
+    cpu_number *results;    /* of its blocks */
 } reduce_job;
 
 static void reduce_worker(void *argument, uint32_t worker)
 {
-    (void)worker;
     reduce_job *job = argument;
+    segments *all = &job->all;
     uint64_t s, end;
-    while (take_group(&job->all, &s, &end))
-        for (; s < end; s++) {
-            segment span = segment_at(&job->all, s);
-            if (!put_aside(&job->all, s, span))
+    while (take_group(all, &s, &end))
+        while (s < end) {
+            segment span = segment_at(all, s);
+            if (job->sum_short && span.end > span.first && span.end - span.first < SHORT) {
+                cpu_scan_space *space = &job->spaces[worker];
+                uint64_t last = tile_end(all, s, end);
+                cpu_scan_read(&job->scan, space, span.first, (size_t)(last - span.first));
+                s = job->sum_short(all->offsets->memory, s, end, last, space->sums, 0, job->out);
+                continue;
+            }
+            if (!put_aside(all, s, span))
                 cpu_fold_range(&job->fold, span.first, span.end, job->out + s * job->out_size,
                                job->out_type);
+            s++;
         }
 }
 
@@ -167,6 +262,11 @@ static void reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *des
     job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
     job->results = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_FOLD_BLOCK),
                                   sizeof *job->results);
+    if (desc->fold == TML_FOLD_SUM && !tml_type_is_float(tml_slot_of(tml, desc->in)->type)) {
+        job->spaces = cpu_arena_take(arena, tml_concurrency(tml), sizeof *job->spaces);
+        job->sum_short = job->all.offsets->type == TML_U32 ? sum_short_u32 : sum_short_u64;
+        cpu_scan_bind(tml, desc->in, desc->out, false, &job->scan);
+    }
 }
 
 static size_t reduce_segments_scratch_size(tml_context *tml, const void *desc)
@@ -205,6 +305,7 @@ const tml_engine_op cpu_op_reduce_segments = {NULL, reduce_segments_scratch_size
 typedef struct scan_job {
     segments all;
     cpu_scan scan;
+    short_fn scan_short;
     cpu_scan_space *spaces; /* one a worker */
     segment now;            /* the long one that is being done */
     cpu_number *before;     /* of its tiles: their sums, then the sums before them */
@@ -215,22 +316,67 @@ static size_t tile_at(segment span, uint64_t first)
     return (size_t)TML_MIN_OF(span.end - first, (uint64_t)CPU_SCAN_TILE);
 }
 
+/* Scans a segment that has tiles of its own. */
+static void scan_alone(scan_job *job, cpu_scan_space *space, segment span)
+{
+    cpu_number before = {0};
+    for (uint64_t at = span.first; at < span.end; at += CPU_SCAN_TILE) {
+        cpu_number sum = cpu_scan_read(&job->scan, space, at, tile_at(span, at));
+        cpu_scan_write(&job->scan, space, at, tile_at(span, at), before);
+        before = cpu_add(before, sum, job->scan.is_real);
+    }
+}
+
+/* Scans short segments of floats, one after the other: each is rounded as if alone. */
+static uint64_t scan_short_real(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end,
+                                uint64_t last)
+{
+    const cpu_scan *scan = &job->scan;
+    const cpu_number zero = {0};
+    const size_t skip = scan->inclusive ? scan->sum_size : 0;
+    const uint64_t first = offset_at(&job->all, s);
+    uint64_t at = first, next;
+    for (; s < end && (next = offset_at(&job->all, s + 1)) <= last; s++, at = next)
+        if (at < next) {
+            scan->tile(scan->in + at * scan->in_size, (size_t)(next - at), space->sums);
+            scan->add((const unsigned char *)space->sums + skip, zero, (size_t)(next - at),
+                      (unsigned char *)space->ready + (at - first) * scan->out_size);
+        }
+    return s;
+}
+
+/* Scans the short segments of a tile that begins with segment s; returns the one after them. */
+static uint64_t scan_together(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end)
+{
+    const cpu_scan *scan = &job->scan;
+    const uint64_t first = offset_at(&job->all, s), last = tile_end(&job->all, s, end);
+    if (scan->is_real) {
+        s = scan_short_real(job, space, s, end, last);
+    } else {
+        cpu_scan_read(scan, space, first, (size_t)(last - first));
+        s = job->scan_short(job->all.offsets->memory, s, end, last, space->sums, scan->inclusive,
+                            space->ready);
+    }
+    cpu_copy_out(scan->out + first * scan->out_size, space->ready,
+                 (size_t)(offset_at(&job->all, s) - first) * scan->out_size, scan->stream);
+    return s;
+}
+
 static void scan_worker(void *argument, uint32_t worker)
 {
     scan_job *job = argument;
     cpu_scan_space *space = &job->spaces[worker];
     uint64_t s, end;
     while (take_group(&job->all, &s, &end))
-        for (; s < end; s++) {
+        while (s < end) {
             segment span = segment_at(&job->all, s);
-            if (put_aside(&job->all, s, span))
+            if (span.first < span.end && span.end - span.first < SHORT) {
+                s = scan_together(job, space, s, end);
                 continue;
-            cpu_number before = {0};
-            for (uint64_t at = span.first; at < span.end; at += CPU_SCAN_TILE) {
-                cpu_number sum = cpu_scan_read(&job->scan, space, at, tile_at(span, at));
-                cpu_scan_write(&job->scan, space, at, tile_at(span, at), before);
-                before = cpu_add(before, sum, job->scan.is_real);
             }
+            if (!put_aside(&job->all, s, span))
+                scan_alone(job, space, span);
+            s++;
         }
     cpu_stream_fence();
 }
@@ -274,6 +420,10 @@ static void scan_long(scan_job *job, uint64_t s)
     cpu_run_tiles(job->all.tml, &job->all.tickets, tiles, tile_write_worker, job);
 }
 
+static const short_fn scan_shorts[2][2][TML_SIMD_LEVELS] = {
+    {CPU_EACH_LEVEL(scan_short_u32_32), CPU_EACH_LEVEL(scan_short_u32_64)},
+    {CPU_EACH_LEVEL(scan_short_u64_32), CPU_EACH_LEVEL(scan_short_u64_64)}};
+
 static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, cpu_arena *arena,
                          scan_job *job)
 {
@@ -283,6 +433,9 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, c
     job->before = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_SCAN_TILE),
                                  sizeof *job->before);
     job->spaces = cpu_arena_take(arena, tml_concurrency(tml), sizeof *job->spaces);
+    cpu_scan_bind(tml, desc->in, desc->out, desc->inclusive, &job->scan);
+    job->scan_short = scan_shorts[job->all.offsets->type == TML_U64]
+                                 [job->scan.sum_size == sizeof(uint64_t)][tml_simd_level()];
 }
 
 static size_t scan_segments_scratch_size(tml_context *tml, const void *desc)
@@ -301,7 +454,6 @@ static tml_status scan_segments_run(tml_context *tml, const void *desc, void *sc
     cpu_arena arena = {scratch, 0};
     scan_job job;
     scan_lay_out(tml, d, &arena, &job);
-    cpu_scan_bind(tml, d->in, d->out, d->inclusive, &job.scan);
     if (are_in_order(&job.all))
         run_groups(&job.all, scan_worker, &job);
     for (uint64_t i = 0; i < job.all.long_count; i++)

@@ -17,6 +17,10 @@
 #    define CPU_X86 0
 #endif
 
+/* The type of n values of type T in a vector that may stand at any T's place. */
+#define CPU_VECTOR(T, n)                                                                           \
+    T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
+
 #define CPU_INLINE static inline __attribute__((always_inline))
 /* Before an instantiated function's type: all that it calls becomes part of it. */
 #define CPU_FLAT __attribute__((flatten))
