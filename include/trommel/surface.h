@@ -55,7 +55,7 @@ typedef struct tml_surface_desc {
     /* Input: a volume or a field. */
     tml_buffer volume; /* dims product samples, any scalar type; may stay on the host, like mask and
                         * attribute (tml_buffer_desc.host) */
-    tml_grid grid;     /* at most 2^30 samples in a slice */
+    tml_grid grid;     /* fewer than 2^30 samples in a slice */
     /* Instead of volume and grid: a field, evaluated slab by slab and never stored (on Vulkan:
      * whole in scratch where it fits). */
     const tml_field_desc *field;
@@ -263,7 +263,7 @@ TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
  * the engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1
  * of them along each axis, x fastest. Of desc, volume, grid.dims, iso, mask and region count; cells
  * outside the region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT,
- * INVALID_HANDLE, UNSUPPORTED (more than 2^30 samples in a slice), OUT_OF_MEMORY. */
+ * INVALID_HANDLE, UNSUPPORTED (2^30 samples or more in a slice), OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,
                                                     uint8_t *cells);
 

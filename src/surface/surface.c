@@ -77,7 +77,7 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
         dims[0] * dims[1] > UINT32_MAX / 4 || !tml_mul(dims[0] * dims[1], dims[2], count))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
-                         ", more than 2^30 samples in a slice",
+                         ", 2^30 samples or more in a slice",
                          call, dims[0], dims[1], dims[2]);
     return TML_OK;
 }
@@ -501,11 +501,11 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                                TML_ARRAY_SIZE(read));
 }
 
-/* Copies one vertex array, through the indices for a soup. */
+/* Gathers one vertex array of a soup. */
 typedef struct gather_job {
     const float *in;
     float *out;
-    const void *indices; /* NULL: straight */
+    const void *indices; /* three a triangle: the soup's vertex i is in's vertex indices[i] */
     bool indices64;
     uint64_t count, components;
 } gather_job;
@@ -517,7 +517,7 @@ static void gather_task(void *argument, uint32_t block)
     uint64_t first = (uint64_t)block * GATHER_BLOCK;
     uint64_t end = TML_MIN_OF(first + GATHER_BLOCK, job->count);
     for (uint64_t i = first; i < end; i++) {
-        uint64_t from = job->indices ? mesh_index(job->indices, job->indices64, i) : i;
+        uint64_t from = mesh_index(job->indices, job->indices64, i);
         for (uint64_t c = 0; c < job->components; c++)
             job->out[job->components * i + c] = job->in[job->components * from + c];
     }

@@ -93,13 +93,14 @@ static int compare_unsigned(const void *a, const void *b)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* Grows a part's box, kept here as first and last sample, to hold a run along x. */
+/* Grows a part's box to hold samples [x, x_last] of a row. Until all are seen, box.count holds the end
+ * of the box, not its size. */
 static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, uint64_t z)
 {
     const uint64_t low[3] = {x, y, z}, high[3] = {x_last, y, z};
     for (int a = 0; a < 3; a++) {
         box->first[a] = TML_MIN_OF(box->first[a], low[a]);
-        box->count[a] = TML_MAX_OF(box->count[a], high[a] + 1); /* end, until all is seen */
+        box->count[a] = TML_MAX_OF(box->count[a], high[a] + 1);
     }
 }
 

@@ -20,7 +20,7 @@
 TML_SCALAR_LIST(TYPE_IS_ALIKE)
 _Static_assert(TML_SCALAR_END <= 16, "kernels/types.k.h has room for two bits of 15 types");
 
-/* Keys of the zeros and of the infinity, of a float type of bits bits whose infinity is inf. */
+/* The key of a float of this width in bits, given by its bits: keys are in the order of the floats. */
 static uint64_t float_key(uint64_t bits, unsigned width)
 {
     uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);

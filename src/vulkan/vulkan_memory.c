@@ -735,7 +735,7 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     if (status == TML_OK && buffer->host) {
         status = vk_sync(tml);
         if (status == TML_OK)
-            memcpy(out, (const unsigned char *)buffer->host + offset, size);
+            copy_on_host(tml, out, (const unsigned char *)buffer->host + offset, size);
         return status;
     }
     unsigned char *bytes = out;
@@ -761,7 +761,7 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
         size_t part = TML_MIN_OF(size - got, (size_t)VK_STAGE_SIZE);
         status = vk_batch_wait(tml, batch[half]);
         if (status == TML_OK)
-            memcpy(bytes + got, stage[half]->host, part);
+            copy_on_host(tml, bytes + got, stage[half]->host, part);
         got += part;
     }
     return status;
