@@ -297,6 +297,17 @@ static inline bool io_write_text(io_writer *writer, const char *text)
 {
     return tml_io_write(writer, text, strlen(text));
 }
+/* May rows be written out of order? To a regular file of a size that is known, by this process alone. */
+static inline bool io_writes_rows(const io_writer *writer)
+{
+    return writer->expected && writer->temporary[0] && !writer->team;
+}
+/* Makes rows [first, first + count), of exactly row_size bytes each; several threads call it at once.
+ * Returns their size in bytes. */
+typedef size_t (*io_fill)(const void *user, uint64_t first, uint64_t count, uint8_t *out);
+/* Appends such rows, made and written by all threads. */
+bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t row_size,
+                       io_fill fill, const void *user);
 /* Completes the file, or removes it when a write failed or status is not TML_OK; returns the first
  * failure. Every created writer needs exactly one finish. */
 TML_MUST_CHECK tml_status tml_io_finish(io_writer *writer, tml_status status);

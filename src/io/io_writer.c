@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/io_internal.h"
 
-enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200 };
+enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200, ROWS_PIECE = 256 << 10 };
 
 /* The first failure stays: later ones follow from it. */
 static bool fail(io_writer *writer, tml_status status, const char *what, int error)
@@ -193,6 +194,82 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
         return fail(writer, TML_ERROR_INTERNAL, "a printed line is longer than 1023 bytes", 0);
     return tml_io_write(writer, text, (size_t)length);
 }
+
+/* ---- rows by several threads ------------------------------------------------------------------ */
+
+typedef struct rows_job {
+    int fd;
+    io_fill fill;
+    const void *user;
+    uint64_t first, end; /* rows */
+    size_t row_size;
+    uint64_t offset;  /* of the first row in the file */
+    uint8_t *buffers; /* ROWS_PIECE bytes a worker */
+    _Atomic uint64_t next;
+    _Atomic int error; /* errno of a piece that could not be written */
+} rows_job;
+
+static bool put_at(int fd, const uint8_t *data, size_t size, uint64_t offset)
+{
+    while (size) {
+        ssize_t wrote = pwrite(fd, data, size, (off_t)offset);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        if (wrote > 0) {
+            data += wrote;
+            offset += (uint64_t)wrote;
+            size -= (size_t)wrote;
+        }
+    }
+    return true;
+}
+
+static void rows_worker(void *argument, uint32_t worker)
+{
+    rows_job *job = argument;
+    uint8_t *buffer = job->buffers + (size_t)worker * ROWS_PIECE;
+    const uint64_t piece = ROWS_PIECE / job->row_size;
+    while (!atomic_load_explicit(&job->error, memory_order_relaxed)) {
+        uint64_t row = job->first + piece * atomic_fetch_add(&job->next, 1);
+        if (row >= job->end)
+            return;
+        uint64_t count = job->end - row < piece ? job->end - row : piece;
+        size_t size = job->fill(job->user, row, count, buffer);
+        if (!put_at(job->fd, buffer, size, job->offset + (row - job->first) * job->row_size))
+            atomic_store_explicit(&job->error, errno, memory_order_relaxed);
+    }
+}
+
+bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t row_size,
+                       io_fill fill, const void *user)
+{
+    if (writer->status != TML_OK || !flush(writer))
+        return false;
+    const uint64_t size = count * row_size;
+    const uint32_t workers = tml_concurrency(writer->tml);
+    rows_job job = {.fd = writer->fd,
+                    .fill = fill,
+                    .user = user,
+                    .first = first,
+                    .end = first + count,
+                    .row_size = row_size,
+                    .offset = writer->written,
+                    .buffers = tml_alloc(writer->tml, (size_t)workers * ROWS_PIECE)};
+    if (!job.buffers)
+        return fail(writer, TML_ERROR_OUT_OF_MEMORY, "no memory for write buffers", 0);
+    tml_parallel_for(writer->tml, workers, rows_worker, &job);
+    tml_free(writer->tml, job.buffers, (size_t)workers * ROWS_PIECE);
+    int error = atomic_load(&job.error);
+    if (error)
+        return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", error);
+    writer->written += size;
+    if (lseek(writer->fd, (off_t)writer->written, SEEK_SET) < 0)
+        return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+    return tml_io_progress_add(&writer->progress, size) ||
+           fail(writer, TML_ERROR_CANCELLED, "cancelled", 0);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
 
 /* Checks that a team's file has its expected size before it is renamed. */
 static void finish_team(io_writer *writer)

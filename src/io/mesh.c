@@ -33,12 +33,39 @@ tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
     return tml_io_create(tml, MESH_CALL, path, size, out);
 }
 
+typedef struct rows_source {
+    const tml_mesh *mesh;
+    mesh_fill fill;
+} rows_source;
+
+static size_t fill_rows(const void *user, uint64_t first, uint64_t count, uint8_t *out)
+{
+    const rows_source *source = user;
+    return source->fill(source->mesh, first, count, out);
+}
+
+/* By all threads, a part at a time, between which pages are let go. */
+static tml_status write_in_parallel(io_writer *writer, const mesh_relief *relief,
+                                    const rows_source *source, uint64_t count, size_t row_size)
+{
+    const uint64_t part = MESH_RELIEF / row_size;
+    for (uint64_t first = 0; first < count; first += part) {
+        uint64_t n = count - first < part ? count - first : part;
+        if (!tml_io_write_rows(writer, first, n, row_size, fill_rows, source))
+            return writer->status;
+        mesh_let_go(relief);
+    }
+    return writer->status;
+}
+
 tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,
                                mesh_rows kind, size_t row_size, mesh_fill fill)
 {
     if (relief && relief->share)
         return tml_mesh_team_write_rows(writer, relief, mesh, kind, row_size, fill);
     uint64_t count = row_count(mesh, kind);
+    if (io_writes_rows(writer))
+        return write_in_parallel(writer, relief, &(rows_source){mesh, fill}, count, row_size);
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
         return tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY,

@@ -81,14 +81,15 @@ TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 
-/* Writes rows [first, first + count) to out and returns their size in bytes. */
+/* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may call it
+ * at once. */
 typedef size_t (*mesh_fill)(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
 /* Opens a file of size bytes (0: unknown) for writing; with a share, this process's part in it. */
 TML_MUST_CHECK tml_status tml_mesh_create(tml_context *tml, const char *path, uint64_t size,
                                           const mesh_relief *relief, io_writer *out);
-/* Writes the mesh's rows of one kind, of at most row_size bytes each, a buffer at a time; with a
- * share all rows must have exactly that size. */
+/* Writes the mesh's rows of one kind, of at most row_size bytes each; with a share, or where the file's
+ * size is known, all rows must have exactly that size. */
 TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
                                               const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
