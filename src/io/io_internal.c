@@ -8,13 +8,17 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/io_internal.h"
 
 enum {
-    READ_CHUNK = 4 << 20,     /* between two looks at the cancel flag: about a millisecond */
+    READ_CHUNK =
+        4 << 20, /* a thread's, between two looks at the cancel flag: about a millisecond */
+    READ_PIECE = 1 << 20, /* that a thread reads in one go */
+    READERS_MOST = 16,
     STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
     STREAM_SKIP = 64 << 10,   /* buffer for inflated bytes that are skipped */
     MESSAGE_PATH = 200,       /* most characters of a path in a message: its last ones */
@@ -144,6 +148,22 @@ void tml_io_close(io_file *file)
     file->fd = -1;
 }
 
+/* 1: all of it was read; 0: the file ends before; -1: errno says why not. */
+static int get_at(int fd, uint8_t *out, size_t size, uint64_t offset)
+{
+    while (size) {
+        ssize_t got = pread(fd, out, size, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return (int)got;
+        out += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 1;
+}
+
 tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size)
 {
     if (offset > file->size || size > file->size - offset)
@@ -157,20 +177,38 @@ tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t s
         memcpy(out, file->memory + offset, size);
         return TML_OK;
     }
-    uint8_t *to = out;
-    while (size) {
-        ssize_t got = pread(file->fd, to, size, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(errno));
-        if (got == 0)
-            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
-        to += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return TML_OK;
+    int got = get_at(file->fd, out, size, offset);
+    if (got < 0)
+        return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(errno));
+    return got > 0 ? TML_OK
+                   : tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
+}
+
+typedef struct read_job {
+    const io_file *file;
+    uint64_t offset;
+    uint8_t *out;
+    size_t size;
+    _Atomic bool has_failed;
+} read_job;
+
+static void read_piece(void *argument, uint32_t piece)
+{
+    read_job *job = argument;
+    size_t first = (size_t)piece * READ_PIECE;
+    if (get_at(job->file->fd, job->out + first, MIN_OF(job->size - first, (size_t)READ_PIECE),
+               job->offset + first) <= 0)
+        atomic_store_explicit(&job->has_failed, true, memory_order_relaxed);
+}
+
+/* tml_io_read by all threads. What is wrong is found and said by one. */
+static tml_status read_in_parallel(const io_file *file, uint64_t offset, void *out, size_t size)
+{
+    read_job job = {.file = file, .offset = offset, .out = out, .size = size};
+    if (file->memory || offset > file->size || size > file->size - offset)
+        return tml_io_read(file, offset, out, size);
+    tml_parallel_for(file->tml, (uint32_t)((size + READ_PIECE - 1) / READ_PIECE), read_piece, &job);
+    return atomic_load(&job.has_failed) ? tml_io_read(file, offset, out, size) : TML_OK;
 }
 
 tml_status tml_io_read_all(const io_file *file, io_block *out)
@@ -392,7 +430,9 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
         size_t made = (size_t)MIN_OF(size, (uint64_t)(out ? READ_CHUNK : STREAM_SKIP));
         tml_status status;
         if (stream->encoding == IO_RAW) {
-            status = tml_io_read(file, stream->offset, to, made);
+            uint32_t readers = MIN_OF(tml_concurrency(file->tml), (uint32_t)READERS_MOST);
+            made = (size_t)MIN_OF(size, (uint64_t)readers * READ_CHUNK);
+            status = read_in_parallel(file, stream->offset, to, made);
             stream->offset += made;
         } else {
             status = inflate_some(stream, out ? to : stream->input + STREAM_INPUT, made, &made);

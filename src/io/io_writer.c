@@ -13,6 +13,7 @@
 #include "io/io_internal.h"
 
 enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200, ROWS_PIECE = 256 << 10 };
+enum { WRITERS_MOST = 4 }; /* of one file: the system takes them one after the other */
 
 /* The first failure stays: later ones follow from it. */
 static bool fail(io_writer *writer, tml_status status, const char *what, int error)
@@ -246,7 +247,8 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
     if (writer->status != TML_OK || !flush(writer))
         return false;
     const uint64_t size = count * row_size;
-    const uint32_t workers = tml_concurrency(writer->tml);
+    const uint32_t threads = tml_concurrency(writer->tml);
+    const uint32_t workers = threads < WRITERS_MOST ? threads : WRITERS_MOST;
     rows_job job = {.fd = writer->fd,
                     .fill = fill,
                     .user = user,

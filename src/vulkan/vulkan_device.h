@@ -23,7 +23,7 @@ typedef struct vk_buffer {
     vk_address address;
     vk_block *block;           /* NULL: lent */
     void *host;                /* where it is mapped, or NULL */
-    struct vk_buffer *mapping; /* tml_buffer_map: the host-visible copy, until tml_buffer_unmap */
+    void *mapping;             /* tml_buffer_map: a copy in the host's memory, until tml_buffer_unmap */
     struct vk_buffer *next;    /* in the list that holds it once it is nobody's */
     uint32_t last_batch;       /* that may use it */
 } vk_buffer;

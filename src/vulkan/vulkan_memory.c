@@ -565,10 +565,15 @@ tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
     return status;
 }
 
+static size_t mapping_size(const tml_slot *slot)
+{
+    return TML_MAX_OF((size_t)slot->size, (size_t)1);
+}
+
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot)
 {
     vk_buffer *buffer = slot->memory;
-    vk_memory_discard(tml, buffer->mapping);
+    tml_free(tml, buffer->mapping, mapping_size(slot));
     vk_memory_discard(tml, buffer);
     slot->memory = NULL;
 }
@@ -767,6 +772,7 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
+/* Memory that the device could write itself takes longer to allocate than to fill through the ring. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
 {
     vk_buffer *buffer = slot->memory;
@@ -774,21 +780,19 @@ tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
         *out = buffer->host;
         return TML_OK;
     }
-    tml_status status = TML_OK;
     if (!buffer->mapping) {
-        status =
-            vk_memory_take(tml, "tml_buffer_map", VK_MEMORY_STAGING, slot->size, &buffer->mapping);
-        if (status == TML_OK && slot->size > 0)
-            status = record_copy(tml, buffer, 0, buffer->mapping, 0, slot->size);
-        if (status == TML_OK)
-            status = vk_sync(tml);
+        void *memory = tml_alloc(tml, mapping_size(slot));
+        if (!memory)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                             "tml_buffer_map: no memory for %zu bytes", slot->size);
+        tml_status status = vk_read(tml, slot, 0, (size_t)slot->size, memory);
         if (status != TML_OK) {
-            vk_memory_give(tml, buffer->mapping);
-            buffer->mapping = NULL;
+            tml_free(tml, memory, mapping_size(slot));
             return status;
         }
+        buffer->mapping = memory;
     }
-    *out = buffer->mapping->host;
+    *out = buffer->mapping;
     return TML_OK;
 }
 
@@ -802,16 +806,12 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     const VkCommandBuffer lent_commands = device->lent_commands;
     const bool after_barrier = device->after_barrier, only_compute = device->only_compute;
     device->lent_commands = VK_NULL_HANDLE;
-    tml_status status = TML_OK;
-    if (slot->size > 0)
-        status = record_copy(tml, buffer->mapping, 0, buffer, 0, slot->size);
-    if (status == TML_OK)
-        status = vk_submit(tml);
+    tml_status status = write_staged(tml, buffer, 0, (size_t)slot->size, buffer->mapping);
     device->lent_commands = lent_commands;
     device->after_barrier = after_barrier;
     device->only_compute = only_compute;
     if (status != TML_OK)
         vk_lose(tml); /* the next call that waits says so */
-    vk_memory_discard(tml, buffer->mapping);
+    tml_free(tml, buffer->mapping, mapping_size(slot));
     buffer->mapping = NULL;
 }
