@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trommel/io.h>
@@ -398,7 +399,7 @@ static int run_collide(const bench_args *args)
 {
     bench_collide_row rows[BENCH_COLLIDE_ROWS];
     uint32_t count;
-    tml_context *tml = cli_open("bench", &args->common);
+    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
     int code = cli_fail("bench", tml,
@@ -481,7 +482,7 @@ static void take_subdivide_peer(void *user, const peer_line *line)
 static int run_subdivide(const bench_args *args)
 {
     subdivide_rows all = {.count = 0};
-    tml_context *tml = cli_open("bench", &args->common);
+    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
     tml_device_info device;
@@ -693,7 +694,7 @@ static int bench_run_command(void *user, char **operands, uint32_t operand_count
     for (uint32_t i = 0; i < args->picture.count; i++)
         if (!(args->picture.values[i] >= 1 && args->picture.values[i] <= 32768))
             return cli_usage("bench", "--picture needs sides of 1 to 32768");
-    tml_context *tml = cli_open("bench", &args->common);
+    tml_context *tml = cli_open("bench", &args->common, &(cli_work){.cpu_seconds = HUGE_VAL});
     if (!tml)
         return CLI_FAILED;
     int code = cli_fail("bench", tml,

@@ -874,7 +874,7 @@ static int collide_run(void *args, char **operands, uint32_t operand_count)
     int code = check_args(a, operand_count);
     if (code != CLI_OK)
         return code;
-    run r = {.args = a, .tml = cli_open("collide", &a->common)};
+    run r = {.args = a, .tml = cli_open("collide", &a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
     code =

@@ -764,7 +764,7 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
         return code;
     code = check_args(a, &f);
     run r = {.args = a, .json = {.out = stdout}, .is_sequence = f.is_sequence};
-    if (code == CLI_OK && !(r.tml = cli_open("exposure", &a->common)))
+    if (code == CLI_OK && !(r.tml = cli_open("exposure", &a->common, NULL)))
         code = CLI_FAILED;
     if (code == CLI_OK)
         code = do_all(&r, &f);

@@ -179,7 +179,7 @@ static int index_run(void *args, char **operands, uint32_t operand_count)
     char output[4096];
     if (!output_name(a, operands, 0, output, sizeof output))
         return cli_usage("index", "the output's name is too long");
-    run r = {.args = a, .tml = cli_open("index", &a->common)};
+    run r = {.args = a, .tml = cli_open("index", &a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
     const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);

@@ -580,7 +580,7 @@ static int info_run(void *args, char **operands, uint32_t operand_count)
 {
     const info_args *a = args;
     (void)operand_count;
-    tml_context *tml = cli_open("info", &a->common);
+    tml_context *tml = cli_open("info", &a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = describe(tml, operands[0], a);

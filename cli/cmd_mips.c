@@ -212,7 +212,7 @@ static int mips_run(void *args, char **operands, uint32_t operand_count)
     (void)operand_count;
     if (!a->prefix)
         return cli_usage("mips", "nothing to write; give --output PREFIX");
-    run r = {.args = a, .tml = cli_open("mips", &a->common), .json = {.out = stdout}};
+    run r = {.args = a, .tml = cli_open("mips", &a->common, NULL), .json = {.out = stdout}};
     if (!r.tml)
         return CLI_FAILED;
     int code = picture_buffer_load("mips", r.tml, operands[0], &a->common, a->is_linear, &r.in);

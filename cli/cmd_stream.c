@@ -364,7 +364,7 @@ static int compact_run(void *args, char **operands, uint32_t operand_count)
                                                  "or --nonzero");
     if (!a->output)
         return cli_usage("compact", "--output is missing");
-    tml_context *tml = cli_open("compact", &a->common);
+    tml_context *tml = cli_open("compact", &a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_compact(tml, a, operands[0]);
@@ -572,7 +572,7 @@ static int scan_run(void *args, char **operands, uint32_t operand_count)
     (void)operand_count;
     if (!a->output)
         return cli_usage("scan", "--output is missing");
-    tml_context *tml = cli_open("scan", &a->common);
+    tml_context *tml = cli_open("scan", &a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_scan(tml, a, operands[0]);
@@ -880,7 +880,7 @@ static int reduce_run(void *args, char **operands, uint32_t operand_count)
 {
     const reduce_args *a = args;
     (void)operand_count;
-    tml_context *tml = cli_open("reduce", &a->common);
+    tml_context *tml = cli_open("reduce", &a->common, NULL);
     if (!tml)
         return CLI_FAILED;
     int code = run_reduce(tml, a, operands[0]);

@@ -674,7 +674,7 @@ static int subdivide_run(void *args, char **operands, uint32_t operand_count)
     int code = check_args(a);
     if (code != CLI_OK)
         return code;
-    run r = {.args = a, .tml = cli_open("subdivide", &a->common)};
+    run r = {.args = a, .tml = cli_open("subdivide", &a->common, NULL)};
     if (!r.tml)
         return CLI_FAILED;
     code = load(&r, operands[0]);
