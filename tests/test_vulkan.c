@@ -931,6 +931,10 @@ TEST(a_pipeline_cache_comes_back)
     CHECK(tml_vulkan_cache(tml, NULL, &size) == TML_OK && size >= 32);
     unsigned char *data = calloc(size, 1);
     CHECK(tml_vulkan_cache(tml, data, &size) == TML_OK);
+    unsigned char header[32]; /* to know whose it is needs no more room than that */
+    size_t header_size = sizeof header;
+    CHECK_OK(tml, tml_vulkan_cache(tml, header, &header_size));
+    CHECK(header_size == sizeof header && memcmp(header, data, sizeof header) == 0);
     tml_close(tml);
     CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
     CHECK(work(tml, &right) == TML_OK && right);

@@ -89,7 +89,8 @@ TML_API bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get_instance_proc_add
 /* The context's own objects, to share buffers with it. UNSUPPORTED on other engines. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out);
 /* Contents of the pipeline cache, to give to the next tml_open. *size is the room in data (NULL:
- * asks for the size) and becomes the bytes written. */
+ * asks for the size) and becomes the bytes written: in less room than the contents need at least the
+ * header, their first 32 bytes, where that fits. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size);
 /* Adds what tml_vulkan_cache once gave, in another context or process, so that pipelines in it need
  * no compiling; as tml_vulkan_desc.cache, for those who choose the data by the device. Its first 32

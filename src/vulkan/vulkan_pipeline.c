@@ -20,19 +20,29 @@ static VkResult cache_create(const vk_device *device, const void *data, size_t s
     return device->fn.CreatePipelineCache(device->device, &info, NULL, out);
 }
 
+/* The header of this device's caches. It is made of the device's properties, for NVIDIA's driver gives a
+ * cache's data whole or not at all. */
+static void own_header(const vk_device *device, unsigned char out[CACHE_HEADER])
+{
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    device->fn.GetPhysicalDeviceProperties2(device->physical, &all);
+    const uint32_t words[4] = {CACHE_HEADER, VK_PIPELINE_CACHE_HEADER_VERSION_ONE,
+                               all.properties.vendorID, all.properties.deviceID};
+    for (int i = 0; i < 16; i++)
+        out[i] = (unsigned char)(words[i / 4] >> 8 * (i % 4)); /* least significant byte first */
+    memcpy(out + 16, all.properties.pipelineCacheUUID, VK_UUID_SIZE);
+}
+
 /* Data of another device or driver, or with no header, is left out: drivers should do so and some
  * crash. */
 static VkResult cache_add(const vk_device *device, const void *data, size_t size)
 {
     unsigned char own[CACHE_HEADER];
-    size_t own_size = sizeof own;
     VkPipelineCache added;
-    VkResult result =
-        device->fn.GetPipelineCacheData(device->device, device->cache, &own_size, own);
-    if ((result != VK_SUCCESS && result != VK_INCOMPLETE) || own_size < CACHE_HEADER ||
-        size < CACHE_HEADER || memcmp(own, data, CACHE_HEADER) != 0)
+    own_header(device, own);
+    if (size < CACHE_HEADER || memcmp(own, data, CACHE_HEADER) != 0)
         return VK_SUCCESS;
-    result = cache_create(device, data, size, &added);
+    VkResult result = cache_create(device, data, size, &added);
     if (result != VK_SUCCESS)
         return result;
     result = device->fn.MergePipelineCaches(device->device, device->cache, 1, &added);
@@ -80,10 +90,15 @@ static tml_status cache_get(tml_context *tml, void *data, size_t *size)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_vulkan_cache: the context is not on Vulkan");
     const vk_device *device = vk_device_of(tml);
+    const size_t room = data ? *size : 0;
     VkResult result = device->fn.GetPipelineCacheData(device->device, device->cache, size, data);
-    return result == VK_SUCCESS || result == VK_INCOMPLETE
-               ? TML_OK
-               : vk_failed(tml, result, "tml_vulkan_cache: vkGetPipelineCacheData");
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        return vk_failed(tml, result, "tml_vulkan_cache: vkGetPipelineCacheData");
+    if (room >= CACHE_HEADER && *size < CACHE_HEADER) {
+        own_header(device, data);
+        *size = CACHE_HEADER;
+    }
+    return TML_OK;
 }
 
 tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
