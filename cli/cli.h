@@ -52,6 +52,9 @@ typedef struct cli_work {
     double bytes;       /* to copy to the GPU and back */
 } cli_work;
 
+/* Bytes of a file; 0 where there is none. */
+double cli_file_size(const char *path);
+
 /* Opens the context that the options name, with the progress bar and Ctrl-C attached. With --backend auto
  * and no --device, a GPU is opened where that is faster for the work; NULL: it never is, since reading and
  * writing files is most of what the command does. On failure prints why and returns NULL: the command then

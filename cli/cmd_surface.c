@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cells.h"
 #include "cli.h"
@@ -804,8 +803,7 @@ static bool skips(job *j, const surface_args *a, const frame *f)
 /* Of so many files, by the size of one. A byte of a volume takes 2 ns, with default normals; one of a point 150 ns. */
 static cli_work estimate(const char *path, uint32_t files)
 {
-    struct stat info;
-    double bytes = stat(path, &info) == 0 ? (double)info.st_size * files : 0;
+    double bytes = cli_file_size(path) * files;
     return input_is_named_like_points(path) ? (cli_work){150e-9 * bytes, 0.15, bytes}
                                             : (cli_work){2e-9 * bytes, 0, bytes};
 }
