@@ -549,6 +549,91 @@ TEST(stl_is_welded_unless_asked_not_to)
     tml_close(tml);
 }
 
+/* Corners on a lattice, so that many meet; a zero along x is negative now and then. */
+enum { LATTICE = 24 };
+static uint32_t lattice_point(uint32_t corner, float out[3])
+{
+    uint32_t x = corner * 2654435761u;
+    x = (x ^ x >> 15) * 2246822519u;
+    const uint32_t point = (x >> 8) % (LATTICE * LATTICE * LATTICE);
+    out[0] = (float)(point % LATTICE);
+    out[1] = (float)(point / LATTICE % LATTICE) * 0.5f;
+    out[2] = (float)(point / (LATTICE * LATTICE)) - 7;
+    if (out[0] == 0 && x & 1)
+        out[0] = -0.0f;
+    return point;
+}
+
+/* The bytes of such a file; the caller frees them. */
+static uint8_t *make_lattice_stl(uint32_t triangles, size_t *size)
+{
+    *size = 84 + 50 * (size_t)triangles;
+    uint8_t *bytes = calloc(*size, 1);
+    io_store_u32le(bytes + 80, triangles);
+    for (uint32_t c = 0; c < 3 * triangles; c++) {
+        float p[3];
+        lattice_point(c, p);
+        for (size_t i = 0; i < 3; i++)
+            io_store_f32le(bytes + 84 + 50 * (size_t)(c / 3) + 12 + 12 * (c % 3) + 4 * i, p[i]);
+    }
+    return bytes;
+}
+
+/* Vertices must be numbered by where they come first in the file. */
+static void check_lattice(const tml_mesh *mesh, uint32_t triangles)
+{
+    static uint32_t numbers[LATTICE * LATTICE * LATTICE];
+    uint32_t count = 0, wrong = 0;
+    memset(numbers, 0xff, sizeof numbers);
+    CHECK_EQ_U64(mesh->triangle_count, triangles);
+    for (uint32_t c = 0; c < 3 * triangles; c++) {
+        float p[3];
+        uint32_t *number = &numbers[lattice_point(c, p)];
+        const bool is_new = *number == UINT32_MAX;
+        if (is_new)
+            *number = count++;
+        wrong += ((const uint32_t *)mesh->indices)[c] != *number ||
+                 (is_new && memcmp(mesh->positions + 3 * (size_t)*number, p, sizeof p) != 0);
+    }
+    CHECK_EQ_U64(mesh->vertex_count, count);
+    CHECK_EQ_U64(wrong, 0);
+}
+
+TEST(stl_of_many_blocks_is_welded_in_the_order_of_the_file)
+{
+    static const uint32_t counts[] = {1,     2047,  2048,  2049,  16383,
+                                      16384, 16385, 32768, 32771, 150001};
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        tml_context *tml;
+        if (!CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = threads}, &tml) ==
+                   TML_OK))
+            return;
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            tml_mesh_file file;
+            size_t size;
+            uint8_t *bytes = make_lattice_stl(counts[i], &size);
+            if (CHECK_OK(tml, load_bytes(tml, "a", bytes, size, NULL, &file))) {
+                check_lattice(&file.mesh, counts[i]);
+                CHECK_EQ_U64(file.welded_count, 3 * counts[i] - file.mesh.vertex_count);
+                tml_mesh_file_free(tml, &file);
+            }
+            const tml_mesh_load_desc apart = {.weld = TML_WELD_NEVER};
+            if (CHECK_OK(tml, load_bytes(tml, "a", bytes, size, &apart, &file))) {
+                float p[3];
+                lattice_point(3 * counts[i] - 1, p);
+                CHECK_EQ_U64(file.mesh.vertex_count, 3 * counts[i]);
+                CHECK(memcmp(file.mesh.positions + 9 * (size_t)counts[i] - 3, p, sizeof p) == 0);
+                tml_mesh_file_free(tml, &file);
+            }
+            /* A corner that is no number, in the last triangle. */
+            memcpy(bytes + size - 6, "\xff\xff\xff\x7f", 4);
+            CHECK_STATUS(load_bytes(tml, "a", bytes, size, NULL, &file), TML_ERROR_FILE_FORMAT);
+            free(bytes);
+        }
+        tml_close(tml);
+    }
+}
+
 /* ---- OFF ------------------------------------------------------------------------------------- */
 
 TEST(off_in_its_variants)

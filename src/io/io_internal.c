@@ -148,20 +148,24 @@ void tml_io_close(io_file *file)
     file->fd = -1;
 }
 
-/* 1: all of it was read; 0: the file ends before; -1: errno says why not. */
-static int get_at(int fd, uint8_t *out, size_t size, uint64_t offset)
+int tml_io_read_quietly(const io_file *file, uint64_t offset, void *out, size_t size)
 {
+    if (file->memory) {
+        memcpy(out, file->memory + offset, size);
+        return 0;
+    }
+    uint8_t *to = out;
     while (size) {
-        ssize_t got = pread(fd, out, size, (off_t)offset);
+        ssize_t got = pread(file->fd, to, size, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return (int)got;
-        out += got;
+            return got < 0 ? errno : -1;
+        to += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
     }
-    return 1;
+    return 0;
 }
 
 tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size)
@@ -171,17 +175,12 @@ tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t s
                             "ends after %" PRIu64 " bytes, needs %zu bytes at %" PRIu64
                             "; the file was cut short or its header is wrong",
                             file->size, size, offset);
-    if (size == 0)
-        return TML_OK;
-    if (file->memory) {
-        memcpy(out, file->memory + offset, size);
-        return TML_OK;
-    }
-    int got = get_at(file->fd, out, size, offset);
-    if (got < 0)
-        return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(errno));
-    return got > 0 ? TML_OK
-                   : tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
+    int fault = size > 0 ? tml_io_read_quietly(file, offset, out, size) : 0;
+    if (fault > 0)
+        return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(fault));
+    if (fault < 0)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
+    return TML_OK;
 }
 
 typedef struct read_job {
@@ -196,8 +195,8 @@ static void read_piece(void *argument, uint32_t piece)
 {
     read_job *job = argument;
     size_t first = (size_t)piece * READ_PIECE;
-    if (get_at(job->file->fd, job->out + first, MIN_OF(job->size - first, (size_t)READ_PIECE),
-               job->offset + first) <= 0)
+    if (tml_io_read_quietly(job->file, job->offset + first, job->out + first,
+                            MIN_OF(job->size - first, (size_t)READ_PIECE)) != 0)
         atomic_store_explicit(&job->has_failed, true, memory_order_relaxed);
 }
 
@@ -205,7 +204,7 @@ static void read_piece(void *argument, uint32_t piece)
 static tml_status read_in_parallel(const io_file *file, uint64_t offset, void *out, size_t size)
 {
     read_job job = {.file = file, .offset = offset, .out = out, .size = size};
-    if (file->memory || offset > file->size || size > file->size - offset)
+    if (offset > file->size || size > file->size - offset)
         return tml_io_read(file, offset, out, size);
     tml_parallel_for(file->tml, (uint32_t)((size + READ_PIECE - 1) / READ_PIECE), read_piece, &job);
     return atomic_load(&job.has_failed) ? tml_io_read(file, offset, out, size) : TML_OK;

@@ -60,6 +60,11 @@ void *tml_io_alloc(const io_file *file, uint64_t size);
  * FILE_ACCESS when the system fails. No progress: for pieces of a few megabytes. */
 TML_MUST_CHECK tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size);
 
+/* The same without a message, for tasks that run in parallel; offset and size lie within the file.
+ * Returns 0, the system's errno, or -1 when the file was cut short meanwhile. */
+TML_MUST_CHECK int tml_io_read_quietly(const io_file *file, uint64_t offset, void *out,
+                                       size_t size);
+
 /* A file's bytes in memory. An empty file has data NULL and size 0. */
 typedef struct io_block {
     uint8_t *data;

@@ -8,6 +8,8 @@ typedef struct mesh_format_info {
     const char *name;
     bool (*detect)(const io_file *file, io_span head);
     mesh_reader read;
+    /* Reads the file without its being in memory, where it can (*is_done), or NULL. */
+    tml_status (*read_parts)(mesh_sink *sink, bool *is_done);
     const char *place_name;
     uint64_t number_base; /* of the file's vertices */
     bool is_soup;         /* has no shared vertices */
@@ -81,11 +83,11 @@ static bool is_obj(const io_file *file, io_span head)
 }
 
 static const mesh_format_info formats[] = {
-    {"PLY", is_ply, tml_mesh_read_ply, "row", 0, false},
-    {"glTF", is_gltf, tml_mesh_read_gltf, "byte", 0, false},
-    {"OFF", is_off, tml_mesh_read_off, "line", 0, false},
-    {"STL", is_stl, tml_mesh_read_stl, "triangle", 0, true},
-    {"OBJ", is_obj, tml_mesh_read_obj, "line", 1, false},
+    {"PLY", is_ply, tml_mesh_read_ply, NULL, "row", 0, false},
+    {"glTF", is_gltf, tml_mesh_read_gltf, NULL, "byte", 0, false},
+    {"OFF", is_off, tml_mesh_read_off, NULL, "line", 0, false},
+    {"STL", is_stl, tml_mesh_read_stl, tml_stl_read_triangles, "triangle", 0, true},
+    {"OBJ", is_obj, tml_mesh_read_obj, NULL, "line", 1, false},
 };
 
 static const mesh_format_info *find_format(const io_file *file, io_span head)
@@ -98,22 +100,30 @@ static const mesh_format_info *find_format(const io_file *file, io_span head)
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-static tml_status read_format(mesh_sink *sink, const io_block *block, tml_mesh_file *out)
+static const mesh_format_info *read_format(const io_file *file, tml_status *status)
 {
-    io_span head = {(const char *)block->data,
-                    block->size < MESH_HEAD_SIZE ? block->size : MESH_HEAD_SIZE};
-    if (block->size == 0)
-        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the file is empty");
-    const mesh_format_info *format = find_format(sink->file, head);
-    if (!format)
-        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
-                            "the contents are none of OBJ, PLY, STL, OFF and glTF");
-    sink->place_name = format->place_name;
-    sink->number_base = format->number_base;
-    if (sink->weld == TML_WELD_AUTO)
-        sink->weld = format->is_soup ? TML_WELD_ALWAYS : TML_WELD_NEVER;
-    snprintf(out->format, sizeof out->format, "%s", format->name);
-    return format->read(sink, block->data, block->size);
+    char head[MESH_HEAD_SIZE];
+    const size_t size = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    const mesh_format_info *format = NULL;
+    *status = tml_io_read(file, 0, head, size);
+    if (*status != TML_OK)
+        return NULL;
+    if (size == 0)
+        *status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "the file is empty");
+    else if (!(format = find_format(file, (io_span){head, size})))
+        *status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                               "the contents are none of OBJ, PLY, STL, OFF and glTF");
+    return format;
+}
+
+static tml_status read_all(mesh_sink *sink, const mesh_format_info *format)
+{
+    io_block block = {0};
+    tml_status status = tml_io_read_all(sink->file, &block);
+    if (status == TML_OK)
+        status = format->read(sink, block.data, block.size);
+    tml_io_block_free(sink->file, &block); /* before the finish, which needs memory of its own */
+    return status;
 }
 
 tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tml_mesh_file *out)
@@ -124,11 +134,20 @@ tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tm
         sink.weld = desc->weld;
         sink.memory_limit = desc->memory_limit;
     }
-    io_block block = {0};
-    tml_status status = tml_io_read_all(file, &block);
-    if (status == TML_OK)
-        status = read_format(&sink, &block, out);
-    tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
+    tml_status status;
+    bool is_done = false;
+    const mesh_format_info *format = read_format(file, &status);
+    if (format) {
+        sink.place_name = format->place_name;
+        sink.number_base = format->number_base;
+        if (sink.weld == TML_WELD_AUTO)
+            sink.weld = format->is_soup ? TML_WELD_ALWAYS : TML_WELD_NEVER;
+        snprintf(out->format, sizeof out->format, "%s", format->name);
+        if (format->read_parts)
+            status = format->read_parts(&sink, &is_done);
+    }
+    if (status == TML_OK && !is_done)
+        status = read_all(&sink, format);
     if (status == TML_OK)
         status = tml_mesh_finish(&sink, out);
     tml_mesh_sink_free(&sink);

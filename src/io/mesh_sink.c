@@ -555,6 +555,7 @@ tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
         out->mesh = sink->made;
         sink->made = (tml_mesh){0};
         out->face_count = out->mesh.triangle_count;
+        out->welded_count = sink->welded_count;
         if (out->mesh.values) {
             snprintf(out->value_name, sizeof out->value_name, "%s", sink->value_name);
             out->mesh.value_name = out->value_name;

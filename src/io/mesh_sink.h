@@ -46,6 +46,7 @@ typedef struct mesh_sink {
     uint64_t bare_corners;  /* corners without a uv */
     uint64_t polygon_count; /* faces of more than three corners */
     uint64_t skipped_count; /* elements of the file that are no faces */
+    uint64_t welded_count;  /* vertices that are no part of made, because others are where they are */
     uint64_t ear_tests;     /* tests spent so far on cutting ears */
     tml_mesh made;          /* or all of it at once: arrays of a reader's own, of just their size */
     double lower[3], upper[3];
@@ -110,6 +111,9 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size);
  * empty mesh if its header names faces. False where the header is damaged or longer than head. */
 bool tml_ply_is_points(const io_file *file, io_span head);
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
+/* Reads a binary STL file straight from the sink's file, in parallel. *is_done: false where the file is
+ * another, faulty, or too large for that, so that tml_mesh_read_stl must tell. */
+tml_status tml_stl_read_triangles(mesh_sink *sink, bool *is_done);
 tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);
 
