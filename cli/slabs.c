@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "files.h"
 #include "ranks.h"
 #include "report.h"
 #include "shares.h"
@@ -259,8 +260,7 @@ static int use_index(tml_context *tml, slabs *s, const slabs_options *options, t
                                    "volume", &surface->volume));
 }
 
-/* Can all of the files be looked at where they lie? */
-static bool map_all(slabs *s)
+bool slabs_can_map(slabs *s)
 {
     if (s->streams[TML_SURFACE_MASK] && tml_type_size(s->info[TML_SURFACE_MASK].type) > 1)
         return false;
@@ -341,6 +341,32 @@ static tml_status join_results(tml_context *tml, tml_surface_result *result)
     return status;
 }
 
+bool slabs_writes_in_place(const char *output)
+{
+    static const char *const endings[] = {".ply", NULL};
+    return path_ends_with(output, endings);
+}
+
+/* The counts of a mesh that can then be written in place: counting reads the volume once more, which takes less
+ * time than storing the mesh twice. */
+static tml_status count_mesh(tml_context *tml, slabs *s, const tml_surface_slabs_desc *desc,
+                             tml_mesh_stream_desc *mesh)
+{
+    tml_surface_slabs_desc counting = *desc;
+    tml_surface_result counted;
+    if (!desc->map || mesh->soup || mesh->edit || mesh->team ||
+        !slabs_writes_in_place(s->options->output) ||
+        desc->surface->isovalue_count + desc->surface->label_count != 1)
+        return TML_OK;
+    counting.write = NULL;
+    tml_status status = tml_surface_slabs(tml, &counting, &counted);
+    mesh->vertex_count = counted.vertex_count;
+    mesh->triangle_count = counted.triangle_count;
+    tml_surface_free(tml, &counted);
+    memset(s->at_work, 0, sizeof s->at_work);
+    return status;
+}
+
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
@@ -350,6 +376,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                                    .write = write_piece,
                                    .user = s,
                                    .memory = options->memory,
+                                   .components = options->components,
                                    .slab_layers = options->layers};
     in_slabs.largest_component = in_slabs.drop_degenerate = false; /* edit_mesh does that */
     /* Three vertices a sample at most. */
@@ -367,7 +394,7 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         desc.type = s->info[0].type;
         desc.has_mask = s->streams[TML_SURFACE_MASK] != NULL;
         desc.attribute_type = s->streams[TML_SURFACE_ATTRIBUTE] ? s->info[2].type : TML_TYPE_NONE;
-        desc.map = map_all(s) ? map_layers : NULL;
+        desc.map = slabs_can_map(s) ? map_layers : NULL;
     }
     tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
                                  .values = s->streams[TML_SURFACE_ATTRIBUTE] != NULL,
@@ -382,6 +409,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
     if (team) /* a soup is made at the end, when all vertices are at hand */
         in_slabs.soup = false;
     if (code == CLI_OK)
+        code = explain(tml, s, count_mesh(tml, s, &desc, &mesh));
+    if (code == CLI_OK)
         code = cli_fail("surface", tml, tml_mesh_stream_open(tml, options->output, &mesh, &s->out));
     if (code == CLI_OK) {
         tml_status status = TML_OK;
@@ -395,7 +424,8 @@ int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
         else
             status = tml_mesh_stream_finish(s->out, status);
         code = explain(tml, s, status);
-        if (is_empty)
+        s->is_empty = is_empty;
+        if (is_empty && !options->tells_empty)
             code = cli_error("surface", "the surface is empty, nothing was written; choose other "
                                         "values (" CLI_PROGRAM " info shows what the file holds)");
     }

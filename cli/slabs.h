@@ -24,6 +24,7 @@ typedef struct slabs {
     size_t values_size;
     tml_context *tml;
     const struct slabs_options *options;
+    bool is_empty;
     const tml_bricks *bricks; /* what is read is held against them; NULL: there are none */
     tml_surface_result *result;
 } slabs;
@@ -32,6 +33,10 @@ typedef struct slabs {
 bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 /* Opens a mask or attribute; prints what is wrong and returns an exit code. */
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
+/* Can all of the files be used where they lie, as mapped memory? */
+bool slabs_can_map(slabs *s);
+/* Can the mesh be written while it is made, by its file's name? */
+bool slabs_writes_in_place(const char *output);
 /* No files, but a field of this grid. */
 void slabs_of_field(const tml_grid *grid, slabs *out);
 /* Bytes that all of it would take in memory at once, mesh not counted. */
@@ -45,6 +50,8 @@ typedef struct slabs_options {
     double origin[3];
     bool largest, drop_degenerate;
     bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
+    bool tells_empty;  /* or leaves that to the caller, by slabs.is_empty */
+    bool components;   /* counts them */
 } slabs_options;
 
 /* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of several processes (ranks.h), each

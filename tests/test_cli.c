@@ -1340,6 +1340,22 @@ TEST(slabs_make_the_same_file)
            engine, engine, in_folder("in_slabs.ply"));
     CHECK(strstr(out, "wait for samples") != NULL);
     same_files("at_once.ply", "in_slabs.ply");
+    /* Without being asked, where a volume lies in its file as it is; whatever the summary counts is the same. */
+    EXPECT(0, "surface %s --json --backend cpu --iso 100 -o %s", engine, in_folder("at_once.ply"));
+    char *whole_components = strdup(strstr(out, "\"components\""));
+    whole_components[strcspn(whole_components, ",}")] = 0;
+    char command[1024];
+    snprintf(command, sizeof command, "gzip -dc '%s' > '%s'", engine,
+             in_folder("plain_256x256x128_uint8.raw"));
+    CHECK(system(command) == 0);
+    EXPECT(0, "surface %s --json --backend cpu --iso 100 -o %s",
+           in_folder("plain_256x256x128_uint8.raw"), in_folder("in_slabs.ply"));
+    CHECK(strstr(out, "wait for samples") != NULL && strstr(out, whole_components) != NULL);
+    free(whole_components);
+    same_files("at_once.ply", "in_slabs.ply");
+    EXPECT(1, "surface %s --backend cpu --iso 900 -o %s", in_folder("plain_256x256x128_uint8.raw"),
+           in_folder("none.ply"));
+    CHECK(strstr(err, "the values run from 0 to 255") != NULL);
     /* Of points: the field's layers. */
     const char *points = test_data("dam_break_4732.vtk");
     EXPECT(0, "surface %s --resolution 48 --backend cpu -o %s", points, in_folder("at_once.ply"));

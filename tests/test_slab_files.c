@@ -366,8 +366,9 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     tml_context *tml = open_watched(&watch);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"};
     mesh_make(&m);
-    for (int i = 0; i < 5 * 16; i++) {
+    for (int i = 0; i < 5 * 24; i++) {
         bool has_normals = i / 5 & 1, has_values = i / 5 & 2, wide = i / 5 & 4, parts = i / 5 & 8;
+        bool has_counts = i / 5 & 16, in_place = has_counts && i % 5 == 0;
         tml_mesh mesh = {.positions = m.positions,
                          .normals = has_normals ? m.normals : NULL,
                          .values = has_values ? m.values : NULL,
@@ -383,7 +384,9 @@ TEST(pieces_make_the_file_that_the_whole_makes)
                                            .indices64 = wide,
                                            .origin = {mesh.origin[0], 0, mesh.origin[2]},
                                            .value_name = "density",
-                                           .comment = "made by a test"};
+                                           .comment = "made by a test",
+                                           .vertex_count = has_counts ? VERTICES : 0,
+                                           .triangle_count = has_counts ? TRIANGLES : 0};
         char whole[64], pieces[64];
         snprintf(whole, sizeof whole, "whole.%s", endings[i % 5]);
         snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 5]);
@@ -391,7 +394,7 @@ TEST(pieces_make_the_file_that_the_whole_makes)
         CHECK_OK(tml, tml_mesh_save(tml, in_folder(whole), &mesh));
         if (!CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream)))
             break;
-        CHECK_EQ_U64(file_count(), 1); /* nothing has a name before it is complete */
+        CHECK_EQ_U64(file_count(), in_place ? 2 : 1); /* a spool has no name */
         CHECK_OK(tml, tml_mesh_stream_finish(stream, add_pieces(stream, &mesh, parts)));
         CHECK(test_same_files(in_folder(whole), in_folder(pieces)));
         CHECK_EQ_U64(file_count(), 2);
@@ -425,6 +428,17 @@ TEST(meshes_that_fail_leave_nothing)
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
+    /* In place: an index past the end, part 1, more than promised, less than promised. */
+    const tml_mesh_stream_desc places[] = {{.vertex_count = 100, .triangle_count = 10},
+                                           {.vertex_count = VERTICES, .triangle_count = 10},
+                                           {.vertex_count = VERTICES, .triangle_count = 9},
+                                           {.vertex_count = VERTICES, .triangle_count = 10}};
+    for (uint32_t i = 0; i < 4; i++)
+        if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &places[i], &stream))) {
+            tml_status added = i < 3 ? TML_ERROR_INVALID_ARGUMENT : TML_OK;
+            CHECK_STATUS(tml_mesh_stream_add(stream, i == 1, &mesh), added);
+            CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
+        }
     CHECK_EQ_U64(file_count(), 0);
     static const char *const endings[] = {"ply", "obj", "glb", "vtp", "stl"}; /* no piece at all */
     for (int i = 0; i < 5; i++) {

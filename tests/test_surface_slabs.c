@@ -227,6 +227,7 @@ typedef struct whole {
     tml_surface_result result;
     void *positions, *normals, *values, *indices;
     bool indices64;
+    uint64_t components; /* of a welded mesh */
 } whole;
 
 static void *map_if_any(tml_context *tml, tml_buffer buffer)
@@ -255,6 +256,11 @@ static bool whole_make(tml_context *tml, const model *m, const tml_surface_desc 
     tml_buffer_destroy(tml, all.volume);
     tml_buffer_destroy(tml, all.mask);
     tml_buffer_destroy(tml, all.attribute);
+    tml_mesh_stats stats = {0};
+    if (is_good && !desc->soup && out->result.triangle_count)
+        CHECK_OK(tml,
+                 tml_mesh_examine(tml, out->result.vertices, out->result.indices, true, &stats));
+    out->components = stats.components;
     out->positions = map_if_any(tml, out->result.vertices);
     out->normals = map_if_any(tml, out->result.vertex_normals);
     out->values = map_if_any(tml, out->result.vertex_values);
@@ -409,11 +415,13 @@ static void check_thicknesses(tml_context *tml, const char *only, uint64_t step)
             tml_surface_result result;
             stream.slab_layers = layers;
             stream.map = (layers + i) % 2 ? map_layers : NULL;
+            stream.components = !k->desc.soup;
             memset(m.next, 0, sizeof m.next);
             go_on = CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result)) && is_same(&w, &c, 0) &&
                     CHECK_EQ_U64(result.vertex_count, w.result.vertex_count) &&
                     CHECK_EQ_U64(result.triangle_count, w.result.triangle_count) &&
                     CHECK_EQ_U64(result.active_cells, w.result.active_cells) &&
+                    CHECK_EQ_U64(result.components, w.components) &&
                     CHECK_EQ_U64(result.part_count, w.result.part_count);
             for (uint32_t p = 0; p < result.part_count && go_on; p++)
                 go_on =
@@ -423,6 +431,15 @@ static void check_thicknesses(tml_context *tml, const char *only, uint64_t step)
                           layers);
             tml_surface_free(tml, &result);
             collected_free(&c);
+            stream.write = NULL; /* counts alone */
+            memset(m.next, 0, sizeof m.next);
+            go_on = go_on && CHECK_OK(tml, tml_surface_slabs(tml, &stream, &result)) &&
+                    CHECK_EQ_U64(result.triangle_count, w.result.triangle_count) &&
+                    CHECK_EQ_U64(result.active_cells, w.result.active_cells);
+            for (uint32_t p = 0; p < result.part_count && go_on; p++)
+                go_on =
+                    CHECK(memcmp(&result.parts[p], &w.result.parts[p], sizeof *result.parts) == 0);
+            tml_surface_free(tml, &result);
         }
         whole_free(tml, &w);
         model_free(&m);
@@ -731,7 +748,7 @@ TEST(bad_descs_are_named)
         CHECK_STATUS(tml_surface_slabs(tml, &bad, &result), status);                               \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
     } while (0)
-    BAD(bad.write = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.write");
+    BAD((bad.layer_count = 4, bad.components = true), TML_ERROR_UNSUPPORTED, "components");
     BAD(bad.surface = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.surface");
     BAD(bad.read = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.read");
     BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");

@@ -356,9 +356,9 @@ TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
 TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
 
 /* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that
- * tml_mesh_save makes of the whole. Until the end, pieces lie in a nameless file beside the target:
+ * tml_mesh_save makes of the whole. Until the end, pieces lie in nameless files beside the target:
  * formats want counts first, or arrays one after another. So the disk needs room for the mesh
- * twice; memory is some megabytes, whatever the mesh. */
+ * twice (but see desc.vertex_count); memory is some megabytes, whatever the mesh. */
 typedef struct tml_mesh_stream tml_mesh_stream;
 typedef struct tml_mesh_stream_desc {
     bool normals, values; /* each piece has them */
@@ -378,6 +378,10 @@ typedef struct tml_mesh_stream_desc {
      * corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
      * for edit, all pieces first come to rank 0, whose disk needs room for them. */
     const tml_team *team;
+    /* Optional: counts of the whole mesh, if all of it is part 0. A PLY of a welded mesh, without edit
+     * and team, then needs no room on the disk but its own: rows are written where they belong. Pieces
+     * that are more or, together, less are INVALID_ARGUMENT. 0: not known. */
+    uint64_t vertex_count, triangle_count;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,

@@ -307,6 +307,10 @@ static inline bool io_writes_rows(const io_writer *writer)
 {
     return writer->expected && writer->temporary[0] && !writer->team;
 }
+/* Makes offset the place of the next write, where io_writes_rows holds. */
+bool tml_io_seek(io_writer *writer, uint64_t offset);
+/* Is the file that path names, or would make, a regular one? */
+bool tml_io_is_regular(const char *path);
 /* Makes rows [first, first + count), of exactly row_size bytes each; several threads call it at once.
  * Returns their size in bytes. */
 typedef size_t (*io_fill)(const void *user, uint64_t first, uint64_t count, uint8_t *out);

@@ -196,6 +196,21 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
     return tml_io_write(writer, text, (size_t)length);
 }
 
+bool tml_io_seek(io_writer *writer, uint64_t offset)
+{
+    if (writer->status != TML_OK || !flush(writer))
+        return false;
+    writer->written = offset;
+    return lseek(writer->fd, (off_t)offset, SEEK_SET) >= 0 ||
+           fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+}
+
+bool tml_io_is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 /* ---- rows by several threads ------------------------------------------------------------------ */
 
 typedef struct rows_job {
@@ -264,11 +279,9 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
     int error = atomic_load(&job.error);
     if (error)
         return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", error);
-    writer->written += size;
-    if (lseek(writer->fd, (off_t)writer->written, SEEK_SET) < 0)
-        return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
-    return tml_io_progress_add(&writer->progress, size) ||
-           fail(writer, TML_ERROR_CANCELLED, "cancelled", 0);
+    return tml_io_seek(writer, writer->written + size) &&
+           (tml_io_progress_add(&writer->progress, size) ||
+            fail(writer, TML_ERROR_CANCELLED, "cancelled", 0));
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */

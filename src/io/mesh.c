@@ -149,6 +149,46 @@ static tml_status check_uvs(tml_context *tml, const tml_mesh *mesh)
     return TML_OK;
 }
 
+enum { CHECK_BLOCK = 1 << 18, CHECK_BLOCKS = MESH_RELIEF / (CHECK_BLOCK * sizeof(uint64_t)) };
+
+typedef struct index_job {
+    const tml_mesh *mesh;
+    uint64_t first; /* corner */
+    uint64_t largest[CHECK_BLOCKS];
+} index_job;
+
+static void find_largest(void *argument, uint32_t block)
+{
+    index_job *job = argument;
+    const uint64_t corners = 3 * job->mesh->triangle_count;
+    const uint64_t first = job->first + (uint64_t)block * CHECK_BLOCK;
+    const uint64_t end = first + CHECK_BLOCK < corners ? first + CHECK_BLOCK : corners;
+    const uint64_t *wide = job->mesh->indices;
+    const uint32_t *narrow = job->mesh->indices;
+    uint64_t largest = 0;
+    uint32_t largest32 = 0;
+    for (uint64_t i = first; i < end && job->mesh->indices64; i++)
+        largest = wide[i] > largest ? wide[i] : largest;
+    for (uint64_t i = first; i < end && !job->mesh->indices64; i++)
+        largest32 = narrow[i] > largest32 ? narrow[i] : largest32;
+    job->largest[block] = job->mesh->indices64 ? largest : largest32;
+}
+
+static uint64_t largest_index(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
+{
+    const uint64_t corners = 3 * mesh->triangle_count, round = (uint64_t)CHECK_BLOCK * CHECK_BLOCKS;
+    uint64_t largest = 0;
+    for (index_job job = {.mesh = mesh}; job.first < corners; job.first += round) {
+        uint64_t left = corners - job.first, blocks = (left + CHECK_BLOCK - 1) / CHECK_BLOCK;
+        uint32_t count = blocks < CHECK_BLOCKS ? (uint32_t)blocks : CHECK_BLOCKS;
+        tml_parallel_for(tml, count, find_largest, &job);
+        for (uint32_t b = 0; b < count; b++)
+            largest = job.largest[b] > largest ? job.largest[b] : largest;
+        mesh_let_go(relief);
+    }
+    return largest;
+}
+
 tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
 {
     if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
@@ -168,13 +208,7 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
                       "pass indices for a welded mesh",
             (unsigned long long)mesh->vertex_count, (unsigned long long)mesh->triangle_count,
             (unsigned long long)(3 * mesh->triangle_count));
-    uint64_t largest = 0;
-    for (uint64_t i = 0; mesh->indices && i < 3 * mesh->triangle_count; i++) {
-        uint64_t vertex = mesh_corner(mesh, i);
-        largest = vertex > largest ? vertex : largest;
-        if (i % (MESH_RELIEF / sizeof(uint64_t)) == 0)
-            mesh_let_go(relief);
-    }
+    uint64_t largest = mesh->indices ? largest_index(tml, mesh, relief) : 0;
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",

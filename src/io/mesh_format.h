@@ -78,6 +78,15 @@ mesh_sharing tml_mesh_sharing(mesh_writer write);
 TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
                                          const mesh_relief *relief);
 
+/* A PLY file that is written in pieces: create writes the header for the counts and arrays of the whole
+ * mesh (arrays that are not NULL will come), put the rows of a piece, whose indices are numbers within the
+ * whole mesh, at their places. Put needs io_writes_rows. */
+TML_MUST_CHECK tml_status tml_ply_create(tml_context *tml, const char *path, const tml_mesh *whole,
+                                         const mesh_relief *relief, io_writer *out);
+TML_MUST_CHECK tml_status tml_ply_put(io_writer *writer, const tml_mesh *whole,
+                                      const tml_mesh *piece, uint64_t vertex_first,
+                                      uint64_t triangle_first);
+
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 

@@ -37,6 +37,9 @@ struct tml_mesh_stream {
     spool spools[ARRAYS];
     segment *segments;
     uint64_t segment_count, segment_room;
+    bool in_place;     /* the file is written as pieces come; no spools */
+    io_writer writer;  /* of it */
+    tml_mesh whole;    /* its counts; arrays that are not NULL come */
     tml_status status; /* of the first failure */
 };
 

@@ -1,5 +1,5 @@
-/* Meshes that are written as they are made. Formats need counts before arrays, and arrays one after
- * another, so pieces are first stored in unlinked files (spools) beside the target, one for each
+/* Meshes that are written as they are made. A PLY whose counts are known is written in place. Other
+ * formats need counts before arrays, and arrays one after another, so pieces are first stored in unlinked files (spools) beside the target, one for each
  * array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
  * that a writer has passed are released, so that the process keeps little in memory. */
 #include <errno.h>
@@ -108,6 +108,20 @@ static void stream_free(tml_mesh_stream *stream)
     tml_free(stream->tml, stream, sizeof *stream);
 }
 
+/* The file itself, with its header. */
+static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc)
+{
+    static const float promised[3];
+    tml_mesh *whole = &stream->whole;
+    *whole = stream->mesh;
+    whole->vertex_count = desc->vertex_count;
+    whole->triangle_count = desc->triangle_count;
+    whole->positions = promised;
+    whole->normals = desc->normals ? promised : NULL;
+    whole->values = desc->values ? promised : NULL;
+    return tml_ply_create(stream->tml, stream->path, whole, NULL, &stream->writer);
+}
+
 tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 const tml_mesh_stream_desc *desc, tml_mesh_stream **out)
 {
@@ -132,6 +146,9 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 .edit = desc->edit,
                                 .user = desc->user,
                                 .team = desc->team,
+                                .in_place = write == tml_mesh_write_ply && desc->vertex_count &&
+                                            !desc->soup && !desc->edit && !desc->team &&
+                                            tml_io_is_regular(path),
                                 .team_soup = desc->soup && desc->team};
     snprintf(stream->path, sizeof stream->path, "%s", path);
     char target[PATH_MAX];
@@ -156,7 +173,9 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                                     : 3 * sizeof(uint32_t)};
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
-    for (int i = 0; i < ARRAYS && status == TML_OK; i++)
+    if (stream->in_place)
+        status = create_whole(stream, desc);
+    for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++)
         if (sizes[i])
             status = tml_spool_open(stream, &stream->spools[i]);
     if (status == TML_OK)
@@ -212,6 +231,32 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
     return TML_OK;
 }
 
+/* Writes a piece's rows at their places in the file. */
+static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
+{
+    const tml_mesh *whole = &stream->whole, *so_far = &stream->mesh;
+    tml_mesh rows = *whole;
+    rows.positions = piece->positions;
+    rows.normals = whole->normals ? piece->normals : NULL;
+    rows.values = whole->values ? piece->values : NULL;
+    rows.indices = piece->indices;
+    rows.triangle_count = piece->triangle_count;
+    if (part > 0 || piece->vertex_count > whole->vertex_count - so_far->vertex_count ||
+        piece->triangle_count > whole->triangle_count - so_far->triangle_count)
+        return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: a piece of part %" PRIu32 " with %" PRIu64 " vertices and %" PRIu64
+                         " triangles is more than desc.vertex_count and desc.triangle_count, which "
+                         "are those of part 0 alone",
+                         call, part, piece->vertex_count, piece->triangle_count);
+    if (piece->triangle_count && rows.positions) { /* indices may reach later pieces */
+        tml_status status = tml_mesh_check(stream->tml, &rows, NULL);
+        if (status != TML_OK)
+            return status;
+    }
+    rows.vertex_count = piece->vertex_count;
+    return tml_ply_put(&stream->writer, whole, &rows, so_far->vertex_count, so_far->triangle_count);
+}
+
 tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
 {
     tml_mesh *mesh = &stream->mesh;
@@ -222,8 +267,9 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
     if (status == TML_OK)
         status = check_piece(stream, piece);
     if (status == TML_OK)
-        status = tml_mesh_add_segment(stream, &added);
-    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
+        status = stream->in_place ? put_piece(stream, part, piece)
+                                  : tml_mesh_add_segment(stream, &added);
+    for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++) {
         spool *to = &stream->spools[i];
         uint64_t rows = i == INDICES ? piece->triangle_count : piece->vertex_count;
         if (to->row_size)
@@ -429,10 +475,26 @@ tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
     return status;
 }
 
+/* A file that lacks rows would be one of zeros there. */
+static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
+{
+    const tml_mesh *whole = &stream->whole, *mesh = &stream->mesh;
+    if (status == TML_OK && (mesh->vertex_count != whole->vertex_count ||
+                             mesh->triangle_count != whole->triangle_count))
+        status = tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: %s: the pieces have %" PRIu64 " vertices and %" PRIu64
+                           " triangles, desc promised %" PRIu64 " and %" PRIu64,
+                           call, stream->path, mesh->vertex_count, mesh->triangle_count,
+                           whole->vertex_count, whole->triangle_count);
+    return tml_io_finish(&stream->writer, status);
+}
+
 tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
 {
     status = status != TML_OK ? status : stream->status;
-    if (status == TML_OK)
+    if (stream->in_place)
+        status = finish_in_place(stream, status);
+    else if (status == TML_OK)
         status = stream->team ? tml_mesh_team_finish(stream) : tml_mesh_finish_whole(stream);
     stream_free(stream);
     return status;

@@ -627,8 +627,8 @@ static size_t format_header(const tml_mesh *mesh, char *out, size_t size)
     return (size_t)length;
 }
 
-tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief)
+tml_status tml_ply_create(tml_context *tml, const char *path, const tml_mesh *mesh,
+                          const mesh_relief *relief, io_writer *out)
 {
     if (mesh->vertex_count > (uint64_t)UINT32_MAX + 1)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -637,15 +637,38 @@ tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh
                          path, (unsigned long long)mesh->vertex_count);
     char header[1024];
     size_t header_size = format_header(mesh, header, sizeof header);
-    size_t row_size = vertex_size(mesh);
     uint64_t size =
-        header_size + row_size * mesh->vertex_count + PLY_FACE_SIZE * mesh->triangle_count;
-    io_writer writer;
-    tml_status status = tml_mesh_create(tml, path, size, relief, &writer);
+        header_size + vertex_size(mesh) * mesh->vertex_count + PLY_FACE_SIZE * mesh->triangle_count;
+    tml_status status = tml_mesh_create(tml, path, size, relief, out);
+    if (status == TML_OK)
+        tml_io_write(out, header, header_size);
+    return status;
+}
+
+tml_status tml_ply_put(io_writer *writer, const tml_mesh *whole, const tml_mesh *piece,
+                       uint64_t vertex_first, uint64_t triangle_first)
+{
+    size_t row_size = vertex_size(piece);
+    uint64_t faces = writer->expected - PLY_FACE_SIZE * whole->triangle_count;
+    uint64_t vertices = faces - row_size * whole->vertex_count;
+    tml_io_seek(writer, vertices + row_size * vertex_first);
+    tml_status status =
+        tml_mesh_write_rows(writer, NULL, piece, MESH_VERTICES, row_size, fill_vertices);
     if (status != TML_OK)
         return status;
-    tml_io_write(&writer, header, header_size);
-    status = tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, row_size, fill_vertices);
+    tml_io_seek(writer, faces + PLY_FACE_SIZE * triangle_first);
+    return tml_mesh_write_rows(writer, NULL, piece, MESH_TRIANGLES, PLY_FACE_SIZE, fill_faces);
+}
+
+tml_status tml_mesh_write_ply(tml_context *tml, const char *path, const tml_mesh *mesh,
+                              const mesh_relief *relief)
+{
+    io_writer writer;
+    tml_status status = tml_ply_create(tml, path, mesh, relief, &writer);
+    if (status != TML_OK)
+        return status;
+    status =
+        tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, vertex_size(mesh), fill_vertices);
     if (status == TML_OK)
         status = tml_mesh_write_rows(&writer, relief, mesh, mesh_face_rows(mesh), PLY_FACE_SIZE,
                                      fill_faces);

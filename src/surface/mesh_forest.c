@@ -46,6 +46,24 @@ bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out)
     return true;
 }
 
+bool forest_grow(tml_context *tml, mesh_forest *forest, uint64_t count)
+{
+    mesh_forest larger;
+    if (count <= forest->count)
+        return true;
+    if (!forest_create(tml, TML_MAX_OF(count, 2 * forest->count), &larger))
+        return false;
+    if (forest->parents && larger.is_wide == forest->is_wide)
+        memcpy(larger.parents, forest->parents, (size_t)forest_size(forest->count));
+    for (uint64_t v = 0; v < forest->count && larger.is_wide != forest->is_wide; v++) {
+        uint32_t parent = ((const uint32_t *)forest->parents)[v];
+        ((uint64_t *)larger.parents)[v] = parent == UINT32_MAX ? UNUSED : parent;
+    }
+    forest_destroy(tml, forest);
+    *forest = larger;
+    return true;
+}
+
 void forest_destroy(tml_context *tml, mesh_forest *forest)
 {
     tml_free(tml, forest->parents, forest_size(forest->count));

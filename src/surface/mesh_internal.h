@@ -43,6 +43,8 @@ typedef struct mesh_forest {
 
 /* All unused. False: there is no memory; forest_size says how much it would take. */
 bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out);
+/* Makes room for count vertices, new ones unused. False: there is no memory, and nothing has changed. */
+bool forest_grow(tml_context *tml, mesh_forest *forest, uint64_t count);
 void forest_destroy(tml_context *tml, mesh_forest *forest);
 uint64_t forest_size(uint64_t count);
 

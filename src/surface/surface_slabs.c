@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "stream/stream_internal.h"
+#include "surface/mesh_internal.h"
 #include "surface/soup_carry.h"
 #include "surface/surface_space.h"
 
@@ -49,9 +50,10 @@ typedef struct stream {
     field_plan *field; /* what the layers are evaluated from, instead of reading them */
     slab_source sources[SOURCES];
     tml_surface_part
-        *done;           /* of each part: what there is so far; vertex_first: of those before this
+        *done;            /* of each part: what there is so far; vertex_first: of those before this
                              * share */
-    soup_carry *carries; /* of each part, for soups */
+    soup_carry *carries;  /* of each part, for soups */
+    mesh_forest *forests; /* of each part's vertices, if components are counted */
     tml_surface_result *result;
 } stream;
 
@@ -90,8 +92,6 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
         !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices))
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface has output buffers; the mesh goes to desc.write");
-    if (!desc->write)
-        return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT, "desc.write is NULL");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
         return bad_desc(tml, TML_ERROR_INVALID_ARGUMENT,
                         "desc.surface.normals is none of TML_NORMALS_...");
@@ -169,6 +169,9 @@ static tml_status resolve_share(stream *s)
     uint64_t first = s->region.first[2], end = first + s->region.count[2];
     s->own_first = first;
     s->own_end = end;
+    if (desc->components && (desc->layer_first || desc->layer_count || desc->before))
+        return bad_desc(s->tml, TML_ERROR_UNSUPPORTED,
+                        "desc.components of a share: components go on in the next share");
     if (desc->layer_first == 0 && desc->layer_count == 0)
         return TML_OK;
     uint64_t count = desc->layer_count;
@@ -588,6 +591,75 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
     return status;
 }
 
+/* ---- components ------------------------------------------------------------------------------ */
+
+enum { UNITE_BLOCK = 1 << 14 }; /* triangles */
+
+typedef struct unite_job {
+    const mesh_forest *forest;
+    const void *indices;
+    bool indices64;
+    uint64_t triangle_count;
+} unite_job;
+
+static void unite_block(void *argument, uint32_t block)
+{
+    const unite_job *job = argument;
+    const uint64_t first = (uint64_t)block * UNITE_BLOCK;
+    const uint64_t end = TML_MIN_OF(first + UNITE_BLOCK, job->triangle_count);
+    for (uint64_t t = first; t < end; t++) {
+        const uint64_t corners[3] = {mesh_index(job->indices, job->indices64, 3 * t),
+                                     mesh_index(job->indices, job->indices64, 3 * t + 1),
+                                     mesh_index(job->indices, job->indices64, 3 * t + 2)};
+        forest_unite(job->forest, corners);
+    }
+}
+
+/* Joins the vertices of each triangle of a part's piece. */
+static tml_status unite_piece(stream *s, uint32_t p, const piece_arrays *arrays)
+{
+    const surface_part *part = &s->plan.parts[p];
+    mesh_forest *forest = &s->forests[p];
+    /* Triangles name vertices of the next layer, which begin on three edges a sample at most, pads included. */
+    uint64_t count = s->done[p].vertex_count + part->vertex_count +
+                     3 * (s->plan.dims[0] + 2) * (s->plan.dims[1] + 2);
+    if (!forest_grow(s->tml, forest, count))
+        return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_surface_slabs: no memory for %" PRIu64
+                         " bytes of desc.components, 4 a vertex (8 from 2^32 vertices on)",
+                         forest_size(count));
+    size_t index_size = s->plan.indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
+    unite_job job = {.forest = forest,
+                     .indices =
+                         arrays->memory[PIECE_INDICES] + 3 * part->triangle_first * index_size,
+                     .indices64 = s->plan.indices64,
+                     .triangle_count = part->triangle_count};
+    tml_parallel_for(s->tml, (uint32_t)TML_CEIL_DIV(job.triangle_count, UNITE_BLOCK), unite_block,
+                     &job);
+    return TML_OK;
+}
+
+static tml_status unite_pieces(stream *s, const piece_arrays *arrays)
+{
+    tml_status status = TML_OK;
+    double start = tml_seconds();
+    for (uint32_t p = 0; s->forests && p < s->plan.part_count && status == TML_OK; p++)
+        if (s->plan.parts[p].triangle_count)
+            status = unite_piece(s, p, arrays);
+    if (s->forests)
+        surface_time(s->result, "components", tml_seconds() - start);
+    return status;
+}
+
+static void count_components(stream *s)
+{
+    for (uint32_t p = 0; s->forests && p < s->plan.part_count; p++) {
+        uint64_t used, sets;
+        forest_count(s->tml, &s->forests[p], &used, &sets);
+        s->result->components += sets;
+    }
+}
+
 /* ---- the work -------------------------------------------------------------------------------- */
 
 /* Places of the parts' counts in the slab's arrays, and their numbers. */
@@ -626,6 +698,15 @@ static tml_status run_halves(stream *s, const slab *at)
     return status == TML_OK ? run_slab(s, &high) : status;
 }
 
+static void add_counts(stream *s)
+{
+    for (uint32_t p = 0; p < s->plan.part_count; p++) {
+        s->done[p].vertex_count += s->plan.parts[p].vertex_count;
+        s->done[p].triangle_count += s->plan.parts[p].triangle_count;
+        s->result->active_cells += s->plan.parts[p].active_cells;
+    }
+}
+
 /* Counts and emits a slab; where its piece is too large, one half of its layers after the other. */
 static tml_status run_slab(stream *s, const slab *at)
 {
@@ -641,9 +722,12 @@ static tml_status run_slab(stream *s, const slab *at)
     if (status != TML_OK)
         return status;
     bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
-    if ((vertices == 0 || is_too_large) && *s->plan.kept) /* nothing will be emitted of this */
+    bool is_done = vertices == 0 || !s->desc->write;
+    if ((is_done || is_too_large) && *s->plan.kept) /* nothing will be emitted of this */
         status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
-    if (vertices == 0 || status != TML_OK)
+    if (is_done && status == TML_OK)
+        add_counts(s);
+    if (is_done || status != TML_OK)
         return status;
     if (is_too_large)
         return run_halves(s, at);
@@ -653,15 +737,13 @@ static tml_status run_slab(stream *s, const slab *at)
         pieces_destroy(s, &arrays);
         return run_halves(s, at);
     }
+    if (status == TML_OK)
+        status = unite_pieces(s, &arrays);
     double start = tml_seconds();
-    for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++) {
-        const surface_part *part = &s->plan.parts[p];
-        if (part->vertex_count)
+    for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++)
+        if (s->plan.parts[p].vertex_count)
             status = piece_write(s, p, at, &arrays);
-        s->done[p].vertex_count += part->vertex_count;
-        s->done[p].triangle_count += part->triangle_count;
-        s->result->active_cells += part->active_cells;
-    }
+    add_counts(s);
     surface_time(s->result, "pieces", tml_seconds() - start);
     pieces_destroy(s, &arrays);
     return status;
@@ -718,6 +800,12 @@ static tml_status begin_parts(stream *s)
             continue;
         s->done[p].vertex_first = before->vertex_count;
         s->done[p].triangle_first = before->triangle_count;
+    }
+    if (s->desc->components && s->desc->write) {
+        s->forests = tml_alloc_array(s->tml, count, sizeof *s->forests);
+        if (!s->forests)
+            return bad_desc(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
+        memset(s->forests, 0, count * sizeof *s->forests);
     }
     if (!s->desc->surface->soup)
         return TML_OK;
@@ -782,10 +870,14 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
     if (s.field)
         field_plan_destroy(tml, s.field);
     uint32_t count = s.plan.part_count;
-    if (status == TML_OK)
+    if (status == TML_OK) {
+        count_components(&s);
         finish_parts(&s);
-    else
+    } else
         *out = (tml_surface_result){0};
+    for (uint32_t p = 0; s.forests && p < count; p++)
+        forest_destroy(tml, &s.forests[p]);
+    tml_free(tml, s.forests, count * sizeof *s.forests);
     for (uint32_t p = 0; s.carries && p < count; p++)
         soup_carry_free(tml, &s.carries[p]);
     tml_free(tml, s.carries, count * sizeof *s.carries);
