@@ -1,17 +1,17 @@
 /* Compact and partition on the Vulkan engine.
  *
- *   LOOK_BACK         one dispatch for what matters most: a kernel, flags or a mask that keeps 4-byte
- *                     elements of one array, their u32 positions, or both, or only counts them
- *                     (shaders/compact.glsl). Anything else goes the way of
- *   REDUCE_THEN_SCAN  keep bits and counts of all tiles; a scan of the counts; then one dispatch for
- *                     each array moves its kept elements.
+ *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch (shaders/compact.glsl): a
+ *                     kernel, flags or a mask keeps 4-byte elements of one array, their u32 positions,
+ *                     or both, or only counts them. Other calls use
+ *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts; then one
+ *                     dispatch per array, which moves its kept elements.
  *
- * Partition takes the second way: where the rejected begin is known only when all are counted.
+ * Partition uses REDUCE_THEN_SCAN: the rejected elements begin at the total count.
  *
- * In place is done through scratch: the kept are copied back at the end. A workgroup whose
- * neighbour is silent counts that one's elements again, so no input may change while a pass runs.
+ * In place, kept elements go to scratch and are copied back at the end. A workgroup may count the
+ * elements of a preceding tile again (fallback), so inputs must not change during a pass.
  *
- * The methods that are there to be read are in vulkan_locate.c.
+ * HISTOPYRAMID is in vulkan_locate.c.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "vulkan/vulkan_compact.h"
@@ -26,7 +26,7 @@
 
 enum {
     MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
-    LOOKS_STUCK = 16, /* in vain, before a neighbour is counted in its place */
+    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
 };
 
 /* ---- keep bits ------------------------------------------------------------------------------- */
@@ -168,9 +168,9 @@ tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uin
     return status;
 }
 
-/* ---- in one pass ----------------------------------------------------------------------------- */
+/* ---- single pass ----------------------------------------------------------------------------- */
 
-/* The shader knows room in 32 bits, where the largest value says that there is always enough. */
+/* The shader's capacity has 32 bits, and UINT32_MAX means that there is no limit. */
 bool vk_one_pass_fits(uint64_t bound, uint64_t room)
 {
     return room >= bound || room < UINT32_MAX;
@@ -190,8 +190,8 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
 {
-    /* Where workgroups keep moving a neighbour is silent for as long as it takes to load its
-     * elements; elsewhere it may wait for this one. */
+    /* With forward progress a predecessor publishes within the time of its loads. Without it a
+     * predecessor may wait for this workgroup to end. */
     const vk_caps *caps = vk_caps_of(tml);
     const uint32_t looks = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK;
 
@@ -238,15 +238,15 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
 
 typedef struct compact_job {
     vk_column columns[MAX_COLUMNS];
-    vk_address aside[MAX_COLUMNS]; /* in place: the kept, until all are moved */
+    vk_address aside[MAX_COLUMNS]; /* in place: the kept elements, copied back at the end */
     uint32_t column_count;
     bool in_place;
     bool one_pass;
     vk_passes passes;
-    vk_address states; /* one_pass, for a recording */
+    vk_address states; /* one_pass, while recording */
     vk_keep_bits bits;
     vk_address scan_scratch;
-    vk_address totals; /* u64, one more than passes: what is kept before each, and in all */
+    vk_address totals; /* u64, passes + 1: elements kept before each pass, and in all */
 } compact_job;
 
 static void add_column(compact_job *job, vk_address from, const tml_slot *out)
@@ -259,7 +259,7 @@ static void add_column(compact_job *job, vk_address from, const tml_slot *out)
     };
 }
 
-/* The single array of 4-byte elements that decides in its kernel's registers; none: 0. */
+/* The kernel's only array, if it has elements of 4 bytes of the kernel's own type; else 0. */
 static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
 {
     const tml_kernel *kernel = keep->kernel;
@@ -335,7 +335,7 @@ static vk_address total_at(const compact_job *job, uint64_t pass)
     return job->totals + pass * sizeof(uint64_t);
 }
 
-/* What is kept before a pass; nothing before the first. */
+/* Elements kept before a pass (a u64); 0 for the first pass. */
 static vk_address base_at(const compact_job *job, uint64_t pass)
 {
     return pass > 0 ? total_at(job, pass) : 0;
@@ -388,7 +388,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     return status;
 }
 
-/* Keep bits of a pass, and its tiles' places. */
+/* Writes a pass's keep bits, and its tiles' output offsets. */
 static tml_status find_places(tml_context *tml, const tml_compact_desc *desc,
                               const compact_job *job, uint64_t p, const vk_keep_bits *bits)
 {
@@ -399,7 +399,7 @@ static tml_status find_places(tml_context *tml, const tml_compact_desc *desc,
                                    base_at(job, p), total_at(job, p + 1));
 }
 
-/* Moves a pass's elements; total as of vk_move_record. */
+/* Moves a pass's elements; total: as in vk_move_record. */
 static tml_status move_pass(tml_context *tml, const compact_job *job, uint64_t p,
                             const vk_keep_bits *bits, vk_address total)
 {

@@ -1,5 +1,4 @@
-/* Finding, describing, opening and closing Vulkan devices, and what the engine needs to know of
- * them. */
+/* Finds, describes, opens and closes Vulkan devices, and determines the engine's vk_caps. */
 #include "vulkan/vulkan_device.h"
 #include "core/call.h"
 
@@ -9,7 +8,7 @@
 
 enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
-/* Shaders number a pass's words or, of elements of 8 bytes, its quadruples of words (common.glsl). */
+/* Shaders index a pass by words or, with 8-byte elements, by uvec4 with a signed index (common.glsl). */
 _Static_assert((uint64_t)PASS_ITEMS_MOST * 8 / 16 <= INT32_MAX,
                "an index of quadruples is no negative");
 
@@ -54,10 +53,10 @@ typedef struct physical {
     VkPhysicalDeviceFeatures features;
     bool has_addresses;
     bool has_size_control; /* the feature and the extension, or Vulkan 1.3 */
-    uint32_t family;       /* UINT32_MAX: no queue computes */
+    uint32_t family;       /* UINT32_MAX: there is no compute queue */
     uint32_t timestamp_bits;
     uint64_t memory;  /* device-local, bytes */
-    const char *lack; /* what the engine misses, or NULL */
+    const char *lack; /* a required feature that is missing, or NULL */
 } physical;
 
 static bool has_extension(const vk_functions *fn, VkPhysicalDevice handle, const char *name)
@@ -73,11 +72,11 @@ static bool has_extension(const vk_functions *fn, VkPhysicalDevice handle, const
     return false;
 }
 
-/* Takes the first queue family that can do all of this, if there is one. */
+/* Takes the first queue family, from "first" on, that has all needed flags. */
 static bool take_family(const vk_functions *fn, VkQueueFlags needed, uint32_t first, physical *p)
 {
     VkQueueFamilyProperties families[32];
-    uint32_t count; /* asked for first: SwiftShader fills all that there is room for */
+    uint32_t count; /* queried first: SwiftShader fills an array to its end */
     fn->GetPhysicalDeviceQueueFamilyProperties(p->handle, &count, NULL);
     count = TML_MIN_OF(count, (uint32_t)TML_ARRAY_SIZE(families));
     fn->GetPhysicalDeviceQueueFamilyProperties(p->handle, &count, families);
@@ -91,10 +90,10 @@ static bool take_family(const vk_functions *fn, VkQueueFlags needed, uint32_t fi
     return false;
 }
 
-/* One that computes and draws, where there is one: whoever shares the context's device
- * (tml_vulkan_handles) draws from its buffers on the same queue, and as a rule presents there, without
- * handing them from family to family. What a family without graphics is for, to compute beside frames
- * that are drawn, needs a queue of the caller's own, who names its family. */
+/* Prefers a family with compute and graphics. An application that shares the device
+ * (tml_vulkan_handles) then draws from its buffers on the same queue, without queue family
+ * ownership transfers, and can usually present there. Asynchronous compute, beside graphics on
+ * another queue, needs a device and a queue of the application's own (desc.vulkan). */
 static void choose_family(const vk_functions *fn, physical *p)
 {
     if (!take_family(fn, VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, 0, p))
@@ -184,7 +183,7 @@ static void fill_info(const physical *p, tml_device_info *out)
              p->features.shaderFloat64 ? ", float64" : "");
 }
 
-/* Discrete before integrated before virtual before software. */
+/* Sort key: discrete GPUs before integrated ones before virtual ones before software. */
 static int rank_of(const physical *p)
 {
     switch (p->properties.deviceType) {
@@ -199,8 +198,8 @@ static int rank_of(const physical *p)
     }
 }
 
-/* The devices that will do, best first. unfit: one that will not, if there is any; may be NULL. Loads
- * and closes what it needs but the library, which the caller keeps while he uses the instance. */
+/* Lists the supported devices, best first. unfit: gets an unsupported device, if there is one; may
+ * be NULL. */
 static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physical *out,
                               physical *unfit)
 {
@@ -289,8 +288,8 @@ bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get, VkInstance instance,
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-/* Does a workgroup that waits for another's store get it? Vulkan promises nothing and has nothing
- * to ask; these drivers are known to keep started workgroups moving. */
+/* Do workgroups that have started make forward progress? Vulkan has no query for it. These drivers
+ * are known to guarantee it; vk_probe tests it. */
 static bool keeps_moving(VkDriverId driver)
 {
     return driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_AMD_PROPRIETARY ||
@@ -311,11 +310,11 @@ static void find_caps(vk_device *device, const physical *p)
         .float64 = p->features.shaderFloat64,
         .int64 = p->features.shaderInt64,
         .is_software = p->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
-        .loop_limit = llvmpipe ? 65535 : 0, /* Mesa before 23; the later ones lose nothing by it */
+        .loop_limit = llvmpipe ? 65535 : 0, /* Mesa before 23; harmless on later ones */
         .pass_items = PASS_ITEMS_MOST,
     };
-    /* The largest allocation that is promised (maintenance3) is 4 GiB on large GPUs that in truth
-     * give all they have. */
+    /* maintenance3's maxMemoryAllocationSize is not used: it is 4 GiB on large GPUs that can
+     * allocate all their memory at once. */
     device->max_buffer = p->maintenance4.maxBufferSize ? p->maintenance4.maxBufferSize : UINT64_MAX;
     device->timestamp_seconds =
         p->timestamp_bits ? 1e-9 * (double)p->properties.limits.timestampPeriod : 0;
@@ -352,7 +351,7 @@ static VkResult create_device(vk_device *device, const physical *p)
     return device->fn.CreateDevice(p->handle, &info, NULL, &device->device);
 }
 
-/* Fits p to what is lent: the queue's family, and whether subgroups are of one size. */
+/* Sets p's queue family to the caller's, and checks it and the subgroup sizes. */
 static tml_status check_lent(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
 {
     const char *name = p->properties.deviceName;
@@ -374,8 +373,8 @@ static tml_status check_lent(tml_context *tml, const tml_vulkan_desc *lent, phys
     return TML_OK;
 }
 
-/* Finds the loader, the instance and the physical device; what a failure leaves is closed by
- * vk_close. */
+/* Finds the loader, the instance and the physical device. After a failure vk_close releases what
+ * was opened. */
 static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
 {
     vk_device *device = vk_device_of(tml);
@@ -508,7 +507,7 @@ void vk_close(tml_context *tml)
     tml_free(tml, device, sizeof *device);
 }
 
-/* ---- what callers ask ------------------------------------------------------------------------ */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const vk_caps *vk_caps_of(const tml_context *tml)
 {

@@ -32,8 +32,8 @@ static tml_status read_slot(tml_context *tml, tml_slot *slot, uint64_t offset, s
     return status == TML_OK ? vk_take_stall(tml) : status;
 }
 
-/* Where a workgroup that waits may keep the one it waits for from running, looking back is right,
- * but many workgroups do a neighbour's work again. */
+/* Without forward progress look-back gives the right result, but many workgroups fall back to
+ * reading a predecessor's tile again. */
 static bool avoids(const tml_context *tml, tml_method method)
 {
     return method == TML_METHOD_LOOK_BACK && !vk_caps_of(tml)->forward_progress;

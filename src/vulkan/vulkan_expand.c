@@ -1,8 +1,8 @@
-/* tml_expand on Vulkan. LOOK_BACK: a workgroup takes a tile of sources, scans its counts, learns by
- * look-back where the tile's outputs begin, and writes them. REDUCE_THEN_SCAN: the sums of tiles are
- * made and scanned by dispatches of their own first. Either way a tile with very many outputs is
- * left for a last dispatch, which shares them out in blocks: its grid is made on the device, and is
- * empty when there is no such tile.
+/* tml_expand on Vulkan. LOOK_BACK: a workgroup takes a tile of sources, scans its counts, finds the
+ * index of the tile's first output by decoupled look-back, and writes the outputs.
+ * REDUCE_THEN_SCAN: dispatches of their own reduce the counts of each tile and scan the sums first.
+ * In both, a last dispatch writes the outputs of heavy tiles (EXPAND_LIGHT), a workgroup per block
+ * of outputs. Its indirect grid is computed on the device, and is empty if no tile is heavy.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Baxter:
  * moderngpu, load-balancing search. 2013. */
@@ -16,9 +16,9 @@
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"
 
-/* Sums of a pass must fit the 60 bits of a look-back's state. */
+/* A pass's sum must fit the 60 bits of a look-back state: 2^28 counts of 32 bits do. */
 static const uint64_t most_sources = (uint64_t)1 << 28;
-/* A source is an index of 32 bits for the emit kernel. */
+/* The emit kernel's source index has 32 bits. */
 static const uint64_t most_indices = (uint64_t)1 << 32;
 
 static uint64_t pieces(uint64_t count, uint64_t piece)
@@ -135,7 +135,7 @@ _Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "vk_pass_grid has a grid of tile
 static tml_status record(tml_context *tml, const vk_module *module, const expand_args *args,
                          uint32_t count_size, bool is_one_pass, uint64_t groups, vk_address grid)
 {
-    /* As for compact: where workgroups keep moving, the silent one is about to speak. */
+    /* Polls before the fallback, which expand keeps even with forward progress. */
     uint32_t looks = vk_caps_of(tml)->forward_progress ? 1024 : 16;
     return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
                                                 .spec_count = 3,
@@ -146,7 +146,7 @@ static tml_status record(tml_context *tml, const vk_module *module, const expand
                                                 .indirect = grid});
 }
 
-/* The places of all tiles, and the total, from sums of their own. */
+/* Records the reduction of each tile's counts and the scan of the sums to places and total. */
 static tml_status record_places(tml_context *tml, const expand_args *args, uint32_t count_size)
 {
     uint32_t per_group = VK_GROUP / vk_caps_of(tml)->subgroup;
@@ -164,7 +164,7 @@ static void set_reported(tml_context *tml, const tml_expand_desc *desc, expand_a
     }
 }
 
-/* Control words, a total and places. */
+/* Control words, the total (u64), and places (u64, one more than tiles). */
 size_t vk_expand_total_scratch(uint32_t count)
 {
     return (EXPAND_CONTROL + 2 + 2 * ((size_t)tiles_of(count) + 1)) * sizeof(uint32_t);
@@ -188,10 +188,10 @@ tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_add
 
 typedef struct expand_layout {
     vk_passes passes;
-    vk_address made;    /* counts by a kernel, of a pass */
-    vk_address control; /* and, of a recorded LOOK_BACK, states */
-    vk_address places;  /* of a pass */
-    vk_address totals;  /* u64, after each pass */
+    vk_address made;    /* a pass's counts from count_kernel */
+    vk_address control; /* and look-back states, while recording */
+    vk_address places;  /* output offsets of a pass's tiles */
+    vk_address totals;  /* u64 per pass: outputs up to its end */
     vk_expand_outputs outputs;
 } expand_layout;
 

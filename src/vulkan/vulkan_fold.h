@@ -1,4 +1,4 @@
-/* Folds, as reduce and segments bind them to their shaders (shaders/reduce_fold.glsl). */
+/* Binds folds of reduce and segments to specialization constants (shaders/reduce_fold.glsl). */
 #ifndef TML_VULKAN_FOLD_H
 #define TML_VULKAN_FOLD_H
 
@@ -7,12 +7,12 @@
 enum { VK_FOLD_SPECS = 7 };
 
 typedef struct vk_fold {
-    uint32_t specs[VK_FOLD_SPECS]; /* the first constants of the shader */
-    bool in_double;                /* takes the shader that computes with doubles */
-    uint32_t tile_log2;            /* elements in a workgroup's tile */
+    uint32_t specs[VK_FOLD_SPECS]; /* specialization constants 0 ... 6 */
+    bool in_double;                /* use the shader that computes in double precision */
+    uint32_t tile_log2;            /* log2 of the elements in a workgroup's tile */
 } vk_fold;
 
-/* out_type: of the result. False where the device lacks doubles that the fold needs. */
+/* out_type: type of the result. False: the fold needs shaderFloat64, and the device lacks it. */
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out);
 

@@ -1,5 +1,5 @@
-/* tml_histogram on Vulkan: one dispatch for each pass (shaders/histogram.comp), after one that maps the
- * pass where a kernel gives the bins. */
+/* tml_histogram on Vulkan: one dispatch of shaders/histogram.comp per pass, after a dispatch that
+ * maps the pass if a kernel gives the bins. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"
@@ -11,20 +11,20 @@
 
 enum {
     COPIES_MOST = 16,
-    /* Quads of 16 bytes that an invocation counts: enough to outweigh what a workgroup does at its
-     * beginning and end, which is a step for every bin; and more once there are this many groups. */
+    /* Pieces of 16 bytes per invocation: enough to amortize a workgroup's start and end, which take
+     * a step per bin. An invocation counts more once the grid has GROUPS_ENOUGH workgroups. */
     QUADS_LEAST = 8,
     QUADS_MOST = 1024,
     ELEMENTS_A_BIN = 8,
     GROUPS_ENOUGH = 2048,
 };
 
-/* Bins by a kernel, on their way to the next dispatch, had better stay in a cache. */
+/* Elements in a pass with a kernel: their bins (16 MiB) should stay in a cache until counted. */
 static const uint64_t made_items = (uint64_t)1 << 22;
 
 typedef struct histogram_layout {
     vk_passes passes;
-    vk_address made; /* bins by the kernel, of a pass */
+    vk_address made; /* a pass's bins from the kernel */
 } histogram_layout;
 
 static histogram_layout lay_out(tml_context *tml, const tml_histogram_desc *desc, vk_arena *arena)
@@ -88,7 +88,7 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     vk_arena arena = vk_arena_of(scratch);
     histogram_layout l = lay_out(tml, desc, &arena);
     const tml_slot *in = tml_slot_of(tml, desc->in[0]);
-    const vk_module *module; /* a kernel that is refused leaves the counts as they were */
+    const vk_module *module; /* found first: a kernel that is refused leaves the counts unchanged */
     tml_status status =
         desc->kernel ? vk_kernel_module(tml, desc->kernel, VK_KERNEL_MAP, &module) : TML_OK;
     if (!status)

@@ -1,8 +1,8 @@
-/* What the Vulkan engine's files share beside what programs use too (vulkan_parts.h).
+/* What the Vulkan engine's files share beyond vulkan_parts.h, which programs use too.
  *
- * Streams longer than a pass (vk_caps.pass_items, 2^30 by default) run in passes, whose addresses
- * are moved on the host, so that shaders count with 32 bits; running totals travel between passes
- * on the device as uvec2 (low, high). */
+ * A stream longer than a pass (vk_caps.pass_items, 2^30 by default) runs pass by pass. The host
+ * offsets the addresses of each pass, so shaders index with 32 bits. Running totals stay in device
+ * memory between passes, as uvec2 (low, high). */
 #ifndef TML_VULKAN_INTERNAL_H
 #define TML_VULKAN_INTERNAL_H
 
@@ -13,52 +13,52 @@
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-typedef struct vk_device vk_device; /* vulkan_device.h: what only the engine's core looks into */
+typedef struct vk_device vk_device; /* vulkan_device.h; private to the engine's core */
 
 /* Is the context recording into the caller's command buffer? */
 bool vk_is_recording(const tml_context *tml);
 
 tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
 
-/* How often a workgroup looks in vain for one that nobody can stand in for, before it gives up and the
- * next wait is TML_ERROR_STALLED. A look is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A tile's
- * work takes some microseconds, so that a million looks are patience enough for a device that is
- * shared; and watchdogs, which end not the wait but the device, let work run for 2 s (Windows), some
- * seconds (Linux, for some drivers). All who wait for a tile wait at the same time. */
+/* Polls of a predecessor's state before a workgroup without a fallback gives up, and the next wait
+ * returns TML_ERROR_STALLED. A poll is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A
+ * tile takes some microseconds, so that is enough on a shared device too. Watchdogs, which reset
+ * the device, fire after 2 s (Windows) or some seconds (Linux, some drivers). Waits for the same
+ * tile overlap. */
 enum { VK_PATIENCE = 1 << 20 };
 
 /* ---- lengths and passes ---------------------------------------------------------------------- */
 
-/* A stretch of a stream that shaders can count with 32 bits. Its length is bound or, when length is
- * not 0, the u32 there. */
+/* A range of a stream that shaders index with 32 bits. Its length is bound or, if length is not 0,
+ * the u32 there. */
 typedef struct vk_pass {
-    uint64_t first; /* its first element */
+    uint64_t first; /* index of its first element */
     uint32_t bound;
     vk_address length;
     vk_address grids; /* for vk_pass_grid; 0: none */
 } vk_pass;
 
 typedef struct vk_passes {
-    uint64_t count; /* at least 1, so that an empty stream still writes its counts */
+    uint64_t count; /* at least 1, so that an empty stream's counts are written */
     uint64_t bound;
     uint64_t items;
-    vk_address lengths; /* u32 a pass, then the grids; 0: the length is the bound */
-    vk_address total;   /* u64: the stream's length on the device; 0 likewise */
+    vk_address lengths; /* a u32 per pass, then the grids; 0: the length is the bound */
+    vk_address total;   /* u64: the stream's length; 0 if lengths is 0 */
 } vk_passes;
 
-/* Bytes for the length and the grids of a pass. */
+/* Bytes of the length and the grids of a pass. */
 enum { VK_PASS_SIZE = 13 * sizeof(uint32_t) };
-/* Lays out what a device length needs (nothing for a host length). */
+/* Takes scratch for a length on the device; takes none for a length on the host. */
 vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *arena);
-/* The same in passes of items elements, a power of two, for operations that need shorter ones. */
+/* The same in passes of items elements, a power of two, for operations that need shorter passes. */
 vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena);
-/* Records the reading of a device length. Once, before the first pass. */
+/* Records lengths.comp, if the length is on the device. Called once, before the first pass. */
 tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes);
-/* The same of a u32, or if wide a u64, at an address. */
+/* The same for a u32, or a u64 if wide, at an address. */
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
-/* A grid of as many workgroups of items elements each as the length needs, at least one, where that is
- * worth it; else 0. For vk_dispatch_info.indirect. items: MAP_ITEMS times 1, 2, 4 or 8. */
+/* The indirect grid (vk_dispatch_info.indirect) with a workgroup per items elements of the length, at
+ * least one; 0 if a direct dispatch over the bound is as fast. items: MAP_ITEMS times 1, 2, 4 or 8. */
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */
@@ -69,43 +69,41 @@ typedef enum vk_kernel_form {
     VK_KERNEL_COMPACT, /* shaders/kernel_compact.comp: one pass */
 } vk_kernel_form;
 
-/* Can the kernel be had on this device? Says no for types the device lacks, and where it was
- * neither built with the program nor libshaderc is found. Compiles nothing yet. */
+/* Is the kernel available on this device? Not if it uses a type that the device lacks, or was not
+ * built with the program and there is no libshaderc. Does not compile. */
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel);
-/* The kernel's module, compiled at first use; kept until the context closes. Errors: OUT_OF_MEMORY,
- * UNSUPPORTED (with the compiler's message). */
+/* The kernel's module, compiled on first use and kept until the context closes. Errors:
+ * OUT_OF_MEMORY, UNSUPPORTED (with the compiler's message). */
 tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kernel_form form,
                             const vk_module **out);
 
-/* The constants 0 ... 3 of a kernel shader: how parameter p's array is read, as its tml_type. */
+/* Fills specialization constants 0 ... 3 of a kernel shader: the tml_type of each array. */
 enum { VK_KERNEL_SPECS = 4 };
 void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
                      const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS]);
-/* Fills the kernel's own share of an argument struct (vulkan_args.k.h): addresses, one for each
- * parameter that is an array and, but for tml_words, moved on by first elements; values; and how many
- * words each array has, unless word_counts is NULL: only for kernels without tml_words. */
+/* Fills the kernel's part of an argument struct (vulkan_args.k.h): the address of each array
+ * parameter, offset by "first" elements unless it is tml_words; the values; and the arrays' lengths
+ * in words. word_counts may be NULL for kernels without tml_words. */
 struct kernel_values;
 void vk_kernel_args(const tml_context *tml, const tml_kernel *kernel, const tml_params *params,
                     const tml_buffer in[TML_MAX_INPUTS], uint64_t first,
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
-/* Records kernel(...) of a pass's elements to out: tml_map's dispatch. */
+/* Records the dispatch of tml_map for one pass. */
 tml_status vk_map_pass(tml_context *tml, const tml_kernel *kernel, const tml_params *params,
                        const tml_buffer in[TML_MAX_INPUTS], const vk_pass *pass, vk_address out,
                        bool unordered);
 
 /* ---- shared steps of the operations ---------------------------------------------------------- */
 
-/* Scans count u32 values in place to exclusive sums, by blocks of blocks (vulkan_scan.c). total: 0,
- * or a u64 (two words) that gets the sum added to what base holds; base: 0, or a u64 that each
- * pass begins with. All sums must fit u32 within a pass. */
+/* Exclusive scan of count u32 values in place (vulkan_scan.c). total: 0, or a u64 that gets *base
+ * plus the sum of the values. base: 0 (counts as zero), or a u64. A pass's sum must fit u32. */
 size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
 
-/* Stores a u64 at from (two words) into a one-element u32 or u64 buffer; none: nothing. A u32 stays
- * at its largest value. */
+/* Stores the u64 at from into a one-element u32 or u64 buffer, if there is one. A u32 saturates. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 
 extern const tml_engine_op vk_op_map, vk_op_reduce, vk_op_histogram, vk_op_scan, vk_op_compact,

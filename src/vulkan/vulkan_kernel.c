@@ -1,6 +1,6 @@
-/* Users' kernels on Vulkan: those built with the program (tml_vulkan_desc.kernels), and at run time
- * the others by libshaderc, which is opened when the first one is asked for. Modules are kept until
- * the context closes, since pipelines are found by their addresses. */
+/* Users' kernels on Vulkan. Kernels built with the program come as SPIR-V
+ * (tml_vulkan_desc.kernels). Others are compiled at run time by libshaderc, which is opened on
+ * first use. Modules live until the context closes, since pipelines are cached by their addresses. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct shaderc_compiler shaderc_compiler;
 typedef struct shaderc_options shaderc_options;
 typedef struct shaderc_result shaderc_result;
 
-/* The values of <shaderc/shaderc.h> that are used here; its binary interface is stable. */
+/* Values from <shaderc/shaderc.h>, whose ABI is stable. */
 enum {
     SHADERC_COMPUTE_SHADER = 2,
     SHADERC_OPTIMIZE_PERFORMANCE = 2,
@@ -68,7 +68,7 @@ static void close_shaderc(shaderc_library *s)
     *s = (shaderc_library){0};
 }
 
-/* Is the library there, with all that is needed? If not, why says what is wrong. */
+/* Opens libshaderc and loads its functions. On failure, why gets the reason. */
 static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
 {
     static const char *const names[] = {"libshaderc_shared.so.1", "libshaderc_shared.dylib",
@@ -102,15 +102,15 @@ static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
     return true;
 }
 
-/* ---- modules that are kept ------------------------------------------------------------------- */
+/* ---- module cache ---------------------------------------------------------------------------- */
 
-/* One block of memory: the entry, the words that were compiled here, the kernel's name and texts. */
+/* One allocation: the entry, SPIR-V that was compiled here, the kernel's name and its texts. */
 typedef struct kernel_entry {
     struct kernel_entry *next;
     size_t size;
     vk_kernel_form form;
     const char *glsl, *library;
-    const char *own_library; /* where a program's own kernel has that text, which never changes */
+    const char *own_library; /* the library of a program's own kernel, which is static; else NULL */
     vk_module module;
     uint32_t code[];
 } kernel_entry;
@@ -133,7 +133,7 @@ static struct vk_kernel_cache *cache_of(tml_context *tml)
     return device->kernel_cache;
 }
 
-/* NULL where there is none. */
+/* NULL: libshaderc cannot be used. */
 static const shaderc_library *shaderc_of(struct vk_kernel_cache *cache)
 {
     if (!cache->looked_for_shaderc)
@@ -172,7 +172,7 @@ static const tml_vulkan_kernel *find_own(const tml_context *tml, const tml_kerne
     return found;
 }
 
-/* Keeps code of a kernel; copied unless it is that which was built with the program. */
+/* Caches SPIR-V of a kernel. The code is copied unless it was built with the program. */
 static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
                               const tml_kernel *kernel, vk_kernel_form form, const void *code,
                               size_t code_size, const tml_vulkan_kernel *built,
@@ -205,7 +205,7 @@ static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
     return TML_OK;
 }
 
-/* The library of a program's own kernel is long, and is known by its address. */
+/* A program's own library is a long static text, so its address is compared first. */
 static bool is_entry_of(const kernel_entry *entry, const tml_kernel *kernel)
 {
     if (kernel->library && kernel->library == entry->own_library)

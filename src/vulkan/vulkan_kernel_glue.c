@@ -1,4 +1,4 @@
-/* A user's kernel in a template of this engine; see the header. Also compiled into the build tool. */
+/* Completes this engine's kernel templates (see the header). Also compiled into the build tool. */
 #include "vulkan/vulkan_kernel_glue.h"
 
 #include <stdio.h>

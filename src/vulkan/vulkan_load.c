@@ -1,4 +1,4 @@
-/* Finding Vulkan at run time, so that one program runs with and without a driver. */
+/* Loads Vulkan at run time, so that one program runs with and without a driver. */
 #include "vulkan/vulkan_load.h"
 
 #include <dlfcn.h>
@@ -37,8 +37,8 @@ PFN_vkGetInstanceProcAddr vk_library_open(void **library)
     *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!*library)
         return NULL;
-    /* NVIDIA's driver serves EGL, too. When the last instance goes, the loader unloads it, and contexts
-     * of OpenGL ES in the same process are lost (driver 580): so it stays. Not closed, on purpose. */
+    /* NVIDIA's driver also implements EGL. The Vulkan loader unloads it with the last VkInstance, and
+     * then the process's OpenGL ES contexts are lost (driver 580). So this handle is never closed. */
     (void)dlopen("libGLX_nvidia.so.0", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     void *symbol = dlsym(*library, "vkGetInstanceProcAddr");
     PFN_vkGetInstanceProcAddr get = NULL;

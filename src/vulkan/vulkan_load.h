@@ -1,5 +1,5 @@
-/* The Vulkan functions that the engine calls, found at run time: one X for each, by what it is
- * found with. A NULL loader or a missing function is a status, never a crash. */
+/* The Vulkan functions that the engine calls, loaded at run time: one X per function, in lists by
+ * the level they are loaded at. A missing loader or function gives an error status, never a crash. */
 #ifndef TML_VULKAN_LOAD_H
 #define TML_VULKAN_LOAD_H
 
@@ -71,7 +71,7 @@ typedef struct vk_functions {
 #undef VK_FUNCTION
 } vk_functions;
 
-/* Each returns the name of the first function that is missing, or NULL when all were found. */
+/* Each returns the name of the first missing function, or NULL if there is none. */
 const char *vk_load_global(vk_functions *fn, PFN_vkGetInstanceProcAddr get);
 const char *vk_load_instance(vk_functions *fn, VkInstance instance);
 const char *vk_load_device(vk_functions *fn, VkDevice device);

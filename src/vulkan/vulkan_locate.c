@@ -1,8 +1,8 @@
-/* Compact, partition and expand by HISTOPYRAMID: count the sources, build, ask for each output's source, then
- * gather. Plain on purpose: steps and names are those of the CPU's cpu_locate.c and cpu_histopyramid.c.
+/* Compact, partition and expand by HISTOPYRAMID: count each source's outputs, build the pyramid, find each
+ * output's source, gather. Kept plain: steps and names are those of cpu_locate.c and cpu_histopyramid.c.
  *
- * Sums are u32 and stay at the largest where they would overflow: outputs are fewer, so that only
- * the exact total of an expansion, where it is asked for, needs a sum of its own. */
+ * Sums are u32 and saturate at 2^32 - 1. There are fewer outputs, so only the exact total of an expansion,
+ * if the caller wants it, needs a sum of its own. */
 #include "vulkan/vulkan_locate.h"
 
 #include "kernels/kernel.h"
@@ -14,14 +14,14 @@
 #include "vulkan/vulkan_compact.h"
 #include "vulkan_shaders.h"
 
-enum { FAN = 4 }; /* children of a cell: a load of 16 bytes */
+enum { FAN = 4 }; /* children of a cell: one load of 16 bytes */
 
 static const uint64_t most_items = (uint64_t)1 << 30; /* sources, outputs */
 
 /* The pyramid, in scratch. */
 typedef struct locate_state {
     uint32_t count;    /* sources by the bound; at least 1 */
-    uint32_t padded;   /* to whole families */
+    uint32_t padded;   /* count, rounded up to a multiple of FAN */
     vk_address counts; /* u32: the base level; the levels above follow */
     /* After build: */
     vk_address total; /* u32 */
@@ -84,7 +84,7 @@ static locate_state take_state(uint64_t bound, vk_arena *arena)
                           .counts = vk_take(arena, pyramid_cells(count), sizeof(uint32_t))};
 }
 
-/* bytes: of a count; 0: counts are bits. */
+/* bytes: size of a count; 0: the counts are keep bits, inverted if others. */
 static tml_status count_sources(tml_context *tml, const locate_state *state, const vk_pass *pass,
                                 vk_address from, uint32_t bytes, bool others)
 {
@@ -102,7 +102,7 @@ static tml_status count_sources(tml_context *tml, const locate_state *state, con
                                  .groups = TML_CEIL_DIV((uint64_t)state->padded, VK_GROUP)});
 }
 
-/* Builds from the counts; total, a u64, gets their sum or, if that is less, limit. */
+/* Builds the pyramid. total, a u64, gets the sum of the counts, at most limit. */
 static tml_status build(tml_context *tml, locate_state *state, uint64_t limit, vk_address total)
 {
     tml_status status = build_levels(tml, state);
@@ -171,7 +171,7 @@ static tml_status gather(tml_context *tml, const tml_payload *payload, const com
                               .total = total,
                               .first = first,
                               .room = room_of(out)};
-    /* One group more for outputs that begin within four elements. */
+    /* One workgroup more, since the first one begins at a multiple of four elements. */
     return vk_dispatch(
         tml, &(vk_dispatch_info){
                  .module = &vk_shader_gather,
@@ -182,7 +182,7 @@ static tml_status gather(tml_context *tml, const tml_payload *payload, const com
                  .groups = TML_MIN_OF(l->passes.bound, (uint64_t)args.room) / GATHER_ELEMENTS + 2});
 }
 
-/* Locates and writes the kept, or the others behind them. */
+/* Locates and writes the kept elements or, if others, the rejected ones after them. */
 static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, compact_layout *l,
                              bool others)
 {
@@ -212,7 +212,7 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     vk_arena arena = vk_arena_of(scratch);
     compact_layout l = lay_out(desc, &arena);
     vk_pass pass = vk_pass_at(&l.passes, 0);
-    pass.grids = 0; /* the bits of all tiles are read */
+    pass.grids = 0; /* no indirect grid */
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (status == TML_OK)
         status = vk_keep_record(tml, &desc->keep, &pass, &l.bits);
@@ -228,7 +228,7 @@ tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, voi
     return run_compact(tml, desc, scratch, false);
 }
 
-/* Twice a compaction: of the kept, then of the rejected behind them. */
+/* Two compactions: of the kept elements, then of the rejected ones after them. */
 tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch)
 {
     return run_compact(tml, desc, scratch, true);
@@ -239,7 +239,7 @@ tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc,
 typedef struct expand_layout {
     vk_passes passes;
     locate_state state;
-    vk_address sums; /* for the exact total */
+    vk_address sums; /* scratch for the exact total */
     vk_address total;
     vk_expand_outputs outputs;
 } expand_layout;

@@ -1,12 +1,12 @@
-/* HISTOPYRAMID. It answers one question for each output on its own: which source does output j belong to,
- * and which of that source's outputs is it? Written once for compact, partition and expand. Streams are one
+/* HISTOPYRAMID answers for each output j independently: which source does it belong to, and what is
+ * its rank among that source's outputs? Compact, partition and expand share it. A stream is one
  * pass: at most 2^30 sources and as many outputs. */
 #ifndef TML_VULKAN_LOCATE_H
 #define TML_VULKAN_LOCATE_H
 
 #include "vulkan/vulkan_internal.h"
 
-/* The operations; descs are resolved. */
+/* The operations; the fields of descs are resolved. */
 bool vk_locate_compact_supports(tml_context *tml, const tml_compact_desc *desc);
 size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch);
@@ -17,11 +17,11 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
 
 /* ---- shared with the fast expand (vulkan_expand.c) ------------------------------------------- */
 
-/* How many outputs are written at most: the smallest room among those given; 0 without any. */
+/* Most outputs that are written: the smallest capacity of the outputs given; 0 if none is given. */
 uint64_t vk_expand_capacity(const tml_context *tml, const tml_expand_desc *desc);
 
-/* The counts of a pass as they are, with their size in bytes, or made by the kernel: then as u32,
- * at made. */
+/* A pass's counts: the caller's, with their size in bytes, or u32 counts that the kernel wrote to
+ * "made". */
 typedef struct vk_expand_counts {
     vk_address at;
     uint32_t size;
@@ -29,8 +29,8 @@ typedef struct vk_expand_counts {
 tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc,
                                    const vk_pass *pass, vk_address made, vk_expand_counts *out);
 
-/* What of an expansion is written, and where; 0: not. source and rank are u32, and scratch where the
- * emit kernel needs what the caller does not. */
+/* Outputs of an expansion; address 0: not written. source and rank are u32, in scratch if only the
+ * emit kernel needs them. */
 typedef struct vk_expand_outputs {
     uint64_t capacity;
     vk_address source, source64, rank;
@@ -38,7 +38,7 @@ typedef struct vk_expand_outputs {
 } vk_expand_outputs;
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out);
-/* Records the emit kernel, if any, over the outputs: total of them (u64) or the capacity. */
+/* Records the emit kernel, if any, over *total outputs (u64), at most the capacity. */
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                           const vk_expand_outputs *outputs, vk_address total);
 

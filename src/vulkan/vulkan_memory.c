@@ -1,11 +1,11 @@
-/* Device memory and the copies between it and the host.
+/* Device memory, and copies between host and device.
  *
- * Memory is taken in blocks, each one allocation with one VkBuffer over it, and cut first-fit into
- * pieces that remember nothing but their place. Small pieces share blocks; a piece of more than
- * half a block gets its own, so that freeing it gives the memory back.
+ * A block is one VkDeviceMemory allocation with one VkBuffer over it. Buffers are pieces of blocks, cut
+ * first fit. Small pieces share blocks. A piece of more than half a block gets a block of its own, so that
+ * its memory is freed with it.
  *
- * Where device-local memory is the host's own (software drivers, integrated GPUs) it is mapped, and
- * copies are memcpy after a wait. Elsewhere they go through a staging ring of two halves. */
+ * If device-local memory is also host-visible and host-cached (software drivers, integrated GPUs), it is
+ * mapped, and copies are memcpy after a wait. Otherwise copies go through a staging ring of two halves. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
@@ -15,7 +15,7 @@
 
 enum { BLOCK_SIZE = 32 << 20, PIECE_ALIGNMENT = 256 };
 
-/* A free stretch of a block, in order of place. */
+/* A free range of a block; gaps are sorted by offset. */
 typedef struct vk_gap {
     VkDeviceSize offset, size;
 } vk_gap;
@@ -58,8 +58,8 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
                                 host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                                 cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    /* A window through which a discrete GPU shows its memory is uncached: reading through it is a
-     * hundred times slower than copying. */
+    /* The uncached window through which a discrete GPU's memory is host-visible does not count:
+     * reads through it are a hundred times slower than copies. */
     memory->host_visible = !tml->testing.vulkan_staging &&
                            find_type(types, local | host | cached, &memory->local_type);
     if (!memory->host_visible && !find_type(types, local, &memory->local_type))
@@ -74,14 +74,14 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
     return TML_OK;
 }
 
-/* Waits for memory that was discarded. Was there any? */
+/* Waits until discarded memory is freed. False: there is none, or the wait failed. */
 static bool reclaim(tml_context *tml)
 {
     return vk_device_of(tml)->discarded && vk_sync(tml) == TML_OK;
 }
 
-/* What the driver leaves to this process: by VK_EXT_memory_budget, and where that is missing the
- * whole heap. */
+/* Bytes that the driver leaves to this process: by VK_EXT_memory_budget, else the heap's size less
+ * what the engine uses. */
 static uint64_t heap_room(const vk_device *device)
 {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
@@ -107,7 +107,7 @@ uint64_t vk_scratch_room(tml_context *tml)
     uint64_t left = memory->limit > memory->used ? memory->limit - memory->used : 0;
     left = TML_MIN_OF(left, heap_room(device));
     left -= TML_MIN_OF(left / 8, (uint64_t)2 * BLOCK_SIZE);
-    /* An arena that no recording holds is given back before it grows. */
+    /* vk_scratch_resize frees an arena that no recording addresses before it takes another. */
     uint64_t given = device->arena && !device->arena_recorded ? device->arena->size : 0;
     return TML_MIN_OF(TML_MAX_OF(left + given, tml->scratch_size), (uint64_t)device->max_buffer);
 }
@@ -180,7 +180,7 @@ static VkResult block_make(vk_device *device, vk_block *block)
     return result;
 }
 
-/* Small pieces get a block to share, unless that is more than the limit leaves. */
+/* A small piece gets a block to share, unless the limit leaves less than such a block. */
 static VkDeviceSize block_size_for(const vk_memory *memory, vk_memory_kind kind, VkDeviceSize size)
 {
     bool is_short = kind == VK_MEMORY_DEVICE && memory->limit - memory->used < BLOCK_SIZE;
@@ -253,7 +253,7 @@ static bool block_cut(vk_block *block, VkDeviceSize size, VkDeviceSize *offset)
     return false;
 }
 
-/* Room for one gap more than there are pieces to give back. */
+/* Ensures capacity for one gap more than there will be pieces, so that freeing needs no allocation. */
 static bool gaps_reserve(tml_context *tml, vk_block *block)
 {
     if (block->pieces + 2 < block->gap_capacity)
@@ -293,7 +293,7 @@ static void block_join(vk_block *block, VkDeviceSize offset, VkDeviceSize size)
     block->pieces--;
 }
 
-/* The block that a piece was cut from; NULL: none has the room. */
+/* The block that the piece was cut from; NULL: no block has a large enough gap. */
 static vk_block *find_room(tml_context *tml, vk_memory_kind kind, VkDeviceSize size,
                            VkDeviceSize *offset)
 {
@@ -324,7 +324,7 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
         status = block_create(tml, call, kind, size, &block);
         assert(block || status != TML_OK);
         if (status == TML_OK)
-            (void)block_cut(block, size, &buffer->offset); /* it was made to fit */
+            (void)block_cut(block, size, &buffer->offset); /* a new block is large enough */
     }
     if (status != TML_OK) {
         tml_free(tml, buffer, sizeof *buffer);
@@ -400,10 +400,10 @@ void vk_memory_close(tml_context *tml)
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
-/* Commands that the caller keeps go on to address the arena that they were recorded with. Such a one is
- * retired, not given back, until the caller forgets its recordings, and is taken again where it is large
- * enough. The next one is twice as large as the largest of them, so that all that are retired together
- * take no more than the one in use. */
+/* Command buffers that the caller keeps go on addressing the arena that they were recorded with.
+ * Such an arena is retired, not freed, until the caller forgets its recordings, and is used again
+ * if it is large enough. The next arena is twice as large as the largest retired one, so that all
+ * retired ones together are no larger than the one in use. */
 static void arena_leave(tml_context *tml, bool at_once)
 {
     vk_device *device = vk_device_of(tml);
@@ -417,12 +417,12 @@ static void arena_leave(tml_context *tml, bool at_once)
     } else {
         vk_memory_discard(tml, arena);
         if (at_once)
-            (void)reclaim(tml); /* a failure stays with the device */
+            (void)reclaim(tml); /* after a failure the device is marked as lost */
     }
     device->arena_recorded = false;
 }
 
-/* The smallest of the retired that is large enough; else NULL. largest: of all. */
+/* Takes the smallest retired arena of at least size bytes; NULL: none. largest: of all retired. */
 static vk_buffer *arena_return(vk_device *device, size_t size, VkDeviceSize *largest)
 {
     vk_buffer **best = NULL;
@@ -438,7 +438,7 @@ static vk_buffer *arena_return(vk_device *device, size_t size, VkDeviceSize *lar
     return arena;
 }
 
-/* A size that may be had: twice the largest of the retired, if that is in reach. */
+/* Twice the largest retired arena, if that much memory is available; else size. */
 static VkDeviceSize arena_size(tml_context *tml, size_t size, VkDeviceSize largest)
 {
     uint64_t room = 2 * largest > size ? vk_scratch_room(tml) : 0;
@@ -523,7 +523,7 @@ static tml_status lend_buffer(tml_context *tml, tml_slot *slot, const tml_vulkan
     return TML_OK;
 }
 
-/* The caller's memory on the host, which has no address on the device. */
+/* The caller's host memory, which has no device address. */
 static tml_status lend_host(tml_context *tml, tml_slot *slot, void *host, vk_buffer **out)
 {
     vk_buffer *buffer = tml_alloc(tml, sizeof *buffer);
@@ -625,7 +625,7 @@ bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* The half of the ring that is next, once its last use is over. */
+/* The next half of the ring, after its last use has completed. */
 static tml_status next_stage(tml_context *tml, vk_buffer **out)
 {
     vk_device *device = vk_device_of(tml);
@@ -660,7 +660,7 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
     return TML_OK;
 }
 
-/* One thread copies at a fraction of what memory and bus can do. */
+/* One thread copies at a fraction of the bandwidth of memory and bus, so pieces go to all threads. */
 enum { COPY_PIECE = 1 << 20 };
 typedef struct host_copy {
     unsigned char *to;
@@ -682,7 +682,7 @@ static void copy_on_host(tml_context *tml, void *to, const void *from, size_t si
     tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(size, COPY_PIECE), copy_piece, &copy);
 }
 
-/* Through the staging ring, behind the work that is recorded. */
+/* Copies through the staging ring, after the work recorded so far. */
 static tml_status write_staged(tml_context *tml, const vk_buffer *buffer, uint64_t offset,
                                size_t size, const void *in)
 {
@@ -731,7 +731,7 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
     return status;
 }
 
-/* While one half is copied to the host's memory, the device fills the other. */
+/* The device fills one half of the ring while the host copies from the other. */
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out)
 {
     vk_device *device = vk_device_of(tml);
@@ -772,7 +772,7 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
-/* Memory that the device could write itself takes longer to allocate than to fill through the ring. */
+/* A mapping is a copy in host memory: mappable device memory takes longer to allocate than to copy. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
 {
     vk_buffer *buffer = slot->memory;
@@ -801,7 +801,7 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     vk_buffer *buffer = slot->memory;
     if (!buffer->mapping)
         return;
-    /* Also between tml_vulkan_record and its end: the copy is the context's own work. */
+    /* While recording, too, the copy goes into the context's own command buffer. */
     vk_device *device = vk_device_of(tml);
     const VkCommandBuffer lent_commands = device->lent_commands;
     const bool after_barrier = device->after_barrier, only_compute = device->only_compute;
@@ -811,7 +811,7 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     device->after_barrier = after_barrier;
     device->only_compute = only_compute;
     if (status != TML_OK)
-        vk_lose(tml); /* the next call that waits says so */
+        vk_lose(tml); /* the next call that waits returns the error */
     tml_free(tml, buffer->mapping, mapping_size(slot));
     buffer->mapping = NULL;
 }

@@ -1,5 +1,5 @@
-/* Pipelines: one layout of 128 bytes of push constants, and a table of pipelines by shader and
- * constants. */
+/* Pipelines: one pipeline layout with 128 bytes of push constants, and a hash table of pipelines by
+ * module and specialization constants. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
@@ -7,8 +7,8 @@
 
 enum { PUSH_SIZE = 128, FIRST_CAPACITY = 64 };
 
-/* Bytes that a pipeline cache's data begins with, by the Vulkan specification: they name the device
- * and the driver's version. */
+/* Bytes of VkPipelineCacheHeaderVersionOne, with which a pipeline cache's data begins. It
+ * identifies the device and the driver's version. */
 enum { CACHE_HEADER = 32 };
 
 static VkResult cache_create(const vk_device *device, const void *data, size_t size,
@@ -20,8 +20,8 @@ static VkResult cache_create(const vk_device *device, const void *data, size_t s
     return device->fn.CreatePipelineCache(device->device, &info, NULL, out);
 }
 
-/* The header of this device's caches. It is made of the device's properties, for NVIDIA's driver gives a
- * cache's data whole or not at all. */
+/* The cache header of this device, made from its properties: NVIDIA's driver returns a cache's data
+ * whole or not at all. */
 static void own_header(const vk_device *device, unsigned char out[CACHE_HEADER])
 {
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -33,8 +33,7 @@ static void own_header(const vk_device *device, unsigned char out[CACHE_HEADER])
     memcpy(out + 16, all.properties.pipelineCacheUUID, VK_UUID_SIZE);
 }
 
-/* Data of another device or driver, or with no header, is left out: drivers should do so and some
- * crash. */
+/* Skips data without this device's and driver's header. Drivers should do that, and some crash. */
 static VkResult cache_add(const vk_device *device, const void *data, size_t size)
 {
     unsigned char own[CACHE_HEADER];
@@ -122,7 +121,7 @@ tml_status tml_vulkan_cache_add(tml_context *tml, const void *data, size_t size)
     return status ? status : tml_leave(tml, cache_take(tml, data, size));
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- pipeline table -------------------------------------------------------------------------- */
 
 static uint32_t hash_of(const vk_module *module, uint32_t spec_count, const uint32_t *specs)
 {
@@ -132,7 +131,7 @@ static uint32_t hash_of(const vk_module *module, uint32_t spec_count, const uint
     return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
 }
 
-/* The entry of these constants, or the empty one where it would stand. */
+/* The entry with these constants, or the empty entry where it belongs. */
 static vk_pipeline *find(const vk_device *device, const vk_module *module, uint32_t spec_count,
                          const uint32_t *specs)
 {

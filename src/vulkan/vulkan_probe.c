@@ -1,4 +1,4 @@
-/* Tries at tml_open what shaders take for granted of the device (shaders/probe.comp). */
+/* Tests at tml_open what shaders rely on and Vulkan does not guarantee (shaders/probe.comp). */
 #include "vulkan/vulkan_device.h"
 #include "vulkan_shaders.h"
 
@@ -54,8 +54,8 @@ static tml_status judge(tml_context *tml, const uint32_t report[PROBE_REPORTS])
 tml_status vk_probe(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    /* What the host can read without a copy, which then stays for vk_states.stalled; and memory as states
-     * have it. */
+    /* report: memory that the host reads without a copy, afterwards the word of vk_states.stalled.
+     * control: device memory, as look-back states have it. */
     vk_memory_kind kind = device->memory.host_visible ? VK_MEMORY_DEVICE : VK_MEMORY_STAGING;
     vk_buffer *report = NULL, *control = NULL;
     uint32_t found[PROBE_REPORTS];
@@ -72,7 +72,7 @@ tml_status vk_probe(tml_context *tml)
         memcpy(found, report->host, sizeof found);
         status = judge(tml, found);
     }
-    if (status) /* nothing that is still recorded may write there later */
+    if (status) /* no recorded command may write to report later */
         (void)vk_sync(tml);
     if (report)
         memset(report->host, 0, sizeof found);

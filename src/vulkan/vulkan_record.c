@@ -1,11 +1,11 @@
-/* Commands: a ring of command buffers that are recorded, submitted and waited for in order; the
- * caller's command buffer; barriers and timestamps. */
+/* Command recording: a ring of command buffers, submitted and waited for in order; the caller's
+ * command buffer; memory barriers; timestamps. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
 #include <string.h>
 
-/* A submission that takes longer has hung. */
+/* A submission that takes longer than ten minutes has hung. */
 static const uint64_t wait_nanoseconds = (uint64_t)600 * 1000 * 1000 * 1000;
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -58,9 +58,9 @@ void vk_record_close(tml_context *tml)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Work that was enqueued and then not done is lost, whatever the reason: no later call may seem to
- * have succeeded. What still runs uses memory that may be freed from here on. A device that was lent is
- * not ours to wait for as a whole. */
+/* Marks the device as lost, so that no later call seems to succeed although enqueued work was not
+ * done. Waits for submitted work first, since its memory may be freed from here on: fence by fence,
+ * since vkDeviceWaitIdle would wait for the caller's queues on a lent device. */
 void vk_lose(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
@@ -127,13 +127,13 @@ static const VkPipelineStageFlags work_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER
                                                 VK_PIPELINE_STAGE_TRANSFER_BIT |
                                                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
 
-/* Where work before and after a batch may stand. */
+/* Pipeline stages of the work before and after a batch. On a lent device they may be any. */
 static VkPipelineStageFlags stages_around(const vk_device *device)
 {
     return device->is_lent ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : work_stages;
 }
 
-/* The current batch, begun. */
+/* Begins the current batch, unless it is already recording. */
 static tml_status batch_begin(tml_context *tml, vk_batch **out)
 {
     vk_device *device = vk_device_of(tml);
@@ -151,14 +151,14 @@ static tml_status batch_begin(tml_context *tml, vk_batch **out)
         return vk_failed(tml, result, "vkBeginCommandBuffer");
     batch->is_recording = true;
     batch->dispatches = 0;
-    /* Batches of one queue begin in order but may overlap, and what the caller submitted to a queue of its
-     * own before may have written what was lent. */
+    /* Batches of one queue start in order but may overlap, and the caller's own submissions may
+     * have written lent memory. */
     barrier(device, batch->commands, stages_around(device), work_stages);
     device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
 
-/* Between two dispatches, which is almost always: caches that no shader fills stay as they are. */
+/* The barrier between two dispatches, the common case, leaves caches alone that no shader fills. */
 static void compute_barrier(const vk_device *device, VkCommandBuffer commands)
 {
     const VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -207,7 +207,7 @@ tml_status vk_submit(tml_context *tml)
     vk_batch *batch = &device->batches[device->batch];
     if (!batch->is_recording)
         return TML_OK;
-    /* What the host maps it may read after the fence. */
+    /* Makes writes available to the host, which may read mapped memory after the fence. */
     barrier(device, batch->commands, work_stages,
             VK_PIPELINE_STAGE_HOST_BIT | (device->is_lent ? stages_around(device) : 0));
     batch->is_recording = false;
@@ -234,7 +234,7 @@ tml_status vk_sync(tml_context *tml)
     return status;
 }
 
-/* Keeps to other ways from there on: what happened once will happen again. */
+/* The capabilities stay cleared in this context: a look-back that stalled once would stall again. */
 tml_status vk_take_stall(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
@@ -265,7 +265,7 @@ tml_status tml_vulkan_check(tml_context *tml)
     return status ? status : tml_leave(tml, check(tml));
 }
 
-/* Batches end in order, and one that took the place of another waited for it. */
+/* Batches complete in order. A batch that reuses a place of the ring has waited for its last use. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out)
 {
     const vk_device *device = vk_device_of(tml);
@@ -317,7 +317,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
                                              : VK_WORK_COMPUTE,
                              &commands);
     if (status != TML_OK) {
-        /* It may be the one that vk_take_states counts on: to clear a block, or to leave its own as told. */
+        /* vk_take_states may have counted on this dispatch to zero a block: no block counts as zeroed now. */
         device->state_zeroed[0] = device->state_zeroed[1] = 0;
         return status;
     }
@@ -352,7 +352,7 @@ static tml_status record(tml_context *tml, VkCommandBuffer commands)
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_vulkan_record: commands is NULL");
     if (status == TML_OK)
-        status = vk_submit(tml); /* what was enqueued before comes before */
+        status = vk_submit(tml); /* work enqueued before runs before */
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);

@@ -1,5 +1,5 @@
-/* Reduce on the Vulkan engine: one dispatch for each pass (shaders/reduce_body.glsl), or of several folds
- * one for each strip of a pass. */
+/* Reduce on the Vulkan engine: one dispatch per pass (shaders/reduce_body.glsl); with several
+ * folds, one dispatch per fold and strip of a pass. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -27,13 +27,13 @@ bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_t
     return c.kind != FOLD_DOUBLE || has_doubles;
 }
 
-/* What a workgroup does at its end, a store that all must see and an atomic, takes as long as a tile.
- * Where there are tiles enough for all of a large GPU a workgroup folds several: 0.262 instead of
- * 0.293 ms for 2^28 u32 on an H200 (two: 0.273; eight: 0.266). */
+/* The end of a workgroup, a store visible to the device and an atomic, takes as long as a tile.
+ * With tiles enough for all of a large GPU a workgroup folds several: 0.262 instead of 0.293 ms for
+ * 2^28 u32 on an H200 (two tiles: 0.273 ms; eight: 0.266 ms). */
 enum { MANY_TILES = 2048, TILES_A_GROUP = 4 };
 
-/* Bytes of the stream that all folds of a call take before the next ones: they come from memory once, where
- * the last level of the device's cache holds so much. */
+/* Bytes of a strip. All folds of a call process one strip before the next, so that it is read from
+ * memory once and then from the last-level cache, if that is as large. */
 static const uint32_t strip_bytes = 32u << 20, strip_bytes_of_host = 2u << 20;
 
 typedef struct reduce_job {
@@ -43,9 +43,9 @@ typedef struct reduce_job {
 
 typedef struct reduce_layout {
     vk_passes passes;
-    uint32_t tile_log2;   /* elements in a tile: of all folds the same */
-    uint32_t tiles, fans; /* of the longest pass */
-    vk_address states;    /* for a recording */
+    uint32_t tile_log2;   /* log2 of the elements in a tile, the same for all folds */
+    uint32_t tiles, fans; /* of the longest pass; fans: groups of FOLD_FAN tiles */
+    vk_address states;    /* counters, while recording */
     uint32_t job_count;
     reduce_job jobs[TML_MAX_FOLDS];
 } reduce_layout;
@@ -56,7 +56,7 @@ static uint32_t tiles_of(const reduce_layout *l, uint64_t count)
     return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, tile), (uint64_t)1);
 }
 
-/* Counters of a fold. */
+/* Counters of a fold: one for the fans, and one for each fan's tiles. */
 static uint32_t states_of(const reduce_layout *l)
 {
     return 1 + l->fans;
@@ -120,7 +120,7 @@ static tml_status run_strip(tml_context *tml, reduce_job *job, uint32_t first, u
     for (uint32_t s = 0; s < VK_FOLD_SPECS; s++)
         info.specs[s] = job->fold.specs[s];
     tml_status status = vk_dispatch(tml, &info);
-    args->clear_count = 0; /* it is clear */
+    args->clear_count = 0; /* this dispatch zeroes it */
     return status;
 }
 

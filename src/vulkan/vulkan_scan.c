@@ -1,10 +1,10 @@
 /* Scan on the Vulkan engine (shaders/scan_body.glsl).
  *
- *   LOOK_BACK         one dispatch a pass. Integers only: the sum before a tile is put together from
- *                     whatever the tiles before have published, and floats would differ with that. In
- *                     place only where workgroups are known to keep moving: elsewhere a tile adds up
- *                     the elements of one that does not, which must then still be there.
- *   REDUCE_THEN_SCAN  three dispatches a pass, one for a short stream.
+ *   LOOK_BACK         one dispatch per pass. Integers only: a tile adds whatever aggregates and inclusive
+ *                     prefixes are published, in an order that varies, and a float sum would vary with
+ *                     it. In place only with forward progress: the fallback reads a predecessor's
+ *                     elements, which must not be overwritten.
+ *   REDUCE_THEN_SCAN  three dispatches per pass; one for a short stream.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
@@ -19,9 +19,9 @@
 
 enum {
     SCAN_SPECS = 8,
-    SPINS_MOVING = 1 << 16, /* looks at a tile that must come soon: tens of milliseconds */
-    SPINS_STUCK = 4,        /* where the tile may wait for this workgroup to end */
-    SHORT_TILES = 2, /* one workgroup is done with so many before three dispatches would be */
+    SPINS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
+    SPINS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
+    SHORT_TILES = 2,        /* one workgroup scans so many sooner than three dispatches */
 };
 
 /* A scan bound to its shader. */
@@ -29,7 +29,7 @@ typedef struct scan_kind {
     const vk_module *module;
     uint32_t tile;     /* elements */
     uint32_t sum_size; /* bytes */
-    uint32_t parts;    /* words of a look-back state, after four words in front; 0: none */
+    uint32_t parts;    /* words of a look-back state, after four words in front; 0: no look-back */
     uint32_t specs[SCAN_SPECS];
 } scan_kind;
 
@@ -80,7 +80,7 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
     return vk_dispatch(tml, &info);
 }
 
-/* One dispatch over args->bound elements. */
+/* Scans args->bound elements by decoupled look-back. */
 static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
                                    vk_address own_states, vk_address grid)
 {
@@ -121,9 +121,9 @@ static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan
 typedef struct scan_job {
     scan_kind kind;
     vk_passes passes;
-    vk_address states;   /* LOOK_BACK, for a recording */
-    vk_address sums;     /* REDUCE_THEN_SCAN: a tile */
-    vk_address bases[2]; /* what each pass begins with, in turns */
+    vk_address states;   /* LOOK_BACK, while recording */
+    vk_address sums;     /* REDUCE_THEN_SCAN: a sum per tile */
+    vk_address bases[2]; /* the prefix that a pass begins with; passes alternate */
 } scan_job;
 
 static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena, scan_job *job)
@@ -196,7 +196,7 @@ const tml_engine_op vk_op_scan = {supports, scratch_size, run};
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* One workgroup is done with so many counts before three dispatches would be. */
+/* One workgroup scans so many counts sooner than three dispatches. */
 enum { COUNTS_FOR_ONE_GROUP = 2 * COUNTS_TILE };
 
 static uint32_t counts_tiles(uint32_t count)

@@ -1,8 +1,8 @@
-/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; vulkan/vulkan_stream.k.h lists the
- * steps). Integers are scanned by marks (segments_marked.glsl). For all else: short segments are done
- * at once; middling and long ones go to lists on the device, through which a fixed number of
- * workgroups goes, and long ones are cut into the tiles of tml_reduce and tml_scan, so that work
- * follows the elements. The lists have room for segments that do not overlap. */
+/* Segmented reduce and scan on the Vulkan engine (shaders/segments*.glsl; vulkan/vulkan_stream.k.h
+ * lists the steps). Integers are scanned with head flags (segments_marked.glsl). Otherwise an
+ * invocation does a short segment; middling and long ones go to lists on the device, and a fixed number
+ * of workgroups loops over the lists. Long segments are cut into the tiles of tml_reduce and tml_scan,
+ * so that work is proportional to elements. The lists have capacity for segments that do not overlap. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -24,13 +24,13 @@ typedef struct segments_job {
     segments_args args;
 } segments_job;
 
-/* How many elements make a segment more than short and middling, and a tile. */
+/* Most elements of a short and of a middling segment, and the elements in a tile. */
 typedef struct segments_shape {
     uint64_t short_most, middling_most, tile;
     size_t result_size;
 } segments_shape;
 
-/* Shaders count elements and segments with 32 bits, and quadruples of words with 31. */
+/* Shaders index elements and segments with 32 bits, and uvec4 with 31. */
 _Static_assert(((uint64_t)UINT32_MAX + 1) * 8 / 16 - 1 <= INT32_MAX, "of elements of 8 bytes, too");
 static bool is_countable(const tml_context *tml, tml_buffer in, tml_buffer offsets)
 {
@@ -52,7 +52,7 @@ static void lay_out(tml_context *tml, tml_buffer in, tml_buffer offsets, tml_buf
     args->offsets = vk_slot_address(at);
     args->out_at = vk_address_of(tml, out);
     args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
-    args->tiles = vk_take(arena, longs, sizeof(uint32_t)); /* follows the counters */
+    args->tiles = vk_take(arena, longs, sizeof(uint32_t)); /* adjacent to the counters */
     args->longs = vk_take(arena, longs, sizeof(uint32_t));
     args->middling = vk_take(arena, middling, sizeof(uint32_t));
     args->results = vk_take(arena, job->most_tiles, shape->result_size);
@@ -87,7 +87,7 @@ static tml_status step_over_list(const segments_job *job, uint32_t mode, uint64_
     return step(job, mode, TML_MIN_OF(most, (uint64_t)SEGMENTS_GROUPS));
 }
 
-/* Finds the segments of each kind and scans the long ones' numbers of tiles. */
+/* Lists the segments of each kind, and scans the long ones' tile counts. */
 static tml_status find(const segments_job *job, vk_address scan_scratch)
 {
     const segments_args *args = &job->args;
@@ -174,7 +174,7 @@ const tml_engine_op vk_op_reduce_segments = {reduce_supports, reduce_scratch_siz
 
 enum { QUAD = 4, SHORT_QUADS = 8 };
 
-/* The shader for a type of sums, and how many rows of quads a lane has. */
+/* The shader for a type of sums, and a lane's number of rows of quads (scan_tile.glsl). */
 static const vk_module *scan_module(tml_type type, uint32_t *rows)
 {
     *rows = tml_type_size(type) == 4 ? 8 : 4;
@@ -199,7 +199,7 @@ static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, seg
     job->specs[3] = desc->inclusive;
 }
 
-/* Floats: each segment's sums are those of a stream of its own. */
+/* Floats: a segment's sums are those of tml_scan for a stream of its own. */
 static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
                          segments_job *job, vk_address *scan_scratch)
 {
@@ -217,7 +217,7 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
     scan_specs(desc, tml_slot_of(tml, desc->in)->type, job);
 }
 
-/* Integers: the stream's tiles are scanned, whatever the segments. */
+/* Integers: the tiles of the whole stream are scanned, independent of the segments. */
 static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
                            segments_job *job)
 {
@@ -233,7 +233,7 @@ static void marked_lay_out(tml_context *tml, const tml_scan_segments_desc *desc,
     args->offsets = vk_slot_address(at);
     args->out_at = vk_address_of(tml, desc->out);
     args->counters = vk_take(arena, SEGMENTS_COUNTERS, sizeof(uint32_t));
-    args->marks = vk_take(arena, job->most_tiles, tile / 8); /* follow the counters */
+    args->marks = vk_take(arena, job->most_tiles, tile / 8); /* adjacent to the counters */
     args->tile_marks = vk_take(arena, TML_CEIL_DIV(job->most_tiles, tile), tile / 8);
     args->results = vk_take(arena, job->most_tiles, tml_type_size(sum_type));
     args->segments = job->segments;
@@ -267,7 +267,7 @@ static size_t scan_scratch_size(tml_context *tml, const void *argument)
     return arena.size;
 }
 
-/* LONG: the elements are sums. */
+/* The job of a step whose elements are the tiles' sums (SEGMENTS_LONG). */
 static segments_job job_of_sums(const segments_job *job, size_t sum_size, bool inclusive)
 {
     segments_job of_sums = *job;
@@ -310,7 +310,7 @@ static tml_status scan_marked(tml_context *tml, const tml_scan_segments_desc *de
     marked_lay_out(tml, desc, &arena, &job);
     uint64_t words = (job.args.results - job.args.counters) / sizeof(uint32_t);
     tml_status status = vk_fill(tml, job.args.counters, words, 0);
-    if (!status) /* there is an offset more than segments */
+    if (!status) /* there are segments + 1 offsets */
         status = step(&job, SEGMENTS_FIND, (uint64_t)job.segments / SEGMENTS_FIND_EACH + 1);
     if (!status)
         status = step(&job, SEGMENTS_TILES, job.most_tiles);

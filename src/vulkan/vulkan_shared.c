@@ -1,5 +1,4 @@
-/* Small steps that the operations share: fills, copies, lengths and passes, counts, look-back
- * states. */
+/* Steps that the operations share: fills, copies, lengths and passes, counts, look-back states. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 #include "vulkan_shaders.h"
@@ -115,7 +114,7 @@ vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
 
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
 {
-    /* Fewer groups return sooner than the device turns to a grid in memory. */
+    /* Empty workgroups return sooner than the device reads an indirect grid, if they are few. */
     enum { WORTH_A_GRID = 64 };
     uint32_t grid = 0;
     while (MAP_ITEMS << grid < items)
@@ -211,8 +210,8 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
     return status;
 }
 
-/* Block n is zero in its first state_zeroed[n] words but for the first state_dirty[n], which its
- * last user left; the next operation clears those while it uses the other block. */
+/* Block n's first state_zeroed[n] words are 0, except for the first state_dirty[n], which its last
+ * user wrote. An operation zeroes the dirty words of the block that it does not use. */
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out)
 {
     vk_device *device = vk_device_of(tml);

@@ -1,21 +1,21 @@
-/* Arguments of the Vulkan engine's shaders for reduce, scan and segments, and the constants both
- * sides count on. Addresses come first in each; a zero address means "none" where the comment says
- * "optional". */
+/* Arguments of the Vulkan engine's shaders for reduce, scan and segments, and the constants that
+ * both sides use. Device addresses come first in each struct. An address marked "optional" may be
+ * 0. */
 
 /* ---- scans of counts ------------------------------------------------------------------------- */
 
-/* Counts that one workgroup scans at a time. */
+/* Counts in a tile, which one workgroup scans at a time. */
 #define COUNTS_TILE 8192u
 
-/* What scan_counts.comp does: all counts by one workgroup; the sum of each tile to sums; or each tile
- * scanned in place, from the sum before it in sums. */
+/* Modes of scan_counts.comp: one workgroup scans all counts; each tile's sum goes to sums; each
+ * tile is scanned in place, from its exclusive prefix in sums. */
 #define COUNTS_ALL  0u
 #define COUNTS_SUMS 1u
 #define COUNTS_ADD  2u
 
 ARGS_BEGIN(scan_counts_args)
 ARG_ADDRESS(values) /* u32, 16-byte aligned */
-ARG_ADDRESS(sums)   /* u32 a tile */
+ARG_ADDRESS(sums)   /* u32 per tile */
 ARG_ADDRESS(base)   /* ALL, optional: u64, added to total */
 ARG_ADDRESS(total)  /* ALL, optional: u64, gets *base plus the sum of all counts */
 ARG_UINT(count)
@@ -23,28 +23,28 @@ ARGS_END(scan_counts_args)
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-/* A workgroup's tile: 8 times 256 pieces of 16 bytes; and how many tiles are folded at a time in the
- * second step. Which folds there are says gpu/fold_layout.k.h. */
+/* A workgroup's tile: 8 times 256 pieces of 16 bytes. FOLD_FAN: tiles whose results are folded
+ * together in the second step. gpu/fold_layout.k.h lists the folds. */
 #define FOLD_TILE_LOG2 15u
 #define FOLD_FAN       256u
 
-/* reduce.comp: one pass, or the tiles of one from first_tile on. Partial results are 16 bytes: a number of
- * 64 bits and a position. */
+/* reduce.comp: one pass, or its tiles from first_tile on. A partial result is 16 bytes: a 64-bit
+ * value and a position. */
 ARGS_BEGIN(reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(length_at) /* optional */
 ARG_ADDRESS(whole)     /* optional: u64, the stream's length */
-ARG_ADDRESS(partials)  /* a tile */
-ARG_ADDRESS(fans)      /* FOLD_FAN tiles */
-ARG_ADDRESS(counters)  /* zeros: one, and one for each FOLD_FAN tiles */
+ARG_ADDRESS(partials)  /* one per tile */
+ARG_ADDRESS(fans)      /* one per FOLD_FAN tiles */
+ARG_ADDRESS(counters)  /* zeroed: one for the fans, and one per fan */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(running) /* fold so far: read by all passes but the first, stored by all but the last */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARG_UINT(whole_low)
 ARG_UINT(whole_high)
-ARG_UINT(first_low) /* the position of the pass's first element */
+ARG_UINT(first_low) /* index of the pass's first element */
 ARG_UINT(first_high)
 ARG_UINT(is_first)
 ARG_UINT(is_last)
@@ -54,13 +54,13 @@ ARGS_END(reduce_args)
 
 /* ---- scans ----------------------------------------------------------------------------------- */
 
-/* Elements of a workgroup's tile with sums of 4 and of 8 bytes. */
+/* Elements in a workgroup's tile, with sums of 4 and of 8 bytes. */
 #define SCAN_TILE_OF_4 8192u
 #define SCAN_TILE_OF_8 4096u
 
-/* What a shader of scan_body.glsl does: all of a short stream by one workgroup; one pass by
- * decoupled look-back; or reduce, then scan: the sum of each tile, one workgroup's scan of those, and the
- * tiles. */
+/* Modes of scan_body.glsl: one workgroup scans a short stream; single pass by decoupled look-back;
+ * or reduce, then scan: each tile's sum (SUMS), one workgroup's scan of the sums (TILES), each
+ * tile's scan from its prefix (ADD). */
 #define SCAN_ALL      0u
 #define SCAN_ONE_PASS 1u
 #define SCAN_SUMS     2u
@@ -71,33 +71,32 @@ ARGS_BEGIN(scan_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(length_at) /* optional */
-ARG_ADDRESS(base)      /* optional: a sum to begin with */
-ARG_ADDRESS(total)     /* optional: gets the sum of all */
-ARG_ADDRESS(next_base) /* optional: gets it too */
-ARG_ADDRESS(states) /* ONE_PASS: four words, of which the first counts tickets, and 2 or 4 words a
-                        * tile, all zero; SUMS and ADD: a sum a tile */
+ARG_ADDRESS(base)      /* optional: the prefix to begin with */
+ARG_ADDRESS(total)     /* optional: gets the sum of all, with the prefix */
+ARG_ADDRESS(next_base) /* optional: gets the same */
+ARG_ADDRESS(states) /* ONE_PASS: zeroed: a ticket, 3 words, 2 or 4 per tile; else a sum per tile */
 ARG_ADDRESS(clear)
-ARG_ADDRESS(stalled) /* ONE_PASS: a word that is set where look-back gave up waiting */
+ARG_ADDRESS(stalled) /* ONE_PASS: vk_states.stalled */
 ARG_UINT(bound)
 ARG_UINT(clear_count)
 ARGS_END(scan_args)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* The dispatches of segmented reduce and scan. Short segments are done by one invocation each, middling
- * ones, which the first step lists, by a subgroup, long ones tile by tile.
- *   FIND      lists middling and long segments, counts the latter's tiles, finds offsets that fall,
- *             after which the other steps do nothing; reduce does the short ones at once
- *   SHORT     scan: the short ones
- *   MIDDLING
- *   TILES     each tile's result
- *   LONG      reduce: a long segment's result from its tiles'; scan: the sums before each of them
- *   ADD       scan: the tiles
- * Scan of integers, which goes by marks (segments_marked.glsl):
- *   FIND      marks where segments begin
- *   TILES     each tile's sum since its last mark
- *   LONG      the sums before each tile
- *   ADD       the tiles */
+/* Steps of segmented reduce and scan, a dispatch each. An invocation does a short segment, a
+ * subgroup a middling one, a workgroup a tile of a long one.
+ *   FIND      lists middling and long segments, counts the latter's tiles, reports decreasing offsets,
+ *             after which the other steps do nothing; reduce also does the short segments
+ *   SHORT     scan: the short segments
+ *   MIDDLING  the middling segments
+ *   TILES     the aggregate of each tile
+ *   LONG      reduce: a long segment's result from its tiles'; scan: exclusive scan of the aggregates
+ *   ADD       scan: each tile from its exclusive prefix
+ * Scan of integers, by head flags (segments_marked.glsl):
+ *   FIND      sets head flags where segments begin
+ *   TILES     each tile's carry-out: its sum since its last head flag
+ *   LONG      inclusive segmented scan of the carry-outs
+ *   ADD       each tile from its carry-in */
 #define SEGMENTS_FIND     0u
 #define SEGMENTS_SHORT    1u
 #define SEGMENTS_MIDDLING 2u
@@ -105,19 +104,19 @@ ARGS_END(scan_args)
 #define SEGMENTS_LONG     4u
 #define SEGMENTS_ADD      5u
 
-/* Offsets that a workgroup looks at: enough for the work to outweigh its beginning. */
+/* Offsets per workgroup of FIND: enough to amortize the workgroup's start. */
 #define SEGMENTS_FIND_EACH 2048u
 
 /* Words of the counters. */
 #define SEGMENTS_MIDDLING_COUNT 0u
 #define SEGMENTS_LONG_COUNT     1u
 #define SEGMENTS_TILE_COUNT     2u /* two words */
-#define SEGMENTS_FALLING        4u
+#define SEGMENTS_FALLING        4u /* 1: offsets decrease */
 #define SEGMENTS_COVER_FIRST    5u /* elements first ... end - 1 are in segments */
 #define SEGMENTS_COVER_END      6u
 #define SEGMENTS_COUNTERS       64u
 
-/* Workgroups that go through a list of unknown length. */
+/* Most workgroups of a dispatch over a list, whose length only the device knows. */
 #define SEGMENTS_GROUPS 4096u
 
 ARGS_BEGIN(segments_args)
@@ -125,12 +124,12 @@ ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(counters)
-ARG_ADDRESS(middling)   /* numbers of segments */
+ARG_ADDRESS(middling)   /* indices of segments */
 ARG_ADDRESS(longs)      /* likewise */
-ARG_ADDRESS(tiles)      /* for each of longs: how many tiles; then, the tiles before */
-ARG_ADDRESS(results)    /* for each tile: 16 bytes, or a sum */
-ARG_ADDRESS(marks)      /* a bit an element */
-ARG_ADDRESS(tile_marks) /* a bit a tile */
+ARG_ADDRESS(tiles)      /* tiles of each long segment; after the scan, tiles before it */
+ARG_ADDRESS(results)    /* per tile: 16 bytes, or a sum */
+ARG_ADDRESS(marks)      /* head flags: a bit per element */
+ARG_ADDRESS(tile_marks) /* a bit per tile: it has a head flag */
 ARG_UINT(segments)
 ARG_UINT(elements)
 ARG_UINT(wide) /* offsets are u64 */

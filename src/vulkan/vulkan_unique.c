@@ -1,9 +1,9 @@
-/* Unique on the Vulkan engine. One bit an element says where runs begin: it differs from the element
- * before. Runs are then a compaction: of the elements for values, of their positions for starts.
- * Lengths begin as starts, too, and become the distances to the next ones where they lie.
+/* Unique on the Vulkan engine. Each element has a head flag: it differs from its predecessor, so a run
+ * begins there. Values are a compaction of the elements, starts a compaction of their positions.
+ * Lengths are starts first, then replaced in place by the differences to the next starts.
  *
- * Elements of 4 bytes whose lengths are not asked for go in one pass (shaders/compact.glsl). In place
- * is done through scratch, as in vulkan_compact.c. */
+ * Elements of 4 bytes without lengths take a single pass (shaders/compact.glsl). In place goes through
+ * scratch, as in vulkan_compact.c. */
 #include "kernels/kernel.h"
 
 #include "vulkan/vulkan_args.k.h"
@@ -14,14 +14,14 @@
 
 typedef struct unique_job {
     vk_column values, starts, lengths; /* to is 0: not asked for */
-    vk_address aside;                  /* values in place: the runs', until all are moved */
+    vk_address aside;                  /* in place: the values, copied back at the end */
     bool one_pass;
     vk_passes passes;
-    vk_address states; /* one_pass, for a recording */
+    vk_address states; /* one_pass, while recording */
     vk_keep_bits bits; /* of the longest pass */
     vk_address scan_scratch;
-    vk_address totals; /* u64, one more than passes: runs before each, and in all */
-    vk_address ends;   /* u64 a tile of runs, of a part as long as a pass */
+    vk_address totals; /* u64, passes + 1: runs before each pass, and in all */
+    vk_address ends;   /* u64 per tile of runs, for as many runs as a pass has elements */
 } unique_job;
 
 static vk_column column_of(tml_context *tml, tml_buffer out, uint64_t bound)
@@ -86,7 +86,7 @@ static vk_address total_at(const unique_job *job, uint64_t pass)
     return job->totals + pass * sizeof(uint64_t);
 }
 
-/* ---- in one pass ----------------------------------------------------------------------------- */
+/* ---- single pass ----------------------------------------------------------------------------- */
 
 static tml_status one_pass(tml_context *tml, const tml_unique_desc *desc, const unique_job *job)
 {
@@ -159,7 +159,7 @@ static tml_status move_runs(tml_context *tml, const unique_job *job, const vk_pa
     return status;
 }
 
-/* Starts that lie in lengths become lengths, part by part. */
+/* Replaces the starts in lengths by lengths, part by part. */
 static tml_status make_lengths(tml_context *tml, const unique_job *job)
 {
     const vk_column *lengths = &job->lengths;
