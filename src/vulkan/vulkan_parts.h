@@ -108,8 +108,8 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
  * operation must zero itself; its own workgroups do it, which saves a dispatch. The caller's
  * command buffer runs at any time and any number of times, so its states are not shared: words is
  * "own", count words of the operation's scratch, zeroed by a recorded fill, and clear_count is 0.
- *  A shader whose look-back gives up sets the word at stalled to 1: the next call that waits then
- *  returns TML_ERROR_STALLED. */
+ * A shader whose look-back gives up sets the word at stalled to 1: the next call that waits then
+ * returns TML_ERROR_STALLED. */
 typedef struct vk_states {
     vk_address words;
     vk_address clear;

@@ -1,5 +1,5 @@
-/* Stands at the top of every compute shader of the engine, after the kernel vocabulary: the
- * workgroup's shape, where it stands in the grid, stores, and lengths that live on the device. */
+/* Included by every compute shader of the engine after the kernel vocabulary (kernel.glsl): the
+ * workgroup's shape and index, stores, 64-bit integers, and lengths in device memory. */
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
@@ -8,11 +8,11 @@
 
 layout(local_size_x = 256) in;
 const uint GROUP = 256u;
-/* Lanes of a subgroup: every subgroup of ours is full. */
+/* Invocations of a subgroup. Every subgroup is full. */
 layout(constant_id = 100) const uint SUBGROUP = 32u;
 const uint SUBGROUPS_MAX = GROUP / 4u;
 
-/* The grid is as wide as the engine likes (VK_GROUPS_X); groups past the work must return. */
+/* The grid is VK_GROUPS_X wide, so it may be larger than the work: workgroups past it return. */
 uint group_index()
 {
     return gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x;
@@ -22,11 +22,11 @@ uint subgroup_index()
     return gl_LocalInvocationID.x / SUBGROUP;
 }
 
-/* Lanes that a branch or a loop parted are together again. That a subgroup's are behind every branch is
- * promised only by VK_KHR_shader_subgroup_uniform_control_flow, which a lent device need not have been
- * made with; without it Vulkan promises it to workgroups that branch as one. It holds by how devices
- * work: those that run a subgroup as one vector with a mask join lanes where the branch ends, and those
- * that schedule lanes one by one wait at a subgroupBarrier for all of them. probe.comp tries it. */
+/* Reconverges a subgroup after divergent control flow. Vulkan guarantees this only with
+ * VK_KHR_shader_subgroup_uniform_control_flow, which a lent device may lack, or if control flow is
+ * uniform in the workgroup. Devices do it nevertheless: those with an execution mask reconverge
+ * where the branch ends, and those with independent thread scheduling wait at subgroupBarrier for
+ * all invocations. probe.comp tests it. */
 void reconverge()
 {
     subgroupBarrier();
@@ -37,9 +37,9 @@ void reconverge()
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer word_at {
     uint bits;
 };
-/* Words and quadruples of words, less than 2^31 of either: SPIR-V takes an index for signed, and its bytes
- * are counted in 64 bits. Passes have at most 2^30 elements and streams in segments less than 2^32,
- * which are half as many quadruples where an element has 8 bytes. */
+/* Words and uvec4, fewer than 2^31 of either: SPIR-V treats an index as signed, and its byte offset
+ * has 64 bits. A pass has at most 2^30 elements. Segmented streams have fewer than 2^32, which with
+ * 8-byte elements are half as many uvec4. */
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer words_at {
     uint v[];
 };
@@ -47,10 +47,9 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer quads_at {
     uvec4 v[];
 };
 
-/* A word that other workgroups write in the same dispatch, and they by atomics (atomicExchange and the
- * like have device scope, too): only such words carry a value between workgroups that run side by
- * side, each by itself. A plain load may come from a cache that nobody keeps up to date, and of two
- * plain words each may be of another time. */
+/* Loads a word that other workgroups write in the same dispatch, by atomics only (also of device
+ * scope). Only such words communicate between running workgroups, and each word on its own: a plain
+ * load may hit a cache that is not coherent, and two plain words may come from different times. */
 #define ATOMIC_LOAD(word)                                                                          \
     atomicLoad(word, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed)
 
@@ -80,8 +79,8 @@ void store_word(uvec2 address, uint i, uint value)
 {
     word_at(address_of_word(address, i)).bits = value;
 }
-/* One halfword or byte, beside others that are stored at the same time: without 8- and 16-bit
- * storage that takes two atomics. The address is that of the array. */
+/* Stores a halfword or byte while others of its word are stored: without 8- and 16-bit storage that
+ * takes two atomics. store_half and store_byte take the array's address. */
 void store_bits(uvec2 at, uint mask, uint value)
 {
     uint shift = (at.x & 3u) << 3;
@@ -98,7 +97,7 @@ void store_byte(uvec2 address, uint i, uint value)
     store_bits(address_add(address, i, 0u), 0xffu, value);
 }
 
-/* ---- numbers of 64 bits in pairs ------------------------------------------------------------- */
+/* ---- 64-bit integers as uvec2 (low, high) ---------------------------------------------------- */
 
 uvec2 add64(uvec2 a, uvec2 b)
 {
@@ -106,7 +105,7 @@ uvec2 add64(uvec2 a, uvec2 b)
     uint low = uaddCarry(a.x, b.x, carry);
     return uvec2(low, a.y + b.y + carry);
 }
-/* The sum over the subgroup: in parts of 16 bits, which 128 lanes cannot carry out of 32. */
+/* The sum over the subgroup, by parts of 16 bits: sums over 128 invocations do not overflow. */
 uvec2 subgroup_sum64(uvec2 value)
 {
     uint low = subgroupAdd(value.x & 0xffffu);
@@ -114,7 +113,7 @@ uvec2 subgroup_sum64(uvec2 value)
     uint top = subgroupAdd(value.y);
     return add64(uvec2(low, top), uvec2(high << 16, high >> 16));
 }
-/* Plain loads and stores: for what an earlier dispatch has stored, or the workgroup itself. */
+/* Plain loads and stores, for values that an earlier dispatch or this workgroup stored. */
 uvec2 load64(uvec2 address)
 {
     return uvec2(word_at(address).bits, word_at(address_of_word(address, 1u)).bits);

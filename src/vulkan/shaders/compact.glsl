@@ -1,30 +1,29 @@
-/* Compacts 4-byte elements and/or their positions in one pass, or only counts: the body of the
- * shaders compact_*.comp and kernel_compact.comp. Each defines
+/* Single-pass compaction of 4-byte elements and/or their positions, or only a count, by decoupled
+ * look-back: the body of compact_*.comp and kernel_compact.comp. Each of them defines
  *
- *   KEEPS_BY_VALUE              1: keep_rows looks at the elements; 0: they are only moved
+ *   KEEPS_BY_VALUE              1: keep_rows reads the elements; 0: they are only moved
  *   uint keep_rows(uint v[ROWS], uint first, uint count)
- *                               which of the lane's elements v are kept (rows.glsl); without
- *                               KEEPS_BY_VALUE v holds nothing. first is where the lane's element
- *                               of the first row is; bits of elements past count, which is not
- *                               zero, may be anything. All lanes call it at once
+ *                               keep bits of the invocation's elements v (rows.glsl); without
+ *                               KEEPS_BY_VALUE v is undefined. first: index of its element in row 0.
+ *                               Bits of elements from count on, which is not 0, are undefined. All
+ *                               invocations call it together
  *
- * A tile counts, publishes its count in one word with its status, and adds up what its predecessors
- * have published until it meets one that knows all before it. A look that meets nothing is repeated
- * a bounded number of times. Then, where workgroups may be kept waiting, the workgroup counts the
- * silent neighbour's elements itself and publishes for it, so that all finish; where all keep moving,
- * that would only cost registers (5 % of the time of 2^28 elements on an H200): it gives up, and the
- * host is told. Tiles are taken by tickets, so that a tile's predecessors are done or at work, unless
- * workgroups are known to begin in their order (tickets take 2 % of that time, 6 % of 2^24).
+ * A tile publishes its aggregate (its count) with a status in one word. Then it looks back: it adds
+ * the aggregates of its predecessors up to the first inclusive prefix. A poll that finds a
+ * predecessor without either is repeated LOOKS times. Then, without forward progress, the workgroup
+ * counts the predecessor's elements itself and publishes that aggregate (fallback), so that all
+ * workgroups finish. With forward progress the fallback would only cost registers (5 % of the time
+ * of 2^28 elements on an H200): the workgroup gives up, and the host is told. Tickets give tiles to
+ * workgroups in the order in which these start, unless the device starts them in order (tickets
+ * take 2 % of that time, 6 % for 2^24 elements).
  *
- * Elements of which only flags or masks tell are loaded when it is known where they go, and only
- * those that are kept.
+ * With flags or a mask, elements are loaded after the look-back, and only the kept ones.
  *
- * What made it fast on a large GPU: rows.glsl; and states that are exchanged by atomicExchange and
- * read by loads (a read-modify-write on the reading side took 1.6 times as long).
- * What did not help there: looking at 64, 128 or 256 tiles at once (1, 5, 18 % more time); sums of
- * blocks of 32 tiles beside the tiles' (1 % less to 2 % more); to look before it is time (2 % more);
- * workgroups that go from tile to tile (1.4 times as long), also with the next tile's loads under
- * way (1.2 to 1.4 times).
+ * What made it fast on a large GPU: rows.glsl; and states published by atomicExchange but polled by
+ * loads (polling by read-modify-write took 1.6 times as long). What did not help there: look-back
+ * over 64, 128 or 256 tiles at once (1, 5, 18 % more time); aggregates of blocks of 32 tiles beside
+ * the tiles' (1 % less to 2 % more); early polls (2 % more); persistent workgroups that loop over
+ * tiles (1.4 times as long), also with the next tile's loads in flight (1.2 to 1.4 times).
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
@@ -35,17 +34,17 @@ layout(constant_id = 5) const bool HAS_INDICES = false;
 layout(constant_id = 6) const uint TOTALS = TOTALS_ALONE;
 layout(constant_id = 7) const bool IS_WIDE = false;
 layout(constant_id = 8) const uint LOOKS = 16u;
-layout(constant_id = 9) const bool KEEPS_MOVING = false; /* all workgroups do */
+layout(constant_id = 9) const bool KEEPS_MOVING = false; /* forward progress */
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
 
-/* A state is zero until something is known. A whole prefix is at most 2^30 elements. */
-const uint PARTIAL = 0x40000000u;   /* | the tile's count */
-const uint INCLUSIVE = 0x80000000u; /* | the count of all up to the tile */
+/* A state is 0 until its tile has published. A prefix is at most 2^30 elements. */
+const uint PARTIAL = 0x40000000u; /* | the tile's aggregate */
+const uint INCLUSIVE = 0x80000000u; /* | the tile's inclusive prefix */
 
 shared uint tile_taken;
 shared uint tile_place;
 
-/* Loads the lane's elements, if they decide, and asks about those before count, which is not zero. */
+/* Keep bits of the elements before count, which is not 0; loads the elements if they decide. */
 uint keep_section(uint first, uint count, out uint v[ROWS])
 {
     if (KEEPS_BY_VALUE != 0)
@@ -53,7 +52,7 @@ uint keep_section(uint first, uint count, out uint v[ROWS])
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
-/* The count of a tile that is known to be whole, by one subgroup. */
+/* The count of a full tile, by one subgroup. */
 uint count_neighbour(uint tile)
 {
     uint sum = 0u;
@@ -65,13 +64,13 @@ uint count_neighbour(uint tile)
     return subgroupAdd(sum);
 }
 
-/* How many are kept in all tiles before this one, by one subgroup. */
+/* The tile's exclusive prefix: elements kept in all tiles before it. By one subgroup. */
 uint look_back(uint tile)
 {
     uint lane = gl_SubgroupInvocationID, place = 0u, misses = 0u;
-    uint end = tile; /* the tiles before this one are still to be added */
+    uint end = tile; /* the tiles before end are still to be added */
     while (true) {
-        uint before = lane < end ? end - 1u - lane : 0u; /* all look: lanes stay together */
+        uint before = lane < end ? end - 1u - lane : 0u; /* all load, to stay converged */
         uint state = ATOMIC_LOAD(words_at(args.states).v[STATES_FIRST + before]);
         state = lane < end ? state : INCLUSIVE;
         uvec4 known = subgroupBallot(state >= INCLUSIVE), silent = subgroupBallot(state == 0u);
@@ -151,7 +150,7 @@ void main()
     barrier();
 
     uvec2 start = add64(base, uvec2(tile_place + before, 0u));
-    if (args.capacity != 0xffffffffu) /* that many: as many as there can be */
+    if (args.capacity != 0xffffffffu) /* the largest capacity means no limit */
         bits = first_of_rows(bits, fits(uvec2(args.capacity, 0u), start, in_section));
     if (HAS_OUT) {
         uvec2 to = address_at(args.out_at, start, 4u);

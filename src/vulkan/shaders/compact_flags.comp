@@ -1,4 +1,4 @@
-/* Compacts by byte flags, which lie at in1, in one pass. */
+/* Single-pass compaction by byte flags at in1. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -7,7 +7,7 @@
 ARGS_USE(compact_args)
 
 #define KEEPS_BY_VALUE 0
-/* Words of four flags, side by side in the lanes, become rows of one. */
+/* Invocations load words of four flags side by side; shuffles make rows of one flag each. */
 uint keep_rows(uint v[ROWS], uint first, uint count)
 {
     const uint WORDS = ROWS / 4u; /* a lane */

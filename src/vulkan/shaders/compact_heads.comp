@@ -1,5 +1,5 @@
-/* Keeps the first element of each run of equal ones, in one pass. A pass that is not the first has
- * an element before its own. */
+/* Single-pass compaction to the first element of each run of equal ones (its head). Every pass but
+ * the first has an element before its own. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -15,7 +15,7 @@ uint keep_rows(uint v[ROWS], uint first, uint count)
 {
     uint lane = gl_SubgroupInvocationID, bits = 0u;
     bool is_first_of_all = first == 0u && TOTALS != TOTALS_LATER;
-    uint last = v[0]; /* the one before the row's first */
+    uint last = v[0]; /* the element before the row */
     if (lane == 0u && !is_first_of_all && first < count)
         last = LOAD_U32(address_add(address_of_word(args.in0, first), 0xfffffffcu, 0xffffffffu), 0u);
     [[unroll]] for (uint r = 0u; r < ROWS; r++) {

@@ -1,4 +1,4 @@
-/* Compacts by a mask, which lies at in1, in one pass. */
+/* Single-pass compaction by a mask at in1. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,4 +1,4 @@
-/* count words from one address to another. */
+/* Copies count words from one address to another. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

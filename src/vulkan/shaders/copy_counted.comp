@@ -1,4 +1,4 @@
-/* Copies as many elements as a count on the device says, from bytes that are 4-aligned. */
+/* Copies as many elements as a count on the device says. Both addresses are multiples of 4. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,12 +1,12 @@
-/* Expand, a workgroup for each tile of sources: its counts become places, and its outputs are
- * written unless they are many. Where the tile's outputs begin it learns by decoupled look-back in
- * one pass over the counts, or from places that expand_sum.comp and expand_scan.comp made.
+/* Expand: a workgroup per tile of sources scans the tile's counts and writes its outputs, unless
+ * the tile is heavy. The index of the tile's first output comes from decoupled look-back in a
+ * single pass, or from places, which expand_sum.comp and expand_scan.comp computed.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "expand.glsl"
 
 layout(constant_id = 1) const bool IS_ONE_PASS = true;
-/* How often a tile looks in vain before it sums its neighbour's counts itself. */
+/* Polls of a predecessor's state before the fallback, which sums that tile's counts. */
 layout(constant_id = 2) const uint LOOKS = 16u;
 
 shared uint shared_tile;
@@ -14,8 +14,8 @@ shared uvec2 shared_place;
 
 /* ---- look-back ------------------------------------------------------------------------------- */
 
-/* A tile's state is its sum, or the sum of all up to it, of at most 60 bits: 30 in each of two
- * words, and in each word the same status, by which a reader knows that both are of one time. */
+/* A tile's state is its aggregate or its inclusive prefix, of at most 60 bits: 30 in each of two
+ * words. Both words have the same status, which tells a reader that they belong together. */
 const uint STATUS_NONE = 0u, STATUS_SUM = 1u, STATUS_PREFIX = 2u;
 
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer state_at {
@@ -28,7 +28,7 @@ state_at state_of(uint tile)
     return state_at(address_add(args.control, (EXPAND_CONTROL + 2u * tile) * 4u, 0u));
 }
 
-/* Atomic exchanges reach the other workgroups sooner than plain stores. */
+/* Atomic exchanges become visible to other workgroups sooner than plain stores. */
 void publish(uint tile, uint status, uvec2 sum)
 {
     state_at state = state_of(tile);
@@ -36,7 +36,7 @@ void publish(uint tile, uint status, uvec2 sum)
     atomicExchange(state.high, status << 30 | ((sum.y << 2 | sum.x >> 30) & 0x3fffffffu));
 }
 
-/* The sum of a whole tile, by one subgroup. */
+/* The aggregate of a full tile, by one subgroup. */
 uvec2 sum_alone(uint tile)
 {
     uint low = 0u, high = 0u;
@@ -48,19 +48,19 @@ uvec2 sum_alone(uint tile)
     return join64(subgroupAdd(low), subgroupAdd(high));
 }
 
-/* The sum of all tiles before this one; by one subgroup. */
+/* The tile's exclusive prefix; by one subgroup. */
 uvec2 look_back(uint tile)
 {
     uvec2 sum = uvec2(0u);
-    uint end = tile, looks = 0u; /* the tiles from end on are in sum */
+    uint end = tile, looks = 0u; /* sum has the tiles from end on */
     while (end > 0u) {
-        /* Lane 0 looks at the nearest. Before the first tile nothing is a prefix of zero. */
+        /* Lane 0 polls the nearest predecessor. Before the first tile the prefix is 0. */
         bool is_there = gl_SubgroupInvocationID < end;
         state_at state = state_of(is_there ? end - 1u - gl_SubgroupInvocationID : 0u);
         uint low = ATOMIC_LOAD(state.low), high = ATOMIC_LOAD(state.high);
         uint status = low >> 30 == high >> 30 ? low >> 30 : STATUS_NONE;
         status = is_there ? status : STATUS_PREFIX;
-        uvec2 value = uvec2(low << 2, high << 2); /* both 30 bits, moved up */
+        uvec2 value = uvec2(low << 2, high << 2); /* 30 bits of each, shifted left */
         value = is_there ? uvec2(value.x >> 2 | value.y << 28, value.y >> 4) : uvec2(0u);
         uvec4 missing = subgroupBallot(status == STATUS_NONE);
         uvec4 prefixes = subgroupBallot(status == STATUS_PREFIX);
@@ -84,7 +84,7 @@ uvec2 look_back(uint tile)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* The grid of expand_heavy.comp grows to hold the blocks up to the end of this tile's outputs. */
+/* Extends the grid of expand_heavy.comp to the last block of this tile's outputs. */
 void grow_grid(uvec2 base, uvec2 first, uvec2 end)
 {
     uvec2 last = min64(end, uvec2(args.capacity_low, args.capacity_high));
@@ -92,7 +92,7 @@ void grow_grid(uvec2 base, uvec2 first, uvec2 end)
         return;
     last = add64(last, uvec2(0xffffffffu));
     last = shift_right64(last, EXPAND_BLOCK_LOG2);
-    uvec2 blocks = sub64(last, shift_right64(base, EXPAND_BLOCK_LOG2)); /* less one */
+    uvec2 blocks = sub64(last, shift_right64(base, EXPAND_BLOCK_LOG2)); /* their number minus 1 */
     uint most = blocks.y != 0u ? 0xffffffffu : blocks.x;
     uint x = min(most, (1u << EXPAND_GRID_LOG2) - 1u) + 1u;
     uint y = min(most >> EXPAND_GRID_LOG2, EXPAND_GRID_ROWS - 1u) + 1u;
@@ -102,7 +102,7 @@ void grow_grid(uvec2 base, uvec2 first, uvec2 end)
     atomicMax(control.v[EXPAND_GRID + 2u], 1u);
 }
 
-/* The sum of the parts of counts that scan_tile cuts off. */
+/* The sum of what scan_tile clamps off the counts. */
 uvec2 sum_excess(uint counts[OWN])
 {
     uint low = 0u, high = 0u, low_total, high_total;
@@ -116,8 +116,8 @@ uvec2 sum_excess(uint counts[OWN])
     return join64(low_total, high_total);
 }
 
-/* Where the outputs of the invocation's sources begin in the tile, and how many the tile has.
- * Counts are cut off where the tile is heavy anyway, so that 32 bits hold their sums. */
+/* Exclusive scan over the tile: output offsets of the invocation's sources, and the tile's total.
+ * Counts are clamped where the tile is heavy anyway, so that 32-bit sums do not overflow. */
 uint scan_tile(uint counts[OWN], out uint places[OWN])
 {
     uint sum = 0u, total;

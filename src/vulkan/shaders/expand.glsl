@@ -1,4 +1,4 @@
-/* What expand's shaders share: the counts of a tile of sources, and the outputs of a stretch of it.
+/* Shared by the expand shaders: a tile's counts, and stores of a range of its outputs.
  *
  * After: Baxter: moderngpu, load-balancing search. 2013, with a scan in place of the search. */
 #include "kernel.glsl"
@@ -7,7 +7,7 @@
 #include "places.glsl"
 #include "scan_group.glsl"
 
-/* Arrays that loops run over must be registers. */
+/* Loops over arrays are unrolled, so that the arrays are registers. */
 #extension GL_EXT_control_flow_attributes : require
 
 ARGS_USE(expand_args)
@@ -15,7 +15,7 @@ ARGS_USE(expand_args)
 /* Bytes of a count in memory: 1, 2, 4. */
 layout(constant_id = 0) const uint COUNT_SIZE = 4u;
 
-/* Sources of an invocation, neighbours. */
+/* Consecutive sources per invocation. */
 const uint OWN = EXPAND_SOURCES / GROUP;
 
 /* ---- numbers of 64 bits ---------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ uvec2 join64(uint low, uint high)
 {
     return add64(uvec2(low, 0u), uvec2(high << 16, high >> 16));
 }
-/* Sums over a subgroup, by halfwords that do not overflow. */
+/* Sums over a subgroup, by halfwords, which do not overflow. */
 uvec2 subgroup_add64(uvec2 a)
 {
     uvec2 low = join64(subgroupAdd(a.x & 0xffffu), subgroupAdd(a.x >> 16));
@@ -62,7 +62,7 @@ uint load_count(uint i)
                               : LOAD_U32(args.counts, i);
 }
 
-/* The counts of the invocation's sources: zero from source number length on. */
+/* The counts of the invocation's sources; 0 from source length on. */
 void load_counts(uint tile, uint length, out uint counts[OWN])
 {
     uint first = tile * EXPAND_SOURCES + OWN * gl_LocalInvocationID.x;
@@ -90,7 +90,7 @@ void load_counts(uint tile, uint length, out uint counts[OWN])
     }
 }
 
-/* Exclusive sums of u32 over the workgroup, of each invocation's own sum; and the sum of all. */
+/* Exclusive scan over the workgroup of a u32 per invocation, and the sum of all. */
 uint scan_group(uint own, out uint total)
 {
     uint through = subgroupInclusiveAdd(own);
@@ -102,18 +102,18 @@ uint scan_group(uint own, out uint total)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* The heads of a window: where an output is the first of its source or of the stretch, its place
- * in the stretch and the source, together one number that grows along the stretch. All others
- * are zero. A running maximum then tells each output its source and, by the place, its rank. */
+/* Heads of a window of outputs. The first output of each source, and of the range, has a head: its
+ * index in the range and its source, packed so that heads increase along the range. Other outputs
+ * have 0. A max-scan then gives each output its source and, by the index, its rank. */
 #define WINDOW_ROUNDS 2u
 const uint QUADS = GROUP * WINDOW_ROUNDS; /* of outputs */
 const uint WINDOW = 4u * QUADS;
-/* First outputs of the quads, then their second ones, and so on: not uvec4, of which some
- * drivers store all four components for one. */
+/* First outputs of all quads, then the second ones, and so on. Not uvec4: to store one component,
+ * some drivers store all four. */
 shared uint heads[WINDOW];
 shared uint last_heads[SUBGROUPS_MAX];
 
-/* A place that is not in the stretch. */
+/* The offset of a source without outputs in the range. */
 const uint NOWHERE = 0x80000000u;
 
 void clear_heads()
@@ -133,21 +133,21 @@ void store_quad(uvec2 at, uint position, uvec4 value, uint begin, uint end)
             words_at(at).v[position + c] = value[c];
 }
 
-/* Writes n outputs of a tile (at most max(EXPAND_LIGHT, 2^EXPAND_BLOCK_LOG2)), the first of
- * which is output number first. places: where in the stretch the outputs of the invocation's
- * sources begin, or NOWHERE. The source lead, numbered in the tile, has lead_rank outputs before
- * the stretch. The heads are clear and stay so. Every invocation of the workgroup comes here. */
+/* Writes n outputs of a tile, at most max(EXPAND_LIGHT, 2^EXPAND_BLOCK_LOG2), from output index
+ * first on. places: offsets in this range of the invocation's sources, or NOWHERE. Source lead,
+ * numbered in the tile, has lead_rank outputs before the range. heads are 0 before and after. All
+ * invocations of the workgroup call it. */
 void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, uint lead_rank)
 {
     uvec2 base = add64(uvec2(args.first_low, args.first_high), uvec2(tile * EXPAND_SOURCES, 0u));
-    /* Windows begin with whole quadruples of the output, so the stretch begins some way in. */
+    /* Windows are aligned to four outputs, so the range may begin within the first quad. */
     uint begin = first.x & 3u, end = begin + n;
     uvec2 start = uvec2(first.x - begin, first.y);
     uvec2 source_at = address_at(args.source, start, 4u);
     uvec2 source64_at = address_at(args.source64, start, 8u);
     uvec2 rank_at = address_at(args.rank, start, 4u);
 
-    uint head = 0u; /* the last one so far */
+    uint head = 0u; /* the last head so far */
     for (uint window = 0u; window < end; window += WINDOW) {
         [[unroll]] for (uint i = 0u; i < OWN; i++) {
             uint at = places[i] + begin - window;
@@ -158,7 +158,7 @@ void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, 
         }
         barrier();
 
-        /* A subgroup's rounds are neighbours, and so are its lanes in each. */
+        /* A subgroup's rounds are consecutive quads, and so are the lanes of a round. */
         uint first_quad = subgroup_index() * SUBGROUP * WINDOW_ROUNDS + gl_SubgroupInvocationID;
         uvec4 quads[WINDOW_ROUNDS];
         uint sofar = 0u;
@@ -212,7 +212,7 @@ void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, 
     }
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- total ----------------------------------------------------------------------------------- */
 
 void report_total(uvec2 total)
 {

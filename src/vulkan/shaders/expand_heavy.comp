@@ -1,11 +1,11 @@
-/* The outputs of heavy tiles, a workgroup for each block of outputs. A block meets at most two
+/* Writes the outputs of heavy tiles, a workgroup per block of outputs. A block meets at most two
  * heavy tiles, those of its first and of its last output. */
 #include "expand.glsl"
 
-/* The source that has outputs before the part, and how many. */
+/* The source with outputs before the part, and the number of those. */
 shared uint shared_lead, shared_lead_rank;
 
-/* The tile whose outputs hold this one; by each subgroup for itself, all lanes probing at once. */
+/* The tile of an output, by binary search with SUBGROUP probes a step; each subgroup by itself. */
 uint tile_of(uvec2 output_index, uint tiles)
 {
     uint low = 0u, high = tiles; /* places[low] <= output_index < places[high] */
@@ -14,14 +14,14 @@ uint tile_of(uvec2 output_index, uint tiles)
         uint probe = low + gl_SubgroupInvocationID * step;
         bool is_before =
             probe < high && !less64(output_index, load64(address_of(args.places, probe, 8u)));
-        /* The first lane's is, and after one that is not none is. */
+        /* is_before is true in lane 0, and monotonic over the lanes. */
         low += (subgroupBallotBitCount(subgroupBallot(is_before)) - 1u) * step;
         high = min(high, low + step);
     }
     return low;
 }
 
-/* Writes the n outputs of the tile that begin skip outputs after its first. */
+/* Writes n outputs of a tile, after the first skip ones. */
 void write_part(uint tile, uint length, uvec2 skip, uvec2 first, uint n)
 {
     uint counts[OWN], places[OWN], low = 0u, high = 0u, low_total, high_total;

@@ -1,7 +1,7 @@
-/* The sums of tiles become places, in one workgroup: a few thousand tiles at a time. */
+/* Scans the sums of tiles to output offsets (places), in one workgroup that loops over them. */
 #include "expand.glsl"
 
-const uint SUMS = 16u; /* of an invocation, neighbours */
+const uint SUMS = 16u; /* consecutive, per invocation */
 
 shared uvec2 totals[SUBGROUPS_MAX];
 

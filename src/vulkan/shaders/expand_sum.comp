@@ -1,4 +1,4 @@
-/* The sums of tiles of sources, a subgroup for each. */
+/* The sum of each tile's counts, a subgroup per tile. */
 #include "expand.glsl"
 
 void main()

@@ -1,4 +1,4 @@
-/* count words become value. */
+/* Fills count words with value. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,4 +1,4 @@
-/* Four flags, each a byte of a word, as four bits: any byte but 0 is 1. */
+/* Four byte flags of a word as four bits: a byte other than 0 gives 1. */
 uint flag_bits(uint flags)
 {
     uint is_set = ((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu | flags) & 0x80808080u;

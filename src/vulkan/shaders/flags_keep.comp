@@ -1,4 +1,4 @@
-/* Keep bits of byte flags, which lie at in0: at a multiple of 16, or of 4. */
+/* Keep bits from byte flags at in0, whose address is a multiple of 16 (IS_ALIGNED) or 4. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* Copies elements of any size from where their sources lie: an invocation fills whole words of the
- * output, neighbours by neighbours. */
+/* Gathers elements of any size from their sources. Invocations store whole words of the output,
+ * consecutive ones consecutive words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
@@ -8,10 +8,10 @@ ARGS_USE(gather_args)
 
 layout(constant_id = 0) const uint SIZE = 4u;
 
-/* The output's elements begin ... end are copied. */
+/* Elements [begin, end) of the output are copied. */
 uint begin, end;
 
-/* A word of elements of whole words: the element's word number part. */
+/* Elements of whole words: copies word part of an element. */
 void copy_word(uint element, uint part)
 {
     if (element < begin || element >= end)
@@ -20,8 +20,8 @@ void copy_word(uint element, uint part)
     store_word(address_of(args.to, element, SIZE), part, LOAD_U32(from, part));
 }
 
-/* Word w from element first on, whose bytes may be of several elements; some perhaps not to be
- * copied, so that the others go alone. */
+/* Copies word w from element first on. Its bytes may belong to several elements. If some of them
+ * are not in [begin, end), the others are stored byte by byte. */
 void copy_bytes(uint first, uint w)
 {
     uvec2 to = address_of(args.to, first, SIZE);
@@ -47,7 +47,7 @@ void main()
 {
     begin = is_none(args.first) ? 0u : LOAD_U32(args.first, 0u);
     end = min(begin + LOAD_U32(args.total, 0u), args.room);
-    /* Four elements are whole words. */
+    /* Four elements have a whole number of words. */
     uint first = (begin & ~3u) + group_index() * GATHER_ELEMENTS;
     if (first >= end)
         return;

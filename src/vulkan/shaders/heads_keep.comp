@@ -1,4 +1,4 @@
-/* A bit for each element whose bytes differ from those of the element before: where runs begin. */
+/* Head flags: a bit for each element whose bytes differ from its predecessor's. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,12 +1,12 @@
-/* Adds to the counts how many elements of a pass are in each bin. Where the bins fit shared memory a
- * workgroup counts its share there first, in copies of the bins that its lanes take turns at, so that
- * lanes with the same bin seldom meet in a word. Sums of integers: the order does not matter. */
+/* Adds a pass's elements to a histogram. If the bins fit shared memory, the workgroup counts its
+ * share there first. It has COPIES of the bins, which its invocations use in turn, so that equal
+ * bins seldom contend for a word. Integer sums do not depend on the order. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 layout(constant_id = 0) const uint SIZE_LOG2 = 2u; /* of an element: 0 ... 2 */
-layout(constant_id = 1) const uint COPIES = 1u;    /* a power of two; 0: the bins do not fit */
+layout(constant_id = 1) const uint COPIES = 1u; /* a power of two; 0: the bins do not fit shared memory */
 
 ARGS_USE(histogram_args)
 
@@ -14,7 +14,7 @@ const uint PER_WORD = 4u >> SIZE_LOG2, QUAD_LOG2 = 4u - SIZE_LOG2;
 
 shared uint group_counts[HISTOGRAM_SHARED];
 
-/* Consecutive elements with the same bin, which are added at once. */
+/* Consecutive elements with the same bin take one atomic. */
 struct bin_run {
     uint bin;
     uint count;
@@ -44,7 +44,7 @@ void count_word(inout bin_run run, uint word, uint from, uint to)
     }
 }
 
-/* Counts quad q of those that begin at base; of its elements those from skip to end are the stream's. */
+/* Counts quad q from base on. Only elements [skip, end) from base belong to the stream. */
 void count_quad(inout bin_run run, uvec2 base, uint q, uint skip, uint end)
 {
     uint first = q << QUAD_LOG2;

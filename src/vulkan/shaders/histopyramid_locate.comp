@@ -1,13 +1,13 @@
-/* HISTOPYRAMID: descends from the apex to each output's source. The key index is compared with the
- * running sums of the four children at once: how many it reaches is the child to go to.
+/* HISTOPYRAMID: descends from the apex to each output's source. A step compares the key index with
+ * inclusive prefix sums of the children: the number of sums that it reaches is the child to descend to.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
- * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
+ * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "locate.glsl"
 
 ARGS_USE(locate_args)
 
-/* Cells of a level with the padding to whole families. */
+/* Cells of a level, rounded up to a multiple of four. */
 uint padded_cells(uint level)
 {
     uint cells = args.count;

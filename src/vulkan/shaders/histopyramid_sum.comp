@@ -1,4 +1,4 @@
-/* A level of the pyramid: each cell is the sum of four cells of the level below. */
+/* Builds a level of the pyramid: a cell is the sum of four cells of the level below. */
 #include "locate.glsl"
 
 ARGS_USE(histopyramid_sum_args)

@@ -1,4 +1,4 @@
-/* Indirect arguments from a count. */
+/* Writes indirect arguments from a count. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

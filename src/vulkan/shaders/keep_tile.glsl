@@ -1,11 +1,11 @@
-/* How shaders that make keep bits begin and end: a workgroup makes a tile, an invocation a word. */
+/* Shared by shaders that write keep bits: a tile per workgroup, a word per invocation. */
 shared uint tile_counts[SUBGROUPS_MAX];
 
 bool is_in_tiles(uint tile, uint bound)
 {
     return tile < max(1u, (bound + (TILE_ITEMS - 1u)) / TILE_ITEMS);
 }
-/* The bits of a word that begins at element first and ends before element count. */
+/* The mask of a word's bits that belong to elements before count; bit 0 is element first. */
 uint bits_before(uint first, uint count)
 {
     return first >= count ? 0u : count - first >= 32u ? 0xffffffffu : (1u << (count - first)) - 1u;

@@ -1,3 +1,3 @@
-/* The kernel vocabulary, as every shader begins with it. */
+/* The kernel vocabulary, which every shader includes first. */
 #include "gpu/prelude_vulkan.glsl"
 #include "gpu/prelude_common.glsl"

@@ -1,4 +1,4 @@
-/* Compacts by a kernel of one array of 4-byte elements, which lies at in0, in one pass. */
+/* Single-pass compaction by a kernel of one array of 4-byte elements, at in0. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* A user's kernel as bits: a workgroup asks it about a tile of TILE_ITEMS elements, stores the tile's
- * TILE_WORDS words and counts them. */
+/* Keep bits from a user's kernel. A workgroup evaluates the kernel for a tile of TILE_ITEMS
+ * elements, and stores the tile's TILE_WORDS words and its count. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -15,12 +15,12 @@ bool is_kept(uint i)
     return kernel_at(i, args.first_index + i, 0u);
 }
 
-/* What lane's word (elements 32 * lane ... + 31 of the subgroup's stretch) gets from the k-th ballot
+/* The part of lane's word (elements 32 * lane ... + 31 of the subgroup's range) that is in ballot k
  * (elements k * SUBGROUP ...). */
 uint word_from(uvec4 ballot, uint k, uint lane)
 {
     if (SUBGROUP > 32u) {
-        uint at = 32u * lane - k * SUBGROUP; /* huge if in one before */
+        uint at = 32u * lane - k * SUBGROUP; /* wraps around if it is in an earlier ballot */
         if (at >= SUBGROUP)
             return 0u;
         return at < 32u ? ballot.x : at < 64u ? ballot.y : at < 96u ? ballot.z : ballot.w;
@@ -39,7 +39,7 @@ void main()
     uint first = tile * TILE_ITEMS + subgroup_index() * SUBGROUP * 32u;
     uint word = 0u;
     if (first + SUBGROUP * 32u <= n) {
-        /* Eight at a time, so that their loads are under way together. */
+        /* Eight at a time, so that their loads are in flight together. */
         for (uint k = 0u; k < 32u; k += 8u) {
             bool kept[8];
             for (uint j = 0u; j < 8u; j++)

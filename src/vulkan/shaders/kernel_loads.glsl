@@ -1,6 +1,6 @@
-/* How users' kernels read arrays and how their results lie in memory (vulkan_kernel_glue.h).
- * Constant a is the tml_type of array a, with KERNEL_ALIGNED added to those of 8 and 16 bytes that
- * start at a multiple of that: they are loaded at once. */
+/* How users' kernels load arrays, and the memory layout of their results (vulkan_kernel_glue.h).
+ * Constant a is the tml_type of array a, plus KERNEL_ALIGNED if its elements of 8 or 16 bytes are
+ * aligned to their size: then a load takes a whole element. */
 layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
 layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
@@ -60,7 +60,7 @@ vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
     return uintBitsToFloat(kernel_load_uvec4(type, address, i));
 }
 
-/* Whole arrays; only templates whose arguments have KERNEL_COUNTS get kernels that take such. */
+/* Whole arrays (tml_words), for templates with KERNEL_COUNTS in their arguments only. */
 #define KERNEL_ARRAY_0 tml_words(args.in0, args.count0)
 #define KERNEL_ARRAY_1 tml_words(args.in1, args.count1)
 #define KERNEL_ARRAY_2 tml_words(args.in2, args.count2)

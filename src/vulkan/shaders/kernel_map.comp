@@ -1,17 +1,17 @@
-/* out[i] = kernel(in0[i], in1[i], ...), MAP_ITEMS elements a workgroup; with source, of the elements
- * source[i]. In place is safe: an invocation reads what it writes, and before it does. */
+/* out[i] = kernel(in0[i], in1[i], ...), MAP_ITEMS elements per workgroup; with source, of elements
+ * source[i]. In place is safe: a subgroup loads the elements of its range before it stores there. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
-/* 1: there are no source and no rank, and elements are near. */
+/* 1: there are no source and no rank, and element indices are below 2^30. */
 layout(constant_id = 4) const uint NO_SOURCE = 0u;
 const bool KERNEL_NEAR = NO_SOURCE != 0u;
 ARGS_USE(map_args)
 #include "kernel_loads.glsl"
 #include "kernel_glue.glsl"
 
-const uint EACH = MAP_ITEMS / GROUP; /* elements an invocation */
+const uint EACH = MAP_ITEMS / GROUP; /* elements per invocation */
 
 KERNEL_RESULT result_of(uint i)
 {
@@ -25,8 +25,8 @@ KERNEL_RESULT result_of(uint i)
 
 #if KERNEL_SIZE == 1
 
-/* Each invocation stores the word of elements 4 * lane ... + 3 of its subgroup's stretch. Neighbours
- * read neighbours: read k is of element k * SUBGROUP + lane, and the bits change hands by ballot. */
+/* An invocation stores the word of elements 4 * lane ... + 3 of its subgroup's range. Loads are
+ * coalesced: load k is of element k * SUBGROUP + lane, and ballots exchange the bits. */
 void map(uint n)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -38,13 +38,13 @@ void map(uint n)
         if (i < n)
             value = result_of(i);
         uvec4 ballot = subgroupBallot(value);
-        uint at = EACH * lane - k * SUBGROUP; /* in this ballot; huge if in one before */
+        uint at = EACH * lane - k * SUBGROUP; /* wraps around if it is in an earlier ballot */
         if (at < SUBGROUP) {
             uint word = at < 32u ? ballot.x : at < 64u ? ballot.y : at < 96u ? ballot.z : ballot.w;
             bits = word >> (at & 31u);
         }
     }
-    /* Bit b of the four to byte b. */
+    /* Bit b becomes byte b. */
     uint bytes = ((bits & 15u) * 0x00204081u) & 0x01010101u;
     first += EACH * lane;
     if (first + EACH <= n) {

@@ -1,10 +1,10 @@
-/* Which workgroup is the last to come to a place? Nobody waits: the one that is goes on with what all
- * have left there. */
+/* Finds the last workgroup to arrive at a counter, which continues with the results of all. No
+ * workgroup waits. */
 shared bool is_last_here;
 
-/* Was this workgroup, which comes with so many results stored, the last of those with count? counter: a
- * word that begins as zero. What first invocations stored before, the last group's loads see, if
- * they are coherent. */
+/* Is this workgroup, which adds "stored" results, the one that completes count? counter: a word, 0
+ * at first. What the workgroups' first invocations stored before is visible to the last workgroup's
+ * coherent loads. */
 bool is_last_of(uvec2 counter, uint count, uint stored)
 {
     if (gl_LocalInvocationID.x == 0u) {

@@ -1,4 +1,4 @@
-/* A length that lives on the device, clamped to its bound and cut into passes. */
+/* A length in device memory, clamped to its bound and split into passes. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -23,7 +23,7 @@ void main()
         store64(args.total, n);
     if (i >= args.count)
         return;
-    /* Element i << pass_log2 begins the pass; pass_log2 is 1 ... 30. */
+    /* The pass begins at element i << pass_log2; pass_log2 is 1 ... 30. */
     uvec2 first = uvec2(i << args.pass_log2, i >> (32u - args.pass_log2));
     uint items = 1u << args.pass_log2;
     uint here = 0u;

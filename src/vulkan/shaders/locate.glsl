@@ -1,10 +1,10 @@
-/* What the shaders of HistoPyramids share: sums that do not overflow. */
+/* Shared by the HISTOPYRAMID shaders: saturating sums. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
 
-/* a + b, or the largest number. Outputs are asked for below that only, so a sum that is cut off
- * there is above every one of them, as the true sum is. */
+/* a + b, at most 2^32 - 1. Output indices are smaller, so they compare with a saturated sum as with
+ * the true one. */
 uint add_saturating(uint a, uint b)
 {
     uint carry, sum = uaddCarry(a, b, carry);

@@ -1,4 +1,4 @@
-/* How many outputs each source has. */
+/* The number of outputs of each source. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"

@@ -1,4 +1,4 @@
-/* Keep bits of a mask, which lies at in0: its words, with nothing past the length. */
+/* Keep bits from a mask at in0: its words, with bits past the length cleared. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* Moves the kept elements of a tile, of any size, or their positions: a workgroup lists where they
- * lie, some at a time, and copies them by whole words of the output, neighbours by neighbours. */
+/* Moves a tile's kept elements, of any size, or their positions. The workgroup lists their indices,
+ * LISTED at a time, and stores whole words of the output, consecutive invocations consecutive words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -15,7 +15,7 @@ const uint LISTED = 1024u;
 shared uint list[LISTED];
 shared uint totals[SUBGROUPS_MAX];
 
-/* Copies the listed elements to the address, count of them, which is at most LISTED. */
+/* Copies the count listed elements, at most LISTED, to the address "to". */
 void copy_words(uvec2 from, uvec2 to, uint count)
 {
     const uint WORDS = max(SIZE / 4u, 1u);
@@ -23,7 +23,7 @@ void copy_words(uvec2 from, uvec2 to, uint count)
         store_word(to, w, LOAD_U32(from, list[w / WORDS] * WORDS + w % WORDS));
 }
 
-/* Bytes up to the first whole word of the output and behind the last one go alone. */
+/* Bytes before the output's first whole word and after its last one are stored singly. */
 void copy_bytes(uvec2 from, uvec2 to, uint count)
 {
     uint size = count * SIZE, local = gl_LocalInvocationID.x;
@@ -44,7 +44,7 @@ void copy_bytes(uvec2 from, uvec2 to, uint count)
     }
 }
 
-/* first: the position of the tile's first element in the stream. */
+/* first: index of the tile's first element in the stream. */
 void store_positions(uvec2 first, uvec2 to, uint count)
 {
     for (uint i = gl_LocalInvocationID.x; i < count; i += GROUP) {
@@ -56,7 +56,7 @@ void store_positions(uvec2 first, uvec2 to, uint count)
     }
 }
 
-/* The set bits' elements go to start, start + 1, ... */
+/* Moves the elements whose bits are set to output indices start, start + 1, ... */
 void move_bits(uint tile, uint word, uvec2 start)
 {
     uint local = gl_LocalInvocationID.x;
@@ -91,8 +91,8 @@ void move_bits(uint tile, uint word, uvec2 start)
             store_positions(first, to, count);
         barrier();
     }
-    /* Where the room ends in this tile, the next one's position is asked for: that of the set bit
-     * with rank listed. */
+    /* If the capacity ends in this tile, stores the position of the first element past it: that of
+     * the set bit with rank listed. */
     if (KIND == MOVE_KIND_INDEX && !is_none(args.next) && listed < total &&
         (listed > 0u || start == room)) {
         while (word != 0u && rank < listed) {
@@ -117,7 +117,7 @@ void main()
     if (!IS_BOTH)
         return;
     barrier();
-    /* All tiles before this one are whole: what of them is not kept was rejected. */
+    /* Preceding tiles are full: those of their elements that were not kept were rejected. */
     uint here = min(count - begin, TILE_ITEMS), first = 32u * gl_LocalInvocationID.x;
     uint valid = first >= here ? 0u : here - first >= 32u ? 0xffffffffu : (1u << (here - first)) - 1u;
     uvec2 elements = add64(uvec2(args.first_low, args.first_high), uvec2(begin, 0u));

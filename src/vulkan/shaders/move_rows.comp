@@ -1,5 +1,5 @@
-/* Moves the kept elements of a tile, of 4 bytes, or their u32 positions: as move.comp does, but with
- * the elements in registers (rows.glsl), which is faster. */
+/* move.comp for 4-byte elements and u32 positions, with the elements in registers (rows.glsl),
+ * which is faster. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -11,7 +11,7 @@ ARGS_USE(move_args)
 layout(constant_id = 1) const uint KIND = MOVE_KIND_WORDS;
 layout(constant_id = 2) const bool IS_BOTH = false;
 
-/* The set bits' elements, count in the section, go to start, start + 1, ...; all lanes call it. */
+/* Moves the elements of count set bits to output indices start, ...; all invocations call it. */
 void move_bits(uint v[ROWS], uint bits, uvec2 start, uint count)
 {
     uint fit = fits(uvec2(args.room_low, args.room_high), start, count);
@@ -42,7 +42,7 @@ void main()
     move_bits(v, bits, start, in_section);
     if (!IS_BOTH)
         return;
-    /* Everything before the section is there: what of it is not kept was rejected. */
+    /* Elements before the section that were not kept were rejected. */
     uint valid = rows_before(first, count);
     uvec2 elements = add64(uvec2(args.first_low, args.first_high), uvec2(first - lane, 0u));
     move_bits(v, ~bits & valid, add64(load64(args.total), sub64(elements, start)),

@@ -1,4 +1,4 @@
-/* Positions of 64 bits and where they lie. */
+/* 64-bit positions and their addresses. */
 
 /* address + size * i, size below 2^16. */
 uvec2 address_at(uvec2 address, uvec2 i, uint size)
@@ -7,7 +7,7 @@ uvec2 address_at(uvec2 address, uvec2 i, uint size)
     umulExtended(i.x, size, high, low);
     return address_add(address, low, high + i.y * size);
 }
-/* a - b, or zero where that is negative. */
+/* a - b, or 0 if that is negative. */
 uvec2 sub64(uvec2 a, uvec2 b)
 {
     if (a.y < b.y || (a.y == b.y && a.x < b.x))
@@ -16,7 +16,7 @@ uvec2 sub64(uvec2 a, uvec2 b)
     uint low = usubBorrow(a.x, b.x, borrow);
     return uvec2(low, a.y - b.y - borrow);
 }
-/* What of n fits between start and room. */
+/* How many of n elements from start on fit the capacity room. */
 uint fits(uvec2 room, uvec2 start, uint n)
 {
     uvec2 rest = sub64(room, start);

@@ -1,12 +1,11 @@
-/* What the engine takes for granted of a device, and Vulkan has nothing to ask for, tried once
- * (vulkan_probe.c). */
+/* Tests once what the engine relies on and Vulkan has no query for (vulkan_probe.c). */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
 ARGS_USE(probe_args)
 
-/* How often a workgroup looks for another one's store; 0: that is not tried. */
+/* Polls of another workgroup's store; 0: forward progress is not tested. */
 layout(constant_id = 0) const uint LOOKS = 0u;
 
 void report(uint what)
@@ -14,8 +13,8 @@ void report(uint what)
     store_word(args.report, what, 1u);
 }
 
-/* Are subgroups full, and of neighbours in their order? gl_SubgroupSize may say what the device has at
- * most, so lanes are counted. */
+/* Are subgroups full, and of consecutive invocations in order? gl_SubgroupSize may be the device's
+ * maximum, so a ballot counts the invocations. */
 bool are_subgroups_right()
 {
     uint local = gl_LocalInvocationID.x;
@@ -26,7 +25,7 @@ bool are_subgroups_right()
            next == local - local % SUBGROUP + (local + 1u) % SUBGROUP;
 }
 
-/* Is every lane back after a loop as long as its number, into which half of the subgroups went? */
+/* Are subgroups converged after a loop of divergent trip counts, which half of them entered? */
 bool are_together()
 {
     uint turns = 0u;
@@ -39,8 +38,8 @@ bool are_together()
     return lanes == SUBGROUP && subgroupAdd(turns) == sum;
 }
 
-/* The second workgroup says that it is there and waits for an answer, which the first gives when it has
- * seen that: each must run while the other waits. */
+/* Tests forward progress. The second workgroup stores a word and waits for an answer, which the
+ * first stores when it has seen the word: each must run while the other waits. */
 bool sees_other()
 {
     words_at control = words_at(args.control);

@@ -1,13 +1,13 @@
-/* One pass of tml_reduce in one dispatch. Each workgroup folds some tiles; of those that share a fan of
- * 256 tiles the last to finish folds the tiles' results, and of those the last the fans'. Nobody
- * waits, and each step joins in the order of the tiles, so that the result does not depend on who was
- * last. */
+/* One pass of tml_reduce in one dispatch. A workgroup folds some tiles. The last workgroup of a fan
+ * (FOLD_FAN tiles) to finish folds the fan's partial results, and the last of these the fans'
+ * results. No workgroup waits. Each step joins in the order of the tiles, so the result does not
+ * depend on which workgroup was last. */
 #include "last.glsl"
 #include "reduce_fold.glsl"
 
 ARGS_USE(reduce_args)
 
-/* Results travel between workgroups: never through a cache that others do not see. */
+/* Partial results are exchanged between workgroups, so their memory is coherent. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer results_at {
     uvec4 v[];
 };
@@ -22,7 +22,7 @@ fold_state get_result(uvec2 results, uint i, uint count)
     return fold_choose(i < count, fold_state(result.xy, result.z), fold_nothing());
 }
 
-/* Joins the passes before, and stores. */
+/* Joins the result of the earlier passes, and stores. */
 void finish(fold_state f, uint count)
 {
     uvec2 first = uvec2(args.first_low, args.first_high);

@@ -1,20 +1,20 @@
-/* Folds of elements of any scalar type (gpu/fold_layout.k.h says which there are), in a fixed tree, so
- * that float sums are the same in every run and for every shape of the work: reduce and segments
- * share this.
+/* Folds of elements of any scalar type (gpu/fold_layout.k.h lists them), shared by reduce and
+ * segments. The reduction tree is fixed, so that float sums are the same in every run and for every
+ * grid.
  *
- * A stretch is read in pieces of 16 bytes. Piece 256 * k + t of a tile is the t-th invocation's k-th.
- * A float sum adds the tile's eight rows k in pairs, then the elements within a piece in pairs, then
- * the 256 pieces in pairs. Elements past the end are neutral, and zeros do not change a sum, so that
- * a short stretch may leave out what it does not have.
+ * A range is loaded in pieces of 16 bytes: piece 256 * k + t of a tile is invocation t's k-th. A
+ * float sum adds the tile's eight rows k in pairs, then the elements within a piece in pairs, then
+ * the 256 pieces in pairs. Elements past the end are neutral. Zeros do not change a sum, so a short
+ * range may leave them out.
  *
- * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
- * then chosen. Some drivers do not bring lanes together again as soon as they could. */
+ * No divergent branch precedes a subgroup operation: all invocations load, then select. Some
+ * drivers reconverge late. */
 #include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #extension GL_EXT_control_flow_attributes : require
 
 layout(constant_id = 0) const uint FOLD_KIND = 0u;
-layout(constant_id = 1) const uint SIZE_LOG2 = 2u; /* of an element: 0 ... 3 */
+layout(constant_id = 1) const uint SIZE_LOG2 = 2u; /* log2 of an element's bytes: 0 ... 3 */
 layout(constant_id = 2) const bool IS_SIGNED = false;
 layout(constant_id = 3) const bool IS_FLOAT = false;
 layout(constant_id = 4) const bool LARGEST = false;
@@ -29,7 +29,7 @@ const uint TILE_LOG2 = FOLD_TILE_LOG2 - SIZE_LOG2;
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Word i of count elements, at least one, that begin at any multiple of their size. */
+/* Word i of an array of count elements, at least one, at any multiple of their size; neutral past it. */
 uint load_word(uvec2 address, uint i, uint count)
 {
     if (SIZE_LOG2 >= 2u) {
@@ -42,7 +42,7 @@ uint load_word(uvec2 address, uint i, uint count)
     uint here = bits > 0u ? i : 0u;
     uint shift = (address.x & 3u) << 3;
     uint word = LOAD_U32(address, here) >> shift;
-    if (shift != 0u) { /* the same in all lanes */
+    if (shift != 0u) { /* uniform over the subgroup */
         uint next = LOAD_U32(address, bits > 32u - shift ? here + 1u : here);
         word |= next << (32u - shift);
     }
@@ -51,7 +51,7 @@ uint load_word(uvec2 address, uint i, uint count)
 uvec4 load_piece(uvec2 address, uint piece, uint count)
 {
     uvec4 words;
-    for (uint c = 0u; c < 4u; c++) /* left rolled: drivers compile this many times over */
+    for (uint c = 0u; c < 4u; c++) /* not unrolled: drivers inline this many times */
         words[c] = load_word(address, (piece << 2) + c, count);
     return words;
 }
@@ -61,7 +61,7 @@ uvec4 neutral_piece()
     return uvec4(neutral_word(0u), neutral_word(1u), neutral_word(0u), neutral_word(1u));
 }
 
-/* All lanes get the fold of all lanes. */
+/* All invocations get the fold over the subgroup. */
 fold_state fold_subgroup(fold_state f)
 {
     if (FOLD_KIND == FOLD_REAL) {
@@ -114,8 +114,8 @@ fold_state fold_kept(uint i, uint count)
     return fold_choose(i < count, f, fold_nothing());
 }
 
-/* The first subgroup's lanes get the fold of the workgroup. Before it is used again there must be a
- * barrier. */
+/* Folds over the workgroup; the first subgroup gets the result. A barrier must precede the next
+ * call. */
 fold_state fold_group(fold_state f)
 {
     uint t = gl_LocalInvocationID.x;
@@ -136,7 +136,7 @@ fold_state fold_group(fold_state f)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* A piece's elements, of which those of lower bits are added up. */
+/* A piece's elements as floats; those of 16 bits are added in pairs. */
 vec4 piece_reals(uvec4 piece)
 {
     if (SIZE_LOG2 == 2u)
@@ -151,7 +151,7 @@ vec4 piece_reals(uvec4 piece)
     return sums;
 }
 
-/* BEST and WHERE: element by element, in the order of their positions, the first of which is at. */
+/* BEST and WHERE: joins the elements in the order of their positions, the first of which is at. */
 fold_state fold_piece(fold_state f, uvec4 piece, uint at)
 {
     if (SIZE_LOG2 == 3u) {
@@ -168,8 +168,8 @@ uvec4 biased(uvec4 piece)
     return IS_SIGNED ? piece ^ sign_bits(0u) : piece;
 }
 
-/* Eight values that come one after the other, added up in pairs of pairs: what waits for the rest of
- * its pair. */
+/* Pairwise summation of eight consecutive values: the partial sums that wait for the rest of their
+ * pair. */
 struct pairs {
     vec4 x[3];
 #ifdef WITH_DOUBLE
@@ -196,8 +196,8 @@ struct piece_fold {
     pairs reals;
 };
 
-/* Adds piece k, which begins at position at. by_rows: the pieces are the rows of a tile, so that each
- * element of a piece has a sum of its own; otherwise they follow one another. */
+/* Adds piece k, whose first element has position at. by_rows: pieces are rows of a tile, and each
+ * element of a piece has a sum of its own; otherwise pieces are consecutive. */
 void add_piece(inout piece_fold fold, uvec4 piece, uint k, uint at, bool by_rows)
 {
     if (k == 0u)
@@ -253,14 +253,14 @@ fold_state end_pieces(piece_fold fold)
     return fold.f;
 }
 
-/* Folds a tile of count elements at address into the first subgroup's lanes. */
+/* Folds a tile of an array of count elements; the first subgroup gets the result. */
 fold_state fold_tile(uvec2 address, uint tile, uint count)
 {
     uint first = (tile << (FOLD_TILE_LOG2 - 4u)) + gl_LocalInvocationID.x;
     bool plain = (address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count;
     piece_fold fold;
-#ifndef FOLD_ROLLED /* by shaders that would hold too many copies of this */
-    if (plain && FOLD_KIND < FOLD_BEST) { /* all loads first, then what is light on registers */
+#ifndef FOLD_ROLLED /* defined by shaders that would inline this too often */
+    if (plain && FOLD_KIND < FOLD_BEST) { /* all loads first, since these folds need few registers */
         uvec4 pieces[PIECES];
         [[unroll]] for (uint k = 0u; k < PIECES; k++)
             pieces[k] = quads_at(address).v[first + k * GROUP];
@@ -279,7 +279,7 @@ fold_state fold_tile(uvec2 address, uint tile, uint count)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Writes element i of the result: of count elements, with positions counted from first. */
+/* Stores result i, of a fold of count elements whose positions count from first. */
 void fold_store(uvec2 address, uint i, fold_state f, uvec2 first, uvec2 count)
 {
     uvec2 result = fold_result(f, first, count);

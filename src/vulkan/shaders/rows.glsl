@@ -1,32 +1,32 @@
-/* Tiles of 4-byte elements in registers. A tile is cut into sections, one a subgroup, and a section into
- * rows of one element a lane, side by side in memory, so that loads are coalesced. What is kept of a
- * row goes side by side, too, straight from the registers: a row is one store to the one or two
- * lines of memory where the row before ended.
+/* Tiles of 4-byte elements in registers. A tile has a section per subgroup, and a section has ROWS
+ * rows of one element per lane, consecutive in memory, so that loads are coalesced. The kept
+ * elements of a row are stored consecutively, too, directly from registers: a store of a row
+ * touches the one or two cache lines where the row before ended.
  *
- * On a large GPU what counts is how many workgroups are at work at once, hence few registers and no
- * shared memory: to stage elements there, and to load and store 16 bytes at once, took 1.1 times as
- * long where few were kept and 1.2 times where most were (2^28 elements on an H200). */
+ * Occupancy limits a large GPU, hence few registers and no shared memory. What did not help: to
+ * stage elements in shared memory, with loads and stores of 16 bytes, took 1.1 times as long if few
+ * were kept and 1.2 times if most were (2^28 elements on an H200). */
 #extension GL_EXT_control_flow_attributes : require
 
-const uint ROWS = 32u; /* bit r of a lane's bits is about its element of row r */
+const uint ROWS = 32u; /* bit r of a lane's bits belongs to its element of row r */
 const uint SECTION = ROWS * SUBGROUP;
 
 shared uint section_counts[SUBGROUPS_MAX];
 
-/* Where the lane's element of the section's first row is. */
+/* Index of the lane's element in the section's first row. */
 uint section_first(uint tile)
 {
     return tile * TILE_ITEMS + subgroup_index() * SECTION + gl_SubgroupInvocationID;
 }
 
-/* The rows whose element, the first of which is at first, comes before element count. */
+/* The rows whose element comes before count; first is the index of the element in row 0. */
 uint rows_before(uint first, uint count)
 {
     uint rows = first < count ? (count - first + (SUBGROUP - 1u)) / SUBGROUP : 0u;
     return rows >= ROWS ? 0xffffffffu : (1u << rows) - 1u;
 }
 
-/* Those of the lane's elements whose rows' bits are set; zeros in place of the others. */
+/* Loads those of the lane's elements whose bits are set; the others become 0. */
 #define LOAD_KEPT_ROWS(address, first, bits, v)                                                    \
     {                                                                                              \
         uvec2 rows_from = address_of_word(address, first);                                         \
@@ -37,8 +37,8 @@ uint rows_before(uint first, uint count)
         }                                                                                          \
     }
 
-/* The elements before count. The end of a stream goes its own way: clamped places would cost registers,
- * and with them a workgroup in five (up to 10 % of the time of 2^28 elements). */
+/* Loads the elements before count. The stream's end has a branch of its own: clamped indices would cost
+ * registers, and so a fifth of the resident workgroups (up to 10 % of the time of 2^28 elements). */
 void load_rows(uvec2 address, uint first, uint count, out uint v[ROWS])
 {
     if (first - gl_SubgroupInvocationID + SECTION <= count) {
@@ -50,7 +50,7 @@ void load_rows(uvec2 address, uint first, uint count, out uint v[ROWS])
     }
 }
 
-/* From a section's bits in the order of its elements, 32 to a word and a word a lane. */
+/* Row bits from a section's bits in element order, a word of 32 per lane. */
 uint rows_of_words(uint word)
 {
     uint lane = gl_SubgroupInvocationID, bits = 0u;
@@ -61,8 +61,8 @@ uint rows_of_words(uint word)
     return bits;
 }
 
-/* Tells the other subgroups how many a section has: before is what precedes this one in the tile,
- * the result what the tile has. Holds a barrier; before it is used again there must be another. */
+/* Scans the subgroups' counts: before is the sum of the sections before this one, the result that
+ * of the tile. Has one barrier; another must precede the next call. */
 uint count_tile(uint in_section, out uint before)
 {
     if (gl_SubgroupInvocationID == 0u)
@@ -77,7 +77,7 @@ uint count_tile(uint in_section, out uint before)
     return sum;
 }
 
-/* The set bits of the section's first count, which are those of the first rows and lanes. */
+/* Clears all but the first count set bits of a section, in element order. */
 uint first_of_rows(uint bits, uint count)
 {
     uint before = 0u;
@@ -90,7 +90,7 @@ uint first_of_rows(uint bits, uint count)
     return bits;
 }
 
-/* Stores value, an expression of the row r, for all set bits in their order from an address on. */
+/* Stores value, an expression of row r, for all set bits, consecutively in element order. */
 #define STORE_ROWS(to, bits, value)                                                                \
     {                                                                                              \
         uint before_row = 0u;                                                                      \

@@ -1,5 +1,5 @@
-/* Runs' lengths, first step: where the last run of each tile of runs ends, which is where the first of
- * the next tile begins, before that one's starts become lengths. */
+/* Lengths of runs, step 1: stores the end of each tile's last run, which is the next tile's first
+ * start, before step 2 overwrites that. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

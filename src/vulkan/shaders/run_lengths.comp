@@ -1,5 +1,5 @@
-/* Runs' lengths, second step: starts become lengths, a tile of them a workgroup. A run's end is looked
- * up before its neighbour stores over it. */
+/* Lengths of runs, step 2: replaces starts by lengths, a workgroup per tile of runs. A run's end is
+ * loaded before its neighbour overwrites it. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

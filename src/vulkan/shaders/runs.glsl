@@ -1,4 +1,4 @@
-/* Starts of runs, from the first of a part of them on. */
+/* Starts and ends of runs. */
 #include "places.glsl"
 
 ARGS_USE(runs_args)
@@ -17,7 +17,7 @@ bool less64(uvec2 a, uvec2 b)
 {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
-/* Where a run ends: where the next one starts, if there is one. */
+/* The end of a run: the next run's start or, for the last one, the stream's length. */
 uvec2 end_of(uvec2 run)
 {
     uvec2 next = add64(run, uvec2(1u, 0u));

@@ -1,10 +1,10 @@
-/* The dispatches of tml_scan, for one type of sums. */
+/* The modes of tml_scan's dispatches, for one type of sums. */
 #include "scan_tile.glsl"
 
 ARGS_USE(scan_args)
-layout(constant_id = 4) const uint SPINS = 16u; /* looks before a tile is taken for stuck */
-layout(constant_id = 5) const bool CAN_HELP = false;
-layout(constant_id = 6) const bool OF_COUNTS = false; /* as vk_scan_counts takes base and total */
+layout(constant_id = 4) const uint SPINS = 16u; /* polls before a predecessor counts as stuck */
+layout(constant_id = 5) const bool CAN_HELP = false; /* the fallback may read a predecessor's elements */
+layout(constant_id = 6) const bool OF_COUNTS = false; /* base and total as in vk_scan_counts */
 layout(constant_id = 7) const bool TAKES_TICKETS = true;
 
 sum_t base_sum()
@@ -31,8 +31,8 @@ void store_total(sum_t total)
 
 /* ---- look-back ------------------------------------------------------------------------------- */
 
-/* A tile's state: words of 16 bits of a sum and, above them, what sum it is. A reader that sees the
- * same flag in all words has one sum and not parts of two, since a flag has one sum only. */
+/* A tile's state: words with 16 bits of a sum each and, above them, a flag that says which sum. A
+ * tile publishes one sum for each flag, so words with the same flag belong together. */
 #ifdef SUM_U32
 #define LOOK_BACK
 const uint PARTS = 2u;
@@ -59,8 +59,8 @@ uvec2 sum_of_parts(uvec4 parts)
 #endif
 
 #ifdef LOOK_BACK
-const uint IS_SUM = 1u << 16;    /* of the tile alone */
-const uint IS_PREFIX = 2u << 16; /* of all up to it */
+const uint IS_SUM = 1u << 16; /* the tile's aggregate */
+const uint IS_PREFIX = 2u << 16; /* the tile's inclusive prefix */
 const uint FLAGS = 3u << 16;
 
 uvec2 state_address(uint tile)
@@ -73,14 +73,14 @@ void publish(uint tile, uint flag, sum_t sum)
     for (uint p = 0u; p < PARTS; p++)
         atomicExchange(word_at(address_of_word(state_address(tile), p)).bits, parts[p]);
 }
-/* For somebody else's tile: does not take back what its own group has published. */
+/* Publishes the aggregate of another workgroup's tile, unless that has published by itself. */
 void publish_for(uint tile, sum_t sum)
 {
     uvec4 parts = parts_of(sum) | IS_SUM;
     for (uint p = 0u; p < PARTS; p++)
         atomicMax(word_at(address_of_word(state_address(tile), p)).bits, parts[p]);
 }
-/* The flag, or 0 while the words do not agree. */
+/* The flag, or 0 if the words disagree. */
 uint look_at(uint tile, out sum_t sum)
 {
     uvec2 state = state_address(tile);
@@ -105,8 +105,8 @@ sum_t add_lanes(sum_t x)
 
 const uint NOBODY = 0xffffffffu;
 
-/* Adds to sum what tiles before end have, nearest first, one tile a lane. Returns NOBODY when all is
- * there; or a tile that has published nothing for long, with end where it begins and sum without it. */
+/* Look-back by one subgroup: adds the states of the tiles before end to sum, nearest first, one per lane.
+ * Returns NOBODY if sum is complete. Else returns a stuck tile; end is then its index, and sum lacks it. */
 uint look_back(inout uint end, inout sum_t sum)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -115,7 +115,7 @@ uint look_back(inout uint end, inout sum_t sum)
         bool is_there = false;
         uint stuck = 0u, nearest = SUBGROUP;
         for (uint spin = 0u; spin < SPINS; spin++) {
-            /* Before the first tile stands a prefix of zero. */
+            /* Before the first tile the prefix is 0. */
             uint flag = look_at(lane < end ? end - 1u - lane : 0u, theirs);
             flag = lane < end ? flag : IS_PREFIX;
             theirs = lane < end ? theirs : ZERO;
@@ -139,7 +139,7 @@ uint look_back(inout uint end, inout sum_t sum)
     }
 }
 
-/* The sum of a tile. */
+/* The aggregate of a tile, by the workgroup. */
 sum_t add_up(uint tile, uint count)
 {
     sum_t own = ZERO, total;
@@ -155,9 +155,9 @@ sum_t add_up(uint tile, uint count)
 shared uint stuck_tile;
 shared sum_t sum_before;
 
-/* The sum of the tiles before. When one of them does not move, this workgroup adds up its elements
- * and goes on: nobody waits for ever, whatever order the device runs workgroups in. Where they may
- * be overwritten it gives up: the host is told, and those who wait for this tile are let go. */
+/* The tile's exclusive prefix. If a predecessor is stuck, this workgroup sums that tile's elements itself
+ * (fallback), so that none waits forever, in whatever order workgroups run. Without CAN_HELP they may be
+ * overwritten: it sets args.stalled and publishes a wrong prefix, which releases its successors. */
 sum_t find_before(uint tile, sum_t own, uint count)
 {
     bool looks = subgroup_index() == 0u;
@@ -193,8 +193,8 @@ sum_t find_before(uint tile, sum_t own, uint count)
 
 shared uint ticket;
 
-/* Which tile is this workgroup's. A ticket says that those before have begun; the wait for it took 1 %
- * of the time of 2^28 elements on an H200, 8 % of 2^24. */
+/* The workgroup's tile. A ticket guarantees that the tiles before it have started; waiting for it
+ * took 1 % of the time of 2^28 elements on an H200, 8 % of 2^24. */
 uint take_tile()
 {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;

@@ -1,6 +1,6 @@
-/* Exclusive scan of u32 counts in place: all of them by one workgroup that goes from tile to tile, or
- * the two outer steps of reduce, then scan. A subgroup takes a stretch of its own in each tile, whose
- * quadruples of counts lie side by side in its lanes: every load and store is one piece of memory. */
+/* Exclusive scan of u32 counts in place: all of them by one workgroup that loops over tiles, or the
+ * first and last step of reduce, then scan. A subgroup has a range of its own in each tile. Its
+ * lanes have consecutive uvec4, so that loads and stores are coalesced. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"
@@ -12,8 +12,8 @@ layout(constant_id = 0) const uint MODE = 0u;
 
 const uint QUADS = COUNTS_TILE / (4u * GROUP);
 
-/* Counts past the end are zero. Without branches that lanes take differently: some drivers do not
- * bring the lanes together again before the subgroup operations that follow. */
+/* Counts past the end are 0. There is no divergent branch: some drivers reconverge only after the
+ * subgroup operations that follow. */
 uvec4 load_counts(uint at, bool whole)
 {
     if (whole)
@@ -37,7 +37,7 @@ void store_counts(uint at, uvec4 quad)
             words_at(args.values).v[at + c] = quad[c];
 }
 
-/* Scans the tile from before and gives the sum with the tile's own added. Holds one barrier. */
+/* Scans the tile from prefix before; returns before plus the tile's sum. Has one barrier. */
 uint scan_tile(uint tile, uint before)
 {
     uint first = tile * COUNTS_TILE + subgroup_index() * (4u * QUADS * SUBGROUP) +
@@ -47,7 +47,7 @@ uint scan_tile(uint tile, uint before)
     [[unroll]] for (uint k = 0u; k < QUADS; k++)
         quads[k] = load_counts(first + k * 4u * SUBGROUP, whole);
 
-    uint sums[QUADS]; /* of what the subgroup has before the quadruple */
+    uint sums[QUADS]; /* exclusive prefix of each uvec4 in the subgroup */
     uint sum = 0u;
     [[unroll]] for (uint k = 0u; k < QUADS; k++) {
         uint own = quads[k].x + quads[k].y + quads[k].z + quads[k].w;

@@ -1,8 +1,8 @@
-/* Sums of u32 over a workgroup. */
+/* Scans of u32 over a workgroup. */
 shared uint group_sums[SUBGROUPS_MAX];
 
-/* Turns each subgroup's sum (the same in all its lanes) into the sum of those before it, and gives
- * the sum of all. Holds one barrier; before it is used again there must be another. */
+/* Exclusive scan of the subgroups' sums, each the same in all lanes, in place; returns the total.
+ * Has one barrier; another must precede the next call. */
 uint scan_subgroups(inout uint sum)
 {
     if (subgroupElect())

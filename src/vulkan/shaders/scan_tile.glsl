@@ -1,22 +1,22 @@
-/* Scans of a tile in registers, in a fixed order of additions, so that float sums are the same in
- * every run: scan and segments share this. The file that includes it defines SUM_U32, SUM_U64,
- * SUM_F32 or SUM_F64, the type of the sums.
+/* Scans a tile in registers with a fixed order of additions, so that float sums are the same in
+ * every run. Scan and segments share it. The including file defines SUM_U32, SUM_U64, SUM_F32 or
+ * SUM_F64, the type of sums.
  *
- * Each subgroup has a stretch of the tile. Four elements are a quad; a row is a quad in each lane,
- * side by side in memory; a stretch is some rows. A lane adds the elements of a quad in their order;
- * the lanes' sums are scanned in steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for
- * the efficient solution of a general class of recurrence equations. 1973); rows follow one another;
+ * Each subgroup has a stretch of the tile. A stretch has ROWS rows, and a row has a quad per lane,
+ * consecutive in memory. A quad has four elements. A lane adds a quad's elements in order; the
+ * lanes' sums are scanned in steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for the
+ * efficient solution of a general class of recurrence equations. 1973); rows follow one another;
  * the stretches' sums are scanned as the lanes' are.
  *
- * Before an operation over the subgroup nothing branches by lane: values are loaded for all lanes, and
- * then chosen. Some drivers do not bring lanes together again as soon as they could. */
+ * No divergent branch precedes a subgroup operation: all invocations load, then select. Some
+ * drivers reconverge late. */
 #extension GL_EXT_control_flow_attributes : require
-#ifndef UNROLL /* empty in shaders that would hold too many copies */
+#ifndef UNROLL /* empty in shaders that would inline too many copies */
 #define UNROLL [[unroll]]
 #endif
 
 layout(constant_id = 0) const uint SCAN_MODE = 0u;
-layout(constant_id = 1) const uint IN_LOG2 = 2u; /* size of an input element */
+layout(constant_id = 1) const uint IN_LOG2 = 2u; /* log2 of an input element's bytes */
 layout(constant_id = 2) const bool IN_SIGNED = false;
 layout(constant_id = 3) const bool INCLUSIVE = false;
 
@@ -94,7 +94,7 @@ void store_sum(uvec2 address, uint i, sum_t x)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* An element of 4 bytes or less that was widened to 32 bits. */
+/* The sum of one element of at most 4 bytes, widened to 32 bits. */
 sum_t sum_of_word(uint x)
 {
 #if defined(SUM_U32)
@@ -183,7 +183,7 @@ void store_quad(uvec2 address, uint i, quad q)
 #endif
 }
 
-/* The quad whose first element is at; zeros past the end. There is at least one element. */
+/* The quad of elements at ... at + 3; zeros from count on, which is not 0. */
 quad load_quad_slowly(uvec2 address, uint at, uint count)
 {
     quad q;
@@ -202,7 +202,7 @@ void store_quad_slowly(uvec2 address, uint at, uint count, quad q)
 
 /* ---- lanes and subgroups --------------------------------------------------------------------- */
 
-/* x and those of the lanes before. */
+/* Inclusive scan over the subgroup. */
 sum_t scan_lanes(sum_t x)
 {
 #ifdef SUM_U32
@@ -219,8 +219,8 @@ sum_t scan_lanes(sum_t x)
 
 shared sum_t subgroup_sums[SUBGROUPS_MAX];
 
-/* Gives the sum of the subgroups' sums before this one's and, in total, of all. Holds one barrier;
- * before it is used again there must be another. */
+/* Exclusive scan of the subgroups' sums; total gets the sum of all. Has one barrier; another must
+ * precede the next call. */
 sum_t scan_subgroups(sum_t own, out sum_t total)
 {
     if (subgroupElect())
@@ -232,7 +232,7 @@ sum_t scan_subgroups(sum_t own, out sum_t total)
         uint i = first + gl_SubgroupInvocationID;
         sum_t theirs = subgroup_sums[min(i, GROUP / SUBGROUP - 1u)];
         sum_t through = scan_lanes(i < GROUP / SUBGROUP ? theirs : ZERO);
-        uint here = subgroup_index() - first; /* past SUBGROUP: not here */
+        uint here = subgroup_index() - first; /* at least SUBGROUP: not in this round */
         sum_t sooner = lane_of(through, (here - 1u) & (SUBGROUP - 1u));
         if (here < SUBGROUP)
             before = here == 0u ? total : add(total, sooner);
@@ -243,19 +243,19 @@ sum_t scan_subgroups(sum_t own, out sum_t total)
 
 /* ---- stretches and tiles --------------------------------------------------------------------- */
 
-/* A subgroup's stretch: its elements, and what the subgroup has before each quad. */
+/* A subgroup's stretch: its elements, and the exclusive prefix of each quad in it. */
 struct stretch {
     quad quads[ROWS];
     sum_t before[ROWS];
 };
 
-/* Where this lane's quad of a row begins, from the stretch's beginning. */
+/* Index of the lane's quad of a row, from the stretch's beginning. */
 uint quad_place(uint row)
 {
     return 4u * (row * SUBGROUP + gl_SubgroupInvocationID);
 }
 
-/* Is everything there, and does all of it begin at multiples of 16 bytes? */
+/* Are all elements before count, and both addresses multiples of 16? */
 bool is_plain(uvec2 in_at, uvec2 out_at, uint end, uint count)
 {
     return end <= count && ((in_at.x | out_at.x) & 15u) == 0u;
@@ -275,7 +275,7 @@ void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch
     }
 }
 
-/* Fills before and gives the stretch's sum. */
+/* Fills before; returns the stretch's sum. */
 sum_t scan_stretch(inout stretch s)
 {
     sum_t sum = ZERO;
@@ -291,7 +291,7 @@ sum_t scan_stretch(inout stretch s)
     return sum;
 }
 
-/* The running sums of a quad, from what is before it. */
+/* Running sums of a quad, from its exclusive prefix. */
 quad scan_quad(quad q, sum_t before)
 {
     quad sums;
@@ -315,16 +315,16 @@ void store_stretch(uvec2 address, uint first, uint count, bool plain, stretch s,
     }
 }
 
-/* A workgroup's tile, which begins at element first of count. */
+/* The scan of a workgroup's tile. */
 struct tile_scan {
     stretch mine;
-    sum_t before; /* the sum of the subgroups before */
+    sum_t before; /* the tile's sum in the subgroups before */
     sum_t total;  /* of the tile */
-    uint first;   /* of the stretch */
+    uint first; /* index of the stretch's first element */
     bool plain;
 };
 
-/* Holds one barrier; before the next there must be another. */
+/* Has one barrier; another must precede the next call. */
 tile_scan scan_tile(uvec2 in_at, uvec2 out_at, uint first, uint count)
 {
     tile_scan t;

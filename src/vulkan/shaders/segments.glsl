@@ -1,7 +1,7 @@
-/* What segmented reduce and scan share: where segments are, and the lists of them. */
+/* Shared by segmented reduce and scan: the segments, and the lists of them. */
 ARGS_USE(segments_args)
 
-/* Segment s, or one without elements where its offsets are out of order or range. */
+/* Segment s; empty if its offsets decrease or are out of range. */
 struct segment {
     uint first;
     uint count;
@@ -24,8 +24,8 @@ uint counter(uint i)
 {
     return words_at(args.counters).v[i];
 }
-/* Offsets that fall make segments overlap, and the lists have no room for all: then the first step says
- * so, and the steps that go by the lists do nothing. */
+/* With decreasing offsets segments overlap and may exceed the lists' capacity. FIND reports them,
+ * and the steps that use the lists do nothing. */
 void find_falling(uint s)
 {
     uvec2 a = offset_of(s), b = offset_of(s + 1u);
@@ -37,7 +37,7 @@ bool are_falling()
     return counter(SEGMENTS_FALLING) != 0u;
 }
 
-/* A place in a list, shared out with one atomic a subgroup. All lanes must come here. */
+/* An index in a list, by one atomic per subgroup. All invocations call it. */
 uint take_place(uint i, bool wants)
 {
     uvec4 takers = subgroupBallot(wants);
@@ -47,7 +47,7 @@ uint take_place(uint i, bool wants)
     return subgroupBroadcastFirst(first) + subgroupBallotExclusiveBitCount(takers);
 }
 
-/* Puts a segment that no single invocation does on its list. All lanes must come here together. */
+/* Appends a segment that is not short to its list. All invocations call it together. */
 void list_segment(uint s, uint count, uint short_most, uint middling_most, uint tile)
 {
     bool is_long = count > middling_most, is_middling = count > short_most && !is_long;
@@ -61,7 +61,7 @@ void list_segment(uint s, uint count, uint short_most, uint middling_most, uint 
     }
 }
 
-/* Tile number i of all long segments' tiles: the segment's place in the list. */
+/* The list index of the long segment that has tile i of all long segments' tiles. */
 uint long_with_tile(uint i)
 {
     uint low = 0u, high = counter(SEGMENTS_LONG_COUNT);

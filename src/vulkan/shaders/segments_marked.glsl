@@ -1,17 +1,17 @@
-/* The dispatches of tml_scan_segments, for integers, whose sums may be put together in any order: the
- * stream is scanned as a whole, tile by tile, and begins anew at marks. A mark is a bit, set where a
- * segment begins (or the last one ends).
+/* The dispatches of tml_scan_segments for integers, whose sums do not depend on the order: a
+ * segmented scan of the whole stream, tile by tile, that restarts at head flags. A head flag (mark)
+ * is a bit, set where a segment begins or the last one ends.
  *
- * Reduce, then scan: of a tile the next one needs to know what lies after its last mark, for which only
- * that is read, so that short segments cost one reading and one writing of the stream. 2^28 u32 in
- * segments of ten, on an H200: 0.90 ms; 4.2 ms by a subgroup or an invocation for each segment.
+ * Reduce, then scan: a tile's carry-out is the sum from its last head flag on. Only those elements
+ * are loaded for it, so short segments cost one read and one write of the stream. 2^28 u32 in
+ * segments of ten, on an H200: 0.90 ms; 4.2 ms with a subgroup or an invocation per segment.
  *
  * After: Blelloch: Prefix Sums and Their Applications. 1990 (segmented scans); Sengupta, Harris,
  * Garland: Efficient Parallel Scan Algorithms for GPUs. 2008. */
 #include "scan_tile.glsl"
 #include "segments.glsl"
 
-/* Marks elements, one a lane where it wants. Elements rise from lane to lane: those that share a word
+/* Sets head flags, one per lane that wants it. Elements do not decrease over the lanes, and lanes of one word
  * share an atomic. (Without that 2^28 elements in segments of two took 2.2 instead of 1.5 ms on an H200.) */
 void set_marks(uvec2 marks, uint i, bool wants)
 {
@@ -26,8 +26,8 @@ void set_marks(uvec2 marks, uint i, bool wants)
         atomicOr(words_at(marks).v[word], bits);
 }
 
-/* Offset number s of those up to last: a mark, and whether it bounds what is in segments. An offset that
- * is its neighbour's equal leaves the mark to it. All lanes must come here together. */
+/* Offset s of 0 ... last: sets its head flag, and the bounds of the elements in segments. Of equal
+ * offsets the first sets the flag. All lanes call it together. */
 void mark_offset(uint s, uint last)
 {
     bool is_there = s <= last;
@@ -42,11 +42,11 @@ void mark_offset(uint s, uint last)
         words_at(args.counters).v[SEGMENTS_COVER_END] = own.x;
 }
 
-/* ---- what lies after a tile's last mark ------------------------------------------------------- */
+/* ---- a tile's carry-out ----------------------------------------------------------------------- */
 
 shared uint last_marks[SUBGROUPS_MAX];
 
-/* The tile's element after whose mark nothing is marked, counted from 1; 0: there is no mark. */
+/* Index in the tile of its last head flag, plus 1; 0: there is none. */
 uint find_last_mark(uint tile)
 {
     uint last = 0u, words = TILE / 32u;
@@ -64,7 +64,7 @@ uint find_last_mark(uint tile)
     return last;
 }
 
-/* The sum of elements first ... end - 1, in the first invocation. */
+/* The sum of elements first ... end - 1. */
 sum_t sum_between(uint first, uint end)
 {
     sum_t sum = ZERO, total;
@@ -92,10 +92,10 @@ void sum_tile(uint tile)
         atomicOr(words_at(args.tile_marks).v[tile >> 5], 1u << (tile & 31u));
 }
 
-/* ---- scans that begin anew --------------------------------------------------------------------- */
+/* ---- segmented scans --------------------------------------------------------------------------- */
 
-/* A subgroup's stretch: the marks of a lane's quads, four bits a row; and for which rows nothing is
- * marked in the stretch before the quad. */
+/* A subgroup's stretch; the head flags of a lane's quads, four bits per row; and a bit for each row
+ * that has no head flag in the stretch before the quad (open). */
 struct marked {
     stretch s;
     uint marks;
@@ -107,7 +107,7 @@ uint marks_of_quad(uvec2 marks, uint at)
     return words_at(marks).v[at >> 5] >> (at & 31u) & 15u;
 }
 
-/* The sum of a quad's elements from its last mark on. */
+/* The quad's carry-out: its sum from its last head flag on. */
 sum_t sum_of_quad(quad q, uint marks)
 {
     sum_t sum = q.v[0];
@@ -118,7 +118,7 @@ sum_t sum_of_quad(quad q, uint marks)
     return sum;
 }
 
-/* x and those of the lanes before, from lane begin on. */
+/* Inclusive scan over the lanes; a lane's sum begins at its lane begin. */
 sum_t scan_lanes_from(sum_t x, uint begin)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -129,8 +129,8 @@ sum_t scan_lanes_from(sum_t x, uint begin)
     return x;
 }
 
-/* Fills before, of which open rows still lack what is before the stretch, and is_open; gives the sum
- * since the last mark, and whether there is one. */
+/* Fills before and is_open; open rows still lack the stretch's carry-in. Returns the stretch's
+ * carry-out, and whether it has a head flag. */
 sum_t scan_marked(inout marked m, out bool has_mark)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -173,9 +173,9 @@ quad scan_marked_quad(quad q, uint marks, sum_t before)
 shared sum_t marked_sums[SUBGROUPS_MAX];
 shared bool are_marked[SUBGROUPS_MAX];
 
-/* Scans a tile that begins at element first of count, with before it the sum carry, and writes elements
- * cover_first ... cover_end - 1. Gives the sum since the last mark. Holds one barrier; before the next
- * call there must be another. */
+/* Segmented scan of the tile at element first of count, with carry-in carry; stores elements
+ * cover_first ... cover_end - 1. Returns the carry-out. Has one barrier; another must precede the
+ * next call. */
 sum_t scan_marked_tile(uvec2 in_at, uvec2 out_at, uvec2 marks_at, uint first, uint count,
                        sum_t carry, uint cover_first, uint cover_end)
 {
@@ -225,7 +225,7 @@ void main()
             mark_offset(s + gl_LocalInvocationID.x, args.segments);
         return;
     }
-    if (SCAN_MODE == SEGMENTS_LONG) { /* one workgroup; the elements are the tiles' sums */
+    if (SCAN_MODE == SEGMENTS_LONG) { /* one workgroup; the elements are the tiles' carry-outs */
         sum_t carry = ZERO;
         for (uint first = 0u; first < tiles; first += TILE) {
             carry = scan_marked_tile(args.results, args.results, args.tile_marks, first, tiles,

@@ -1,5 +1,5 @@
-/* The dispatches of tml_reduce_segments. Every sum is made in the tree of reduce_fold.glsl, counted
- * from the segment's beginning. */
+/* The dispatches of tml_reduce_segments. Sums have the tree of reduce_fold.glsl, with pieces
+ * counted from the segment's first element. */
 #define FOLD_ROLLED
 #include "reduce_fold.glsl"
 #include "segments.glsl"
@@ -7,7 +7,7 @@
 layout(constant_id = 7) const uint MODE = 0u;
 
 const uint SHORT_MOST = PIECES << PIECE_LOG2;
-/* A subgroup's lanes have up to PIECES pieces each, of a tile's first row. */
+/* Up to PIECES pieces per lane of a subgroup, all in a tile's first row. */
 const uint MIDDLING_MOST = (SUBGROUP * PIECES > GROUP ? GROUP : SUBGROUP * PIECES) << PIECE_LOG2;
 
 uvec2 address_of_element(uint i)
@@ -19,7 +19,7 @@ void store_segment(uint s, segment span, fold_state f)
     fold_store(args.out_at, s, f, uvec2(span.first, 0u), uvec2(span.count, 0u));
 }
 
-/* Pieces first ... first + pieces - 1 of a segment, pieces at most PIECES. */
+/* Folds pieces first ... first + pieces - 1 of a segment, at most PIECES. */
 fold_state fold_some(segment span, uint first, uint pieces)
 {
     uvec2 address = address_of_element(span.first);
@@ -43,8 +43,8 @@ fold_state fold_segment_tile(segment span, uint tile)
 
 shared fold_state fan_result;
 
-/* Joins what tml_reduce would join: a segment's tiles, whose results are from number results on, by
- * fans, and fans by passes. */
+/* Joins a segment's tiles as tml_reduce does: tiles by fans, fans by passes. results: index of the
+ * first tile's result. */
 fold_state fold_tiles(uint tiles, uint results)
 {
     uint t = gl_LocalInvocationID.x;
@@ -79,7 +79,7 @@ void main()
     if (MODE != SEGMENTS_FIND && are_falling())
         return;
     if (MODE == SEGMENTS_FIND || MODE == SEGMENTS_MIDDLING) {
-        /* Each invocation one segment; or each subgroup some, of the list. */
+        /* FIND: a segment per invocation. MIDDLING: a listed segment per subgroup. */
         bool finds = MODE == SEGMENTS_FIND;
         uint per_group = GROUP / SUBGROUP, lane = gl_SubgroupInvocationID;
         uint begin = finds ? group_index() * GROUP + t : group_index() * per_group + subgroup_index();
@@ -91,7 +91,7 @@ void main()
             if (finds)
                 list_segment(s, is_there ? span.count : 0u, SHORT_MOST, MIDDLING_MOST,
                              1u << TILE_LOG2);
-            bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece a lane is enough */
+            bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece per lane is enough */
             fold_state f = fold_nothing();
             if (!finds || (span.count > 0u && span.count <= SHORT_MOST))
                 f = fold_some(span, finds ? 0u : is_row ? lane : lane * PIECES,

@@ -1,10 +1,10 @@
-/* The dispatches of tml_scan_segments, for one type of floats. Every sum is made in the order of
- * scan_tile.glsl, counted from the segment's beginning. */
+/* The dispatches of tml_scan_segments for one type of floats. Sums have the order of
+ * scan_tile.glsl, counted from the segment's first element. */
 #define UNROLL
 #include "scan_tile.glsl"
 #include "segments.glsl"
 
-/* A short segment has quads for one row of lanes, and for one invocation not too many. */
+/* A short segment has at most a quad per lane of a row, and 8 for its one invocation. */
 const uint QUADS = SUBGROUP < 8u ? SUBGROUP : 8u;
 const uint SHORT_MOST = 4u * QUADS;
 const uint MIDDLING_MOST = STRETCH;
@@ -18,12 +18,12 @@ uvec2 address_of_output(segment span)
     return address_of(args.out_at, span.first, SUM_SIZE);
 }
 
-/* One invocation does what the lanes of a row do. */
+/* One invocation adds in the order of a row's lanes. */
 void scan_short(segment span)
 {
     uvec2 in_at = address_of_input(span), out_at = address_of_output(span);
     quad quads[8];
-    sum_t sums[8]; /* of this quad and those before */
+    sum_t sums[8]; /* inclusive scan of the quads */
     for (uint k = 0u; k < 8u; k++) {
         quads[k] = load_quad_slowly(in_at, 4u * k, span.count);
         sums[k] = add(add(add(quads[k].v[0], quads[k].v[1]), quads[k].v[2]), quads[k].v[3]);
@@ -39,8 +39,8 @@ void scan_short(segment span)
     }
 }
 
-/* The sums of a long segment's tiles to what is before each, as tml_scan does it pass by pass. The
- * elements of this dispatch's pipeline are sums. */
+/* Exclusive scan of a long segment's tile sums in place, pass by pass as in tml_scan. The element
+ * type of this dispatch's pipeline is that of sums. */
 void scan_sums(uvec2 sums, uint count)
 {
     sum_t before = ZERO;

@@ -1,4 +1,4 @@
-/* A count of 64 bits to the caller's buffer. */
+/* Stores a 64-bit count to the caller's buffer. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
