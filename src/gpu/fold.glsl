@@ -1,16 +1,16 @@
-/* The rules of folds, in the common subset of Vulkan GLSL and GLSL ES 3.00: how elements of each scalar type
- * become something that can be joined, and how that becomes the result. Stands after prelude_common.glsl
- * and gpu/fold_layout.k.h, which says which folds there are. Needs these names, constants of the
- * shader or macros:
+/* The rules of folds, in the common subset of Vulkan GLSL and GLSL ES 3.00: how elements of each
+ * scalar type become states that can be joined, and how a state becomes the result. Included after
+ * prelude_common.glsl and gpu/fold_layout.k.h, which lists the folds. Needs these names, constants
+ * of the shader or macros:
  *   uint FOLD_KIND, FOLD_TO
- *   uint SIZE_LOG2              of an element in bytes: 0 ... 3
+ *   uint SIZE_LOG2              log2 of an element's bytes: 0 ... 3
  *   bool IS_SIGNED              of integers
  *   bool IS_FLOAT, LARGEST, IS_MEAN
  *   uvec2 add64(uvec2, uvec2)
- * WITH_DOUBLE: the shader may compute with doubles. */
+ * With WITH_DOUBLE the shader may compute in double precision. */
 const uint SIGN_BIT = SIZE_LOG2 == 0u ? 0x80u : SIZE_LOG2 == 1u ? 0x8000u : 0x80000000u;
 
-/* A number of 64 bits (float: low; double: both) and, for WHERE, a position. */
+/* A 64-bit number (float: the low word; double: both words) and, for WHERE, a position. */
 struct fold_state {
     uvec2 number;
     uint at;
@@ -26,7 +26,7 @@ uint sign_bits(uint parity)
     return SIZE_LOG2 == 2u || parity == 1u ? 0x80000000u : 0u;
 }
 
-/* A word whose elements leave every fold as it is: it replaces words past the stream's end. */
+/* A word of neutral elements, which replaces words past the stream's end. */
 uint neutral_word(uint parity)
 {
     if (FOLD_KIND == FOLD_SUM)
@@ -41,8 +41,8 @@ uint neutral_word(uint parity)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The key of the element in the low bits: the fold chooses the smallest key, and a NaN has the
- * largest. For WHERE, -0 and 0 have the same key. */
+/* The key of the element in the low bits. The fold chooses the smallest key. A NaN has the largest;
+ * for WHERE, -0 and 0 have the same. */
 uint key_of(uint element)
 {
     uint key = element;
@@ -72,7 +72,7 @@ uvec2 key64_of(uvec2 element)
 {
     uvec2 key = element;
     if (IS_FLOAT) {
-        /* A NaN's fraction may be in the low word alone: it counts as one in the high word. */
+        /* A NaN's fraction may be in the low word only: then it counts as 1 in the high word. */
         uint magnitude = (element.y & 0x7fffffffu) + (element.x != 0u ? 1u : 0u);
         if (FOLD_KIND == FOLD_WHERE)
             key.y = magnitude == 0u ? 0u : key.y;
@@ -121,8 +121,8 @@ bool key_less(fold_state a, fold_state b)
     return a.number.y == b.number.y ? low : high;
 }
 
-/* Joins the states of two ranges, b's after a's: of equal keys a's is chosen. For WHERE, an empty a
- * (at is 0xffffffff) gives way even to a b with the largest key. */
+/* Joins the states of two ranges, a's before b's: of equal keys a's is chosen. For WHERE b replaces
+ * an empty a (at is 0xffffffff), even if b has the largest key. */
 fold_state fold_join(fold_state a, fold_state b)
 {
     if (FOLD_KIND == FOLD_REAL) {
@@ -146,8 +146,8 @@ fold_state fold_join(fold_state a, fold_state b)
     return fold_choose(is_better || was_nothing, b, a);
 }
 
-/* BEST and WHERE: the elements of up to 32 bits in a word, in the order of their positions, the first of
- * which is at. */
+/* BEST and WHERE: joins a word's elements of up to 32 bits, in the order of their positions, the
+ * first of which is at. */
 fold_state fold_word(fold_state f, uint word, uint at)
 {
     uint mask = SIZE_LOG2 == 0u ? 0xffu : SIZE_LOG2 == 1u ? 0xffffu : 0xffffffffu;
@@ -167,7 +167,7 @@ float wide_to_float(uvec2 n)
     return minus ? -x : x;
 }
 
-/* A float's bits to those of the double of the same value. */
+/* The bits of the double with a float's value, from the float's bits. */
 uvec2 float_to_double(uint bits)
 {
     uint sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
@@ -176,7 +176,7 @@ uvec2 float_to_double(uint bits)
     if (magnitude < 0x00800000u) {
         if (magnitude == 0u)
             return uvec2(0u, sign);
-        /* The value is magnitude * 2^-149; the number itself becomes a float without rounding. */
+        /* The value is magnitude * 2^-149, and magnitude converts to float without rounding. */
         int top = int(floatBitsToUint(F(magnitude)) >> 23) - 127;
         uint fraction = (magnitude << (23 - top)) & 0x7fffffu;
         return uvec2(fraction << 29, sign | uint(top + 874) << 20 | fraction >> 3);
@@ -233,12 +233,12 @@ uvec2 best_result(fold_state f, bool is_empty)
         return is_nowhere(f) ? special : element64_of(f.number);
     }
     uint special = is_empty ? (LARGEST ? 0xff800000u : 0x7f800000u) : NAN_BITS;
-    if (SIZE_LOG2 == 1u) /* a half's sign, exponent and first digits are where a float's are */
+    if (SIZE_LOG2 == 1u) /* a half has sign, exponent and first fraction bits in the same places as a float */
         special = (special >> 16 & 0x8000u) | (is_empty ? 0x7c00u : 0x7e00u);
     return uvec2(is_nowhere(f) ? special : element_of(f.number.x), 0u);
 }
 
-/* The bits of the result of count elements, in x where it has 32 or fewer. Positions count from first. */
+/* The bits of the result of count elements (x only, if 32 or fewer). Positions count from first. */
 uvec2 fold_result(fold_state f, uvec2 first, uvec2 count)
 {
     bool is_empty = (count.x | count.y) == 0u;

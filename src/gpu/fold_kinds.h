@@ -1,4 +1,4 @@
-/* How the GPU engines fold which types: the constants that gpu/fold.glsl needs. */
+/* The constants that gpu/fold.glsl needs, for each fold and type. */
 #ifndef TML_FOLD_KINDS_H
 #define TML_FOLD_KINDS_H
 
@@ -24,7 +24,7 @@ static inline uint32_t fold_kind_of(tml_fold fold, tml_type type)
             return FOLD_REAL;
         if (tml_type_size(type) < sizeof(uint64_t))
             return FOLD_SUM;
-        return fold == TML_FOLD_SUM ? FOLD_SUM64 : FOLD_REAL; /* a sum of them would overflow */
+        return fold == TML_FOLD_SUM ? FOLD_SUM64 : FOLD_REAL; /* a 64-bit sum would overflow */
     case TML_FOLD_MIN:
     case TML_FOLD_MAX:
         return FOLD_BEST;

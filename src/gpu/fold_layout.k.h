@@ -1,13 +1,13 @@
-/* Which folds there are on the GPU engines, for C and GLSL. */
+/* The folds of the GPU engines, for C and GLSL. */
 
 /* How reduce and segments fold.
- *   SUM     integers of up to 32 bits to a sum of 64; signed ones as if 2^(bits - 1) were added to
- *           each, which is taken off the result
+ *   SUM     integers of up to 32 bits, to a 64-bit sum. Signed ones are biased by 2^(bits - 1), which
+ *           is subtracted from the result
  *   SUM64   u64 and i64, modulo 2^64
  *   REAL    f16, f32 and the mean of 64-bit integers, in single precision
  *   DOUBLE  f64
- *   BEST    the smallest or largest, as the smallest of keys: bits of which the order as unsigned
- *           numbers is the one wanted, NaN last
+ *   BEST    minimum or maximum, as the smallest of keys. Keys compare as unsigned integers; NaN has
+ *           the largest
  *   WHERE   the same, with the position of the first */
 #define FOLD_SUM    0u
 #define FOLD_SUM64  1u
@@ -16,7 +16,7 @@
 #define FOLD_BEST   4u
 #define FOLD_WHERE  5u
 
-/* The type of a fold's result: in's own for BEST. */
+/* The type of a fold's result; SAME is the elements' own, for BEST. */
 #define FOLD_TO_F32  0u
 #define FOLD_TO_F64  1u
 #define FOLD_TO_U32  2u

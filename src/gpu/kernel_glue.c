@@ -1,4 +1,4 @@
-/* Joins users' kernels and shader templates; see the header. Also compiled into build tools. */
+/* Puts users' kernels into shader templates; see the header. Also compiled into build tools. */
 #include "gpu/kernel_glue.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 #define GLUE_LINE "#include \"kernel_glue.glsl\"\n"
 
-/* How a type is written in GLSL and lies in memory. */
+/* A type's name in GLSL, and its layout in memory. */
 typedef struct glsl_type {
     tml_type type;
     const char *name, *words;
@@ -127,7 +127,7 @@ bool kernel_is_same(const tml_kernel *kernel, const char *glsl, const char *libr
     return kernel->library == library || strcmp(kernel->library, library) == 0;
 }
 
-/* One of the two functions that templates call. */
+/* Writes kernel_at or, by_word, kernel_of_word, which templates call. */
 static void put_call(text_out *t, const tml_kernel *kernel, const char *names, const char *result,
                      bool by_word)
 {
@@ -178,8 +178,8 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
     put_bytes(&t, head, strlen(head));
     put_bytes(&t, text, (size_t)(cut - text));
 
-    /* C's own names of the types appear where a macro of the user's wrote the kernel. The kernel's
-     * name may be one that GLSL keeps or that the template uses. */
+    /* If a macro of the user wrote the kernel, types have their names in C. The kernel's name may
+     * be reserved in GLSL or used by the template. */
     put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
             "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n"
             "#define tml_uvec2 uvec2\n#define tml_uvec3 uvec3\n#define tml_uvec4 uvec4\n");

@@ -1,5 +1,5 @@
-/* How users' kernels read elements and how their results lie in memory: what the GPU engines share.
- * Stands after ADDRESS and kernel_word(address, i) are defined; see kernel_glue.h. */
+/* How users' kernels load elements, and the memory layout of their results: shared by the GPU
+ * engines. Included after ADDRESS and kernel_word(address, i) are defined; see kernel_glue.h. */
 #include "kernels/types.k.h"
 
 #define kernel_is_word(type) (type == TYPE_U32 || type == TYPE_I32 || type == TYPE_F32)

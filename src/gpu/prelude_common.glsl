@@ -1,7 +1,7 @@
-/* The kernel vocabulary (src/kernels/kernel.h): what Vulkan GLSL and GLSL ES 3.00 share. Stands after
- * prelude_vulkan.glsl or prelude_es300.glsl, which define the addresses and how a word, halfword or
- * byte is fetched: tml_load_word(address, i), and tml_load_half and tml_load_byte, which return the
- * element in the low bits and anything above. */
+/* The kernel vocabulary (src/kernels/kernel.h) that Vulkan GLSL and GLSL ES 3.00 share. Included
+ * after prelude_vulkan.glsl or prelude_es300.glsl, which define addresses and the loads of a word,
+ * halfword or byte: tml_load_word(address, i), and tml_load_half and tml_load_byte, which return
+ * the element in the low bits and anything above. */
 #define TML_GLSL
 
 #define F(x)             float(x)
@@ -63,7 +63,7 @@ struct tml_params {
 #define scale4(a, s) ((a) * (s))
 #define dot4(a, b)   dot(a, b)
 
-/* By its bits: GLSL lets isnan be false always. */
+/* Tests the bits: in GLSL isnan may always be false. */
 bool is_nan(float x)
 {
     return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u;

@@ -1,14 +1,14 @@
-/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 1.00 and WebGL 1, as far as it goes: there
- * are no unsigned integers, no bits and no arrays of constants. uint is int here, and an int is good for
- * whole numbers within 2^24, since it may be a float underneath. A kernel that asks for more does not
- * compile. Stands after "#version 100", in place of the other preludes; the engine takes the suffixes off
- * literals (1.0f, 1u), which GLSL ES 1.00 does not know. An array is read by the shader itself: here
- * are no addresses.
+/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 1.00 and WebGL 1, which have no unsigned
+ * integers, no bit operations and no constant arrays. uint is int here. An int may be a float in
+ * the device, so it is exact within 2^24. A kernel that needs more does not compile. Included after
+ * "#version 100", in place of the other preludes. The engine removes suffixes of literals (1.0f,
+ * 1u), which GLSL ES 1.00 does not have. There are no addresses: a shader samples its arrays
+ * itself.
  *
- * GLSL ES 1.00 calls gl_FragColor a mediump number, and there are drivers that make halves of what goes
- * through it. Where targets are floats and the device knows GLSL ES 3.00, the same text is therefore
- * compiled as that, with TML_ES300 defined. (gl_FragCoord is mediump too, and less than a position in a
- * row; a varying takes its place.) */
+ * gl_FragColor is mediump in GLSL ES 1.00, and some drivers round it to half precision. If targets
+ * are floats and the device has GLSL ES 3.00, the same text is compiled as that, with TML_ES300
+ * defined. (gl_FragCoord is mediump, too, which is too small for positions in a row; a varying
+ * replaces it.) */
 precision highp float;
 precision highp int;
 precision highp sampler2D;
@@ -34,7 +34,7 @@ layout(location = 0) out highp vec4 tml_color;
 
 #define tml_index        int
 #define tml_rank         int
-struct tml_params { /* indexed like the arrays that functions could not return */
+struct tml_params { /* indexed like the arrays, which functions could not return */
     vec4 f;
     ivec4 u;
 };
@@ -72,7 +72,7 @@ float trunc(float x)
 }
 #endif
 
-/* Built in for floats alone, and not to be overloaded. */
+/* The built-in ones take floats only, and cannot be overloaded. */
 float tml_abs(float x)
 {
     return abs(x);

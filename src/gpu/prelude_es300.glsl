@@ -1,18 +1,18 @@
-/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 3.00 and WebGL 2. Stands after
- * "#version 300 es" and before prelude_common.glsl. An address is an R32UI texture whose texels, row
- * after row, are an array's 32-bit words; floats travel in them as bits, so no float texture is needed
- * and no value is rounded. */
+/* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 3.00 and WebGL 2. Included after
+ * "#version 300 es" and before prelude_common.glsl. An address is an R32UI texture, whose texels,
+ * row by row, are an array's 32-bit words. Floats are stored as their bits, so no float texture is
+ * needed and no value is rounded. */
 precision highp float;
 precision highp int;
 precision highp usampler2D;
 
 #define PRECISE
 #define ARG_ADDRESS(name) highp usampler2D name;
-/* In a shader's body: makes the global "args" of that type. */
+/* In a shader's body: declares the global "args" of that type. */
 #define ARGS_USE(name)    uniform name args;
 
 #define ADDRESS highp usampler2D
-/* Where texel i of an array lies. Rows are 1 << TML_ROW_LOG2 texels when that is defined. */
+/* Coordinates of texel i of an array. Rows have 1 << TML_ROW_LOG2 texels, if that is defined. */
 ivec2 tml_place(highp usampler2D address, uint i)
 {
 #ifdef TML_ROW_LOG2
@@ -26,7 +26,7 @@ uint tml_load_word(highp usampler2D address, uint i)
 {
     return texelFetch(address, tml_place(address, i), 0).x;
 }
-/* The halfword or byte in the low bits; above it, its neighbours. */
+/* The halfword or byte is in the low bits, its neighbours above. */
 uint tml_load_half(highp usampler2D address, uint i)
 {
     return tml_load_word(address, i >> 1) >> ((i & 1u) << 4);
@@ -36,22 +36,22 @@ uint tml_load_byte(highp usampler2D address, uint i)
     return tml_load_word(address, i >> 2) >> ((i & 3u) << 3);
 }
 
-/* A whole array of users' kernels. */
+/* A whole array, for users' kernels. */
 #define tml_words highp usampler2D
 uint tml_word(tml_words words, uint i)
 {
     return tml_load_word(words, i);
 }
 
-/* ES 3.00 has no "precise": what passes through integers and a number that no compiler knows is fused
- * with nothing. Never set, so always 0. */
+/* GLSL ES 3.00 has no "precise". The product passes through integers and a uniform that no compiler
+ * knows, so it is not contracted to a fused multiply-add. The uniform is never set, so it is 0. */
 uniform highp uint tml_zero;
 float rounded_product(float a, float b)
 {
     return uintBitsToFloat(floatBitsToUint(a * b) ^ tml_zero);
 }
 
-/* ES 3.00 has no bitCount and no findLSB. */
+/* GLSL ES 3.00 has no bitCount and no findLSB. */
 uint popcount32(uint x)
 {
     x -= x >> 1 & 0x55555555u;

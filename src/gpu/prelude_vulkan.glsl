@@ -1,8 +1,8 @@
-/* The kernel vocabulary (src/kernels/kernel.h) for Vulkan GLSL. Stands after "#version 460"
- * and before prelude_common.glsl. Needs Vulkan 1.2 with bufferDeviceAddress and nothing else: an
- * address is a uvec2, so no 64-bit integers; bytes and halves are cut out of words, so no 8- or 16-bit
- * storage. Define TML_WIDE before it for users' kernels with double, int64 or uint64, where the device
- * has those. */
+/* The kernel vocabulary (src/kernels/kernel.h) for Vulkan GLSL. Included after "#version 460" and
+ * before prelude_common.glsl. Needs Vulkan 1.2 with bufferDeviceAddress only: an address is a
+ * uvec2, not a 64-bit integer, and bytes and halfwords are extracted from words, without 8- or
+ * 16-bit storage. TML_WIDE, defined before, allows users' kernels with double, int64 or uint64, if
+ * the device has those. */
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #ifdef TML_WIDE
@@ -16,7 +16,7 @@
 
 #define PRECISE           precise
 #define ARG_ADDRESS(name) uvec2 name;
-/* In a shader's body: makes the global "args" of that type. */
+/* In a shader's body: declares the global "args" of that type. */
 #define ARGS_USE(name)                                                                             \
     layout(push_constant, std430) uniform tml_push_constants                                       \
     {                                                                                              \
@@ -27,8 +27,8 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer tml_word_at {
     uint bits;
 };
-/* The word that holds byte 2^32 * high + low of the array at address. The sum is made here and not
- * by an array index, which SPIR-V takes for signed: arrays may be larger than 2^31 words. */
+/* The word with byte 2^32 * high + low of the array at address. An array index is signed in SPIR-V,
+ * and arrays may have more than 2^31 words, so the address is added here. */
 uint tml_load(uvec2 address, uint low, uint high)
 {
     uint carry;
@@ -39,8 +39,8 @@ uint tml_load_word(uvec2 address, uint i)
 {
     return tml_load(address, i << 2, i >> 30);
 }
-/* The halfword or byte in the low bits; above it, its neighbours. Their arrays may start at any
- * address that is a multiple of the element's size. */
+/* The halfword or byte is in the low bits, its neighbours above. The array's address is a multiple
+ * of the element's size. */
 uint tml_load_half(uvec2 address, uint i)
 {
     return tml_load(address, i << 1, i >> 31) >> ((((address.x >> 1) + i) & 1u) << 4);
@@ -50,7 +50,7 @@ uint tml_load_byte(uvec2 address, uint i)
     return tml_load(address, i, 0u) >> (((address.x + i) & 3u) << 3);
 }
 
-/* A whole array of users' kernels; past its end it has zeros. */
+/* A whole array, for users' kernels; words past its end are 0. */
 struct tml_words {
     uvec2 address;
     uint count;

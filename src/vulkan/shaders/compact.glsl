@@ -38,7 +38,7 @@ layout(constant_id = 9) const bool KEEPS_MOVING = false; /* forward progress */
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
 
 /* A state is 0 until its tile has published. A prefix is at most 2^30 elements. */
-const uint PARTIAL = 0x40000000u; /* | the tile's aggregate */
+const uint PARTIAL = 0x40000000u;   /* | the tile's aggregate */
 const uint INCLUSIVE = 0x80000000u; /* | the tile's inclusive prefix */
 
 shared uint tile_taken;

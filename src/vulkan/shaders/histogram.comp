@@ -6,7 +6,7 @@
 #include "common.glsl"
 
 layout(constant_id = 0) const uint SIZE_LOG2 = 2u; /* of an element: 0 ... 2 */
-layout(constant_id = 1) const uint COPIES = 1u; /* a power of two; 0: the bins do not fit shared memory */
+layout(constant_id = 1) const uint COPIES = 1u;    /* a power of two; 0: the bins do not fit shared memory */
 
 ARGS_USE(histogram_args)
 

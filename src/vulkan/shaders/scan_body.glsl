@@ -59,7 +59,7 @@ uvec2 sum_of_parts(uvec4 parts)
 #endif
 
 #ifdef LOOK_BACK
-const uint IS_SUM = 1u << 16; /* the tile's aggregate */
+const uint IS_SUM = 1u << 16;    /* the tile's aggregate */
 const uint IS_PREFIX = 2u << 16; /* the tile's inclusive prefix */
 const uint FLAGS = 3u << 16;
 

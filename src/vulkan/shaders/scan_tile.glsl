@@ -320,7 +320,7 @@ struct tile_scan {
     stretch mine;
     sum_t before; /* the tile's sum in the subgroups before */
     sum_t total;  /* of the tile */
-    uint first; /* index of the stretch's first element */
+    uint first;   /* index of the stretch's first element */
     bool plain;
 };
 
