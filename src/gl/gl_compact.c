@@ -1,5 +1,5 @@
-/* Compact and partition on OpenGL ES: a bit for each element, then the source of each output
- * (gl_locate.h), then each payload, gathered. */
+/* Compact and partition on OpenGL ES: keep bits, then the source of each output (gl_locate.h), then
+ * a gather of each payload. */
 #include "gl/gl_locate.h"
 
 #include "gl_shaders.h"
@@ -23,7 +23,7 @@ static bool compact_supports(tml_context *tml, const tml_compact_desc *desc)
            (!desc->keep.kernel || gl_kernel_supported(tml, desc->keep.kernel));
 }
 
-/* Draws the base of the pyramid. */
+/* Draws the pyramid's base, the keep bits. */
 static tml_status draw_keep(tml_context *tml, const tml_compact_desc *desc,
                             const gl_pyramid *pyramid)
 {

@@ -1,12 +1,12 @@
 /* Expand on OpenGL ES: counts as the base of a pyramid, then source and rank of each output
- * (gl_locate.h), then what is asked for, gathered or emitted. */
+ * (gl_locate.h), then the outputs, gathered or emitted. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>
 
 #include "gl_shaders.h"
 
-/* Outputs that are written at most: the smallest room among those given; 0 without any. */
+/* Most outputs that are written: the smallest capacity of the outputs given; 0 if none is given. */
 static uint64_t capacity_of(const tml_context *tml, const tml_expand_desc *desc)
 {
     const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};
@@ -49,7 +49,7 @@ static tml_status draw_counts(tml_context *tml, const tml_expand_desc *desc,
     return gl_draw(tml, &info);
 }
 
-/* May a sum of this many counts pass what the pyramid's sums can hold? */
+/* May the sum of these counts exceed the pyramid's 32 bits? */
 static bool may_overflow(const tml_context *tml, const tml_expand_desc *desc)
 {
     const tml_slot *counts = tml_slot_of(tml, desc->counts);
@@ -57,8 +57,8 @@ static bool may_overflow(const tml_context *tml, const tml_expand_desc *desc)
     return desc->length.count > UINT32_MAX / largest;
 }
 
-/* Stores the total. The pyramid's stays at 2^32 - 1, which is what a u32 wants; a u64 is summed up
- * exactly. */
+/* Stores the total. The pyramid's total saturates at 2^32 - 1, as a u32 total does. A u64 total is
+ * summed exactly. */
 static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
                               const gl_pyramid *pyramid, const gl_located *located)
 {
@@ -104,7 +104,7 @@ static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_l
                  .inputs = {{"sources", located->sources}, {"ranks", located->ranks}, {"old", to}},
                  .targets = {to},
                  .count = gl_words(room, size),
-                 .in_place = size < 4, /* the last word may keep some of its bytes */
+                 .in_place = size < 4, /* bytes past the last output keep their values */
              });
 }
 

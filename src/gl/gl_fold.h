@@ -1,4 +1,4 @@
-/* Folds on OpenGL ES: what reduce and segmented reduce share (shaders/gl_fold.glsl). */
+/* Folds on OpenGL ES, shared by reduce and segmented reduce (shaders/gl_fold.glsl). */
 #ifndef TML_GL_FOLD_H
 #define TML_GL_FOLD_H
 
@@ -7,26 +7,26 @@
 enum { GL_FOLD_LEVELS = 5, GL_FOLD_DEFINES = 320 };
 
 typedef struct gl_fold {
-    const char *segmented;                      /* more defines, for segments; else "" */
-    gl_input offsets;                           /* segments */
+    const char *segmented; /* more defines for segments, else an empty string */
+    gl_input offsets;      /* of segments */
     gl_uniform segment_count, segment_elements; /* likewise */
     const gl_texture *in;
-    uint64_t elements; /* at most */
+    uint64_t elements; /* most elements */
     char constants[GL_FOLD_DEFINES];
-    uint32_t block_log2; /* elements in a block of the first level */
+    uint32_t block_log2; /* log2 of the elements in a block of the first level */
     uint32_t level_count;
     const gl_texture *levels[GL_FOLD_LEVELS];
 } gl_fold;
 
-/* out_type: of the result. False where that takes doubles. */
+/* out_type: type of the result. False: the fold needs double precision. */
 bool gl_fold_bind(tml_context *tml, tml_fold fold, tml_buffer in, uint64_t elements,
                   tml_type out_type, gl_fold *out);
-/* Draws the whole blocks of each level, of count folds of the same elements. */
+/* Draws the whole blocks of each level, for count folds of the same elements. */
 tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count);
-/* Takes *out, of QUADS, for and draws count results from them. length: of a stream, else NULL. */
+/* Takes *out (QUADS) and draws count results. length: of a stream; NULL for segments. */
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
                            uint64_t count, const gl_texture **out);
-/* Stores results, which are where their texels begin. */
+/* Stores results, each in the first words of its texel. */
 tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
                             tml_buffer out);
 

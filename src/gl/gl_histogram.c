@@ -1,6 +1,6 @@
-/* tml_histogram on OpenGL ES. Fragments cannot store at a place of their choice, and integers cannot be
- * blended, so bins are gathered: a fragment counts 16 bins of a chunk of elements, and further draws
- * add 64 of those histograms to one. A kernel's bins are drawn first, so that it runs once an element. */
+/* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so
+ * bins gather: a fragment counts 16 bins of a chunk of elements, and further draws add 64 of these
+ * histograms to one. A kernel's bins are drawn first, so that the kernel runs once per element. */
 #include "gl/gl_divide.h"
 #include "gl/gl_ops.h"
 
@@ -9,20 +9,20 @@
 #include "gl_shaders.h"
 
 enum {
-    TARGETS = GL_TARGETS_MAX, /* with four bins each: a group */
+    TARGETS = GL_TARGETS_MAX, /* with four bins each: a group of bins */
     GROUP = 4 * TARGETS,
     FAN = 64,       /* as in histogram_add.frag */
     ELEMENTS = 240, /* in a block, as in histogram_count.frag */
-    /* A chunk's blocks: few while that makes more fragments for a GPU to run; and not so many that loops get
-     * long: some software drivers end them after 65,535 iterations, without a word. */
+    /* Most blocks in a chunk. Fewer, while that gives a GPU more fragments to run. Loops must stay
+     * short, too: some software drivers end them silently after 65,535 iterations. */
     BLOCKS_MOST = 64,
     FRAGMENTS_ENOUGH = 1 << 14,
-    /* Fragments in a draw: with the most blocks some 2^31 elements are looked at, which is short of
-     * what a watchdog takes for an endless draw. */
+    /* Most fragments in a draw: with BLOCKS_MOST blocks each they load 2^31 elements, which takes
+     * less time than a watchdog allows. */
     FRAGMENTS_MOST = 1 << 17,
 };
 
-/* One or more histograms, group after group. */
+/* One or more histograms; the groups of one are consecutive texels. */
 typedef struct histograms {
     const gl_texture *targets[TARGETS];
 } histograms;
@@ -101,7 +101,7 @@ static tml_status count_chunks(const histogram_job *job, uint64_t first, uint64_
                              });
 }
 
-/* Adds count histograms, by draws of FAN to one, to the one that is number index of out; gives them back. */
+/* Adds count histograms to histogram index of out, by draws of FAN to one, and releases them. */
 static tml_status add_up(const histogram_job *job, histograms from, uint64_t count,
                          const histograms *out, uint64_t index)
 {

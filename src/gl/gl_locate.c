@@ -1,4 +1,4 @@
-/* Descents, and what is written once sources are known; see the header. */
+/* Descents, and stores of outputs whose sources are known; see the header. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits,
            outputs / 4 < texels;
 }
 
-/* Once out->total is drawn: lowers out->outputs where counts are exact; takes out->sources and
- * out->ranks. */
+/* After out->total is drawn: lowers out->outputs to it if counts are exact, and takes out->sources
+ * and out->ranks. */
 static tml_status take_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out)
 {
     out->outputs = info->outputs;
@@ -71,7 +71,7 @@ tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_bu
         return TML_OK;
     size_t size = tml_slot_of(tml, out)->element_size;
     const gl_texture *from = gl_texture_of(tml, in), *to = gl_texture_of(tml, out);
-    /* The last word may keep some of its bytes. */
+    /* Bytes of the last word past the last output keep their values. */
     bool in_place = from == to || size % 4 != 0;
     char defines[32];
     snprintf(defines, sizeof defines, "#define SIZE %u\n", (unsigned)size);

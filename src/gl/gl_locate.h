@@ -1,6 +1,6 @@
-/* Which source each output is made of. An operation draws what each item counts, bits or numbers, as the
- * base of a pyramid; gl_locate finds the source of every output by HISTOPYRAMID; and what follows is written
- * from that, output by output. */
+/* The source of each output. An operation draws the items' keep bits or counts as the base of a
+ * pyramid. gl_locate finds the source of every output by HISTOPYRAMID. Outputs are then gathered
+ * from their sources. */
 #ifndef TML_GL_LOCATE_H
 #define TML_GL_LOCATE_H
 
@@ -8,31 +8,31 @@
 
 typedef struct gl_locate_info {
     const tml_length *length; /* of the stream of items */
-    uint64_t outputs;         /* that anyone wants, at most; 0: just the total */
-    bool has_ranks;           /* numbers: each output's number among its source's is wanted, too */
-    bool has_others;          /* bits: the items with a 0 follow those with a 1 */
+    uint64_t outputs;         /* most outputs that are wanted; 0: only the total */
+    bool has_ranks;           /* counts: ranks of outputs are wanted, too */
+    bool has_others;          /* bits: items with a 0 follow those with a 1 */
 } gl_locate_info;
 
 typedef struct gl_located {
-    uint64_t outputs;          /* there is room for, or, with exact counts, there are */
+    uint64_t outputs;          /* capacity for them or, with exact counts, their number */
     const gl_texture *sources; /* QUADS, four outputs a texel; 2^32 - 1 past the last output */
-    const gl_texture *ranks;   /* likewise; NULL: none */
-    const gl_texture *total; /* all that there are, as gl_store_count takes it; of the ones alone */
+    const gl_texture *ranks;   /* the same; NULL: none */
+    const gl_texture *total;   /* of the ones alone, for gl_store_count */
     uint64_t total_texel;
 } gl_located;
 
-/* Can the method locate so many outputs of so many items? */
+/* Does the method support so many items and outputs? */
 bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits, uint64_t items,
                         uint64_t outputs);
-/* pyramid: taken, and its base drawn. */
+/* pyramid: its textures are taken, and its base is drawn. */
 tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
                      gl_located *out);
 
-/* Outputs that fit in a buffer; 0 for none. */
+/* Outputs that fit a buffer; 0 if there is no buffer. */
 uint64_t gl_located_room(const tml_context *tml, const gl_located *located, tml_buffer out);
 
-/* Write an array of outputs: out[j] = in[source of j], the source's index (u32 or u64), or the rank
- * (u32). out none: nothing. in may be out. Elements past the last output stay. */
+/* Store an array of outputs: out[j] = in[source of j], the source's index (u32 or u64), or the rank
+ * (u32). Without out they do nothing. in may be out. Elements past the last output keep their values. */
 tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_buffer in,
                              tml_buffer out);
 tml_status gl_located_indices(tml_context *tml, const gl_located *located, tml_buffer out);

@@ -1,4 +1,4 @@
-/* tml_map on OpenGL ES: one draw, a fragment for each word of the output. */
+/* tml_map on OpenGL ES: one draw, a fragment per word of the output. */
 #include "gl/device/gl_internal.h"
 
 #include "gl_shaders.h"

@@ -11,7 +11,7 @@ uint64_t gl_pyramid_base_texels(const gl_pyramid *pyramid)
     return TML_MAX_OF(TML_CEIL_DIV(pyramid->items, per), (uint64_t)1);
 }
 
-/* Nodes of the levels above one that ends that many levels below the apex. */
+/* Nodes of the levels above the one at this depth below the apex. */
 static uint32_t nodes_above(uint32_t depth)
 {
     return ((UINT32_C(1) << (2 * depth)) - 1) / (FAN - 1);
@@ -39,7 +39,7 @@ tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_py
     assert(items <= (is_bits ? (uint64_t)GL_PYRAMID_BITS_MAX : (uint64_t)GL_PYRAMID_ITEMS_MAX));
     gl_pyramid_lay_out(is_bits, items, out);
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, gl_pyramid_base_texels(out), &out->base);
-    /* The lowest level of each is its last. A pyramid of one level has but one texture. */
+    /* Each texture's lowest level comes last in it. A pyramid of one level has one texture. */
     for (uint32_t a = 0; a < 2 && !status; a++) {
         if (a < out->level_count)
             status = gl_temporary(tml, GL_FORMAT_QUADS,
@@ -57,7 +57,7 @@ tml_status gl_pyramid_build(tml_context *tml, const gl_pyramid *pyramid)
     uint32_t below_first = 0, below_count = (uint32_t)gl_pyramid_base_texels(pyramid);
     tml_status status = TML_OK;
     for (uint32_t level = 0; level < pyramid->level_count && !status; level++) {
-        /* Variants: what is below, and the apex. */
+        /* Variants: the kind of children, and whether the level is the apex. */
         static const char *const defines[3][2] = {
             {NULL, "#define APEX\n"},
             {"#define CHILD_BITS\n", "#define CHILD_BITS\n#define APEX\n"},

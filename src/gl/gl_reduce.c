@@ -1,6 +1,6 @@
-/* Folds and tml_reduce on OpenGL ES: a draw for each level of whole blocks, which needs no bounds, and one
- * for the result, which sees to what is left over at each level. How long a stream is matters only to
- * that last one; a shorter stream leaves blocks unread. */
+/* Folds and tml_reduce on OpenGL ES: a draw per level of whole blocks, which needs no bounds, and a
+ * draw for the result, which joins what each level leaves over. The stream's length matters only to
+ * the last draw: a shorter stream leaves blocks unread. */
 #include "gl/gl_fold.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 enum {
     BLOCK_BYTES_LOG2 = 8, /* as in gl_fold.glsl */
     FAN_LOG2 = 6,         /* likewise */
-    /* Several folds take turns at strips of the stream of 2 MiB, which caches hold. */
+    /* Several folds alternate on strips of 2 MiB of the stream, which caches hold. */
     STRIP_BLOCKS = 1 << (21 - BLOCK_BYTES_LOG2),
 };
 
@@ -41,7 +41,7 @@ bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t eleme
     return c.kind != FOLD_DOUBLE && out->level_count <= GL_FOLD_LEVELS;
 }
 
-/* Texels of a level: whole blocks. Of segments a block is where it ends. */
+/* Texels of a level of whole blocks. With segments, a block's texel is where the block ends. */
 static uint64_t texels_of(const gl_fold *fold, uint32_t level_log2)
 {
     uint64_t elements = fold->elements;
@@ -50,7 +50,7 @@ static uint64_t texels_of(const gl_fold *fold, uint32_t level_log2)
     return elements >> level_log2;
 }
 
-/* Draws texels [first, first + count) of level number l, which is taken. */
+/* Draws texels [first, first + count) of level l, whose texture is taken. */
 static tml_status draw_blocks(tml_context *tml, const gl_fold *fold, uint32_t l, uint64_t first,
                               uint64_t count)
 {

@@ -1,5 +1,5 @@
-/* Scan on OpenGL ES, by HISTOPYRAMID: sums of blocks, level by level upwards; sums from the beginning, level by
- * level downwards; four elements at a time from those; and these as words.
+/* Scan on OpenGL ES, by HISTOPYRAMID: upsweep, blocks' sums level by level; downsweep, their carries
+ * level by level; then four elements at a time from the carries; then the output's words.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
 #include "gl/gl_scan.h"
@@ -52,7 +52,7 @@ static void release_sums(tml_context *tml, gl_sums *sums)
     *sums = (gl_sums){NULL, NULL};
 }
 
-/* Texels of a level's sums. A segment's block is where it ends, whether that is whole or not. */
+/* Texels of a level's sums. A segment's block, whole or not, has its texel where it ends. */
 static uint64_t level_texels(const gl_scan *scan, uint32_t l)
 {
     uint64_t size = (uint64_t)1 << level_log2(l);
@@ -60,7 +60,7 @@ static uint64_t level_texels(const gl_scan *scan, uint32_t l)
     return TML_CEIL_DIV(blocks, QUAD);
 }
 
-/* Draws with what every shader of a scan has, and the inputs and defines of info. */
+/* Draws with the inputs of every scan shader, and with the inputs and defines of info. */
 static tml_status draw_sums(tml_context *tml, const gl_scan *scan, uint32_t level,
                             const char *defines, gl_sums out, uint64_t texels, gl_draw_info info)
 {
@@ -100,7 +100,7 @@ static tml_status draw_level_sums(tml_context *tml, const gl_scan *scan, uint32_
                      });
 }
 
-/* Turns above, the carries of the level above, into those of level l. */
+/* Replaces above, the carries of the level above, by those of level l. */
 static tml_status draw_level_carries(tml_context *tml, const gl_scan *scan, uint32_t l,
                                      gl_sums sums, gl_sums *above)
 {
@@ -180,7 +180,7 @@ static tml_status scan_run(tml_context *tml, const tml_scan_desc *desc)
     tml_status status = gl_scan_carries(tml, &scan);
     if (status == TML_OK)
         status = gl_scan_elements(tml, &scan, desc->inclusive, &scanned);
-    if (status == TML_OK && !tml_buffer_is_none(desc->total)) /* before in may be overwritten */
+    if (status == TML_OK && !tml_buffer_is_none(desc->total)) /* before "in" may be overwritten */
         status = store_total(tml, &scan, &desc->length, desc->total);
     return status != TML_OK
                ? status

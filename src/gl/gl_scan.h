@@ -1,4 +1,4 @@
-/* Scans on OpenGL ES: what scan and segmented scan share (shaders/gl_scan.glsl). */
+/* Scans on OpenGL ES, shared by scan and segmented scan (shaders/gl_scan.glsl). */
 #ifndef TML_GL_SCAN_H
 #define TML_GL_SCAN_H
 
@@ -6,29 +6,29 @@
 
 enum { GL_SCAN_LEVELS = 8, GL_SCAN_DEFINES = 320 };
 
-/* Sums, four to a texel; those of 64 bits have their high words in a second texture, else NULL. */
+/* Sums, four per texel; high: the high words of 64-bit sums, else NULL. */
 typedef struct gl_sums {
     const gl_texture *low, *high;
 } gl_sums;
 
 typedef struct gl_scan {
-    const char *segmented;                      /* more defines, for segments; else "" */
-    gl_input offsets, begins;                   /* segments */
+    const char *segmented;    /* more defines for segments, else an empty string */
+    gl_input offsets, begins; /* of segments */
     gl_uniform segment_count, segment_elements; /* likewise */
     const gl_texture *in;
-    uint64_t elements; /* at most */
+    uint64_t elements; /* most elements */
     char constants[GL_SCAN_DEFINES];
     bool is_wide, is_float;
     uint32_t level_count;
-    gl_sums carries; /* of the first level */
+    gl_sums carries; /* of the first level's blocks */
 } gl_scan;
 
-/* False where that takes doubles, or more levels than there may be. */
+/* False: the scan needs double precision, or more levels than there may be. */
 bool gl_scan_bind(tml_context *tml, tml_buffer in, uint64_t elements, tml_buffer out,
                   gl_scan *scan);
 /* Draws the carries of the blocks. */
 tml_status gl_scan_carries(tml_context *tml, gl_scan *scan);
-/* Takes the textures for and draws the sums of all elements of a stream, from the carries. */
+/* Takes *out and draws the sums of all elements of a stream, from the carries. */
 tml_status gl_scan_elements(tml_context *tml, const gl_scan *scan, bool inclusive, gl_sums *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* Segmented reduce and scan on OpenGL ES.
  *
- * Segments that do not overlap have at most one block that ends among any 2^k elements, for blocks of 2^k:
- * so whole blocks of all segments, counted from each one's beginning, have places of their own without
- * a list (shaders/fold_blocks.frag), and work is shared out by elements. Where offsets fall some blocks
- * are never drawn; nothing else depends on their order. */
+ * Blocks of 2^k elements are counted from each segment's first element. If segments do not overlap,
+ * at most one such block ends among any 2^k consecutive elements: that gives each whole block a
+ * texel of its own without a list (shaders/fold_blocks.frag), and work is proportional to elements.
+ * With decreasing offsets some blocks are never drawn; nothing else depends on the order. */
 #include <stdio.h>
 
 #include "gl/gl_fold.h"
@@ -64,11 +64,11 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
 
 GL_OP(reduce_segments, tml_reduce_segments_desc)
 
-/* ---- beginnings ------------------------------------------------------------------------------ */
+/* ---- first elements of segments -------------------------------------------------------------- */
 
 enum { WINDOW = 64 }; /* as in segments_*.frag */
 
-/* What the shaders of segmented scan know of segments. */
+/* What the shaders of segmented scan need of the segments. */
 typedef struct segments_view {
     const char *defines;
     gl_input offsets;
@@ -90,7 +90,7 @@ static segments_view view_of(const tml_context *tml, const tml_scan_segments_des
     };
 }
 
-/* By bisection, first for every 64th element, then between those. */
+/* Finds each element's segment by bisection, first for every 64th element, then between those. */
 static tml_status find_begins(tml_context *tml, const segments_view *view, const gl_texture *begins)
 {
     uint64_t windows = view->element_count / WINDOW + 2; /* one past the last element's */
@@ -126,7 +126,7 @@ static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_des
     return gl_scan_bind(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->out, &scan);
 }
 
-/* The carries of the segments' blocks; or, of integers, the running sums of the whole array. */
+/* Draws the carries of the segments' blocks or, for integers, the inclusive scan of the whole array. */
 static tml_status prepare_scan(tml_context *tml, const segments_view *view,
                                const gl_texture *begins, gl_scan *scan, gl_sums *scanned)
 {

@@ -1,5 +1,5 @@
-/* Unique on OpenGL ES. A bit for each element says whether it begins a run; runs are then a compaction
- * (gl_locate.h), and a run's length is the distance to the next one's beginning. */
+/* Unique on OpenGL ES. Each element has a head flag, which says whether it begins a run. Runs are a compaction
+ * by head flags (gl_locate.h). A run's length is the difference between the next run's start and its own. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static tml_status unique_run(tml_context *tml, const tml_unique_desc *desc)
     gl_pyramid pyramid;
     gl_located located;
     uint64_t most = most_outputs(tml, desc);
-    /* The last length that fits ends where a run begins that nothing else may ask for. */
+    /* The last length that fits needs the start of one run more. */
     bool one_more = !tml_buffer_is_none(desc->lengths) && most > 0 && most < desc->length.count;
     const gl_locate_info info = {
         .length = &desc->length,

@@ -1,4 +1,4 @@
-/* Public calls that are of OpenGL ES alone. */
+/* Public calls of OpenGL ES only. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -52,11 +52,11 @@ static tml_status time_begin(tml_context *tml)
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);
-    d->fn.Finish(); /* for the clock, also where the device's turns out to be disturbed */
+    d->fn.Finish(); /* for the host's clock, needed if the device's timer is disjoint */
     d->timed_from = tml_seconds();
     if (d->has_timer) {
         GLint was_disjoint;
-        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &was_disjoint); /* which forgets it */
+        d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &was_disjoint); /* this query resets it */
         if (!d->timer)
             d->fn.GenQueries(1, &d->timer);
         d->fn.BeginQuery(GL_TIME_ELAPSED_EXT, d->timer);

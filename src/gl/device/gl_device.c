@@ -1,4 +1,4 @@
-/* Opening a device: EGL's devices, or what is current; and making it current for each call. */
+/* Opens a device: one of EGL's, or the current context; makes its context current for each call. */
 #include "gl/device/gl_device.h"
 #include "core/call.h"
 
@@ -13,7 +13,7 @@
 #    include <emscripten/html5.h>
 #endif
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- description ----------------------------------------------------------------------------- */
 
 /* What strict drivers of the old version call themselves too. */
 static bool is_software_name(const char *renderer)
@@ -55,7 +55,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* EGL's devices where it can list them; otherwise its one display. */
+/* The displays of EGL's devices, if EGL can list them; otherwise the default display. */
 static uint32_t list_displays(const egl_functions *egl, EGLDisplay displays[EGL_DEVICES_MAX],
                               bool is_software[EGL_DEVICES_MAX])
 {
@@ -90,8 +90,8 @@ static uint32_t list_displays(const egl_functions *egl, EGLDisplay displays[EGL_
     return count;
 }
 
-/* A context of the newest version up to is_es3's on a display, without a surface or on a texel. The
- * display stays initialised: it belongs to the whole process. */
+/* Creates a context of the newest version that is_es3 allows, surfaceless or with a surface of one
+ * pixel. The display stays initialized, since it belongs to the whole process. */
 static bool create_context(const egl_functions *egl, EGLDisplay display, bool is_es3,
                            EGLContext *context, EGLSurface *surface)
 {
@@ -110,7 +110,7 @@ static bool create_context(const egl_functions *egl, EGLDisplay display, bool is
     EGLenum api = egl->QueryAPI();
     if (!egl->BindAPI(EGL_OPENGL_ES_API))
         return false;
-    /* Told of resets where the driver can; one that cannot after all makes a plain context. */
+    /* Asks for reset notification. If that fails, a context without it is created. */
     const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, is_es3 ? 3 : 2,
                               EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
                               EGL_LOSE_CONTEXT_ON_RESET_EXT, EGL_NONE};
@@ -159,7 +159,7 @@ static void make_previous_current(gl_device *d)
         egl->BindAPI(d->previous_api);
 }
 
-/* Opens display number of the list with d->egl loaded. */
+/* Opens display number of the list. d->egl is loaded. */
 static bool open_display(gl_device *d, uint32_t number, bool prefer_es3)
 {
     EGLDisplay displays[EGL_DEVICES_MAX];
@@ -189,7 +189,7 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
     EGLDisplay displays[EGL_DEVICES_MAX];
     bool is_software[EGL_DEVICES_MAX];
     uint32_t count = list_displays(&d.egl, displays, is_software);
-    /* A software driver is never the best there is: it need not be woken to see that. */
+    /* A software driver is never the best device, so it is not opened for the list. */
     bool hardware_only = desc && desc->engine == TML_ENGINE_AUTO && !desc->device;
     uint32_t found = 0;
     for (uint32_t i = 0; i < count && found < capacity; i++) {
@@ -205,7 +205,7 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
             if (opened)
                 close_display(&d);
         }
-        out[found++] = info; /* in EGL's order: its place is the device's number */
+        out[found++] = info; /* in EGL's order: the index is the device's number */
     }
     return found;
 }
@@ -338,7 +338,7 @@ static uint32_t floor_log2(uint32_t x)
     return log2;
 }
 
-/* With the context current: what every operation needs. */
+/* Prepares what every operation needs. The context is current. */
 static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
 {
     gl_device *d = gl_device_of(tml);
@@ -407,7 +407,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
 #endif
     if (status != TML_OK)
         goto fail;
-    /* Of a lent context the version is not known before GetString is found: those of 3.0 may lack. */
+    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be missing. */
     const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
     if (missing) {
         status = tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);
@@ -427,7 +427,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
                            "tml_open: desc.gl.lend_current, but no OpenGL context is current");
         goto fail;
     }
-    /* "OpenGL ES 3.2 ...", of WebGL through Emscripten likewise. */
+    /* "OpenGL ES 3.2 ...", and the same for WebGL in Emscripten. */
     const char *digits = strstr(version, "ES ");
     d->is_es3 = digits && atoi(digits + 3) >= 3;
     if (d->is_es3 && d->is_lent && gl_load(&d->fn, get, user, true))

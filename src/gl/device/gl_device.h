@@ -1,5 +1,4 @@
-/* The state of an open device: for the files of this folder and the float tier. Operations see
- * gl_internal.h. */
+/* State of an open device, private to this folder and the float tier. Operations use gl_internal.h. */
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
@@ -8,18 +7,18 @@
 enum {
     GL_UNITS = GL_INPUTS_MAX + TML_MAX_INPUTS + 1, /* texture units of a draw: at most 15 */
     GL_TESTS_MAX = 48,
-    GL_IDLE_MAX = 1024, /* operations after which a temporary that none took is destroyed */
+    GL_IDLE_MAX = 1024, /* operations after which an unused temporary is destroyed */
 };
 
 typedef struct gl_program_uniform {
-    const char *literal; /* the name as an operation last gave it: compared first */
+    const char *literal; /* the name as an operation last gave it: this address is compared first */
     char name[40];
     GLint location;
-    int unit; /* samplers; -1: not a sampler */
+    int unit; /* texture unit of a sampler; -1: not a sampler */
 } gl_program_uniform;
 
-/* A program, kept until the context closes. The driver compiles and links it on its own; asking how that
- * went waits for it, so it is asked when the program is first needed, and then it is ready. */
+/* A program, kept until the context closes. The driver compiles and links it asynchronously. To query
+ * the result waits for the driver, so that happens when the program is first needed; then it is ready. */
 typedef struct gl_program {
     struct gl_program *next;
     size_t size;
@@ -27,16 +26,16 @@ typedef struct gl_program {
     const tml_kernel *kernel;
     uint64_t hash; /* of head */
     GLuint name;
-    GLuint fragment; /* shader, until it is ready: it holds what the compiler has to say */
+    GLuint fragment; /* the fragment shader, until the program is ready; has the compiler's log */
     bool is_ready;
     bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
-    bool targets_checked; /* several targets have made a framebuffer; asking waits in a page */
+    bool targets_checked; /* framebuffer status, of several targets: its query waits in a page */
     uint32_t sampler_count, uniform_count, uniform_room;
-    gl_program_uniform *uniforms; /* samplers first; a block of its own */
+    gl_program_uniform *uniforms; /* samplers first; an allocation of its own */
     char head[];                  /* #version and defines, a kernel's text included */
 } gl_program;
 
-/* State of a lent context that the library changes (gl_state.c). */
+/* State of a lent context that the library changes and restores (gl_state.c). */
 typedef struct gl_saved {
     GLint program, vertex_array, draw_framebuffer, read_framebuffer, active_unit, array_buffer;
     GLint viewport[4], scissor[4];
@@ -45,7 +44,7 @@ typedef struct gl_saved {
     GLint textures[GL_UNITS], samplers[GL_UNITS];
     GLboolean color_mask[4];
     GLboolean enabled[16];
-    bool has_feedback; /* transform feedback that was active, and is paused meanwhile */
+    bool has_feedback; /* transform feedback was active, and is paused meanwhile */
     GLint attribute_enabled, attribute_size, attribute_type, attribute_normalized, attribute_stride,
         attribute_buffer;
     void *attribute_pointer;
@@ -66,10 +65,10 @@ typedef struct gl_device {
 #endif
     gl_functions fn;
     bool is_lent, is_lost, is_es3;
-    GLenum error; /* the gravest that was noted and not yet told; GL_NO_ERROR: none */
-    GLenum read_format, read_type; /* what the driver reads words as; 0: not asked yet */
-    bool in_batch; /* between tml_gl_begin and tml_gl_end: it is current, its state the library's */
-    uint32_t depth; /* of gl_enter */
+    GLenum error; /* the gravest error that was noted and not returned yet; GL_NO_ERROR: none */
+    GLenum read_format, read_type; /* format in which the driver reads words; 0: not queried yet */
+    bool in_batch;  /* between tml_gl_begin and tml_gl_end: the context stays current */
+    uint32_t depth; /* nested calls of gl_enter */
     gl_saved saved;
     uint32_t texture_max, row_log2;
     bool exact_counts;
@@ -79,15 +78,15 @@ typedef struct gl_device {
 
     gl_texture *temporaries;
     gl_program *programs;
-    gl_texture nothing;  /* a texel, for samplers that an operation leaves out */
-    GLuint vertex_array; /* ES 3.0: no attributes */
-    GLuint framebuffer;  /* of draws with several targets */
+    gl_texture nothing;  /* one texel, for samplers to which an operation gives no texture */
+    GLuint vertex_array; /* ES 3.0: without attributes */
+    GLuint framebuffer;  /* for draws with several targets */
     GLuint vertex_shader;
-    GLuint sampler; /* nearest texel: a lent texture may be set to be filtered */
+    GLuint sampler; /* nearest texel: a lent texture may have a filter */
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
     bool has_completion;             /* KHR_parallel_shader_compile */
-    bool is_preparing, has_taken_in; /* between tml_gl_prepare_begin and _end: a program, already */
+    bool is_preparing, has_taken_in; /* tml_gl_prepare_begin ... _end; a program was made ready */
     double timed_from;
     GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
@@ -103,30 +102,30 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc);
 void gl_close(tml_context *tml);
 tml_status gl_sync(tml_context *tml);
 
-/* Saves and restores what the library changes; sets what its draws take for granted. */
+/* Save and restore the state that the library changes; set the state that its draws need. */
 void gl_state_save(gl_device *device);
 void gl_state_restore(gl_device *device);
 void gl_state_set(gl_device *device);
-/* A texture of the library's was deleted: where the caller had it bound, nothing is from now on. */
+/* A texture of the library was deleted: if the caller had bound it, the binding becomes 0. */
 void gl_state_forget_texture(gl_device *device, GLuint name);
 
-/* gl_error.c. Errors are asked for where the host waits for the device anyway: at each reading and each wait,
- * so that what a lost context or a driver without memory leaves is never given out as a result. */
+/* gl_error.c. Errors are queried where the host waits for the device anyway, at each read and each
+ * wait, so that data of a lost context, or of a driver out of memory, is never returned as a result. */
 const char *gl_error_name(GLenum error);               /* "GL_OUT_OF_MEMORY"; never NULL */
 const char *gl_framebuffer_status_name(GLenum status); /* likewise */
-/* Takes the errors that are up. Before a reading: of a lent context, invalid calls are the caller's own. */
+/* Clears pending errors, before a read: in a lent context invalid calls are the caller's own. */
 void gl_errors_note(gl_device *device);
-/* After a reading or a wait that what names: errors and resets since the last one. DEVICE_LOST, after which every
- * call is so; OUT_OF_DEVICE_MEMORY; INTERNAL. */
+/* After a read or a wait (what names it): errors and resets since the last check. DEVICE_LOST,
+ * which every later call returns, too; OUT_OF_DEVICE_MEMORY; INTERNAL. */
 tml_status gl_errors_check(tml_context *tml, const char *what);
 
 /* gl_memory.c */
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
                              uint32_t height, gl_texture *out);
 void gl_texture_destroy(gl_device *device, gl_texture *texture);
-/* Its framebuffer, made at first use. Errors: INTERNAL (incomplete). */
+/* The texture's framebuffer, created at first use. Errors: INTERNAL (incomplete). */
 tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out);
-void gl_temporaries_end(gl_device *device);   /* of an operation */
+void gl_temporaries_end(gl_device *device);   /* releases those of the operation */
 void gl_temporaries_close(gl_device *device); /* destroys all */
 tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
 void gl_buffer_destroy(tml_context *tml, tml_slot *slot);
@@ -137,30 +136,30 @@ void gl_unmap(tml_context *tml, tml_slot *slot);
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
 uint64_t gl_slot_address(const tml_slot *slot);
 
-/* What is alike in the tables of both tiers. The float tier has no devices and no open of its own. */
+/* Entries that both tiers' tables share. The float tier has no devices and no open of its own. */
 #define GL_ENGINE                                                                                  \
     .kind = TML_ENGINE_GL, .name = "gl", .close = gl_close, .buffer_create = gl_buffer_create,     \
     .buffer_destroy = gl_buffer_destroy, .read = gl_read, .write = gl_write, .map = gl_map,        \
     .unmap = gl_unmap, .sync = gl_sync, .scratch_resize = gl_scratch_resize,                       \
     .address = gl_slot_address
 
-/* gl_program.c. textures: all that the draw binds, to know their rows. */
+/* gl_program.c. any_rows: a texture of the draw has rows of any width. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
                            gl_program **out);
-/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program, or takes it in if it is its
- * turn, and only then *out is not NULL. */
+/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program's compilation, or makes
+ * it ready if it is its turn. *out is NULL unless it is ready. */
 tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool any_rows,
                               gl_program **out);
 void gl_programs_close(gl_device *device);
-/* The uniform of this name; NULL where the program has none. */
+/* The uniform of this name; NULL: the program has none. */
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);
-/* The shader's whole text, to be freed with tml_free: *size bytes. NULL: no memory, which is told. */
+/* The shader's complete text, *size bytes, for tml_free. NULL: out of memory, with a message. */
 char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size);
-/* Compiles a shader; the log goes into the message. */
+/* Compiles a shader; the compiler's log goes into the error message. */
 tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const char *const *texts,
                       int count, GLuint *out);
 
-/* A stretch of texels as at most three rectangles x, y, width, height. Returns how many. */
+/* A range of texels as at most three rectangles x, y, width, height. Returns their number. */
 int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4]);
 
 #endif

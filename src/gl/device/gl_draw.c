@@ -1,5 +1,5 @@
-/* Draws: one fragment shader over a stretch of its targets' texels; and the small draws that several
- * operations use. */
+/* Draws: one fragment shader over a range of its targets' texels; and small draws that several
+ * operations share. */
 #include "gl/device/gl_float.h"
 
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "gl_device_shaders.h"
 #include "gpu/kernel_glue.h"
 
-/* ---- what a draw reads ----------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static const char *const kernel_names[TML_MAX_INPUTS] = {"kernel_in0", "kernel_in1", "kernel_in2",
                                                          "kernel_in3"};
 static const char length_name[] = "tml_length_words";
 
-/* The texture that a sampler of this name gets; NULL where the operation gave none. */
+/* The texture for a sampler of this name; NULL: the operation gave none. */
 static const gl_texture *input_of(const tml_context *tml, const gl_draw_info *info,
                                   const char *name)
 {
@@ -57,7 +57,7 @@ static void set_uniform(const gl_functions *fn, gl_program *program, const gl_un
 {
     const gl_program_uniform *u = gl_program_uniform_of(program, value->name, false);
     if (!u)
-        return; /* the compiler found no use for it */
+        return; /* the compiler removed it */
     GLint at = u->location;
     switch (value->kind << 4 | value->components) {
     case 'u' << 4 | 1:
@@ -101,7 +101,7 @@ static void set_uniform(const gl_functions *fn, gl_program *program, const gl_un
     }
 }
 
-/* The float tier's, which has no integers: its shaders are also told the shape of each texture. */
+/* The float tier has no integer uniforms, and its shaders need the shape of each texture. */
 static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
     const gl_functions *fn = &d->fn;
@@ -158,7 +158,7 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
     }
 }
 
-/* ---- what a draw writes ---------------------------------------------------------------------- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static tml_status bind_targets(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
@@ -200,7 +200,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     tml_status status = d->is_preparing ? gl_program_prepare(tml, info, any_rows, &program)
                                         : gl_program_find(tml, info, any_rows, &program);
     if (status == TML_OK && !program)
-        return TML_OK; /* preparing: not its turn */
+        return TML_OK; /* preparing: the program is not ready yet */
     if (status == TML_OK)
         status = bind_targets(tml, info, program);
     if (status != TML_OK)
@@ -218,7 +218,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     for (int i = 0; i < used; i++) {
         const uint32_t *r = rectangles[i];
         d->fn.Scissor((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3]);
-        /* Vertices 3 to 5 lie all in one corner: a triangle without texels. */
+        /* Vertices 3 to 5 are all in one corner: an empty triangle. */
         d->fn.DrawArrays(GL_TRIANGLES, d->is_preparing ? 3 : 0, 3);
     }
     return TML_OK;
@@ -319,7 +319,7 @@ tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shad
 {
     const gl_texture *out = gl_texture_of(tml, desc->out);
     size_t size = tml_type_size(desc->kernel->result);
-    /* Bools share words: the last one may keep old bytes. */
+    /* Bools share words: bytes of the last word past the length keep their values. */
     bool in_place =
         size < 4 && (desc->length.count % 4 != 0 || !tml_buffer_is_none(desc->length.device));
     for (uint32_t a = 0; a < TML_MAX_INPUTS; a++)

@@ -1,10 +1,10 @@
-/* What OpenGL has to say against a call, in words; and when it is asked. */
+/* OpenGL's errors, by name, and their queries. */
 #include "gl/device/gl_device.h"
 
-/* A lost context's error in a page; a reset device's elsewhere is GL_CONTEXT_LOST_KHR. */
+/* The error of a lost context in a page. Elsewhere a reset device gives GL_CONTEXT_LOST_KHR. */
 enum { CONTEXT_LOST_WEBGL = 0x9242 };
 
-/* A driver has so few flags, but a lost context may answer without end. */
+/* A driver has at most so many error flags, but a lost context may return errors without end. */
 enum { FLAGS_MAX = 8 };
 
 const char *gl_error_name(GLenum error)

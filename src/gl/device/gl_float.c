@@ -1,4 +1,4 @@
-/* The float tier: opening, its share in draws, and transfers. See the header. */
+/* The float tier: opening, its part of draws, and transfers. See the header. */
 #include "gl/device/gl_float.h"
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void read_floats(const gl_functions *fn, const uint32_t r[4], uint32_t *o
         }
 }
 
-/* Floats as bytes in another texture, from which they can be read. */
+/* Packs floats into another texture, as bytes that can be read back. */
 static tml_status pack_texture(tml_context *tml, const gl_texture *texture, uint64_t first,
                                uint64_t count, const gl_texture **out)
 {
@@ -195,7 +195,7 @@ tml_status gl_float_write_words(tml_context *tml, const gl_texture *texture, uin
     return TML_OK;
 }
 
-/* ---- what the tier takes --------------------------------------------------------------------- */
+/* ---- what the tier supports ------------------------------------------------------------------ */
 
 bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count)
 {

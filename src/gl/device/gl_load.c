@@ -1,10 +1,10 @@
-/* Finds EGL and OpenGL ES; see the header. */
+/* Loads EGL and OpenGL ES; see the header. */
 #include "gl/device/gl_load.h"
 
 #include <string.h>
 
 #ifdef __EMSCRIPTEN__
-/* Linked, not looked up by name: only what is called here is then part of the page. */
+/* Linked, not looked up by name: the page then has only the functions that are called here. */
 #    define GL_LINKED(name) (tml_gl_function) gl##name
 #else
 #    define GL_LINKED(name) NULL
@@ -27,7 +27,7 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
         GL_FUNCTIONS_3(GL_FIND)
     }
 #undef GL_FIND
-#ifndef __EMSCRIPTEN__ /* a page sees no query's result before its script returns */
+#ifndef __EMSCRIPTEN__ /* in a page query results are not available before its script returns */
     tml_gl_function found = get(user, "glGetQueryObjectui64vEXT");
     memcpy(&fn->GetQueryObjectui64vEXT, &found, sizeof found);
 #endif
@@ -37,7 +37,7 @@ const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const c
 void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                           void *user)
 {
-#ifndef __EMSCRIPTEN__ /* a page is told by an event, and by an error */
+#ifndef __EMSCRIPTEN__ /* a page learns of it by an event, and by an error */
     const char *version = (const char *)fn->GetString(GL_VERSION);
     const char *extensions = (const char *)fn->GetString(GL_EXTENSIONS);
     const char *digits = version ? strstr(version, "ES 3.") : NULL;

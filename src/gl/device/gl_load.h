@@ -1,5 +1,5 @@
-/* The functions of EGL and OpenGL ES that the engine calls, found at run time: one X for each. A
- * missing library or function is a status, never a crash. In a page they are Emscripten's. */
+/* The functions of EGL and OpenGL ES that the engine calls, loaded at run time: one X per function. A missing
+ * library or function gives an error status, never a crash. In a page the functions are Emscripten's. */
 #ifndef TML_GL_LOAD_H
 #define TML_GL_LOAD_H
 
@@ -14,7 +14,7 @@
 
 #include <trommel/gl.h>
 
-/* In OpenGL ES 2.0 and later. */
+/* OpenGL ES 2.0 and later. */
 #define GL_FUNCTIONS_2(X)                                                                          \
     X(ActiveTexture)                                                                               \
     X(AttachShader)                                                                                \
@@ -78,7 +78,7 @@
     X(VertexAttribPointer)                                                                         \
     X(Viewport)
 
-/* In 3.0 alone. */
+/* OpenGL ES 3.0 and later. */
 #define GL_FUNCTIONS_3(X)                                                                          \
     X(BeginQuery)                                                                                  \
     X(BindSampler)                                                                                 \
@@ -105,17 +105,17 @@ typedef struct gl_functions {
     GL_FUNCTIONS_2(GL_POINTER)
     GL_FUNCTIONS_3(GL_POINTER)
 #undef GL_POINTER
-    /* NULL where missing. */
+    /* NULL if missing. */
     PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus; /* gl_load_reset_status */
 } gl_functions;
 
-/* Fills fn from get (NULL, in a page alone: Emscripten's). Returns the name of the first function that is missing, or NULL. Those of 3.0 may
- * be missing where is_es3 is false. */
+/* Loads fn with get (NULL in a page only: Emscripten's functions). Returns the name of the first
+ * missing function, or NULL. Functions of 3.0 may be missing if is_es3 is false. */
 const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                     void *user, bool is_es3);
-/* Finds GetGraphicsResetStatus under the name that the context's version or extensions promise: loaders
- * give functions of any name. Needs the context to be current. */
+/* Loads GetGraphicsResetStatus by the name that the context's version or extensions promise, since
+ * loaders return functions for any name. The context must be current. */
 void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                           void *user);
 
@@ -143,14 +143,14 @@ typedef struct egl_functions {
 #    define EGL_POINTER(name) __typeof__(&egl##name) name;
     EGL_FUNCTIONS(EGL_POINTER)
 #    undef EGL_POINTER
-    /* NULL where missing. */
+    /* NULL if missing. */
     PFNEGLGETPLATFORMDISPLAYEXTPROC GetPlatformDisplayEXT;
     PFNEGLQUERYDEVICESEXTPROC QueryDevicesEXT;
     PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceStringEXT;
 } egl_functions;
 
-/* Opens libEGL.so.1; false where there is none, or it lacks functions. It is never closed: drivers do not
- * stand being unloaded. */
+/* Opens libEGL.so.1. False: it is missing or lacks functions. It is never closed: some drivers
+ * crash when unloaded. */
 bool egl_load(egl_functions *egl);
 tml_gl_function egl_get_proc_address(void *egl, const char *name);
 #endif

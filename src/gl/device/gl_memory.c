@@ -1,4 +1,4 @@
-/* Textures: buffers, temporaries and their pool, transfers. */
+/* Textures: buffers, temporaries with their pool, transfers. */
 #include "gl/device/gl_float.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     fn->GenTextures(1, &out->name);
     fn->ActiveTexture(GL_TEXTURE0);
     fn->BindTexture(GL_TEXTURE_2D, out->name);
-    if (gl_is_float(d)) /* formats with a size are of 3.0; of floats it demands them */
+    if (gl_is_float(d)) /* sized formats need 3.0, which demands them for floats */
         fn->TexImage2D(GL_TEXTURE_2D, 0,
                        d->is_es3 && format == GL_FORMAT_FLOATS ? (GLint)info->internal : GL_RGBA,
                        (GLsizei)width, (GLsizei)height, 0, info->format, info->type, NULL);
@@ -77,7 +77,7 @@ tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, G
                              "a texture of %" PRIu32 " x %" PRIu32 " texels cannot be drawn to: %s",
                              texture->width, texture->height, gl_framebuffer_status_name(is));
         }
-        ((gl_texture *)texture)->framebuffer = name; /* the texture itself is as before */
+        ((gl_texture *)texture)->framebuffer = name; /* the texture itself does not change */
     }
     *out = texture->framebuffer;
     return TML_OK;
@@ -94,7 +94,7 @@ uint64_t gl_texels_max(const tml_context *tml)
     return (uint64_t)d->texture_max << d->row_log2;
 }
 
-/* The shape of a texture of the library's own for so many texels. */
+/* The width and height of one of the library's own textures with so many texels. */
 static bool shape_of(const gl_device *d, uint64_t texels, uint32_t *width, uint32_t *height)
 {
     uint64_t row = (uint64_t)1 << d->row_log2;
@@ -130,7 +130,7 @@ static void temporary_destroy(gl_device *d, gl_texture **link)
     tml_free(d->tml, texture, sizeof *texture);
 }
 
-/* Destroys those that nothing uses and that were idle for so long. */
+/* Destroys temporaries that are not in use and were idle for so many operations. */
 static void temporaries_trim(gl_device *d, uint32_t idle)
 {
     for (gl_texture **link = &d->temporaries; *link;) {
@@ -141,8 +141,8 @@ static void temporaries_trim(gl_device *d, uint32_t idle)
     }
 }
 
-/* May a temporary of that height stand in for one of height? WebGL, other than OpenGL ES 3.0, draws to
- * several textures at once only where all have one size. */
+/* May a temporary of this height replace one of "height"? In WebGL, unlike OpenGL ES 3.0, several
+ * targets of a draw must have the same size. */
 static bool may_stand_in(uint32_t of, uint32_t height)
 {
 #ifdef __EMSCRIPTEN__
@@ -157,7 +157,7 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
 {
     gl_device *d = gl_device_of(tml);
     gl_texture *best = NULL;
-    *out = NULL; /* which gl_release takes */
+    *out = NULL; /* gl_release takes NULL */
     for (gl_texture *t = d->temporaries; t; t = t->next)
         if (!t->in_use && t->format == format && t->width == width &&
             may_stand_in(t->height, height) && (!best || t->height < best->height))
@@ -243,7 +243,7 @@ void gl_temporaries_close(gl_device *d)
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of its
- * shape finds it: making one asks for errors, which waits, and a field for each frame makes four. */
+ * shape finds it: to create a texture queries errors, which waits, and a field per frame creates four. */
 enum { POOLED_TEXELS = 1 << 20 };
 
 static gl_texture **pooled(gl_device *d, gl_format format, uint32_t width, uint32_t height)
@@ -312,7 +312,7 @@ const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
     return slot ? gl_slot_texture(slot) : NULL;
 }
 
-/* The caller's memory on the host, of which the device knows nothing. */
+/* The caller's host memory, which has no texture. */
 static tml_status lend_host(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc)
 {
     if (desc->gl)
@@ -402,7 +402,7 @@ void gl_buffer_destroy(tml_context *tml, tml_slot *slot)
 
 enum { QUAD_ROWS = 16 };
 
-/* A rectangle where the driver only gives four components of which one counts. */
+/* Reads a rectangle if the driver only returns four components, of which one counts. */
 static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *out)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -438,7 +438,7 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
     if (status != TML_OK)
         return status;
     fn->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    if (!d->read_format) { /* it is the same for all textures of words */
+    if (!d->read_format) { /* the same for all textures of words */
         GLint format = 0, type = 0;
         fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_FORMAT, &format);
         fn->GetIntegerv(GL_IMPLEMENTATION_COLOR_READ_TYPE, &type);
@@ -460,8 +460,8 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
     return status == TML_OK ? gl_errors_check(tml, "reading a buffer") : status;
 }
 
-/* Reads bytes [offset, offset + size): whole words straight to out, the ragged ends by one word
- * each. */
+/* Reads bytes [offset, offset + size): whole words directly to out, the partial ones at the ends by
+ * one word each. */
 static tml_status read_bytes(tml_context *tml, const gl_texture *texture, uint64_t offset,
                              size_t size, uint8_t *out)
 {
@@ -523,7 +523,7 @@ static tml_status write_words(tml_context *tml, const gl_texture *texture, uint6
     return TML_OK;
 }
 
-/* Part of a word: the rest of it is read first, unless nothing lies there. */
+/* Writes a part of a word. The rest is read first, unless the buffer ends there. */
 static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t offset, size_t size,
                                const uint8_t *in)
 {
@@ -595,13 +595,13 @@ void gl_unmap(tml_context *tml, tml_slot *slot)
     buffer->mapped = NULL;
 }
 
-/* No texture is larger than 2^34 bytes, and texels belong to one buffer alone. */
+/* A texture has at most 2^34 bytes, and its texels belong to one buffer only. */
 uint64_t gl_slot_address(const tml_slot *slot)
 {
     return (uint64_t)gl_slot_texture(slot)->name << 34;
 }
 
-/* Temporary textures serve for scratch: an arena of one would be read and drawn to at once. */
+/* Temporary textures replace scratch: a draw could not read and write one arena. */
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out)
 {
     (void)tml;

@@ -1,11 +1,11 @@
-/* The capability tests. Nothing is believed for an extension's name: each kind of texture is made, drawn
- * to and read back. Every test adds a line to the tree that tml_gl_tests gives; those with an id decide
- * which paths there are. Of the float tier, whose tests take longest, only where its paths are in
- * question: the integer path is better than any of them.
+/* The capability tests. Extension names are not trusted: each kind of texture is created, drawn to
+ * and read back. Every test adds a line to the tree of tml_gl_tests. Lines with an id decide which
+ * paths are available. The float tier's tests take longest, so they run only if its paths may be
+ * chosen: the integer path is better than any of them.
  *
- * All tests are draws of one row of texels, by two programs: float_probe.frag in GLSL ES 1.00, whose
- * uniform probe_mode says what it does, and probe_words.frag in 3.00. Few programs, because compiling
- * is most of the time that probing takes. */
+ * All tests draw one row of texels with two programs: float_probe.frag in GLSL ES 1.00, whose
+ * uniform probe.x is the mode, and probe_words.frag in GLSL ES 3.00. There are few programs because
+ * most of the time is compilation. */
 #include "gl/device/gl_probe.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "gl/device/gl_float.h"
 #include "gl_device_shaders.h"
 
-/* What a path may need; lines of which several have the same id must all pass. */
+/* What a path may need. If several lines have the same id, all must pass. */
 typedef enum probe_id {
     PROBE_INFO, /* decides nothing */
     PROBE_WORDS,
@@ -31,7 +31,7 @@ typedef enum probe_id {
 /* Modes of float_probe.frag. */
 enum { MODE_BYTES, MODE_EXACT, MODE_PACK, MODE_PACK_TEXTURE, MODE_UNPACK };
 
-/* Patterns that floats are tested with, in classes. */
+/* Bit patterns for the tests of floats, in classes. */
 enum {
     FIRST_NORMAL = 0,
     FIRST_SUBNORMAL = 1000,
@@ -48,17 +48,17 @@ typedef struct probe {
     GLuint float_program, words_program;
     GLint settings, texels, size, factor; /* uniforms */
     GLuint framebuffer, patterns;         /* patterns: a texture */
-    bool is_short_of_memory;              /* the host, which says nothing of the device */
+    bool is_short_of_memory; /* host memory ran out, which says nothing of the device */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
-    /* The first line that failed of each id, plus one; 0: all passed. Untested is failed. */
+    /* 1 + the first line of each id that failed; 0: all passed. An id that was not tested failed. */
     uint32_t failed[PROBE_IDS];
     bool tested[PROBE_IDS];
 } probe;
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* format: what was seen, for a test that failed; of highp always. */
+/* format: what a failed test saw; for highp always given. */
 static bool add_line(probe *p, uint32_t depth, probe_id id, bool passed, const char *name,
                      const char *format, ...) TML_FORMAT(6, 7);
 static bool add_line(probe *p, uint32_t depth, probe_id id, bool passed, const char *name,
@@ -133,7 +133,7 @@ static GLuint make_texture(const probe *p, GLenum internal, GLenum format, GLenu
     return name;
 }
 
-/* Makes a texture the target; the framebuffer's status. */
+/* Attaches a texture to the framebuffer; returns the framebuffer's status. */
 static GLenum bind_target(const probe *p, GLuint texture, uint32_t width)
 {
     const gl_functions *fn = p->fn;
@@ -158,17 +158,17 @@ static void draw_floats(const probe *p, int mode, uint32_t width, GLuint texels)
     fn->DrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-/* Reads the target's row; what the driver has against it, or 0. */
+/* Reads the target's row; returns the driver's error, or 0. */
 static GLenum read_row(probe *p, uint32_t width, GLenum format, GLenum type)
 {
     const gl_functions *fn = p->fn;
-    gl_errors_note(p->d); /* of earlier tests */
+    gl_errors_note(p->d); /* errors of earlier tests */
     memset(p->read, 0, sizeof p->read);
     fn->ReadPixels(0, 0, (GLsizei)width, 1, format, type, p->read);
     return fn->GetError();
 }
 
-/* Makes float_probe.frag's program anew, in another version of GLSL ES. */
+/* Builds float_probe.frag's program again, in another version of GLSL ES. */
 static tml_status use_version(probe *p, const char *version)
 {
     const gl_functions *fn = p->fn;
@@ -255,7 +255,7 @@ static void test_integers(probe *p)
 
 /* ---- floats in shaders, bytes in textures ---------------------------------------------------- */
 
-/* Shaders that say highp need not compile where there is none. */
+/* Shaders with highp need not compile if the device has none. */
 static bool promises_highp(probe *p)
 {
     GLint range[2] = {0, 0}, precision = 0;
@@ -300,7 +300,7 @@ static bool is_equal(uint32_t wanted, uint32_t got)
     return is_nan ? (got & 0x7fffffffu) > 0x7f800000u : got == wanted;
 }
 
-/* Lines on classes of patterns that were sent through something. id: of the normal ones. */
+/* Adds lines for the classes of patterns after a round trip. id: of the normal numbers. */
 static void compare_patterns(probe *p, probe_id id, GLenum error, bool with_specials)
 {
     uint32_t wrong = 0, first = 0, flushed = 0;
@@ -349,7 +349,7 @@ static void test_bytes(probe *p)
 
 /* ---- float textures -------------------------------------------------------------------------- */
 
-/* Draws the patterns into a target, and packs what lies there into RGBA8. False where that cannot be. */
+/* Draws the patterns into a target, and packs the target's texels into RGBA8. False: not possible. */
 static bool draw_and_pack(probe *p, GLuint target)
 {
     draw_floats(p, MODE_UNPACK, PATTERNS, p->patterns);
@@ -384,7 +384,7 @@ static void test_floats(probe *p)
     p->fn->DeleteTextures(1, &texture);
 }
 
-/* Halves hold too little for sums and positions, so no path needs them: this is for the reader. */
+/* No path needs halves, which are too short for sums and positions: this test is for information. */
 static void test_halves(probe *p)
 {
     GLuint texture = make_texture(p, p->d->is_es3 ? GL_RGBA16F : GL_RGBA, GL_RGBA,
@@ -432,7 +432,7 @@ static const probe_id needs[][PROBE_IDS] = {
     [TML_GL_PATH_PACKED] = {PROBE_BYTES, PROBE_HIGHP, PROBE_PACK},
 };
 
-/* The test that a path fails, or NULL. */
+/* The test that rules a path out, or NULL. */
 static const tml_gl_test *obstacle(const probe *p, tml_gl_path path)
 {
     static const tml_gl_test untested = {.name = "a test that could not be run"};
@@ -440,7 +440,7 @@ static const tml_gl_test *obstacle(const probe *p, tml_gl_path path)
     for (const probe_id *id = needs[path]; *id != PROBE_INFO; id++) {
         if (p->failed[*id])
             return &p->d->tests[p->failed[*id] - 1];
-        if (!p->tested[*id]) /* because of one that failed, as a rule, which says more */
+        if (!p->tested[*id]) /* usually because of a failed test, which says more */
             lacks = &untested;
     }
     return lacks;
@@ -520,7 +520,7 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
     status = p->is_short_of_memory ? TML_ERROR_OUT_OF_MEMORY : choose(p, wanted);
     end(p);
     gl_errors_note(d);
-    d->error = GL_NO_ERROR; /* of tests that failed */
+    d->error = GL_NO_ERROR; /* errors of failed tests */
     tml_free(tml, p, sizeof *p);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use and kept.
- * They are found by what they were made from. */
+/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use and
+ * cached by these. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* The length of a number at text, without suffix; 0: none begins here. */
+/* The length of a number at text, without its suffix; 0: text does not begin with a number. */
 static size_t number_length(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -36,8 +36,8 @@ static size_t word_length(const char *text)
     return length;
 }
 
-/* Copies a shader without what GLSL ES 1.00 does not know: suffixes of numbers (1.0f, 1u), and lines
- * that go on in the next. */
+/* Copies a shader without what GLSL ES 1.00 does not have: suffixes of numbers (1.0f, 1u) and line
+ * continuations. */
 static char *copy_plain(const char *text, char *out)
 {
     while (*text) {
@@ -78,7 +78,7 @@ static tml_status set_source(tml_context *tml, GLuint shader, const char *const 
     return TML_OK;
 }
 
-/* Has a shader compiled, and does not ask how it went. */
+/* Starts the compilation of a shader. Does not query the result. */
 static tml_status start_shader(tml_context *tml, GLenum stage, const char *const *texts, int count,
                                GLuint *out)
 {
@@ -94,7 +94,7 @@ static tml_status start_shader(tml_context *tml, GLenum stage, const char *const
     return TML_OK;
 }
 
-/* Asks how it went. */
+/* Queries the result of a compilation. */
 static tml_status check_shader(tml_context *tml, GLuint shader, const char *name)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -143,8 +143,8 @@ char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size)
     return text;
 }
 
-/* The text behind head: the shader's, or with the kernel joined to it. To be freed, *size bytes; NULL:
- * no memory. */
+/* The text after head: the shader's, with the kernel put into it. *size bytes, for tml_free; NULL:
+ * out of memory. */
 static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *size)
 {
     char *text = gl_shader_text(tml, info->shader, size);
@@ -164,13 +164,13 @@ static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *s
     return joined;
 }
 
-/* What messages call it. */
+/* The program's name in messages. */
 static const char *name_of(const gl_program *program)
 {
     return program->kernel ? program->kernel->name : program->shader->name;
 }
 
-/* Has the shaders compiled and linked, and does not ask how it went. */
+/* Starts compiling and linking a program. Does not query the result. */
 static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
     const gl_device *d = gl_device_of(tml);
@@ -195,11 +195,11 @@ static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *
 
 static void delete_shader(const gl_device *d, gl_program *program)
 {
-    d->fn.DeleteShader(program->fragment); /* 0: nothing */
+    d->fn.DeleteShader(program->fragment); /* 0: there is none */
     program->fragment = 0;
 }
 
-/* Asks how it went: of the shaders only where linking failed, since each question may wait. */
+/* Queries the result; that of the shaders only if linking failed, since each query may wait. */
 static tml_status check(tml_context *tml, const gl_program *program)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -284,7 +284,7 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-/* #version and all that makes a variant of the shader. Returns its length as snprintf does. */
+/* Writes #version and the defines of the shader's variant. Returns the length like snprintf. */
 static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows, char *out,
                       size_t size)
 {
@@ -309,7 +309,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                     info->defines ? info->defines : "");
 }
 
-/* Gives the program back whole, as far as it came. */
+/* Frees a program, in whatever state. */
 static void release(gl_device *d, gl_program *program)
 {
     if (d->depth > 0) {
@@ -320,7 +320,7 @@ static void release(gl_device *d, gl_program *program)
     tml_free(d->tml, program, program->size);
 }
 
-/* One that did not compile is forgotten: the next call that needs it fails with the same words. */
+/* Removes a program that did not compile: the next call that needs it fails with the same message. */
 static void forget(gl_device *d, gl_program *program)
 {
     gl_program **link = &d->programs;
@@ -330,7 +330,7 @@ static void forget(gl_device *d, gl_program *program)
     release(d, program);
 }
 
-/* The program of a draw, ready or not: found, or started. */
+/* The program of a draw, ready or not: found in the cache, or started. */
 static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool any_rows,
                                 gl_program **out)
 {
@@ -369,7 +369,7 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
     return TML_OK;
 }
 
-/* Waits until it is compiled, and looks at what came of it. */
+/* Waits until the program is linked, and checks the result. */
 static tml_status make_ready(tml_context *tml, gl_program *program)
 {
     tml_status status = check(tml, program);

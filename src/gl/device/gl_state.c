@@ -1,4 +1,4 @@
-/* The state of OpenGL that the library changes: saved from and given back to a caller's context. */
+/* The OpenGL state that the library changes: saved, and restored for a caller's context. */
 #include "gl/device/gl_float.h"
 
 #ifdef __EMSCRIPTEN__
@@ -25,13 +25,13 @@ static uint32_t switch_count(const gl_device *d)
 
 #ifdef __EMSCRIPTEN__
 
-/* WebGL's own: they would turn arrays over. */
+/* WebGL's own parameters, which change uploaded data. */
 enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
 
-/* In a page what is bound are objects, and the page's own have no number that Emscripten knew: so they
- * are kept as objects, in JavaScript. What a browser must ask its other process for, which waits for all
- * that was enqueued (the viewport and the like), is taken from gl.trommelShadow, where the package notes
- * what is set. The numbers are those of GLES3/gl3.h. */
+/* In a page bindings are objects, and the page's own objects have no name in Emscripten: they are
+ * saved as objects, in JavaScript. Some queries (the viewport and the like) go to the browser's GPU
+ * process and wait for all enqueued work. Their values come from gl.trommelShadow, where the
+ * package records what is set. The numbers are those of GLES3/gl3.h. */
 // clang-format off
 EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_count), {
     var gl = GLctx, s = {textures: [], samplers: [], switches: [], pixels: []};
@@ -40,7 +40,7 @@ EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_c
         return shadow && shadow.has(name) ? shadow.get(name) : gl.getParameter(name);
     };
     s.is2 = typeof gl.bindSampler == "function";
-    /* Transform feedback that runs makes errors of draws and of other programs. */
+    /* Active transform feedback makes draws and changes of the program errors. */
     s.feedback = s.is2 && !(shadow && !shadow.get("feedback")) && gl.getParameter(0x8E24) && !gl.getParameter(0x8E23);
     if (s.feedback)
         gl.pauseTransformFeedback();
@@ -141,7 +141,7 @@ void gl_state_save(gl_device *d)
     const gl_functions *fn = &d->fn;
     gl_saved *s = &d->saved;
     s->has_feedback = false;
-    if (d->is_es3) { /* draws and other programs are errors while it runs */
+    if (d->is_es3) { /* while it is active, draws and changes of the program are errors */
         GLboolean is_active = GL_FALSE, is_paused = GL_FALSE;
         fn->GetBooleanv(GL_TRANSFORM_FEEDBACK_ACTIVE, &is_active);
         fn->GetBooleanv(GL_TRANSFORM_FEEDBACK_PAUSED, &is_paused);

@@ -1,4 +1,4 @@
-/* Texel i becomes texel i + offset of another texture of the same format. */
+/* Copies texel i + offset of another texture of the same format to texel i. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D copied;

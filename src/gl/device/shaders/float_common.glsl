@@ -1,20 +1,20 @@
-/* Stands at the top of every fragment shader of the float tier (gl_float.h), in which all numbers are
- * floats: positions too, exact to 2^24. A word is a texel: its bytes, or where a texture holds floats, a
- * float in x. An array is a sampler and its shape: width, 1 / width, 1 / height, 1 where texels are
- * floats; the engine sets the uniform SAMPLER_shape.
+/* The first include of every fragment shader of the float tier (gl_float.h). All numbers are
+ * floats, positions too, exact to 2^24. A word is a texel: its bytes or, in a float texture, x. An
+ * array is a sampler and its shape, the uniform SAMPLER_shape, which the engine sets: width, 1 /
+ * width, 1 / height, and 1 if texels are floats.
  *
  * A shader computes texel tml_texel() of its target. */
 #include "gpu/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 
-uniform highp vec2 tml_size; /* the target's */
-varying highp vec2 tml_at;   /* the texel's middle */
+uniform highp vec2 tml_size; /* the target's size */
+varying highp vec2 tml_at;   /* the texel's centre */
 float tml_texel()
 {
     return floor(tml_at.y) * tml_size.x + floor(tml_at.x);
 }
 
-/* The whole part of a / b, whole numbers. */
+/* floor(a / b) of integers. */
 float divide(float a, float b)
 {
     float q = floor(a / b);
@@ -22,7 +22,7 @@ float divide(float a, float b)
     return rest < 0.0 ? q - 1.0 : rest >= b ? q + 1.0 : q;
 }
 
-/* One of four. */
+/* Component i of v. */
 float pick(vec4 v, float i)
 {
     return i < 2.0 ? (i < 1.0 ? v.x : v.y) : (i < 3.0 ? v.z : v.w);
@@ -30,7 +30,7 @@ float pick(vec4 v, float i)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* Widths are powers of two wherever there is more than one row. */
+/* Widths are powers of two if there is more than one row. */
 vec4 fetch(sampler2D words, vec4 shape, float i)
 {
     float y = floor(i * shape.y);
@@ -53,7 +53,7 @@ float load_float(sampler2D words, vec4 shape, float i)
     return unpack_float(floor(texel * 255.0 + 0.5));
 }
 
-/* Of words that are bytes: a whole number, exact below 2^24; and one of two bytes or one. */
+/* Loads from bytes: an integer, exact below 2^24; and one of two bytes or one byte. */
 float load_number(sampler2D words, vec4 shape, float i)
 {
     return unpack_number(floor(fetch(words, shape, i) * 255.0 + 0.5));
@@ -70,14 +70,14 @@ float load_byte(sampler2D words, vec4 shape, float i)
     return pick(floor(fetch(words, shape, word) * 255.0 + 0.5), i - 4.0 * word);
 }
 
-/* A binary16 from its bits as a number. */
+/* A binary16 number from its bits, which are given as an integer. */
 float float_of_half(float bits)
 {
     float magnitude = bits >= 32768.0 ? bits - 32768.0 : bits;
     float exponent = floor(magnitude / 1024.0);
     float mantissa = magnitude - 1024.0 * exponent;
     vec4 bytes = pack_number(mantissa * 8192.0);
-    /* Exponent 31 becomes 255, and others are biased anew; what is below them is a fixed point. */
+    /* Exponent 31 becomes 255, others are biased anew. Exponent 0 has fixed-point numbers. */
     float field = exponent == 31.0 ? 255.0 : exponent + 112.0;
     float value = unpack_float(vec4(bytes.xy, bytes.z + 128.0 * mod(field, 2.0), floor(field * 0.5)));
     if (exponent == 0.0)
@@ -87,7 +87,7 @@ float float_of_half(float bits)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* A quarter more than the byte: right where a target rounds to the nearest, and where it cuts. */
+/* A quarter is added to each byte, which is right for targets that round and for those that truncate. */
 void store_bytes(vec4 bytes)
 {
 #if TML_TARGET_FLOATS
@@ -104,7 +104,7 @@ void store_float(float value)
     gl_FragColor = (pack_float(value) + 0.25) / 255.0;
 #endif
 }
-/* A whole number as the bits of an i32 or u32. */
+/* Stores an integer as the bits of an i32 or u32. */
 void store_number(float value)
 {
     vec4 bytes = pack_number(value < 0.0 ? -value - 1.0 : value);
@@ -113,8 +113,8 @@ void store_number(float value)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* gl_draw_info.length: the bound, and on the device the word where the length lies, 0 for none, 1 for
- * u32, 2 for u64. */
+/* gl_draw_info.length: the bound; the word in tml_length_words with the length on the device; and 0
+ * if there is none, 1 for u32, 2 for u64. */
 uniform sampler2D tml_length_words;
 uniform vec4 tml_length_words_shape;
 uniform vec3 tml_length_place;

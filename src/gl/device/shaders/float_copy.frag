@@ -1,4 +1,4 @@
-/* Texel i becomes texel i + offset of another texture: bytes or floats, to either. */
+/* Copies texel i + offset of another texture to texel i; bytes or floats, to either. */
 #include "float_common.glsl"
 
 uniform sampler2D copied;

@@ -1,14 +1,13 @@
-/* What gl_probe.c draws to see what the device does with floats and bytes. Texel x of a row. One shader
- * for everything, with one pack_float and one unpack_float: code for those is what a driver takes long
- * to make. */
+/* The draws of gl_probe.c that test floats and bytes, for texel x of a row. One shader does all,
+ * with one pack_float and one unpack_float, which are what a driver takes longest to compile. */
 #include "gpu/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 
-uniform vec4 probe; /* mode; 1, which no compiler must know; width of the row probe_texels */
+uniform vec4 probe; /* mode; 1, unknown to the compiler; width of the row probe_texels */
 uniform sampler2D probe_texels;
 varying highp vec2 tml_at;
 
-/* Is 2^k + 1 a number? */
+/* Is 2^k + 1 exact? */
 float is_exact(float k)
 {
     float power = probe.y, rest = k;
@@ -37,11 +36,11 @@ void main()
     float value = texel.y;
     if (probe.x != 3.0) /* else texels are floats */
         value = unpack_float(bytes) * probe.y;
-    if (probe.x == 4.0) { /* to a target of floats */
+    if (probe.x == 4.0) { /* the target has floats */
         gl_FragColor = vec4(value);
     } else {
         vec4 result = pack_float(value);
-        if (probe.x == 0.0) /* bytes by themselves, and through a texture */
+        if (probe.x == 0.0) /* bytes directly, and through a texture */
             result = vec4(x, 255.0 - x, bytes.xy);
         if (probe.x == 1.0)
             result = vec4(is_exact(x));

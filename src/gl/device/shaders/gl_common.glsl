@@ -1,8 +1,7 @@
-/* Stands at the top of every fragment shader of the engine's integer path. The engine puts #version and
- * its defines before it; TML_ROW_LOG2 is missing where a texture of the caller's has rows of any
- * width.
+/* The first include of every fragment shader of the integer path. The engine puts #version and
+ * defines before it. TML_ROW_LOG2 is not defined if a texture of the caller has rows of any width.
  *
- * A shader computes texel tml_texel() of its targets: word i of an array, row after row. */
+ * A shader computes texel tml_texel() of its targets: word i of an array, row by row. */
 #include "gpu/prelude_es300.glsl"
 #include "gpu/prelude_common.glsl"
 
@@ -18,7 +17,7 @@ uvec4 load_quad(highp usampler2D quads, uint i)
     return texelFetch(quads, tml_place(quads, i), 0);
 }
 
-/* ---- numbers of 64 bits in pairs ------------------------------------------------------------- */
+/* ---- 64-bit integers as uvec2 (low, high) ---------------------------------------------------- */
 
 uvec2 add64(uvec2 a, uvec2 b)
 {
@@ -28,8 +27,8 @@ uvec2 add64(uvec2 a, uvec2 b)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* gl_draw_info.length: the bound, and on the device the word where the length lies, 0 for none, 1 for
- * u32, 2 for u64. */
+/* gl_draw_info.length: the bound; the word in tml_length_words with the length on the device; and 0
+ * if there is none, 1 for u32, 2 for u64. */
 uniform highp usampler2D tml_length_words;
 uniform uvec3 tml_length_place;
 uint stream_length()

@@ -1,4 +1,4 @@
-/* What gl_probe.c draws to targets of integers. */
+/* The draws of gl_probe.c to integer targets. */
 precision highp float;
 precision highp int;
 

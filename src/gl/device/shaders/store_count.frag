@@ -1,4 +1,4 @@
-/* A number of 64 bits as a u64, or as a u32 that stays at its largest value. */
+/* Stores a 64-bit number as a u64, or as a u32 that saturates. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts;
