@@ -143,11 +143,10 @@ typedef struct gl_draw_info {
     const gl_shader *shader;
     const char *defines;  /* variant of the shader: "#define WIDE\n#define SIZE 4\n"; NULL: none */
     gl_kernel_use kernel; /* optional */
-    const tml_length *length;             /* optional: gives stream_length() in the shader */
-    gl_input inputs[GL_INPUTS_MAX];       /* ended by a NULL name */
-    gl_uniform uniforms[GL_UNIFORMS_MAX]; /* the same */
-    const gl_texture
-        *targets[GL_TARGETS_MAX]; /* layout(location = t); of one width; NULL ends them */
+    const tml_length *length;                  /* optional: gives stream_length() in the shader */
+    gl_input inputs[GL_INPUTS_MAX];            /* ended by a NULL name */
+    gl_uniform uniforms[GL_UNIFORMS_MAX];      /* the same */
+    const gl_texture *targets[GL_TARGETS_MAX]; /* layout(location = t); one width; NULL ends */
     uint64_t first, count; /* texels of the targets; others keep their contents. count 0: no draw */
     uint32_t area[4];      /* replaces first and count if it has a width: x, y, width, height */
     /* The single target is also an input (gl_texture): the draw goes to a temporary, which begins

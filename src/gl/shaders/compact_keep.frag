@@ -1,11 +1,11 @@
-/* Which elements are kept: by flag bytes (KEEP_FLAGS) or by bits (KEEP_MASK). */
+/* Keep bits from flag bytes (KEEP_FLAGS) or from a mask of bits (KEEP_MASK). */
 #include "gl_common.glsl"
 
 #ifdef KEEP_FLAGS
 
 uniform highp usampler2D flags;
 
-/* A 1 for each byte that is not 0, gathered to four bits. */
+/* Four byte flags of a word as four bits: a byte other than 0 gives 1. */
 uint flag_bits(uint word)
 {
     uint ones = (((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) >> 7 & 0x01010101u;

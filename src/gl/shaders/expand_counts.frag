@@ -1,4 +1,4 @@
-/* The base of a pyramid of numbers, from an array of counts of SIZE bytes. */
+/* The base of a pyramid of counts, from an array of counts of SIZE bytes. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts;

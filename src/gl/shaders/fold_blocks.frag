@@ -1,7 +1,7 @@
-/* One level of a fold: whole blocks of 64 words or, FROM_STATES, of 64 blocks of the level below. Texel
- * t holds the block whose last element is among those from t << level on: of a stream that is block t;
- * of segments that do not overlap (SEGMENTED) it can only be a block of the segment with element
- * t << level. Texels without a block are left undefined. */
+/* One level of a fold: whole blocks of 64 words or, FROM_STATES, of 64 blocks of the level below.
+ * Texel t has the block whose last element is one of the 1 << level from t << level on. In a stream
+ * that is block t. In segments that do not overlap (SEGMENTED) only the segment of element t <<
+ * level can have such a block. Texels without a block are undefined. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"
 #ifdef SEGMENTED

@@ -1,5 +1,5 @@
-/* The result of a fold, from its whole blocks and the elements after them; of a stream, or of segment
- * after segment (SEGMENTED). LEVELS: of blocks, 0 to 5. */
+/* The result of a fold, from its whole blocks and the elements after them; of a stream, or of each
+ * segment (SEGMENTED). LEVELS: number of levels of blocks, 0 to 5. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"
 #ifdef SEGMENTED
@@ -15,7 +15,7 @@ uniform highp usampler2D states5;
 
 layout(location = 0) out highp uvec4 result;
 
-/* Joins what is left of a level's blocks before rest. */
+/* Joins the blocks that a level leaves over with rest, which follows them. */
 fold_state join_level(highp usampler2D states, uint number, uint first, uint count, fold_state rest)
 {
     uint level = BLOCK_LOG2 + 6u * (number - 1u), size = 1u << level;

@@ -1,6 +1,6 @@
-/* Division by a number that the host knows (gl_divisor), without the integer division that drivers
- * make of loops: a guess in float, put right twice. Stands after gl_common.glsl.
- * i below 2^31. */
+/* Division by a number that the host knows (gl_divisor), without integer division, for which
+ * drivers emit loops: an estimate in floats, corrected twice. Included after gl_common.glsl. i is
+ * below 2^31. */
 uint divide(uint i, uvec2 by)
 {
     float inverse = uintBitsToFloat(by.y);

@@ -1,13 +1,13 @@
-/* What the shaders of reduce and segmented reduce share: folds of up to 64 items that come one after the
- * other, in rows of eight. Stands after gl_common.glsl.
+/* Shared by the shaders of reduce and segmented reduce: folds of up to 64 consecutive items, in
+ * rows of eight. Included after gl_common.glsl.
  *
- * The tree: 64 words make a block, 64 blocks a block of the next level, and so on; all counted from
- * where the stream or segment begins. What is left over at the end is folded by itself and then joined
- * as one more item behind the whole blocks of the level above. A float sum adds the items of a block in
- * pairs, pairs of pairs, and so on. So the tree depends on the number of elements alone, and a stream
- * and a segment of the same elements have the same sum to the bit.
+ * The reduction tree: 64 words are a block, 64 blocks are a block of the next level, and so on,
+ * counted from the stream's or segment's first element. What a level leaves over is folded by
+ * itself, and then joined as one more item after the whole blocks of the level above. A float sum
+ * is pairwise in a block. So the tree depends only on the number of elements, and a stream and a
+ * segment of the same elements have the same sum, bit by bit.
  *
- * SEGMENTED: elements may begin anywhere in a word. */
+ * SEGMENTED: the first element may be anywhere in a word. */
 #include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #include "gpu/fold.glsl"
@@ -16,7 +16,7 @@ const uint BLOCK_LOG2 = 8u - SIZE_LOG2; /* elements in 64 words */
 
 /* ---- rows of eight --------------------------------------------------------------------------- */
 
-/* What is folded so far; of floats, rows that wait for the other of their pair. */
+/* The fold so far; with floats, rows that wait for the other of their pair. */
 struct fold_run {
     fold_state f;
     vec3 waiting;
@@ -69,8 +69,8 @@ float reals_of_words(uvec4 w)
     return (reals_of_word(w.x) + reals_of_word(w.y)) + (reals_of_word(w.z) + reals_of_word(w.w));
 }
 
-/* Integers of up to 32 bits, signed ones raised to be unsigned: sums of halves, which 64 words do not
- * carry out of 32 bits: of the low ones in x, and of 32-bit elements' high ones in y. */
+/* Sums of integers of up to 32 bits, signed ones biased to unsigned, by halfwords: sums over 64
+ * words do not overflow. x has the low halfwords, y the high ones of 32-bit elements. */
 uvec2 sums_of_words(uvec4 a, uvec4 b)
 {
     uint raise = IS_SIGNED ? sign_bits(0u) : 0u;
@@ -101,7 +101,7 @@ fold_state fold_words(fold_state f, uvec4 w, uint at)
     return fold_word(f, w.w, at + 3u * step);
 }
 
-/* Adds the words a and b, whose first element is at. */
+/* Adds the words a and b, whose first element has position at. */
 void run_add_words(inout fold_run run, uint row, uvec4 a, uvec4 b, uint at)
 {
     if (FOLD_KIND == FOLD_REAL) {
@@ -124,7 +124,7 @@ fold_state run_of_words_end(fold_run run, uint rows)
     return f;
 }
 
-/* Where an array's elements lie from one of them on. */
+/* The word of an array's element, and the element's shift in it. */
 struct word_place {
     uint word;
     uint shift;
@@ -151,7 +151,7 @@ uvec4 words_at(highp usampler2D words, word_place place, uint i)
     return w;
 }
 
-/* A block of whole elements. */
+/* Folds a block of whole elements. */
 fold_state fold_block(highp usampler2D words, uint element)
 {
     word_place place = place_of(element);
@@ -163,7 +163,7 @@ fold_state fold_block(highp usampler2D words, uint element)
     return run_of_words_end(run, 8u);
 }
 
-/* Word i of count elements: what is past them is neutral. */
+/* Word i of count elements; neutral past them. */
 uint keep_there(uint word, uint i, uint count)
 {
     if (SIZE_LOG2 >= 2u)
@@ -179,7 +179,7 @@ uvec4 words_there(highp usampler2D words, word_place place, uint i, uint count)
                  keep_there(w.z, i + 2u, count), keep_there(w.w, i + 3u, count));
 }
 
-/* Fewer elements than a block. */
+/* Folds fewer elements than a block has. */
 fold_state fold_rest(highp usampler2D words, uint element, uint count)
 {
     word_place place = place_of(element);
@@ -231,7 +231,7 @@ fold_state fold_states(highp usampler2D states, uint first)
     return run_end(run, 8u);
 }
 
-/* State i of count, and behind them what is left over. */
+/* State i of count; rest is state count. */
 fold_state state_there(highp usampler2D states, uint first, uint i, uint count, fold_state rest)
 {
     fold_state f = state_of(load_quad(states, first + min(i, count - 1u)));
@@ -242,7 +242,7 @@ float real_there(highp usampler2D states, uint first, uint i, uint count, fold_s
     return uintBitsToFloat(state_there(states, first, i, count, rest).number.x);
 }
 
-/* Fewer states than a block, and then rest. */
+/* Folds fewer states than a block has, and then rest. */
 fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, fold_state rest)
 {
     if (FOLD_KIND != FOLD_REAL) {
@@ -272,10 +272,10 @@ fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, 
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The bits of the fold of count elements; positions are those in the array already. */
+/* The bits of the fold of count elements. Positions already count from the array's first element. */
 uvec4 result_bits(fold_state f, uint count)
 {
-    /* Which zero a sum of zeros is depends on what else was added to it. */
+    /* The sign of a zero sum depends on which zeros were added. */
     if (FOLD_KIND == FOLD_REAL && f.number.x == 0x80000000u)
         f.number.x = 0u;
     return uvec4(fold_result(f, uvec2(0u), uvec2(count, 0u)), 0u, 0u);

@@ -1,20 +1,20 @@
-/* Descends a HistoPyramid (gl_pyramid.h). Stands after gl_common.glsl; PYRAMID_BITS or PYRAMID_COUNTS
- * says what the base holds. With PYRAMID_OTHERS a pyramid of bits can also be read the other way round:
- * while pyramid_others is true, as if every bit of the base were inverted.
+/* Descends a HistoPyramid (gl_pyramid.h). Included after gl_common.glsl. PYRAMID_BITS or
+ * PYRAMID_COUNTS is defined by what the base holds. With PYRAMID_OTHERS a pyramid of bits can also
+ * be read inverted: while pyramid_others is true, each bit of the base counts as its complement.
  *
- * Nodes above the base are numbered from the apex, 0, level by level, and node n has the children
- * 4 n + 1 to 4 n + 4; so no table says where levels begin. */
+ * Nodes above the base are numbered from the apex, 0, level by level, and node n has the children 4
+ * n + 1 to 4 n + 4, so no table of levels is needed. */
 #include "gl_sums.glsl"
 
 uniform highp usampler2D pyramid_base;
 uniform highp usampler2D
     pyramid_low; /* the level above the base, and every second one above that */
 uniform highp usampler2D pyramid_high; /* the others */
-uniform uint pyramid_levels;           /* above the base */
-uniform uint pyramid_leaf;             /* what would be the number of the base's first texel */
+uniform uint pyramid_levels;           /* their number */
+uniform uint pyramid_leaf;             /* the node number that the base's first texel would have */
 
 #ifdef PYRAMID_BITS
-const uint PYRAMID_ITEMS_LOG2 = 7u; /* of a texel of the base */
+const uint PYRAMID_ITEMS_LOG2 = 7u; /* log2 of the items of a texel of the base */
 #else
 const uint PYRAMID_ITEMS_LOG2 = 2u;
 #endif
@@ -23,7 +23,7 @@ const uint PYRAMID_ITEMS_LOG2 = 2u;
 bool pyramid_others = false;
 #endif
 
-/* An item and the number of one of its outputs among them. */
+/* An item, and the rank of an output among the item's outputs. */
 struct pyramid_spot {
     uint item;
     uint rank;
@@ -43,7 +43,7 @@ uint pyramid_total()
     return pyramid_apex().w;
 }
 
-/* What lies below a node, where its level and those above it are from the top on. */
+/* The prefix sums of a node, or of its complement while pyramid_others is true; level 0 is the lowest. */
 uvec4 pyramid_seen(uvec4 sums, uint level)
 {
 #ifdef PYRAMID_OTHERS
@@ -53,7 +53,7 @@ uvec4 pyramid_seen(uvec4 sums, uint level)
     return sums;
 }
 
-/* One level down, from a node and a key among its outputs to a child and a key among the child's. */
+/* Descends one level: from a node and a key among its outputs to a child and a key among the child's. */
 uvec2 pyramid_down(uvec4 sums, uvec2 at)
 {
     uint child = uint(at.y >= sums.x) + uint(at.y >= sums.y) + uint(at.y >= sums.z);
@@ -61,7 +61,7 @@ uvec2 pyramid_down(uvec4 sums, uvec2 at)
     return uvec2(4u * at.x + 1u + child, at.y - before);
 }
 
-/* The base's texel that output key belongs to, and the key among that texel's outputs. */
+/* The base texel that output key belongs to, and the key among that texel's outputs. */
 uvec2 pyramid_descend(uint key)
 {
     uint level = pyramid_levels - 1u;
@@ -88,7 +88,7 @@ uvec4 pyramid_base_texel(uint texel)
     return items;
 }
 
-/* Which of four numbers that do not fall a key reaches: how many are not above it. */
+/* The number of the non-decreasing sums that key reaches. */
 uint pyramid_part(uvec3 sums, uint key)
 {
     return uint(key >= sums.x) + uint(key >= sums.y) + uint(key >= sums.z);
@@ -102,13 +102,13 @@ uint pyramid_pick(uvec4 v, uint i)
 
 #ifdef PYRAMID_BITS
 
-/* Position of one of the ones of a word, counted from 0. */
+/* Position of the set bit with this rank in a word. */
 uint pyramid_select(uint word, uint rank)
 {
     uint pairs = word - (word >> 1 & 0x55555555u);
     uint nibbles = (pairs & 0x33333333u) + (pairs >> 2 & 0x33333333u);
-    uint bytes = ((nibbles + (nibbles >> 4)) & 0x0f0f0f0fu) * 0x01010101u; /* running */
-    /* A byte keeps its high bit where the running count is not above the rank. */
+    uint bytes = ((nibbles + (nibbles >> 4)) & 0x0f0f0f0fu) * 0x01010101u; /* inclusive prefix sums */
+    /* A byte keeps its high bit if the prefix sum is not greater than the rank. */
     uint passed = (((rank * 0x01010101u) | 0x80808080u) - bytes) & 0x80808080u;
     uint at = ((passed >> 7) * 0x01010101u >> 24) << 3;
     rank -= (bytes << 8) >> at & 0xffu;
@@ -131,7 +131,7 @@ uvec3 pyramid_running(uvec4 bits)
     return uvec3(x, x + y, x + y + z);
 }
 
-/* Position, among the 128, of one of the ones. */
+/* Position, among the 128 bits, of the set bit with rank key. */
 uint pyramid_place(uvec4 bits, uint key)
 {
     uvec3 sums = pyramid_running(bits);
@@ -149,7 +149,7 @@ pyramid_spot pyramid_locate(uint key)
     return spot;
 }
 
-/* Outputs of the texel's items before one of them. */
+/* Outputs of the texel's items before item place. */
 uint pyramid_before_in(uvec4 bits, uint place)
 {
     uint part = place >> 5, below = (1u << (place & 31u)) - 1u;
@@ -174,7 +174,7 @@ pyramid_spot pyramid_locate(uint key)
     pyramid_spot spot;
     uvec2 at = pyramid_descend(key);
     at = pyramid_down(pyramid_running(pyramid_base_texel(at.x)), at);
-    spot.item = at.x - 1u; /* numbered as if a child */
+    spot.item = at.x - 1u; /* numbered like a child node */
     spot.rank = at.y;
     return spot;
 }
@@ -189,7 +189,7 @@ uint pyramid_before_in(uvec4 counts, uint place)
 
 /* ---- upwards --------------------------------------------------------------------------------- */
 
-/* One level up: to the parent, and what lies in its children before this one. */
+/* Ascends one level: to the parent, with the sum of the siblings before this child added. */
 uvec2 pyramid_up(highp usampler2D level, uvec2 at)
 {
     uint child = at.x - 1u & 3u, parent = at.x - 1u >> 2;
@@ -198,7 +198,7 @@ uvec2 pyramid_up(highp usampler2D level, uvec2 at)
     return uvec2(parent, at.y + before);
 }
 
-/* How many outputs all items before this one have. */
+/* The number of outputs of all items before this one. */
 uint pyramid_before(uint item)
 {
     uint texel = item >> PYRAMID_ITEMS_LOG2;
@@ -213,7 +213,7 @@ uint pyramid_before(uint item)
     return at.y;
 }
 
-/* How many outputs come before each of four texels of the base, whose first is a multiple of 4. */
+/* The number of outputs before each of four texels of the base; the first texel is a multiple of 4. */
 uvec4 pyramid_before_four(uint texel)
 {
     uint parent = (pyramid_leaf + texel - 1u) >> 2;
@@ -227,10 +227,10 @@ uvec4 pyramid_before_four(uint texel)
     return at.y + uvec4(0u, sums.xyz);
 }
 
-/* ---- outputs in a row ------------------------------------------------------------------------ */
+/* ---- consecutive outputs --------------------------------------------------------------------- */
 
-/* Where a run of outputs goes on: what is left of a texel of the base. Most of the next outputs come
- * from the same one, without a descent. */
+/* A position in consecutive outputs: what is left of a texel of the base. Most of the next outputs
+ * come from the same texel, without a descent. */
 struct pyramid_cursor {
     uint texel;
     uvec4 left;
@@ -273,7 +273,7 @@ pyramid_cursor pyramid_seek(uint key)
     return cursor;
 }
 
-/* The next output. A cursor that is used up stays so, and gives nothing of use. */
+/* The next output. A cursor that is used up stays so, and gives undefined outputs. */
 pyramid_spot pyramid_next(inout pyramid_cursor cursor)
 {
     pyramid_spot spot;
@@ -284,7 +284,7 @@ pyramid_spot pyramid_next(inout pyramid_cursor cursor)
     uint word = past_z ? left.w : past_y ? left.z : past_x ? left.y : left.x;
     uint part = past_z ? 3u : past_y ? 2u : past_x ? 1u : 0u;
 #ifdef PYRAMID_BITS
-    /* Off with the lowest one. */
+    /* Clears the lowest set bit. */
     cursor.left =
         left & uvec4(left.x - 1u, past_x ? left.y - 1u : 0xffffffffu,
                      past_y ? left.z - 1u : 0xffffffffu, past_z ? left.w - 1u : 0xffffffffu);

@@ -1,4 +1,4 @@
-/* What the shaders of a scan's steps share: sums, and how they put out four of them. Stands after
+/* Shared by the shaders of a scan's steps: sums, and stores of four of them. Included after
  * gl_common.glsl. */
 #include "gl_scan_types.glsl"
 

@@ -1,10 +1,10 @@
-/* The last step of a scan: elements from their block's carry. Stands after gl_scan.glsl. INCLUSIVE. LEVELS:
- * 0 where there is no whole block. */
+/* The last step of a scan: elements from their block's carry-in. Included after gl_scan.glsl.
+ * INCLUSIVE. LEVELS: 0 if there is no whole block. */
 uniform highp usampler2D elements;
 uniform highp usampler2D carries;
 uniform highp usampler2D carries_high;
 
-/* The sums of the four elements of a block; without INCLUSIVE each of those before. */
+/* Running sums of a block's four elements: inclusive or exclusive. */
 sums scan_block(uint first, uint block, bool inclusive)
 {
     SUM before = sum_zero();

@@ -1,11 +1,11 @@
-/* What the shaders of scans share: sums of elements, four at a time. Stands after gl_common.glsl.
+/* Shared by the shaders of scans: sums of elements, four at a time. Included after gl_common.glsl.
  *
  * SUM_BITS: 32 or 64, for integers; SUM_FLOAT instead for f32. SIZE_LOG2, IS_SIGNED: of an element.
- * Four sums that follow one another lie in a texel; of 64 bits, their high words in a second texture.
+ * Four consecutive sums are a texel; the high words of 64-bit sums are in a second texture.
  *
- * The tree, counted from where the stream or segment begins: four elements make a block, sixteen blocks
- * one of the next level, and so on. Only whole blocks are ever added up. Carries are sums from the
- * beginning through a block's end. */
+ * The tree is counted from the stream's or segment's first element: four elements are a block,
+ * sixteen blocks are a block of the next level, and so on. Only whole blocks are added. A block's
+ * carry is the inclusive prefix at its end. */
 #ifdef SUM_FLOAT
 #define SUM float
 #elif SUM_BITS == 64
@@ -73,7 +73,7 @@ SUM sums_total(sums s)
 {
     return sum_add(sum_add(s.x, s.y), sum_add(s.z, s.w));
 }
-/* x, x + y, x + y + z and all, each after the same sum. */
+/* x, x + y, x + y + z and the sum of all, each after the same prefix. */
 sums sums_running(SUM before, sums s)
 {
     SUM two = sum_add(s.x, s.y);
@@ -83,7 +83,7 @@ sums sums_running(SUM before, sums s)
 
 /* ---- from textures --------------------------------------------------------------------------- */
 
-/* Four from number 4 * i on. */
+/* Sums 4 * i ... 4 * i + 3. */
 sums load_sums(highp usampler2D low, highp usampler2D high, uint i)
 {
 #if defined(SUM_FLOAT) || SUM_BITS == 32
@@ -96,7 +96,7 @@ SUM load_sum(highp usampler2D low, highp usampler2D high, uint i)
 {
     return sums_pick(load_sums(low, high, i >> 2), i & 3u);
 }
-/* Four from any number on. */
+/* Four sums from any index on. */
 sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
 {
 #ifdef SEGMENTED
@@ -114,14 +114,14 @@ sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
 #endif
 }
 
-/* A small element, given in the low bits, and a word. */
+/* The sum of one element: the low bits have a small one, or a word. */
 SUM sum_of_element(uint bits)
 {
     uint high = IS_SIGNED && (bits & 0x80000000u) != 0u ? 0xffffffffu : 0u;
     return sum_of_bits(bits, high);
 }
 
-/* Four elements from one on, which is a multiple of four where they are smaller than a word. */
+/* Four elements from i on; i is a multiple of four if elements are smaller than a word. */
 sums load_elements(highp usampler2D words, uint i)
 {
 #if SIZE_LOG2 == 0

@@ -1,4 +1,4 @@
-/* Where segments are. Stands after gl_common.glsl. OFFSETS_WIDE: they are u64. */
+/* The segments. Included after gl_common.glsl. OFFSETS_WIDE: offsets are u64. */
 uniform highp usampler2D offsets;
 uniform uint segment_count;
 uniform uint segment_elements; /* of the array */
@@ -8,7 +8,7 @@ struct segment {
     uint count;
 };
 
-/* Those that do not fit stay at the largest number, which is past every array. */
+/* Offsets saturate at 2^32 - 1, which is past every array. */
 uint segment_offset(uint s)
 {
 #ifdef OFFSETS_WIDE
@@ -19,7 +19,7 @@ uint segment_offset(uint s)
 #endif
 }
 
-/* One without elements where the offsets are out of order or range. */
+/* A segment; empty if its offsets decrease or are out of range. */
 segment segment_at(uint s)
 {
     uint first = segment_offset(s), end = segment_offset(s + 1u);
@@ -27,9 +27,9 @@ segment segment_at(uint s)
     return segment(first, valid ? end - first : 0u);
 }
 
-/* The last segment from low on and before high that begins at or before a position, by bisection; low
- * where none does. Ends with any low and high: offsets may fall, and beside the texels that are drawn run
- * helper invocations, which load what nobody stored. */
+/* The last segment in [low, high) that begins at or before a position, by bisection; low if there
+ * is none. It ends for any low and high: offsets may decrease, and helper invocations beside the
+ * drawn texels load undefined values. */
 uint segment_search(uint position, uint low, uint high)
 {
     while (low < high && high - low > 1u) {
@@ -41,9 +41,9 @@ uint segment_search(uint position, uint low, uint high)
     return low;
 }
 
-/* ---- beginnings ------------------------------------------------------------------------------ */
+/* ---- first elements of segments -------------------------------------------------------------- */
 
-/* For each element where the segment begins that has it, the last of several, or SEGMENT_NONE. */
+/* The first element of each element's segment, the last one of several, or SEGMENT_NONE. */
 uniform highp usampler2D begins;
 const uint SEGMENT_NONE = 0xffffffffu;
 

@@ -1,5 +1,5 @@
-/* Adds up to 64 of histogram_count.frag's histograms: those that lie a target's number of histograms
- * apart, the first of which is the fragment's own. */
+/* Adds up to 64 of histogram_count.frag's histograms. The first is at the fragment's own texel, and
+ * their spacing is the number of histograms of the target. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 

@@ -1,10 +1,10 @@
-/* Counts a chunk of elements of SIZE bytes into 16 bins: of fragment chunk * groups + group those from
- * 16 * group on, four a target. Elements are first counted in bytes, as many as those can hold: 16
- * counters in four words stay in registers. */
+/* Counts a chunk of elements of SIZE bytes in 16 bins: fragment chunk * groups + group has the bins
+ * from 16 * group on, four per target. Blocks of elements are counted in bytes, as many as bytes
+ * can hold: 16 counters in four words stay in registers. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 
-uniform highp usampler2D bins; /* a bin an element */
+uniform highp usampler2D bins; /* a bin per element */
 uniform uvec2 groups;          /* for divide() */
 uniform uint first_chunk, chunk_words;
 
@@ -17,7 +17,7 @@ const uint EACH = 4u / uint(SIZE);   /* elements in a word */
 const uint BLOCK = 240u / EACH;      /* words */
 const uint MASK = 0xffffffffu >> (32u - 8u * uint(SIZE));
 
-/* bin: counted from the first of the group; above 15 for none of them. */
+/* bin: index from the group's first bin; above 15 it is in another group. */
 void count_bin(uint bin, inout uvec4 bytes)
 {
     uint added = 1u << ((bin & 3u) << 3), word = bin >> 2;

@@ -1,4 +1,4 @@
-/* One histogram of histogram_add.frag to an array of u32. */
+/* Stores a histogram of histogram_add.frag to an array of u32. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts0, counts1, counts2, counts3;

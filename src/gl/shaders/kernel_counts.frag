@@ -1,4 +1,4 @@
-/* The base of a pyramid of numbers, by a kernel. */
+/* The base of a pyramid of counts, from a kernel. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"

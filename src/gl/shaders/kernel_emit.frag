@@ -1,5 +1,5 @@
-/* The outputs of an expansion's emit kernel, word by word: words of four bools may end past the last
- * output, where the old bytes stay. */
+/* Outputs of an expansion's emit kernel, word by word. In a word of four bools, bytes past the last
+ * output keep their values. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"
@@ -24,7 +24,7 @@ void main()
         source = uvec4(source.yzw, NO_SOURCE);
         rank = uvec4(rank.yzw, 0u);
     }
-    /* The last of the four tells whether all are there. */
+    /* The last of the four sources tells whether all exist. */
     if (load_quad(sources, word).w == NO_SOURCE)
         for (uint k = 0u; k < 4u; k++)
             if (part_of(load_quad(sources, word), k) == NO_SOURCE)

@@ -1,4 +1,4 @@
-/* Which elements are kept: by a kernel. */
+/* Keep bits from a kernel. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"

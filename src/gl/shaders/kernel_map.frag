@@ -1,5 +1,5 @@
-/* out[i] = kernel(...): word by word. Words of four bools may end past the stream: there the old bytes
- * stay. */
+/* out[i] = kernel(...), word by word. In a word of four bools, bytes past the stream keep their
+ * values. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"

@@ -1,5 +1,4 @@
-/* What outputs are made of (gl_located.h): the source of each, four outputs a texel. Stands after
- * gl_common.glsl. */
+/* The sources of outputs (gl_locate.h), four outputs per texel. Included after gl_common.glsl. */
 uniform highp usampler2D sources;
 
 const uint NO_SOURCE = 0xffffffffu; /* past the last output */

@@ -1,6 +1,6 @@
-/* Bytes at any position of an array. Stands after gl_common.glsl. */
+/* Bytes at any index of an array. Included after gl_common.glsl. */
 
-/* Four bytes from a byte's position on. */
+/* Four bytes from byte index at on. */
 uint load_bytes(highp usampler2D words, uint at)
 {
     uint shift = (at & 3u) << 3;
@@ -10,7 +10,7 @@ uint load_bytes(highp usampler2D words, uint at)
     return low >> shift | tml_load_word(words, (at >> 2) + 1u) << 32u - shift;
 }
 
-/* A mask of as many of a word's bytes, from the lowest on; all for four and more. */
+/* The mask of a word's lowest count bytes; of all four if count is larger. */
 uint bytes_below(uint count)
 {
     return count < 4u ? (1u << 8u * count) - 1u : 0xffffffffu;

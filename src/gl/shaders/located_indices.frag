@@ -1,4 +1,4 @@
-/* The sources of outputs or, RANKS, their ranks, as numbers of a word or, WIDE, of two. */
+/* The sources of outputs or, RANKS, their ranks, as numbers of one word or, WIDE, of two. */
 #include "gl_common.glsl"
 #include "located.glsl"
 

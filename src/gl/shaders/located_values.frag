@@ -1,5 +1,5 @@
-/* The values of outputs: elements of SIZE bytes, each that of the output's source; word by word of the
- * target. Where elements share words, the last word keeps its old bytes past the last output. */
+/* The values of outputs: an output of SIZE bytes is a copy of its source, word by word of the
+ * target. If elements share words, bytes past the last output keep their values. */
 #include "gl_common.glsl"
 #include "located.glsl"
 #include "located_bytes.glsl"

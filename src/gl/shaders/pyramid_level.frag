@@ -1,6 +1,6 @@
-/* One level of a HistoPyramid from the one below: running sums of four children. CHILD_BITS and
- * CHILD_COUNTS: the base is below. APEX: the level of one node; beside it, as node 1, which is no node
- * of this texture, the total as a number of 64 bits. */
+/* One level of a HistoPyramid from the level below: inclusive prefix sums of four children.
+ * CHILD_BITS, CHILD_COUNTS: the level below is the base. APEX: the level has one node; texel 1,
+ * which is no node of this texture, gets the total as a 64-bit number. */
 #include "gl_common.glsl"
 #include "gl_sums.glsl"
 

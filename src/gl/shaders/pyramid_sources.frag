@@ -1,4 +1,4 @@
-/* Descends a HistoPyramid for four outputs a texel: their sources and, RANKS, their ranks. With
+/* Descends a HistoPyramid for four outputs per texel: their sources and, RANKS, their ranks. With
  * PYRAMID_OTHERS the items without outputs follow those with one, up to the stream's length. */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
@@ -23,7 +23,7 @@ pyramid_cursor seek(uint j, uint total)
 #else
 #    define TAKE_RANK(part, spot)
 #endif
-/* Output number k of the four, if it is its turn and the cursor still has one. */
+/* Takes output k of the four, if it is next and the cursor is not used up. */
 #define TAKE(part, k)                                                                              \
     if (j == first + k && j < end && !pyramid_is_used_up(cursor)) {                                \
         pyramid_spot spot = pyramid_next(cursor);                                                  \
@@ -41,7 +41,7 @@ void main()
     uint end = min(first + 4u, total);
 #endif
     uvec4 source = uvec4(0xffffffffu), rank = uvec4(0u);
-    /* A round takes all that there is in the texel which it descends to: mostly one round does. */
+    /* A round takes all outputs of the base texel that it descends to; usually one round is enough. */
     uint j = first;
     while (j < end) {
         pyramid_cursor cursor = seek(j, total);

@@ -1,5 +1,5 @@
-/* One level of a scan, downwards: for each whole block the sum from the beginning through its end, from the
- * level's sums and the carries of the level above (none: TOP). */
+/* Downsweep of one level: the carry of each whole block, from the level's sums and the carries of
+ * the level above (TOP: there is none). */
 #include "gl_common.glsl"
 #include "gl_scan.glsl"
 #ifdef SEGMENTED
@@ -12,7 +12,7 @@ uniform highp usampler2D above;
 uniform highp usampler2D above_high;
 uniform uint level;
 
-/* The carries of the four blocks from one on, which is a multiple of four. */
+/* The carries of four blocks from one on, which is a multiple of four. */
 sums carries_from(uint first, uint block)
 {
     uint begin = (first + (1u << level) - 1u) >> level, group = block >> 4, quad = block >> 2 & 3u;

@@ -1,4 +1,4 @@
-/* The sums of four elements of a stream; TOTAL: of all. */
+/* The scan of four elements of a stream; TOTAL: the sum of all. */
 #include "gl_common.glsl"
 #include "gl_scan.glsl"
 #include "gl_scan_elements.glsl"

@@ -1,5 +1,5 @@
-/* Segmented scan, to words. Integers: from running sums of the whole array, of which those before the
- * segment are taken off. Floats: from the carries of the segment's own blocks. */
+/* Segmented scan, to words. Integers: from the inclusive scan of the whole array, minus the prefix
+ * before the segment. Floats: from the carries of the segment's own blocks. */
 #define SEGMENTED
 #include "gl_common.glsl"
 #include "gl_scan_types.glsl"
@@ -10,7 +10,7 @@
 uniform highp usampler2D scanned; /* inclusive */
 uniform highp usampler2D scanned_high;
 
-/* The sum of all elements before one. */
+/* The exclusive prefix of an element. */
 SUM sum_before(uint element)
 {
     SUM sum = load_sum(scanned, scanned_high, max(element, 1u) - 1u);

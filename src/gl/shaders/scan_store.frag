@@ -1,4 +1,4 @@
-/* Sums, four to a texel, to words. */
+/* Stores sums, four per texel, as words. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D scanned;

@@ -1,6 +1,6 @@
-/* One level of a scan, upwards: sums of whole blocks, of four elements or, FROM_SUMS, of sixteen blocks of
- * the level below. Number t holds the block whose last element is among those from t << level on
- * (as in fold_blocks.frag); others are left undefined. */
+/* Upsweep of one level: sums of whole blocks, of four elements or, FROM_SUMS, of sixteen blocks of
+ * the level below. Sum t is of the block whose last element is one of the 1 << level from t <<
+ * level on (as in fold_blocks.frag); others are undefined. */
 #include "gl_common.glsl"
 #include "gl_scan.glsl"
 #ifdef SEGMENTED
@@ -11,7 +11,7 @@ uniform highp usampler2D below; /* elements or sums */
 uniform highp usampler2D below_high;
 uniform uint level; /* log2 of the elements in a block */
 
-/* Block t of what begins at first. */
+/* The sum of block "block" of the stream or segment that begins at first. */
 SUM sum_of_block(uint first, uint block)
 {
 #ifdef FROM_SUMS

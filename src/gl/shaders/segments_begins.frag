@@ -1,4 +1,4 @@
-/* Where each element's segment begins (gl_segments.glsl). */
+/* The first element of each element's segment (gl_segments.glsl). */
 #include "gl_common.glsl"
 #include "gl_segments.glsl"
 

@@ -1,5 +1,5 @@
-/* Results, each in the first words of a texel, to elements of 1 << SIZE_OUT bytes. An element may share its
- * word with others that are past count and keep what they are: those come from old. */
+/* Stores results, each in the first words of a texel, as elements of 1 << SIZE_OUT bytes. Elements
+ * past count in the same word keep their values, which come from old. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D results;

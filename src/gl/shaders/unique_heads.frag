@@ -1,4 +1,4 @@
-/* Which elements begin a run: their SIZE bytes differ from those of the element before. */
+/* Head flags: the SIZE bytes of an element differ from its predecessor's, so it begins a run. */
 #include "gl_common.glsl"
 #include "located_bytes.glsl"
 

@@ -1,8 +1,8 @@
-/* Elements in each run: up to the next run's first, or the stream's end. */
+/* The length of each run: up to the next run's first element, or the stream's end. */
 #include "gl_common.glsl"
 #include "located.glsl"
 
-uniform highp usampler2D runs; /* how many there are, a number of 64 bits in x and y */
+uniform highp usampler2D runs; /* their number, a 64-bit number in x and y */
 uniform uint runs_texel;
 
 layout(location = 0) out highp uint value;
