@@ -1,5 +1,5 @@
-/* tml_compact on the float tier: a HistoPyramid of what is kept, descended once for each output; then
- * every output gathers. */
+/* tml_compact on the float tier: a HistoPyramid of keep flags, a descent for each output, then a
+ * gather of every output. */
 #include "gl_float/gl_float_pyramid.h"
 
 #include "gl_float_shaders.h"
@@ -8,7 +8,7 @@ static bool payloads_supported(tml_context *tml, const tml_compact_desc *desc)
 {
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
         const tml_slot *slot = tml_slot_of(tml, desc->payloads[p].in);
-        /* Where elements share words, bytes are counted. */
+        /* Bytes are counted if elements share words. */
         if (slot && slot->element_size % 4 != 0 &&
             !gl_float_count_supported(tml, "tml_compact: bytes of a payload", slot->size))
             return false;
@@ -50,7 +50,7 @@ static tml_status draw_base(tml_context *tml, const tml_compact_desc *desc,
     return gl_draw(tml, &info);
 }
 
-/* The most outputs that any buffer has room for. */
+/* The largest capacity of an output buffer, at most the length. */
 static uint64_t outputs_of(tml_context *tml, const tml_compact_desc *desc)
 {
     uint64_t most = 0;

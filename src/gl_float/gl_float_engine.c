@@ -13,7 +13,7 @@ static const char *float_tier(const tml_context *tml)
     }
 }
 
-/* Unless one of its paths is asked for. */
+/* Unless the caller chose one of the tier's paths. */
 static bool float_yields(const tml_open_desc *desc)
 {
     return !desc->gl || desc->gl->path == TML_GL_PATH_AUTO;

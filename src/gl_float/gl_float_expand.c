@@ -1,6 +1,6 @@
-/* tml_expand on the float tier: a HistoPyramid of counts, descended once for each output. The outputs'
- * number must be exact: where counts could ask for more than 2^24, the call waits for the total and
- * refuses what is too much, before anything is written. */
+/* tml_expand on the float tier: a HistoPyramid of counts, a descent for each output. The total must
+ * be exact: if it could reach 2^24, the call waits for it, and refuses it from 2^24 on before
+ * anything is written. */
 #include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static tml_status draw_base(tml_context *tml, const tml_expand_desc *desc,
     return gl_draw(tml, &info);
 }
 
-/* Refuses totals past what is exact. *total: what is known of it. */
+/* Refuses totals that may not be exact. *total: upper bound, or the total if it was read. */
 static tml_status check_total(tml_context *tml, const tml_expand_desc *desc,
                               const gl_float_pyramid *pyramid, uint64_t *total)
 {
@@ -66,7 +66,7 @@ static tml_status check_total(tml_context *tml, const tml_expand_desc *desc,
     return status;
 }
 
-/* Room in the smallest output. */
+/* The smallest capacity of an output buffer. */
 static uint64_t capacity_of(tml_context *tml, const tml_expand_desc *desc)
 {
     const tml_buffer outputs[] = {desc->source, desc->rank, desc->out};

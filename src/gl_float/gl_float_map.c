@@ -1,4 +1,4 @@
-/* tml_map on the float tier: as on the integer path, a fragment for each word of the output. */
+/* tml_map on the float tier: a fragment per word of the output, as on the integer path. */
 #include "gl/device/gl_float.h"
 
 #include "gl_float_shaders.h"

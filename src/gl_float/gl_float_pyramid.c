@@ -1,4 +1,4 @@
-/* Building and descending; see the header. */
+/* Builds and descends HistoPyramids; see the header. */
 #include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>

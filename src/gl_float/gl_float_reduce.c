@@ -1,6 +1,6 @@
-/* tml_reduce on the float tier: 16 values to one, step by step. Floats are added as floats; integers as
- * numbers of 64 bits in eight bytes, and minima and maxima found among keys of four bytes, both exact
- * for every value. */
+/* tml_reduce on the float tier: steps of 16 values to one. Floats are added as floats. Integers are
+ * added as 64-bit numbers in eight bytes, and minima and maxima are found by keys of four bytes;
+ * both are exact for every value. */
 #include "gl/device/gl_float.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@ enum { FAN = 16 };
 
 typedef struct fold_way {
     const gl_shader *step;
-    gl_format format; /* of what lies between steps */
-    uint64_t each;    /* texels of it */
-    char defines[96]; /* of the steps; of the first one "#define FIRST\n" stands before them */
-    char folded[128]; /* of the last draw */
+    gl_format format; /* of the values between steps */
+    uint64_t each;    /* its texels per value */
+    char defines[96]; /* of the steps; the first one has "#define FIRST\n" before them */
+    char folded[128]; /* defines of the last draw */
 } fold_way;
 
 static bool is_extreme(tml_fold fold)
@@ -70,7 +70,7 @@ static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
     return gl_float_count_supported(tml, "tml_reduce: length", desc->length.count);
 }
 
-/* Steps down to one value. */
+/* Draws steps until one value is left. */
 static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, const fold_way *way,
                              const gl_texture **out)
 {

@@ -1,4 +1,4 @@
-/* The base of the float tier's HistoPyramid (gl_float_pyramid.h): what items count. Stands after
+/* The base of the float tier's HistoPyramid (gl_float_pyramid.h): the items' counts. Included after
  * float_common.glsl and a function float count_of(float item) for items of the stream. */
 float item_count(float item)
 {

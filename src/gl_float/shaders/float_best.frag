@@ -1,6 +1,6 @@
-/* A step of a minimum or, LARGEST, a maximum: each texel is the best of 16 keys of the step before. A
- * key is four bytes that, as an unsigned number, are in the elements' order. FIRST: keys of 16 elements
- * of tml_type ELEMENT, as far as the stream goes; NaN has the key that nothing is worse than. */
+/* A step of a minimum or, LARGEST, a maximum: a texel is the best of 16 keys of the step before. A
+ * key has four bytes, which compare as an unsigned number like the elements. FIRST: keys of 16
+ * elements of tml_type ELEMENT, within the stream's length. NaN has the worst key. */
 #include "float_common.glsl"
 
 uniform sampler2D values;

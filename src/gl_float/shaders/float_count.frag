@@ -1,4 +1,4 @@
-/* A number as a u32 or u64. */
+/* Stores a number as a u32 or u64. */
 #include "float_common.glsl"
 
 uniform sampler2D total;

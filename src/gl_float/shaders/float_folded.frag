@@ -1,4 +1,4 @@
-/* What the last step of a fold gave, as the element of the result's buffer: word by word. */
+/* The result of the last step of a fold, as an element of the result's buffer, word by word. */
 #include "float_common.glsl"
 
 uniform sampler2D folded;
@@ -9,7 +9,7 @@ uniform vec4 old_shape;
 /* A word of the double with a float's value. */
 vec4 double_bytes(float value, float part)
 {
-    float scale = abs(value) < 1.0 ? 64.0 : 0.0; /* subnormals are none as doubles */
+    float scale = abs(value) < 1.0 ? 64.0 : 0.0; /* subnormal floats are normal as doubles */
     vec4 b = pack_float(scale > 0.0 ? value * PACK_UP_64 : value);
     float negative = b.w >= 128.0 ? 1.0 : 0.0, odd = b.z >= 128.0 ? 1.0 : 0.0;
     float field = (b.w - 128.0 * negative) * 2.0 + odd;
@@ -25,12 +25,12 @@ vec4 double_bytes(float value, float part)
 }
 
 #ifdef WHOLE
-/* A number of 64 bits, rounded. */
+/* A 64-bit number, rounded to float. */
 float folded_float()
 {
     vec4 low = load_bytes(folded, folded_shape, 0.0), high = load_bytes(folded, folded_shape, 1.0);
     float negative = IS_SIGNED == 1 && high.w >= 128.0 ? 1.0 : 0.0;
-    if (negative > 0.0) { /* less one, which the sum below gives back */
+    if (negative > 0.0) { /* ones' complement; the sum below adds the missing 1 */
         low = 255.0 - low;
         high = 255.0 - high;
     }
@@ -48,7 +48,7 @@ float folded_float()
 #endif
 
 #ifdef BEST
-/* The element with the best key, or of an empty stream the worst there is. */
+/* The element with the best key or, for an empty stream, the worst element. */
 vec4 element_bytes()
 {
     vec4 key = load_bytes(folded, folded_shape, 0.0);

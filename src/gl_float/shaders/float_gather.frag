@@ -1,5 +1,5 @@
-/* Outputs of compact and expand, word by word. INDEX: the sources themselves, EACH words each; BYTES:
- * elements of SIZE bytes, which may share words; otherwise elements of EACH words. */
+/* Outputs of compact and expand, word by word. INDEX: the sources themselves, EACH words each.
+ * BYTES: elements of SIZE bytes, which may share words. Otherwise elements of EACH words. */
 #include "float_common.glsl"
 #include "float_located.glsl"
 
@@ -9,7 +9,7 @@ uniform sampler2D old;
 uniform vec4 old_shape;
 
 #ifdef BYTES
-/* Byte i of the output, or of what was there. */
+/* Byte i of the output, or its old value past the last output. */
 float byte_of(float i, float before)
 {
     float element = divide(i, SIZE);

@@ -1,5 +1,5 @@
-/* Stands in the float tier's shaders with a user's kernel, before kernel_glue.glsl (gpu/kernel_glue.h),
- * which calls array n kernel_arrayN and its functions with int, called uint. */
+/* Included by the float tier's shaders with a user's kernel, before kernel_glue.glsl
+ * (gpu/kernel_glue.h), which calls array n kernel_arrayN. Functions for int are named uint. */
 uniform sampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_in0_shape, kernel_in1_shape, kernel_in2_shape, kernel_in3_shape;
 uniform vec4 kernel_f;
@@ -9,7 +9,7 @@ uniform vec4 kernel_u;
 #define kernel_array2 kernel_in2, kernel_in2_shape
 #define kernel_array3 kernel_in3, kernel_in3_shape
 
-/* tml_type, as <trommel/core.h> counts them. */
+/* Values of tml_type (<trommel/core.h>). */
 #define KERNEL_U8  1
 #define KERNEL_I8  2
 #define KERNEL_U16 3
@@ -55,7 +55,7 @@ vec4 kernel_load_vec4(int type, sampler2D words, vec4 shape, int i)
     return vec4(load_float(words, shape, at), load_float(words, shape, at + 1.0),
                 load_float(words, shape, at + 2.0), load_float(words, shape, at + 3.0));
 }
-/* kernel_of_word's, which nothing here calls. */
+/* For kernel_of_word, which no shader of the tier calls. */
 #define kernel_float_of(word) 0.0
 #define kernel_int_of(word)   0
 #define kernel_uint_of(word)  0
@@ -68,7 +68,7 @@ tml_params kernel_params()
     return p;
 }
 
-/* A component of a result in its word. */
+/* Stores a component of a result as a word. */
 void store_result(float value, float part)
 {
     store_float(value);

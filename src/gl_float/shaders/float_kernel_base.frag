@@ -1,4 +1,4 @@
-/* The base of a HistoPyramid from a user's kernel: whether it keeps an item, or how many it counts. */
+/* The base of a HistoPyramid from a user's kernel: keep flags, or counts. */
 #include "float_common.glsl"
 #include "float_kernel.glsl"
 #include "kernel_glue.glsl"

@@ -1,5 +1,5 @@
-/* A level of a HistoPyramid from the one below, or with a target of bytes above one of floats, the total
- * of its highest level. CHILD_FLOATS: below are running sums of four; otherwise numbers. */
+/* A level of a HistoPyramid from the level below. With a target of bytes above a level of floats: the
+ * total, from the highest level. CHILD_FLOATS: the level below has prefix sums of four; otherwise numbers. */
 #include "float_common.glsl"
 
 uniform sampler2D children;

@@ -1,13 +1,13 @@
-/* Which item output i belongs to, or RANK, its number among that item's outputs: down a HistoPyramid of
- * LEVELS levels, from the apex. FLOATS: a fetch a level; otherwise four. Outputs past the total are
- * anything. */
+/* The source of output i or, RANK, its rank among that source's outputs, by descent from the apex
+ * of a HistoPyramid of LEVELS levels. FLOATS: one load per level; otherwise three. Outputs past the
+ * total are undefined. */
 #include "float_common.glsl"
 
 uniform sampler2D level_base, level_odd, level_even;
 uniform vec4 level_base_shape, level_odd_shape, level_even_shape;
-uniform vec4 firsts_0, firsts_4, firsts_8, firsts_12; /* texels of the levels */
+uniform vec4 firsts_0, firsts_4, firsts_8, firsts_12; /* first texels of the levels */
 
-/* Running sums of a node's four children. */
+/* Inclusive prefix sums of a node's four children. */
 vec4 sums_of(sampler2D level, vec4 shape, float first, float node)
 {
 #if FLOATS
@@ -23,7 +23,7 @@ vec4 sums_of(sampler2D level, vec4 shape, float first, float node)
 #endif
 }
 
-/* From a node and a key among its outputs to a child and a key among the child's. */
+/* Descends from a node and a key among its outputs to a child and a key among the child's. */
 vec2 down(vec4 sums, vec2 at)
 {
     float before = at.y >= sums.z ? sums.z : at.y >= sums.y ? sums.y : at.y >= sums.x ? sums.x : 0.0;

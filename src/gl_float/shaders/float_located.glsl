@@ -1,4 +1,4 @@
-/* What an output of compact or expand is made of: its source, found by float_locate.frag. Stands after
+/* The source of each output of compact or expand, found by float_locate.frag. Included after
  * float_common.glsl. */
 uniform sampler2D sources; /* numbers */
 uniform vec4 sources_shape;

@@ -1,12 +1,12 @@
-/* A step of a sum of integers, exact modulo 2^64: each pair of texels is a number of 64 bits, the sum of
- * 16 of the step before. FIRST: of 16 elements of tml_type ELEMENT, as far as the stream goes. */
+/* A step of a sum of integers, exact modulo 2^64: a pair of texels is a 64-bit number, the sum of
+ * 16 of the step before. FIRST: of 16 elements of tml_type ELEMENT, within the stream's length. */
 #include "float_common.glsl"
 
 uniform sampler2D values;
 uniform vec4 values_shape;
 uniform float count;
 
-/* Sixteen bits each, lowest first; after sums, more. */
+/* Sixteen bits in each component, lowest first; sums have more. */
 vec4 limbs_of(float i)
 {
 #ifndef FIRST
