@@ -9,7 +9,7 @@
 #include "gl_shaders.h"
 #include "gpu/fold_kinds.h"
 
-/* gpu/fold.glsl is told kind and size. */
+/* gpu/fold.glsl distinguishes types by kind and size only. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
 enum {

@@ -92,8 +92,8 @@ static bool take_family(const vk_functions *fn, VkQueueFlags needed, uint32_t fi
 
 /* Prefers a family with compute and graphics. An application that shares the device
  * (tml_vulkan_handles) then draws from its buffers on the same queue, without queue family
- * ownership transfers, and can usually present there. Asynchronous compute, beside graphics on
- * another queue, needs a device and a queue of the application's own (desc.vulkan). */
+ * ownership transfers, and can usually present there. Asynchronous compute needs a second queue,
+ * which the application creates and lends (desc.vulkan). */
 static void choose_family(const vk_functions *fn, physical *p)
 {
     if (!take_family(fn, VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, 0, p))

@@ -11,7 +11,7 @@
 
 #include "kernels/kernel_end.h"
 
-/* gpu/fold.glsl is told kind and size. */
+/* gpu/fold.glsl distinguishes types by kind and size only. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,

@@ -309,7 +309,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
                     info->defines ? info->defines : "");
 }
 
-/* Frees a program, in whatever state. */
+/* Frees a program, in any state. */
 static void release(gl_device *d, gl_program *program)
 {
     if (d->depth > 0) {

@@ -11,7 +11,7 @@
 #include "scan_tile.glsl"
 #include "segments.glsl"
 
-/* Sets head flags, one per lane that wants it. Elements do not decrease over the lanes, and lanes of one word
+/* Sets head flags, at most one per lane. Elements do not decrease over the lanes, and lanes of one word
  * share an atomic. (Without that 2^28 elements in segments of two took 2.2 instead of 1.5 ms on an H200.) */
 void set_marks(uvec2 marks, uint i, bool wants)
 {
