@@ -1,8 +1,8 @@
-/* The surface on the CPU, part one: sign bits, counts, and where each row's output begins.
+/* The surface on the CPU, part one: sign bits, counts and their prefix sums.
  *
- * The volume is read once, into one bit a sample; from then on topology is arithmetic on words that
- * stay in cache: crossed edges are the exclusive or of neighbouring rows, their population counts
- * are the vertices, and surface_triangles counts triangles without looking at cases. */
+ * The volume is read once, into one sign bit a sample. Topology is then arithmetic on words of sign
+ * bits, which stay in cache: crossed edges are the exclusive or of neighbouring rows, vertices are
+ * their population count, and surface_triangles counts triangles without the case table. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@
 /* The vocabulary's short names are not used below. */
 #include "kernels/kernel_end.h"
 
-/* Samples in a chunk: enough to amortise a task, few enough to balance and to stay in cache. */
+/* Samples in a chunk: many enough to amortise a task, few enough for load balance and cache. */
 enum { CHUNK_SAMPLES = 1 << 15, CHUNK_ROWS_MAX = 256 };
-/* A field's slab in memory, and the slices around it that vertices and their normals look at. */
+/* Bytes of a field's slab, and layers of its halo: one below, two above (emit_vertices). */
 enum { SLAB_BYTES = 48 << 20, GHOST_SLICES = 3 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -39,7 +39,7 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunk_rows = TML_MIN_OF(rows, space->size[1]);
     space->chunks_per_slice = TML_CEIL_DIV(space->size[1], space->chunk_rows);
     space->chunk_count = space->chunks_per_slice * space->size[2];
-    /* Rows are read one word past their end (count_row). */
+    /* One word more: count_row reads one word past the last row. */
     space->bits = cpu_arena_take(arena, space->rows * space->words + 1, sizeof(surface_word));
     space->sample_mask = cpu_arena_take(arena, 3 * space->words, sizeof(surface_word));
     space->x_mask = space->sample_mask ? space->sample_mask + space->words : NULL;
@@ -49,7 +49,7 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
 }
 
-/* The scratch block begins with the parts' workspaces, and a field's slab. */
+/* The scratch block begins with the parts' workspace structs and a field's slab. */
 static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **spaces,
                         float **slab)
 {
@@ -61,8 +61,8 @@ static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **
             cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
 }
 
-/* Then come the workspaces' own arrays; with no memory all of it is only added up. Labels take
- * turns in one place. */
+/* The workspaces' arrays follow. An arena without memory only adds up sizes. The workspaces of
+ * labels share one place. */
 static void layout(const surface_plan *plan, cpu_arena *arena)
 {
     workspace *spaces;
@@ -98,16 +98,16 @@ static threshold threshold_of(const surface_plan *plan, const surface_part *part
     surface_limits limits = surface_limits_of_part(plan, part);
     if (plan->type == TML_F64)
         return (threshold){.value.f64 = part->iso};
-    if (tml_type_is_float(plan->type)) /* f16 is compared as float */
+    if (tml_type_is_float(plan->type)) /* f16 samples are compared as float */
         return (threshold){.value.f32 = limits.index_iso};
-    /* The low bytes are the value in any integer type. */
+    /* u64's low bytes are the value in the samples' type. */
     return (threshold){.kind = limits.is_none      ? THRESHOLD_NONE
                                : limits.limit == 0 ? THRESHOLD_ALL
                                                    : THRESHOLD_VALUE,
                        .value.u64 = surface_integer_key(plan->type, limits.limit)};
 }
 
-/* What every task of a workspace relies on. */
+/* Sets a workspace's threshold and masks, and clears the word past its bits. */
 static void workspace_begin(const surface_plan *plan, workspace *space)
 {
     space->limit = threshold_of(plan, space->part);
@@ -158,7 +158,7 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
     uint64_t first = z_first * job->space->chunks_per_slice;
     uint64_t end = z_end * job->space->chunks_per_slice;
     uint64_t batches = job->tml->progress ? 8 : 1;
-    batches = TML_MAX_OF(batches, (end - first) >> 30); /* tasks are numbered with 32 bits */
+    batches = TML_MAX_OF(batches, (end - first) >> 30); /* a task's number has 32 bits */
     double start = tml_seconds();
     for (uint64_t b = 0; b < batches; b++) {
         uint64_t low = first + (end - first) * b / batches;
@@ -177,7 +177,7 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 
 /* ---- sign bits ------------------------------------------------------------------------------- */
 
-/* Moves a row of bits one column on, into the pad's frame. */
+/* Shifts a row of bits by one column: column 0 of a workspace with a pad is the pad. */
 static void shift_into_pad(surface_word *row, uint64_t words)
 {
     surface_word carry = 0;
@@ -188,7 +188,7 @@ static void shift_into_pad(surface_word *row, uint64_t words)
     }
 }
 
-/* What the index knows of a word of samples: 1 all inside, 0 all outside, -1 it must be read. */
+/* Sign of a word of samples by the range of its brick: 1 all inside, 0 all outside, -1 undecided. */
 static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uint64_t z, double iso)
 {
     uint64_t bricks_x = TML_CEIL_DIV(plan->dims[0], SURFACE_BRICK_X);
@@ -201,7 +201,7 @@ static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uin
     return (double)range[0] >= iso ? 1 : -1;
 }
 
-/* Sign bits of one row of the box, in words of the box (no pad). */
+/* Sign bits of row (y, z) of the volume, between the columns of the part's box, without the pad. */
 static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_t y, uint64_t z,
                          surface_word *out)
 {
@@ -236,7 +236,7 @@ static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_
     return flags;
 }
 
-/* Bits of a chunk's rows, for every part of the job that is counted together. */
+/* Sign bits of a chunk's rows: for all isovalues, or for one label. */
 static void bits_task(void *argument, uint32_t index)
 {
     surface_job *job = argument;
@@ -246,7 +246,7 @@ static void bits_task(void *argument, uint32_t index)
     workspace *spaces = job->plan->labels ? job->space : job->spaces;
     chunk_place place = chunk_locate(job->space, job->first_chunk + index);
     for (uint64_t y = place.y_first; y < place.y_end; y++)
-        for (uint32_t p = 0; p < parts; p++) { /* the row is in cache after the first */
+        for (uint32_t p = 0; p < parts; p++) { /* after the first part the row is in cache */
             workspace *space = &spaces[p];
             surface_word *out = space->bits + (y + space->size[1] * place.z) * space->words;
             uint8_t *flags = &space->flags[y + space->size[1] * place.z];
@@ -255,7 +255,7 @@ static void bits_task(void *argument, uint32_t index)
                 *flags = ROW_OUTSIDE;
                 continue;
             }
-            out[space->words - 1] = 0; /* the pad may have a word of its own */
+            out[space->words - 1] = 0; /* row_bits does not write a word that is all pad */
             uint32_t found =
                 row_bits(job, space, box_index(space, 1, y), box_index(space, 2, place.z), out);
             if (space->pad) {
@@ -321,22 +321,22 @@ static void cells_task(void *argument, uint32_t index)
     }
 }
 
-/* Cells at (y, z) with all corners present, for one word; none past the border. */
+/* Word w of the cells at (y, z) whose corners are all present; 0 past the border. */
 static surface_word present_cells(const workspace *space, uint64_t y, uint64_t z, uint64_t w)
 {
-    /* y and z wrap round below zero, and are then past the border too. */
+    /* y and z below zero wrap to large numbers, which lie past the border too. */
     return y < space->size[1] && z < space->size[2] ? plane_row(space, space->cells, y, z)[w] : 0;
 }
 
-/* Edges of an axis at (y, z) that belong to at least one cell with all corners present. */
+/* Word w of the axis's edges at (y, z) that touch a cell whose corners are all present. */
 static surface_word allowed_edges(const workspace *space, int axis, uint64_t y, uint64_t z,
                                   uint64_t w)
 {
-    surface_word here = 0, before = 0; /* words w and w - 1 of the cells that have the edge */
+    surface_word here = 0, before = 0; /* words w and w - 1 of the cells around the edges */
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t dy = i & 1, dz = i >> 1;
         if ((axis == 1 && dy) || (axis == 2 && dz))
-            continue; /* along y and z the cells lie at x and x - 1 instead */
+            continue; /* a y- or z-edge has cells at x and x - 1 instead */
         here |= present_cells(space, y - dy, z - dz, w);
         before |= axis && w ? present_cells(space, y - dy, z - dz, w - 1) : 0;
     }
@@ -385,7 +385,7 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
     for (int axis = 0; axis < 3; axis++) {
         for (uint64_t w = 0; w < words; w++)
             out->words[axis][w] &= allowed_edges(space, axis, y, z, first + w);
-        out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* not worth finding out */
+        out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* an upper bound, without counting */
     }
     return words;
 }
@@ -430,7 +430,7 @@ static void count_task(void *argument, uint32_t index)
         uint64_t next_z = last_z ? 0 : space->size[1];
         uint8_t found = flags[0] | flags[!last_y] | flags[next_z] | flags[next_z + !last_y];
         if (!(found & ROW_INSIDE) || !(found & ROW_OUTSIDE))
-            continue; /* nothing is crossed */
+            continue; /* no edge is crossed */
         surface_rows rows = rows_at(space, y, place.z);
         surface_row_counts counts;
         if (space->cells)
@@ -447,13 +447,13 @@ static void count_task(void *argument, uint32_t index)
     space->chunks[chunk] = (chunk_entry){vertices, triangles, cells};
 }
 
-/* The slices whose counts matter: the own, and the one after them, whose vertices triangles name. */
+/* End of the counted layers: the own ones and the next, whose vertices triangles name. */
 static uint64_t counted_end(const workspace *space)
 {
     return TML_MIN_OF(space->own_end + 1, space->size[2]);
 }
 
-/* Turns the chunks' counts into positions within the part's own slices. */
+/* Exclusive prefix sums of the chunks' counts, from the part's first own layer on. */
 static void scan_chunks(workspace *space)
 {
     surface_part *part = space->part;
@@ -476,7 +476,7 @@ static void scan_chunks(workspace *space)
     }
 }
 
-/* Sign bits of slab after slab; a volume is one slab. */
+/* Sign bits slab by slab; a volume is one slab. */
 static tml_status make_bits(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;
@@ -499,7 +499,7 @@ static tml_status make_bits(surface_job *job, double from, double to)
     return TML_OK;
 }
 
-/* Bits, missing samples and counts of the job's workspace (of all, when they are isovalues). */
+/* Sign bits, missing samples and counts: of all isovalues, or of the label of job->space. */
 static tml_status count_part(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;
@@ -528,11 +528,11 @@ static tml_status count_part(surface_job *job, double from, double to)
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-/* Edge numbers are those of the table's maker: 4 * axis + place. */
+/* The case table numbers edges 4 * axis + place. */
 static void expand_cases(surface_case cases[256])
 {
-    /* Edge to lane: x-edges 0 ... 3 are counters 0 ... 3; of y- and z-edges, the odd ones lie one
-     * step along x, where the counter stands after the cell. */
+    /* Lane of each edge: counters 0 ... 3 for the x-edges. An odd y- or z-edge lies one step along
+     * x: its number is its counter's value after the cell. */
     static const uint8_t lane_of_edge[12] = {0, 1, 2, 3, 4, 12, 5, 13, 6, 14, 7, 15};
     static const uint8_t edge_of_counter[8] = {0, 1, 2, 3, 4, 6, 8, 10};
     for (unsigned i = 0; i < 256; i++) {
@@ -595,7 +595,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     atomic_init(&job.nan, false);
     if (plan->stage == SURFACE_INDEX)
         return surface_index_run(&job);
-    if (plan->stage == SURFACE_END) { /* COUNT was not followed by EMIT */
+    if (plan->stage == SURFACE_END) { /* no EMIT followed COUNT */
         job.spaces = *plan->kept;
         *plan->kept = NULL;
         for (uint32_t p = 0; p < plan->part_count; p++)
@@ -611,11 +611,11 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
         layout(plan, &(cpu_arena){scratch, 0});
         plan->result->scratch_size = scratch_size;
     }
-    layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces,
-                &slab); /* EMIT finds them as COUNT left them */
+    /* EMIT finds the workspaces as COUNT left them. */
+    layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces, &slab);
     job.window.samples = (const unsigned char *)slab;
     tml_status status = count_and_emit(&job);
-    /* What COUNT found missing serves EMIT, unless there will be none. */
+    /* No EMIT follows a failure. After COUNT, EMIT uses the marks of missing samples. */
     for (uint32_t p = 0; status != TML_OK && p < plan->part_count; p++)
         missing_free(&job, &job.spaces[p]);
     bool is_kept = plan->stage == SURFACE_COUNT && status == TML_OK && plan->part_count > 0;
@@ -623,7 +623,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     return status;
 }
 
-/* What tml_surface_enqueue does without a look in between is done with one here. */
+/* ENQUEUE is for engines that count on a device. Here tml_surface_enqueue calls tml_surface. */
 static bool cpu_surface_supports(tml_context *tml, const void *desc)
 {
     (void)tml;

@@ -1,8 +1,8 @@
-/* The surface on the CPU, part two: vertices and triangles, each row to the place that the counts
- * gave it.
+/* The surface on the CPU, part two: vertices and triangles, each row at the prefix sum of its
+ * counts.
  *
- * A vertex's number is its place in its row's order (axis, then x), so triangles need no index
- * array: each of the twelve edges of a cell is the next of one of eight running counters. */
+ * The vertices of a row are in the order axis, then x. So the vertex number of each of a cell's
+ * twelve edges is one of eight running counters, and triangles need no index array. */
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
@@ -12,22 +12,21 @@
 /* The vocabulary's short names are not used below. */
 #include "kernels/kernel_end.h"
 
-/* Rows between asking for samples and using them, plus one: a row takes about 0.1 us, memory
- * longer. */
+/* Prefetch distance in rows, plus one: a row takes about 0.1 us, a cache miss longer. */
 enum { ROWS_AHEAD = 4 };
 
 /* ---- vertices -------------------------------------------------------------------------------- */
 
-/* Vertices of one row, axis and group of columns. */
+/* The vertices on a row's edges of one axis, in one group of columns. */
 typedef struct vertex_batch {
     int axis;
     uint64_t y, z;     /* row in the workspace */
-    uint64_t column;   /* of the group */
-    uint64_t first;    /* in the outputs */
-    surface_ends ends; /* at.*.low is t once crossed */
+    uint64_t column;   /* first column of the group, in the workspace */
+    uint64_t first;    /* number of the first vertex in the outputs */
+    surface_ends ends; /* at.*.low is t after cross */
 } vertex_batch;
 
-/* Do positions equal indices? Then they are exact in float as they come. */
+/* Is a sample's position its index? Below 2^24 float holds indices exactly. */
 static bool is_unit_grid(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -91,7 +90,7 @@ static void place(const surface_job *job, const vertex_batch *batch, float *out)
     for (uint64_t i = 0; i < batch->ends.count; i++) {
         double index[3] = {row[0] + (double)batch->ends.x[i], row[1], row[2]};
         index[batch->axis] += batch_t(plan, batch, i);
-        if (plan->caps) /* edges into the pad end on the border */
+        if (plan->caps) /* an edge into the pad has its vertex on the border sample */
             for (int a = 0; a < 3; a++) {
                 double low = (double)box->first[a], high = low + (double)(box->count[a] - 1);
                 index[a] = index[a] < low ? low : index[a] > high ? high : index[a];
@@ -103,8 +102,8 @@ static void place(const surface_job *job, const vertex_batch *batch, float *out)
     }
 }
 
-/* Is the edge from column x of the batch's row one of those that end in the pad? Then its
- * direction, -1 or 1, is the cap's outward normal along the axis; else 0. */
+/* Side of the cap that the batch's edge at column x crosses: -1 where its lower end lies in the
+ * pad, 1 where its upper end does, else 0. The cap's outward normal points to that side. */
 static int cap_side(const workspace *space, const vertex_batch *batch, uint64_t x)
 {
     uint64_t at[3] = {batch->column + x, batch->y, batch->z};
@@ -124,7 +123,7 @@ static void emit_normals(normal_queue *queue, const vertex_batch *batch)
     normal_edges edges = {.axis = batch->axis,
                           .y = box_index(space, 1, batch->y),
                           .z = box_index(space, 2, batch->z)};
-    if (!space->pad && !surface_in_double(plan->type)) { /* columns and t are there */
+    if (!space->pad && !surface_in_double(plan->type)) { /* ends has columns and t as needed */
         edges.column = space->part->box.first[0] + batch->column;
         edges.x = batch->ends.x;
         edges.t = batch->ends.at.narrow.low;
@@ -144,7 +143,7 @@ static void emit_normals(normal_queue *queue, const vertex_batch *batch)
     }
     if (!space->pad)
         return;
-    surface_normals_flush(queue); /* caps have others */
+    surface_normals_flush(queue); /* before cap normals replace some of its normals */
     float *out = (float *)plan->vertex_normals->memory + 3 * batch->first;
     for (uint64_t i = 0; i < batch->ends.count; i++) {
         int side = cap_side(space, batch, batch->ends.x[i]);
@@ -189,7 +188,7 @@ static void emit_values(const surface_job *job, const vertex_batch *batch, float
     }
 }
 
-/* Copies padded columns [first, first + count) of a row, for edges that look at the pad. */
+/* Copies columns [first, first + count) of a row of the workspace, with the pad's. */
 static void copy_padded(const surface_job *job, const unsigned char *row, uint64_t first,
                         uint64_t count, unsigned char *out)
 {
@@ -198,7 +197,7 @@ static void copy_padded(const surface_job *job, const unsigned char *row, uint64
                row + box_index(job->space, 0, first + i) * job->sample_size, job->sample_size);
 }
 
-/* Of labels every crossing lies half way. */
+/* With labels t is 1/2 on every crossed edge. */
 static void pack_labels(const surface_job *job, const surface_edges *edges, uint64_t words,
                         vertex_batch *batch)
 {
@@ -214,7 +213,6 @@ static void pack_labels(const surface_job *job, const surface_edges *edges, uint
         }
 }
 
-/* Fetches the samples at the ends of a batch's edges. */
 static void pack_ends(const surface_job *job, const surface_edges *edges, uint64_t words,
                       vertex_batch *batch)
 {
@@ -240,9 +238,8 @@ static void pack_ends(const surface_job *job, const surface_edges *edges, uint64
     job->simd->pack[job->plan->type](low, high, edges, batch->axis, words, &batch->ends);
 }
 
-/* The samples at both ends of a row's crossed edges come from memory in no order that the processor
- * guesses, so they are asked for some rows ahead. (Always inline: gcc takes a function of nothing
- * but prefetches for one without effect, and drops its calls.) */
+/* Prefetches the samples at both ends of a row's crossed edges: the hardware prefetcher cannot
+ * predict them. Always inline: gcc drops calls of a function that has only prefetches. */
 static inline __attribute__((always_inline)) void prefetch_edges(const surface_job *job, uint64_t y,
                                                                  uint64_t z, uint64_t first,
                                                                  const surface_edges *edges)
@@ -263,7 +260,7 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
     }
     if (!job->plan->vertex_normals)
         return;
-    /* Of the rows around those, the ones that the row before did not have. */
+    /* The rows that gradients read around row y and did not read around row y - 1. */
     const uint64_t *dims = job->plan->dims;
     uint64_t own_y = box_index(space, 1, y), own_z = box_index(space, 2, z);
     const unsigned char *around[] = {
@@ -278,12 +275,12 @@ static inline __attribute__((always_inline)) void prefetch_edges(const surface_j
     }
 }
 
-/* Vertices of one group from its packed ends. */
+/* Writes a batch's vertices from its packed ends. */
 static void group_vertices(const surface_job *job, bool unit, normal_queue *normals,
                            vertex_batch *batch)
 {
     const surface_plan *plan = job->plan;
-    if (plan->labels) /* nothing to solve */
+    if (plan->labels) /* pack_labels set t */
         ;
     else if (surface_in_double(plan->type))
         job->simd->cross_wide(&batch->ends, job->space->part->iso);
@@ -300,9 +297,9 @@ static void group_vertices(const surface_job *job, bool unit, normal_queue *norm
         emit_values(job, batch, (float *)plan->vertex_values->memory + batch->first);
 }
 
-/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed,
- * so that the packed samples, stored in overlapping pieces, have reached the cache when they are
- * loaded as whole vectors. */
+/* Vertices of a row no wider than a group. All three axes are packed before the first is crossed:
+ * pack's overlapping stores must reach the cache before cross loads whole vectors, since a load
+ * across several stores cannot be forwarded. */
 static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
                                 bool unit, normal_queue *normals, const surface_edges *edges)
 {
@@ -324,7 +321,7 @@ static void narrow_row_vertices(const surface_job *job, uint64_t y, uint64_t z, 
             group_vertices(job, unit, normals, &batches[axis]);
 }
 
-/* Vertices of a row of several groups: axis after axis, as their order wants it. */
+/* Vertices of a row of several groups, axis by axis: the order of a row's vertices. */
 static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first,
                               bool unit, normal_queue *normals)
 {
@@ -345,7 +342,7 @@ static void wide_row_vertices(const surface_job *job, uint64_t y, uint64_t z, ui
         }
 }
 
-/* The edges of a row's first group, with all of the row's samples asked for. */
+/* Prefetches a row's samples; out: the edges of its first group. */
 static void prepare_row(const surface_job *job, uint64_t y, uint64_t z, surface_edges *out)
 {
     for (uint64_t w = GROUP_WORDS; w < job->space->words; w += GROUP_WORDS) {
@@ -356,7 +353,7 @@ static void prepare_row(const surface_job *job, uint64_t y, uint64_t z, surface_
     prefetch_edges(job, y, z, 0, out);
 }
 
-/* Vertices of row y of a chunk that ends before y_end with total of them. */
+/* Vertices of row y. Its chunk ends before row y_end and has total vertices. */
 static uint32_t row_vertex_count(const row_entry *entries, uint64_t y, uint64_t y_end,
                                  uint32_t total)
 {
@@ -377,10 +374,10 @@ static void vertices_task(void *argument, uint32_t index)
     uint32_t total = (uint32_t)(chunk_end - space->chunks[chunk].vertices);
     const row_entry *entries = space->entries + space->size[1] * at.z;
     bool unit = is_unit_grid(job);
-    surface_edges edges[ROWS_AHEAD]; /* of row y in y % ROWS_AHEAD */
+    surface_edges edges[ROWS_AHEAD]; /* ring: row y at y % ROWS_AHEAD */
     normal_queue normals;
     surface_normals_begin(&normals, job, base);
-    uint64_t prepared = at.y_first; /* rows below are */
+    uint64_t prepared = at.y_first; /* end of the rows that are prepared */
     for (uint64_t y = at.y_first; y < at.y_end; y++) {
         for (; prepared < at.y_end && prepared < y + ROWS_AHEAD; prepared++)
             if (row_vertex_count(entries, prepared, at.y_end, total))
@@ -398,7 +395,7 @@ static void vertices_task(void *argument, uint32_t index)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Where the vertices of a row begin, by axis. */
+/* Number of the first vertex on a row's edges, by axis. */
 static void row_bases(const workspace *space, uint64_t y, uint64_t z, uint64_t out[3])
 {
     const row_entry *entry = &space->entries[y + space->size[1] * z];
@@ -422,7 +419,8 @@ static void row_counters(const workspace *space, uint64_t y, uint64_t z,
     out[7] = bases[1][2];
 }
 
-/* With missing samples a crossed edge need not have a vertex, so each is looked up by its rank. */
+/* With missing samples not every crossed edge has a vertex, and running counters do not hold: a
+ * vertex number is the rank of its edge's bit. */
 static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
                                         const uint64_t counters[SURFACE_COUNTERS], uint64_t base,
                                         uint32_t *out)
@@ -431,7 +429,7 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
     static const uint8_t row_of[8] = {0, 1, 2, 3, 0, 2, 0, 1};
     const workspace *space = job->space;
     surface_rows rows = rows_at(space, y, z);
-    surface_edges edges[4]; /* of the rows, for the group of words at work */
+    surface_edges edges[4]; /* of the four rows, for the current group of words */
     uint64_t before[8];
     memcpy(before, counters, sizeof before);
     for (uint64_t w = 0; w < space->words; w++) {
@@ -488,14 +486,14 @@ static void triangles_task(void *argument, uint32_t index)
         uint64_t wide[SURFACE_COUNTERS];
         row_counters(space, y, at.z, wide);
         uint64_t first = 3 * (chunk_first + entries[y].triangles);
-        /* 64-bit indices are made as 32-bit ones from the row's first vertex, in the upper half of
-         * their place, and widened from the front: no write overtakes a read. */
+        /* 64-bit indices are first 32-bit offsets from the row's first vertex, in the upper half of
+         * their memory. Widening them from the front overwrites no offset before it is read. */
         uint64_t base = plan->indices64 ? wide[0] : 0;
         uint32_t *out = plan->indices64
                             ? (uint32_t *)((uint64_t *)plan->indices->memory + first) + n
                             : (uint32_t *)plan->indices->memory + first;
         uint32_t *end = out + n;
-        /* In 32 bits, whole vectors may run into the chunk's next rows, which come later. */
+        /* A store of 16 32-bit indices may reach into the chunk's next rows, written later. */
         if (!plan->indices64)
             end = (uint32_t *)plan->indices->memory + 3 * (chunk_first + total);
         if (space->cells) {
@@ -541,8 +539,8 @@ static void flip_task(void *argument, uint32_t index)
 
 /* ---- the stage ------------------------------------------------------------------------------- */
 
-/* Vertices of slab after slab; a volume is one. A slab's vertices look one slice ahead, and their
- * normals one slice back and two ahead. */
+/* Vertices slab by slab; a volume is one slab. A slab's vertices need a halo of one layer above,
+ * their normals one layer below and two above. */
 static tml_status emit_vertices(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;

@@ -1,4 +1,4 @@
-/* The surface on the CPU, aside: brick minima and maxima. */
+/* The brick index on the CPU: minimum and maximum of the samples of each brick. */
 #include <math.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
@@ -30,7 +30,7 @@ static void index_task(void *argument, uint32_t layer)
                 float low, high;
                 uint64_t n = TML_MIN_OF(dims[0] - x, (uint64_t)SURFACE_BRICK_X);
                 if (!job->simd->range[plan->type](row + x * job->sample_size, n, &low, &high)) {
-                    low = -INFINITY; /* NaN: every isovalue must look inside */
+                    low = -INFINITY; /* NaN: the brick is read for every isovalue */
                     high = INFINITY;
                 }
                 range[0] = fminf(range[0], low);

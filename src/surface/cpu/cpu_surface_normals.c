@@ -1,11 +1,11 @@
-/* Normals of surface vertices: gradients at the two samples of an edge, interpolated. A chunk's
- * vertices pass through a queue, which gathers the samples around their edges; the normals of a full
- * queue are computed in vectors (cpu_surface_normals.h). */
+/* Normals of surface vertices: the gradients at both ends of an edge, interpolated at t. A queue
+ * gathers the samples around the edges of a chunk's vertices. The normals of a full queue are
+ * computed in vectors (cpu_surface_normals.h). */
 #include <stdlib.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
-/* Number i + step of count, and where there is none the nearest. */
+/* i + step, clamped to [0, count). */
 static uint64_t clamped(uint64_t i, int step, uint64_t count)
 {
     if (step < 0 && i == 0)
@@ -22,8 +22,8 @@ static void forget_borders(normal_queue *queue)
     queue->has_border = false;
 }
 
-/* May a sample that normals look at be NaN? The sign bits tell of the part's box; a normal looks one
- * sample further than its edge. */
+/* May a sample that the gradients read be NaN? The sign bits' ROW_NAN flags cover the part's box; a
+ * gradient reads one sample past its edge on every side. */
 static bool may_be_nan(const surface_job *job)
 {
     const workspace *space = job->space;
@@ -76,8 +76,8 @@ void surface_normals_begin(normal_queue *queue, const surface_job *job, uint64_t
     }
 }
 
-/* Sets the stencil for the edges of a row. On the volume's border the samples are sought one by one;
- * then is_column says that this is for edge number i alone. */
+/* Sets the stencil for the edges of a row that are not on the border along x; is_column: for edge i
+ * alone. Near the volume's border each neighbour is clamped to the volume. */
 static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_column, uint64_t i)
 {
     const surface_job *job = queue->job;
@@ -98,14 +98,14 @@ static void set_stencil(normal_queue *queue, const normal_edges *edges, bool is_
         for (int a = 0; a < 3; a++)
             if (kind != TML_NORMALS_FORWARD || d[a] > 0 || at[a] + 1 >= dims[a])
                 at[a] = clamped(at[a], d[a], dims[a]);
-        /* Of an inner column nothing is clamped, so that the others' lie as far away. */
+        /* No neighbour of an inner column is clamped along x, so one offset serves every column. */
         queue->stencil.at[s] =
             sample_row(job, at[1], at[2]) + ((int64_t)at[0] - (int64_t)edges->x[i]) * size;
     }
 }
 
-/* Gathers the samples around edges [first, first + n) into the lanes from lane on. Labels are 1 where
- * they are the part's, else 0. */
+/* Gathers the samples around edges [first, first + n) into the lanes from lane on. With labels, a
+ * sample is 1 where it equals the part's label, else 0. */
 static void gather(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n,
                    uint64_t lane)
 {
@@ -125,7 +125,7 @@ static void gather(normal_queue *queue, const normal_edges *edges, uint64_t firs
                             : 0.0f;
 }
 
-/* Notes where the ends of n edges from number first on lie, of which one may be on the border. */
+/* Sets around.at for n edges from edge first on, some of which may have ends on the border. */
 static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
 {
     surface_around *around = &queue->around;
@@ -141,7 +141,7 @@ static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t
     }
 }
 
-/* Takes n edges from number first on into the queue, which has room for them. */
+/* Adds n edges from edge first on to the queue, which has room for them. */
 static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
 {
     const uint64_t *dims = queue->job->plan->dims;
@@ -149,7 +149,7 @@ static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, 
     const uint64_t column = edges->column;
     uint64_t lane = queue->around.count, inner = 0, inner_end = n;
     memcpy(queue->around.t + lane, edges->t + first, n * sizeof *edges->t);
-    /* Columns ascend, so that those on the border come first and last. */
+    /* Columns ascend: those on the border are the first and the last ones. */
     while (inner < inner_end && column + x[inner] == 0)
         inner++;
     while (inner_end > inner && column + x[inner_end - 1] + (edges->axis == 0) + 1 >= dims[0])

@@ -1,8 +1,8 @@
-/* Normals from the samples around the ends of edges, for cpu_surface_loops.h: without a branch, so
- * that compilers compute as many at once as a vector has lanes. */
+/* Normals from the samples around the ends of edges, for cpu_surface_loops.h. The loops have no
+ * branches, so that compilers vectorise them. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* c ? a : b by masks: compilers make branches of chains of ?:, which they do not take into vectors. */
+/* c ? a : b by masks. Compilers turn chains of ?: into branches, which they do not vectorise. */
 ALWAYS_INLINE float choose(bool c, float a, float b)
 {
     uint32_t mask = 0u - (uint32_t)c;
@@ -25,7 +25,7 @@ ALWAYS_INLINE float choose(bool c, float a, float b)
 #define GRADIENT_UNROLL_SIDES    _Pragma("GCC unroll 3")
 #include "kernels/surface_gradient.k.h"
 
-enum { NORMAL_VECTOR = 16 }; /* of AVX-512; others take several */
+enum { NORMAL_VECTOR = 16 }; /* floats in a vector of AVX-512; other sets take several vectors */
 
 ALWAYS_INLINE void normals_of(tml_normals kind, bool has_nan, const surface_around *taps,
                               const float rows[3][3], float *restrict out)

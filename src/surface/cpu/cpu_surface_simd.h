@@ -7,26 +7,26 @@
 
 typedef uint64_t surface_word;
 
-/* What a row of sign bits holds. */
-enum { ROW_OUTSIDE = 1, ROW_INSIDE = 2, ROW_NAN = 4 }; /* samples of that kind occur */
+/* Kinds of samples that occur in a row. */
+enum { ROW_OUTSIDE = 1, ROW_INSIDE = 2, ROW_NAN = 4 };
 
-/* The bits of four neighbouring rows of samples, y y+1 at z, then at z+1. */
+/* Sign bits of the four rows of samples around a row of cells: (y, z), (y + 1, z), (y, z + 1),
+ * (y + 1, z + 1). */
 typedef struct surface_rows {
     const surface_word *row[4];
 } surface_rows;
 
 typedef struct surface_row_counts {
-    uint64_t crossings[3]; /* of the edges that the first row owns */
+    uint64_t crossings[3]; /* crossed edges that the first row owns, by axis */
     uint64_t triangles;
-    uint64_t cells; /* active */
+    uint64_t cells; /* active cells */
 } surface_row_counts;
 
-/* Expanded case table: what the triangle loop needs of a case in one place. */
+/* A case of the expanded case table. lanes: the running counter of each index, 0 ... 7 with its
+ * value before the cell, 8 ... 15 with its value after the cell. */
 typedef struct surface_case {
-    uint8_t
-        lanes[16]; /* for each index to write: lane 0 ... 7 of the running counters before the cell,
-                          * 8 ... 15 after it */
-    uint8_t advance[8];  /* added to the running counters by the cell */
+    uint8_t lanes[16];
+    uint8_t advance[8];  /* what the cell adds to each running counter */
     uint8_t index_count; /* 3 for each triangle */
 } surface_case;
 
@@ -34,20 +34,20 @@ typedef struct surface_case {
  * z-edges of rows 0 and 1. */
 enum { SURFACE_COUNTERS = 8 };
 
-/* Crossed edges of a group of a row's words, by axis. */
+/* Crossed edges of a group of words of a row, by axis. */
 enum { GROUP_WORDS = 8, GROUP = 64 * GROUP_WORDS };
 typedef struct surface_edges {
     surface_word words[3][GROUP_WORDS];
-    uint64_t runs[3]; /* bit i: one of the edges 16 i ... 16 i + 15 is crossed */
+    uint64_t runs[3]; /* bit i is 0: none of the edges 16 i ... 16 i + 15 is crossed */
 } surface_edges;
 
-/* The samples at the ends of the crossed edges of a group, packed. Whole vectors are written past
- * the last one. */
+/* The samples at both ends of a group's crossed edges, packed. Stores of whole vectors of 16 reach
+ * past the last edge. */
 enum { ENDS = GROUP + 16 };
 typedef struct surface_ends {
     uint64_t count;
-    uint32_t x[ENDS]; /* sample of the lower end, from the group's first */
-    union {           /* double for types that are computed in double */
+    uint32_t x[ENDS]; /* column of the lower end, from the group's first column */
+    union {           /* wide: SURFACE_IN_DOUBLE */
         struct {
             float low[ENDS], high[ENDS];
         } narrow;
@@ -57,75 +57,75 @@ typedef struct surface_ends {
     } at;
 } surface_ends;
 
-/* Samples around both ends of up to NORMAL_LANES edges, as floats: what their vertices' normals are
- * computed from. The neighbour (x, y, z), each of -1 ... 1, of an end is sample surface_neighbour of
- * it; past the volume's border lie the samples on it. FORWARD: below an end lies its own sample,
- * except where the end is the last of an axis. */
+/* The samples that the gradients at both ends of up to NORMAL_LANES edges read, as floats.
+ * surface_neighbour numbers the neighbour (x, y, z) of an end, each -1 ... 1. Past the volume's
+ * border the border sample repeats. FORWARD: the lower neighbour is the end itself, except where
+ * the end is the last sample of the axis. */
 enum { NORMAL_LANES = 64, NEIGHBOURS = 27 };
 typedef struct surface_around {
     uint32_t count;
-    int32_t dims[3];                /* of the whole volume: 1, or 3 for more */
-    int32_t at[2][3][NORMAL_LANES]; /* the ends on the axes: 0 the first, 2 the last, 1 between */
+    int32_t dims[3];                /* 1 where the volume has one sample on the axis, else 3 */
+    int32_t at[2][3][NORMAL_LANES]; /* an end on an axis: 0 the first sample, 2 the last, else 1 */
     float t[NORMAL_LANES];          /* of the vertices on their edges */
-    float samples[2 * NEIGHBOURS][NORMAL_LANES]; /* one end's, then the other's */
+    float samples[2 * NEIGHBOURS][NORMAL_LANES]; /* around the lower ends, then the upper ends */
 } surface_around;
 
-/* has_nan: samples may be NaN; else nobody asks for an end's own, but FORWARD. */
+/* Neighbours that a gradient reads, the end itself last: FORWARD needs the end, the other
+ * differences need it only where samples may be NaN (has_nan). */
 static inline uint32_t surface_neighbour_count(tml_normals kind, bool has_nan)
 {
     return kind == TML_NORMALS_SOBEL ? NEIGHBOURS : kind == TML_NORMALS_FORWARD || has_nan ? 7 : 6;
 }
 static inline uint32_t surface_neighbour(tml_normals kind, int x, int y, int z)
 {
-    int i = x + 2 * y + 3 * z; /* the end's own comes last */
+    int i = x + 2 * y + 3 * z;
     return (uint32_t)(kind == TML_NORMALS_SOBEL ? 13 + x + 3 * y + 9 * z
                       : i < 0                   ? i + 3
                       : i > 0                   ? i + 2
                                                 : 6);
 }
 
-/* Samples that lie alike around each column of a row. */
+/* Offsets of neighbours, the same for every column of a row. */
 enum { SURFACE_STENCIL = 2 * NEIGHBOURS };
 typedef struct surface_stencil {
     uint32_t count;
-    const void *at[SURFACE_STENCIL]; /* the sample of column 0 */
+    const void *at[SURFACE_STENCIL]; /* the neighbour of column 0 */
 } surface_stencil;
 
 typedef struct surface_simd {
     const char *name;
-    /* Sign bits of n samples: bit = sample >= iso. Returns ROW_ flags. threshold is a T. */
+    /* Sign bits of n samples: bit = sample >= threshold. Returns ROW_ flags. threshold has the type
+     * that samples are compared as: float for f16, else the samples' own. */
     uint32_t (*bits[TML_SCALAR_END])(const void *samples, uint64_t n, const void *threshold,
                                      surface_word *out);
-    /* Bits of sample == label (a T). */
+    /* Bits of sample == label. Returns ROW_ flags. label has the samples' type, an integer. */
     uint32_t (*equal[TML_SCALAR_END])(const void *samples, uint64_t n, const void *label,
                                       surface_word *out);
-    /* Bits of sample is not NaN. */
+    /* Bit = sample is not NaN. */
     void (*present[TML_SCALAR_END])(const void *samples, uint64_t n, surface_word *out);
-    /* Smallest and largest of n samples, rounded outward to float; false when one is NaN. */
+    /* Smallest and largest of n samples, rounded outward to float. False if a sample is NaN. */
     bool (*range[TML_SCALAR_END])(const void *samples, uint64_t n, float *smallest, float *largest);
-    /* Packs the samples at both ends of an axis's crossed edges; low and high are the rows
-     * there. */
+    /* Packs the samples at both ends of an axis's crossed edges, from the rows of the ends. */
     void (*pack[TML_SCALAR_END])(const void *low, const void *high, const surface_edges *edges,
                                  int axis, uint64_t words, surface_ends *out);
-    /* Crossing points from the packed ends, in place of low. */
+    /* Replaces low by t, the crossing point on each edge. */
     void (*cross)(surface_ends *ends, float iso);
     void (*cross_wide)(surface_ends *ends, double iso);
-    /* Sample k of a stencil for each of n columns, as floats, to out[k]. */
+    /* Writes neighbour k of each of n columns to out[k], as floats. */
     void (*gather[TML_SCALAR_END])(const surface_stencil *stencil, const uint32_t *columns,
                                    uint64_t n, float (*out)[NORMAL_LANES]);
-    /* Normals of the vertices on taps' edges. has_nan: samples may be NaN. rows: to
-     * surface_normal. */
+    /* Normals of the vertices on taps' edges. rows: the last arguments of surface_normal. */
     void (*normals)(tml_normals kind, bool has_nan, const surface_around *taps,
                     const float rows[3][3], float *out);
-    /* The crossed edges that a row of samples owns, for words <= GROUP_WORDS of it. */
+    /* The crossed edges that words of a row of samples own; words <= GROUP_WORDS. */
     void (*edges)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, surface_edges *out);
-    /* Counts of the edges that a row of samples owns, and of the row of cells at it. The masks have
-     * a bit for each sample, for each x-edge and for each cell that counts. */
+    /* Counts of the crossed edges that a row of samples owns, and of the row of cells there. The
+     * masks have a bit for each sample, x-edge and cell that counts. */
     void (*count)(const surface_rows *rows, uint64_t words, const surface_word *sample_mask,
                   const surface_word *x_mask, const surface_word *cell_mask,
                   surface_row_counts *out);
-    /* Triangles of a row of cells into out ... end; counters as above; returns the new out. */
+    /* Writes the triangles of a row of cells to [out, end). Returns the end of what it wrote. */
     uint32_t *(*triangles)(const surface_rows *rows, uint64_t words, const surface_word *cell_mask,
                            const surface_case *cases, uint32_t counters[SURFACE_COUNTERS],
                            uint32_t *out, uint32_t *end);

@@ -1,7 +1,7 @@
 /* The surface's loops over samples, for one element type. Included by cpu_surface_loops.h with
  *   TYPE, NAME   the type and the functions' suffix
- *   T            a sample in memory          CMP   what it is compared as
- *   REAL         what crossings are computed in
+ *   T            the C type of a sample      CMP   the type that samples are compared as
+ *   REAL         the type that crossing points are computed in
  *   FLOAT        1 where NaN exists          VALUE T to CMP (default: itself) */
 #ifndef VALUE
 #    define VALUE(v) (v)
@@ -12,7 +12,7 @@
 
 _Static_assert((sizeof(REAL) == sizeof(double)) == SURFACE_IN_DOUBLE(TYPE), "one of both is wrong");
 
-/* The bits of up to 64 samples by a comparison, through bytes, which compilers vectorise well. */
+/* Compares up to 64 samples, to bits by way of bytes: compilers vectorise that. */
 #define COMPARE_FUNCTION(name, comparison)                                                         \
     static inline uint64_t FN(name)(const T *restrict samples, uint64_t n, CMP limit)              \
     {                                                                                              \
@@ -45,7 +45,7 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
     uint32_t flags = 0;
     uint64_t i = 0;
 #if defined(SURFACE_AVX512) || defined(SURFACE_AVX2)
-    if (TYPE == TML_F32) { /* through bytes this would be slower than memory */
+    if (TYPE == TML_F32) { /* COMPARE_FUNCTION would be slower than memory */
         for (; i + 64 <= n; i += 64) {
             uint64_t word = 0, nan = 0;
             prefetch_ahead(v + i, 64 * sizeof(T));
@@ -124,7 +124,7 @@ static bool FN(range)(const void *samples, uint64_t n, float *smallest, float *l
         nan |= a != a;
 #endif
     }
-    /* 32- and 64-bit values may round inward: one step outward is always safe. */
+    /* One step outward where rounding went inward; always for 64 bits, whose comparison rounds. */
     float f_low = (float)low, f_high = (float)high;
     *smallest =
         (double)f_low > (double)low || sizeof(T) == 8 ? nextafterf(f_low, -INFINITY) : f_low;
@@ -167,7 +167,7 @@ static void FN(pack)(const void *low_row, const void *high_row, const surface_ed
             b[count] = (REAL)VALUE(high[i]);
             x[count++] = i;
         }
-    for (uint64_t i = 0; i < 16; i++) /* cross works on whole vectors */
+    for (uint64_t i = 0; i < 16; i++) /* cross reads whole vectors of 16 */
         a[count + i] = b[count + i] = 0;
     out->count = count;
 }
