@@ -1,8 +1,8 @@
-/* Cleans a mesh: zero-area triangles go, and of each part all components but the largest.
+/* Cleans a mesh: removes triangles with two corners of equal position, and all components of a
+ * part but the largest.
  *
- * Both flag the triangles to keep and move them together; a flag for each vertex in use, summed up,
- * is the vertex's new number. What is special here is which triangles to flag. All of it is the
- * host's work, for every engine. */
+ * Both filters flag the triangles to keep. Triangles and vertices in use are then compacted: the
+ * exclusive prefix sum of the vertices' flags numbers them. The host does this for every engine. */
 #include "core/call.h"
 #include "surface/mesh_internal.h"
 
@@ -11,13 +11,13 @@
 
 #include "core/core_internal.h"
 
-/* Triangles between two looks at the cancel flag, and in one parallel task. */
+/* Triangles between two checks of the cancel flag, and in a parallel task. */
 enum { BLOCK = 1 << 16 };
 
 typedef struct filter {
     tml_context *tml;
     mesh_arrays *mesh;
-    uint8_t *kept; /* one a triangle: 1 stays, 0 goes */
+    uint8_t *kept; /* of each triangle: 1 to keep, 0 to remove */
 } filter;
 
 static tml_status out_of_memory(tml_context *tml, uint64_t size)
@@ -74,7 +74,7 @@ static void flag_degenerate_block(void *argument, uint32_t block)
         f->kept[t] = !is_degenerate(f->mesh, t);
 }
 
-/* Makes one vertex of the equal corners of every triangle that goes, in all triangles. */
+/* Merges the corners of equal position of every removed triangle, in all triangles. */
 static tml_status merge_corners(const filter *f)
 {
     const mesh_arrays *mesh = f->mesh;
@@ -108,9 +108,9 @@ static tml_status drop_degenerate_triangles(const filter *f)
 typedef struct component_job {
     const filter *f;
     mesh_forest forest;
-    _Atomic uint64_t *sizes; /* triangles of each component, at its root; else 0 */
-    uint64_t first, end;     /* the triangles at work; task i does the ith BLOCK of them */
-    uint64_t *largest;       /* one a block: the largest component's root */
+    _Atomic uint64_t *sizes; /* at a root: triangles of its component; else 0 */
+    uint64_t first, end;     /* triangles of this run; task i does the ith BLOCK of them */
+    uint64_t *largest;       /* of each block: root of its largest component */
     uint64_t kept_root;
 } component_job;
 
@@ -133,7 +133,7 @@ static void unite_block(void *argument, uint32_t block)
                                                           corner_vertex(job->f->mesh, 3 * t + 2)});
 }
 
-/* Triangles in order mostly are of the component of those before them. */
+/* Consecutive triangles are mostly of one component: one atomic addition serves a run of them. */
 static void size_block(void *argument, uint32_t block)
 {
     const component_job *job = argument;
@@ -159,7 +159,7 @@ static uint64_t size_of(const component_job *job, uint64_t root)
     return atomic_load_explicit(&job->sizes[root], memory_order_relaxed);
 }
 
-/* The largest component with a triangle in the block, of equals the first. */
+/* The largest component with a triangle in the block; of equal sizes, the first. */
 static void find_largest_block(void *argument, uint32_t block)
 {
     const component_job *job = argument;
@@ -183,7 +183,7 @@ static void flag_largest_block(void *argument, uint32_t block)
         job->f->kept[t] &= root_at(job, t) == job->kept_root;
 }
 
-/* Keeps of a part only its largest component. */
+/* Flags the triangles of a part's largest component to keep. */
 static void keep_largest(component_job *job, const tml_surface_part *part)
 {
     tml_context *tml = job->f->tml;
@@ -228,7 +228,7 @@ static tml_status keep_largest_components(const filter *f)
 
 /* ---- compaction ----------------------------------------------------------------------------- */
 
-/* Keeps the rows of size bytes whose flag is set, in place; rows: NULL does nothing. */
+/* Compacts rows of size bytes by their flags, in place. rows may be NULL. */
 static void keep_rows(void *rows, size_t size, const uint8_t *flags, uint64_t count)
 {
     if (!rows)
@@ -250,7 +250,7 @@ static uint64_t count_flags(const uint8_t *flags, uint64_t count)
     return sum;
 }
 
-/* Removes the triangles that are not kept. */
+/* Removes the triangles whose flag is 0. */
 static void compact_triangles(const filter *f)
 {
     mesh_arrays *mesh = f->mesh;
@@ -326,7 +326,7 @@ tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_compone
     return status;
 }
 
-/* Do the parts follow one another from the mesh's begin to its end? */
+/* Checks that the parts follow one another from the mesh's begin to its end. */
 static tml_status check_parts(tml_context *tml, const mesh_arrays *mesh)
 {
     uint64_t vertices = 0, triangles = 0;

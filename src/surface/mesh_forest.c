@@ -1,12 +1,12 @@
-/* Disjoint sets of vertices, by parents that are linked without locks: a root gets a smaller root as its
- * parent by compare-and-swap, and any other change of a parent leads to one of its ancestors. */
+/* Lock-free union-find over vertices. Union links a root to a smaller root by compare-and-swap.
+ * Path halving sets a parent to one of its ancestors. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "core/core_internal.h"
 #include "surface/mesh_internal.h"
 
-/* Vertices that a task counts or clears. */
+/* Vertices of a task. */
 enum { BLOCK = 1 << 16 };
 
 #define UNUSED UINT64_MAX
@@ -91,7 +91,7 @@ static inline void shorten(const mesh_forest *forest, uint64_t v, uint64_t ances
                               memory_order_relaxed);
 }
 
-/* Changes the parent of v from what it is taken to be; false where it is another by now. */
+/* Compare-and-swap of the parent of v. */
 static inline bool exchange(const mesh_forest *forest, uint64_t v, uint64_t from, uint64_t to)
 {
     if (forest->is_wide)
@@ -123,7 +123,7 @@ static inline uint64_t root_of(const mesh_forest *forest, uint64_t v)
 static inline void use(const mesh_forest *forest, uint64_t v)
 {
     if (parent_of(forest, v) == UNUSED)
-        exchange(forest, v, UNUSED, v); /* or somebody else has */
+        exchange(forest, v, UNUSED, v); /* fails if another thread was first */
 }
 
 static void unite(const mesh_forest *forest, uint64_t a, uint64_t b)
@@ -151,7 +151,7 @@ uint64_t forest_root(const mesh_forest *forest, uint64_t v)
 
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3])
 {
-    /* Most triangles of a mesh in order find their corners under one root. */
+    /* Fast path: where neighbours follow each other, most triangles' corners share a parent. */
     uint64_t parent = parent_of(forest, corners[0]);
     if (parent != UNUSED && parent_of(forest, corners[1]) == parent &&
         parent_of(forest, corners[2]) == parent)

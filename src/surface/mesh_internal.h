@@ -1,5 +1,5 @@
-/* What the surface program and its mesh tools share: a mesh in host arrays, and the components of
- * its triangles. */
+/* What the surface program and its mesh tools share: a mesh in host arrays, and disjoint sets of
+ * its vertices. */
 #ifndef MESH_INTERNAL_H
 #define MESH_INTERNAL_H
 
@@ -7,33 +7,33 @@
 
 typedef tml_mesh_arrays mesh_arrays;
 
-/* Cleans a mesh in place; order stays, counts and parts are brought up to date.
+/* Cleans a mesh in place. Vertices and triangles keep their order; counts and parts are updated.
  *
- * drop_degenerate removes triangles with two corners of equal position. The two vertices become
- * one, the first: the triangles across the vanished edge then share it, and a closed mesh stays
- * closed.
+ * drop_degenerate removes triangles with two corners of equal position, and merges the two vertices
+ * into the first. The neighbours across the removed edge then share that vertex, so a closed mesh
+ * stays closed.
  *
- * largest_component then keeps, of each part, the component with the most triangles, of equals the
- * first in order. Triangles are connected when they share a vertex.
+ * largest_component then keeps, of each part, the component with the most triangles; of components
+ * of equal size, the first. Triangles are connected if they share a vertex.
  *
- * Vertices that no triangle uses any more are removed. When nothing is to be done, nothing is
- * written. Takes, from the allocator, at most 16 bytes a vertex and 1 a triangle. On failure the mesh
- * is undefined. Errors: OUT_OF_MEMORY, CANCELLED. */
+ * Vertices that no triangle uses any more are removed. A mesh without such triangles is not written.
+ * Allocates at most 16 bytes a vertex and 1 a triangle. On failure the mesh is undefined. Errors:
+ * OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, bool largest_component,
                                       bool drop_degenerate);
 
-/* Corner number i of the mesh: triangle i / 3. */
+/* Vertex of corner i of the mesh, which is in triangle i / 3. */
 static inline uint64_t mesh_index(const void *indices, bool indices64, uint64_t i)
 {
     return indices64 ? ((const uint64_t *)indices)[i] : ((const uint32_t *)indices)[i];
 }
 
 /* ---- disjoint sets of vertices ---------------------------------------------------------------
- * A forest of parents that any number of threads join sets in at once. A root is the smallest member
- * of its set, so that the result does not depend on the order of the unions. A vertex that no call
- * has named is unused; it is its own root. Paths are halved as they are walked. After: Tarjan, van
- * Leeuwen: Worst-case Analysis of Set Union Algorithms. 1984; Anderson, Woll: Wait-free Parallel
- * Algorithms for the Union-Find Problem. 1991. */
+ * Union-find that any number of threads may call at once. The root of a set is its smallest member,
+ * so the result does not depend on the order of the unions. A vertex is unused, and its own root,
+ * until a union names it. Finds halve the paths that they walk. After: Tarjan, van Leeuwen:
+ * Worst-case Analysis of Set Union Algorithms. 1984; Anderson, Woll: Wait-free Parallel Algorithms
+ * for the Union-Find Problem. 1991. */
 
 typedef struct mesh_forest {
     uint64_t count; /* vertices */
@@ -41,7 +41,7 @@ typedef struct mesh_forest {
     void *parents;
 } mesh_forest;
 
-/* All unused. False: there is no memory; forest_size says how much it would take. */
+/* Every vertex is unused. False: no memory for forest_size bytes. */
 bool forest_create(tml_context *tml, uint64_t count, mesh_forest *out);
 /* Makes room for count vertices, new ones unused. False: there is no memory, and nothing has changed. */
 bool forest_grow(tml_context *tml, mesh_forest *forest, uint64_t count);
@@ -50,9 +50,9 @@ uint64_t forest_size(uint64_t count);
 
 /* The smallest vertex of v's set. */
 uint64_t forest_root(const mesh_forest *forest, uint64_t v);
-/* Makes one set of a triangle's corners, which may be the same vertex. */
+/* Unites the sets of a triangle's corners, which may be the same vertex. */
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3]);
-/* Vertices in use, and their sets. */
+/* Counts the vertices in use and their sets. */
 void forest_count(tml_context *tml, const mesh_forest *forest, uint64_t *used, uint64_t *sets);
 
 #endif

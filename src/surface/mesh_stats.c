@@ -1,11 +1,11 @@
-/* Counts over an indexed mesh: components, edges by use, Euler characteristic, area, volume,
- * bounds.
+/* Counts and measures of an indexed mesh: components, boundary and non-manifold edges, Euler
+ * characteristic, area, volume, bounds.
  *
- * Edges are found without a hash and without sorting them all: half-edges are binned by their lower
- * vertex (count, scan, scatter), and each bin, six or so long, is sorted by the other vertex.
- * Volume is the divergence theorem's sum of signed tetrahedra (Zhang, Chen: Efficient Feature
- * Extraction for 2D/3D Objects in Mesh Representation. 2001), from a vertex of the mesh, so that a
- * mesh far from the origin loses no digits. */
+ * Half-edges are binned by their lower vertex (count, scan, scatter). Each bin, of about six, is
+ * sorted by the other vertex; so edges need neither a hash table nor one large sort. Volume is the
+ * sum of signed tetrahedra (Zhang, Chen: Efficient Feature Extraction for 2D/3D Objects in Mesh
+ * Representation. 2001). Their apex is a vertex of the mesh, so a mesh far from the origin loses no
+ * precision. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "core/core_internal.h"
 #include "surface/mesh_internal.h"
 
-/* Triangles or vertices of a task. Sums are made task by task and then added in order, so that they
- * do not depend on the number of threads. */
+/* Triangles or vertices of a task. The tasks' sums are added in order, so the result does not
+ * depend on the number of threads. */
 enum { BLOCK = 1 << 16 };
 
 typedef struct mesh_view {
@@ -27,17 +27,16 @@ typedef struct mesh_view {
     uint64_t vertex_count, triangle_count;
 } mesh_view;
 
-/* What the tasks of a stage share: task i does triangles or vertices from (first_block + i) * BLOCK
- * on. */
+/* What the tasks of a stage share. Task i does block first_block + i. */
 typedef struct stage_job {
     const mesh_view *mesh;
     uint64_t first_block;
     mesh_forest forest;
-    _Atomic uint64_t wrong_corner; /* the first whose index is out of range */
-    tml_mesh_stats *partial;       /* one a block */
+    _Atomic uint64_t wrong_corner; /* the first corner whose index is out of range */
+    tml_mesh_stats *partial;       /* sums of each block */
     bool is_alone;                 /* one thread: counters need no atomic additions */
-    _Atomic uint64_t *ends;        /* one a vertex */
-    uint64_t *bins;                /* one a corner */
+    _Atomic uint64_t *ends;        /* of each vertex: its bin's size, then begin, then end */
+    uint64_t *bins;                /* half-edges, one a corner */
 } stage_job;
 
 static uint64_t corner_vertex(const mesh_view *mesh, uint64_t corner)
@@ -52,7 +51,7 @@ static tml_status out_of_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-/* The triangles or vertices of a block. */
+/* Triangles or vertices [first, end) of block number. */
 typedef struct block_range {
     uint64_t number, first, end;
 } block_range;
@@ -63,8 +62,8 @@ static block_range range_of(const stage_job *job, uint32_t task, uint64_t count)
     return (block_range){number, number * BLOCK, TML_MIN_OF((number + 1) * BLOCK, count)};
 }
 
-/* Runs a task for each block of count, in batches so that progress can be told; from ... to: the part
- * of the call that this is. */
+/* Runs a task for each block of count. Batches let it report progress, which goes from from to
+ * to. */
 static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, const char *stage,
                              double from, double to)
 {
@@ -81,7 +80,7 @@ static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, c
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-/* Checks the indices of a block's triangles, and makes one set of each triangle's vertices. */
+/* Checks the indices of a block's triangles, and unites the vertices of each. */
 static void unite_block(void *argument, uint32_t task)
 {
     stage_job *job = argument;
@@ -104,7 +103,7 @@ static void unite_block(void *argument, uint32_t task)
     }
 }
 
-/* Counts components, and the vertices in use into the Euler characteristic. */
+/* Counts components, and adds the vertices in use to the Euler characteristic. */
 static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_stats *out)
 {
     stage_job job = {.mesh = mesh};
@@ -188,15 +187,14 @@ static tml_status measure(stage_job *job, tml_mesh_stats *out)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-/* A half-edge in the bin of its lower vertex: the other vertex, and in bit 0 whether it leads
- * up. */
+/* A half-edge in the bin of its lower vertex is the higher vertex << 1; bit 0: it ends there. */
 static int compare_half_edges(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Bins are short, and a call of qsort costs more than this; a fan's hub is not. */
+/* Insertion sort for short bins, where qsort costs more; the hub of a fan has a long bin. */
 static void sort_bin(uint64_t *bin, uint64_t count)
 {
     enum { SHORT_BIN = 24 };
@@ -237,7 +235,7 @@ static half_edge half_edge_at(const mesh_view *mesh, uint64_t corner)
     return (half_edge){TML_MIN_OF(a, b), TML_MAX_OF(a, b), a < b};
 }
 
-/* Adds 1, and returns what was there. */
+/* Adds 1 and returns the old value. */
 static uint64_t advance(const stage_job *job, _Atomic uint64_t *counter)
 {
     if (!job->is_alone)
@@ -247,7 +245,7 @@ static uint64_t advance(const stage_job *job, _Atomic uint64_t *counter)
     return before;
 }
 
-/* An edge from a vertex to itself is none. */
+/* A half-edge from a vertex to itself is no edge. */
 static void size_bins_block(void *argument, uint32_t task)
 {
     const stage_job *job = argument;
@@ -270,7 +268,7 @@ static void fill_bins_block(void *argument, uint32_t task)
     }
 }
 
-/* A vertex's bin ends where the next begins. */
+/* ends[v] is the end of v's bin and the begin of the next one. */
 static void count_bins_block(void *argument, uint32_t task)
 {
     const stage_job *job = argument;
@@ -292,7 +290,7 @@ static tml_status count_edges(stage_job *job, tml_mesh_stats *out)
     tml_status status = run_blocks(job, mesh->triangle_count, size_bins_block, "edges", 0.5, 0.6);
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
         uint64_t count = atomic_load_explicit(&job->ends[v], memory_order_relaxed);
-        /* The bin's first place; filling it moves this to the bin's end. */
+        /* Exclusive prefix: the bin's begin. fill_bins_block advances it to the bin's end. */
         atomic_store_explicit(&job->ends[v], total, memory_order_relaxed);
         total += count;
     }

@@ -1,4 +1,4 @@
-/* Triangle soup from the pieces of a welded mesh. */
+/* Triangle soup from the pieces of a welded mesh. See soup_carry.h. */
 #include "surface/soup_carry.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static void piece_arrays(const tml_surface_piece *piece, const float *out[SOUP_A
     out[2] = piece->values;
 }
 
-/* Copies the corners of triangles to out, from the piece or from what waits. */
+/* Copies triangles' vertices from the piece or the carry to the soup's triangle place on. */
 static void gather_corners(const soup_carry *carry, const tml_surface_piece *piece,
                            const uint64_t *triangles, uint64_t count, uint64_t place)
 {
@@ -51,7 +51,7 @@ static void gather_corners(const soup_carry *carry, const tml_surface_piece *pie
     }
 }
 
-/* Triangles before the first that names a vertex of the next piece. */
+/* Number of triangles before the first one that names a vertex of the next piece. */
 static uint64_t complete_count(const tml_surface_piece *piece)
 {
     const uint64_t *corner = piece->indices;
@@ -62,7 +62,7 @@ static uint64_t complete_count(const tml_surface_piece *piece)
     return piece->triangle_count;
 }
 
-/* Keeps the piece's triangles from first on, and the vertices from the lowest that they name. */
+/* Carries the piece's triangles from first on, and its vertices from the lowest that they name. */
 static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
                        uint64_t first)
 {
@@ -75,7 +75,7 @@ static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_pi
     uint64_t skipped = low - piece->vertex_first;
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(piece, arrays);
-    carry->triangle_count = 0; /* until all is there */
+    carry->triangle_count = 0; /* stays 0 on failure */
     tml_status status = array_grow(tml, &carry->waiting[SOUP_ARRAYS], 3 * count * sizeof *corners);
     for (int a = 0; a < SOUP_ARRAYS && status == TML_OK; a++) {
         uint64_t size = (piece->vertex_count - skipped) * components[a] * sizeof(float);

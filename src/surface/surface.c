@@ -1,6 +1,6 @@
-/* The surface program: checks, resolving, the order of the stages, and who owns what. The work itself
- * is that of the engine's part (surface_parts.c): count, then emit, with the outputs allocated exactly
- * in between. */
+/* The surface program: checks the desc, resolves a plan, runs the stages, and owns the outputs. The
+ * engine's part (surface_parts.c) counts and then emits. In between the outputs are allocated at
+ * their exact sizes. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static tml_status invalid(tml_context *tml, const char *what)
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_surface: %s", what);
 }
 
-/* Zeroed spacing and direction become 1 and the identity; refuses what has no inverse. */
+/* Replaces a zeroed spacing by 1 and a zeroed direction by the identity, and checks both. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out)
 {
@@ -63,7 +63,7 @@ tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_gr
     return TML_OK;
 }
 
-/* Samples of a grid; refuses empty grids and sizes that no buffer has. */
+/* Counts the samples of a grid. Refuses empty grids and sizes that no buffer has. */
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count)
 {
@@ -72,7 +72,7 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
                          "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          ", needs at least one sample on each axis",
                          call, dims[0], dims[1], dims[2]);
-    /* Rows are numbered with 32 bits within a slice, columns within a row. */
+    /* A layer's rows and a row's columns are numbered with 32 bits. */
     if (dims[0] > INT32_MAX || dims[1] > INT32_MAX || dims[2] > INT32_MAX ||
         dims[0] * dims[1] > UINT32_MAX / 4 || !tml_mul(dims[0] * dims[1], dims[2], count))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -82,11 +82,11 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
     return TML_OK;
 }
 
-/* Columns of direction * spacing, and what normals are turned by: its inverse transpose. */
+/* The columns of direction * spacing, and its inverse transpose, which transforms normals. */
 tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
                                 const double position_origin[3], bool flip, surface_plan *plan)
 {
-    double m[9], inverse[9]; /* m + 3 * a: one step along axis a */
+    double m[9], inverse[9]; /* m + 3 * a: step along axis a */
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
             m[3 * a + c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
@@ -101,7 +101,7 @@ tml_status surface_resolve_axes(tml_context *tml, const tml_grid *grid,
         for (int a = 0; a < 3; a++)
             plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
     }
-    /* A mirrored grid turns every triangle over; so does the wish to have inside low. */
+    /* A mirrored grid reverses the orientation of every triangle, and so does desc.flip. */
     plan->flip_winding = (determinant < 0) != flip;
     return TML_OK;
 }
@@ -128,7 +128,6 @@ uint64_t surface_brick_count(const uint64_t dims[3])
            TML_CEIL_DIV(dims[2], SURFACE_BRICK_Z);
 }
 
-/* Checks samples, which may stay on the host where the engine reads them there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count)
 {
@@ -142,8 +141,8 @@ typedef struct optional_buffer {
     tml_buffer buffer;
     const tml_type *types;
     uint64_t count;
-    const tml_slot **slot; /* set when it is given */
-    bool samples;          /* check_samples */
+    const tml_slot **slot; /* set if the buffer is given */
+    bool samples;          /* a volume, mask or attribute: surface_check_samples */
 } optional_buffer;
 
 static tml_status check_optional(tml_context *tml, const char *call, const optional_buffer *buffers,
@@ -161,7 +160,7 @@ static tml_status check_optional(tml_context *tml, const char *call, const optio
     return TML_OK;
 }
 
-/* Everything about the input. */
+/* Resolves volume or field, grid, mask, attribute and index. */
 static tml_status resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
                                 tml_field_desc *field, surface_plan *plan)
 {
@@ -205,7 +204,7 @@ static bool wants_labels(const tml_surface_desc *desc)
     return desc->label_count > 0 || desc->all_labels;
 }
 
-/* The parts array (all in one block, freed by plan_finish). */
+/* Makes the parts array, which the caller frees. */
 tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     surface_box region = {{0}, {0}};
@@ -259,7 +258,7 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                 return invalid(tml, "an isovalue is not a finite number");
         }
     }
-    /* The index has bricks from the volume's first sample, in the volume's columns. */
+    /* A word of 64 sign bits must be a row of one brick: bricks begin at the volume's column 0. */
     if (region.first[0] % SURFACE_BRICK_X != 0 || labels)
         plan->index = NULL;
     return TML_OK;
@@ -267,7 +266,7 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* Scratch for a stage: less of it where the device has not what its driver tells. */
+/* Scratch for a stage. Asks for less while the device has less memory than its driver reported. */
 static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_engine_op *op,
                                 size_t *size, void **scratch)
 {
@@ -309,7 +308,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     return status;
 }
 
-/* The parts' boxes, or with all_labels the parts, from the volume's memory or a copy of it. */
+/* Finds the parts' boxes, or with all_labels the parts, from the mapped volume. */
 static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     void *samples = NULL;
@@ -323,14 +322,13 @@ static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, su
     return status;
 }
 
-/* A box without a cell has no surface; with caps even one sample has six neighbours. */
+/* A box of one sample on an axis has no cell, unless caps pad it: it is cut to a single sample. */
 void surface_drop_flat_parts(surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
         surface_box *box = &plan->parts[p].box;
         for (int a = 0; a < 3 && !plan->caps; a++)
-            if (box->count[a] <
-                2) /* one row of one sample: nothing is crossed, nothing is read twice */
+            if (box->count[a] < 2)
                 box->count[0] = box->count[1] = box->count[2] = 1;
     }
 }
@@ -363,7 +361,7 @@ static tml_status outputs_check(tml_context *tml, const char *call, const output
     return TML_OK;
 }
 
-/* Outputs of the caller's must have room; the others are made, exactly as large as needed. */
+/* Checks that the caller's outputs have room. Creates the others at their exact size. */
 static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -391,7 +389,7 @@ static tml_status outputs_make(tml_context *tml, output *outputs, size_t count)
     return TML_OK;
 }
 
-/* tml_surface_result.owned: outputs stand in the order of the result's handles. */
+/* tml_surface_result.owned: outputs are in the order of the result's handles. */
 static uint32_t outputs_owned(const output *outputs, size_t count)
 {
     uint32_t owned = 0;
@@ -410,7 +408,7 @@ static void outputs_destroy(tml_context *tml, output *outputs, size_t count)
         }
 }
 
-/* Makes outputs for which scratch may go: emitting can do with less of it. */
+/* Makes outputs. Frees the scratch where the device is full: EMIT can run with less. */
 static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, output *outputs,
                                      size_t count)
 {
@@ -471,7 +469,8 @@ static void outputs_describe(const tml_surface_desc *desc, const surface_plan *p
                                     false};
 }
 
-/* Outputs that are given against one another and all inputs; enqueue: of tml_surface_enqueue, or NULL. */
+/* Checks that the given outputs overlap neither one another nor an input. enqueue: the desc of
+ * tml_surface_enqueue, or NULL. */
 static tml_status check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
                               const output outputs[OUTPUTS],
                               const tml_surface_enqueue_desc *enqueue)
@@ -491,7 +490,7 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                            {"desc.iso", enqueue->iso, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
         const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
-        if (slot && slot->on_host) /* where no output lies */
+        if (slot && slot->on_host) /* outputs lie elsewhere */
             read[i].buffer = (tml_buffer){0, 0};
     }
     for (int i = 0; i < OUTPUTS; i++)
@@ -501,11 +500,11 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_surf
                                TML_ARRAY_SIZE(read));
 }
 
-/* Gathers one vertex array of a soup. */
+/* Gathers a vertex array of a soup from that of a welded mesh. */
 typedef struct gather_job {
     const float *in;
     float *out;
-    const void *indices; /* three a triangle: the soup's vertex i is in's vertex indices[i] */
+    const void *indices; /* vertex i of the soup is vertex indices[i] of in */
     bool indices64;
     uint64_t count, components;
 } gather_job;
@@ -523,7 +522,7 @@ static void gather_task(void *argument, uint32_t block)
     }
 }
 
-/* The mesh that the engine left in buffers of our own, on the host. */
+/* The engine's mesh, in intermediate buffers mapped on the host. */
 typedef struct mapped_mesh {
     tml_buffer buffers[OUTPUTS];
     void *memory[OUTPUTS];
@@ -547,7 +546,7 @@ static void mesh_unmap(tml_context *tml, const mapped_mesh *mesh)
             tml_buffer_unmap(tml, mesh->buffers[i]);
 }
 
-/* Brings the mesh into the final outputs. */
+/* Copies the mesh to the final outputs. */
 static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup,
                             const tml_surface_result *to)
 {
@@ -582,8 +581,8 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, bool soup
     return status;
 }
 
-/* Filters the mesh that the engine left in work's buffers, and brings it into the final outputs. On
- * every engine this is the host's work, on the buffers' memory or on copies of it. */
+/* Filters the mesh in work's buffers and copies it to the final outputs. On every engine the host
+ * does this. */
 static tml_status finish_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               const tml_surface_result *work, tml_surface_result *result)
 {
@@ -650,7 +649,7 @@ static size_t parts_size(uint32_t count)
     return count * sizeof(tml_surface_part);
 }
 
-/* Gives each part its place after the ones before, and the result its sums. */
+/* Exclusive prefix sums of the parts' counts; the result gets the totals. */
 static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_result *out)
 {
     out->parts = tml_alloc_array(tml, plan->part_count, sizeof *out->parts);
@@ -694,7 +693,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                          out->vertex_count);
     plan->indices64 = desc->indices64 || too_many;
 
-    /* Filters shrink and soups grow the mesh, so those begin in buffers of their own. */
+    /* Filters shrink the mesh and soups grow it: both start from intermediate buffers. */
     bool finish = has_filter || (desc->soup && !plan->soup);
     output outputs[OUTPUTS];
     tml_surface_result work = {0};
@@ -751,7 +750,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     if (plan.field)
         field_plan_destroy(tml, plan.field);
     tml_free(tml, plan.parts, plan.part_capacity * sizeof *plan.parts);
-    if (status != TML_OK) { /* of a result too large for its buffers, the counts remain */
+    if (status != TML_OK) { /* CAPACITY: the caller gets the counts */
         uint64_t vertices = out->vertex_count, triangles = out->triangle_count;
         tml_free(tml, out->parts, parts_size(out->part_count));
         *out = (tml_surface_result){0};
@@ -771,7 +770,7 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
     return status ? status : tml_leave(tml, surface(tml, desc, out));
 }
 
-/* ---- without a look in between --------------------------------------------------------------- */
+/* ---- counts on the device -------------------------------------------------------------------- */
 
 typedef struct enqueue_job {
     surface_plan plan;
@@ -785,7 +784,7 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
     return slot ? TML_MIN_OF(slot->count, room) : room;
 }
 
-/* Checks the desc and makes a plan of one part of it. */
+/* Checks the desc and resolves it into a plan with one part. */
 static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                   enqueue_job *job)
 {
@@ -861,7 +860,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     return TML_OK;
 }
 
-/* Copies the part of a result that the caller's buffers hold. */
+/* Copies as much of a result as the caller's buffers hold. */
 static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
                                  const tml_surface_result *mesh)
 {
@@ -908,7 +907,7 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqu
     return tml_buffer_write(tml, desc->draw, 0, 5, draw);
 }
 
-/* For engines whose counts are on the host anyway: the whole surface, then what fits of it. */
+/* For engines without ENQUEUE: tml_surface, then a copy of as much as fits. */
 static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_desc *desc,
                                   enqueue_job *job)
 {

@@ -1,4 +1,5 @@
-/* Triangles of each cell, by the case table: plain loops on the host, for pictures and checks. */
+/* Triangle count of each cell from the case table: plain loops on the host, for pictures and
+ * checks. */
 #include <math.h>
 #include <string.h>
 
@@ -11,15 +12,14 @@
 
 #include "kernels/kernel_end.h"
 
-/* The samples on the host. */
 typedef struct cell_job {
     const uint64_t *dims;
     const surface_box *region;
     tml_type type;
     double iso;
-    surface_limits limits; /* integers */
+    surface_limits limits; /* for integer types */
     const uint8_t *samples;
-    const uint8_t *mask; /* NULL: all are there */
+    const uint8_t *mask; /* NULL: no sample is masked */
 } cell_job;
 
 static double float_of(const cell_job *job, uint64_t i)

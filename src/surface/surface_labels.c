@@ -1,5 +1,5 @@
-/* Where labels lie: the bounding box of each, or which there are. One thread of the host's reads the
- * volume; runs of equal labels are long, so that is little work for each sample. */
+/* The bounding box of each label, or the labels that occur. One host thread reads the volume by
+ * runs of equal labels, which are long: the work is about one comparison a sample. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 /* ---- the part of a label --------------------------------------------------------------------- */
 
-/* Labels are named (the parts, which ascend) or found: then the parts stand in the order in which their
- * labels were met, a table tells where, and they are sorted at the end. */
+/* Named labels: the parts ascend, and are searched. Found labels: parts are appended as their
+ * labels first occur, a hash table finds them, and they are sorted at the end. */
 typedef struct label_parts {
     tml_context *tml;
     surface_plan *plan;
-    uint32_t *table; /* TABLE_SIZE: a part's number plus 1, 0: free; NULL: labels are named */
-    uint32_t last;   /* the part asked for last: runs in neighbouring rows repeat it */
+    uint32_t *table; /* TABLE_SIZE slots: a part's number plus 1, or 0; NULL: labels are named */
+    uint32_t last;   /* the last part found: neighbouring runs often repeat it */
 } label_parts;
 
-enum { TABLE_LOG2 = 17, TABLE_SIZE = 1 << TABLE_LOG2 }; /* twice as many as parts at most */
+enum { TABLE_LOG2 = 17, TABLE_SIZE = 1 << TABLE_LOG2 }; /* load factor at most 1/2 */
 
 static const surface_box no_samples = {{UINT64_MAX, UINT64_MAX, UINT64_MAX}, {0, 0, 0}};
 
@@ -35,7 +35,7 @@ static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
     return low;
 }
 
-/* The label's place in the table, or the free one where it belongs. */
+/* The label's slot in the table, or the free slot where it belongs; linear probing. */
 static uint32_t *table_place(const label_parts *all, uint64_t label)
 {
     uint32_t at = (uint32_t)(label * 0x9e3779b97f4a7c15u >> (64 - TABLE_LOG2));
@@ -44,7 +44,7 @@ static uint32_t *table_place(const label_parts *all, uint64_t label)
     return &all->table[at];
 }
 
-/* The part of a label that was met, made where it is new and labels are found; NULL where it is not wanted. */
+/* out: the part of a label, or NULL for a label without one. Found labels get a part here. */
 static tml_status part_of(label_parts *all, uint64_t label, surface_part **out)
 {
     surface_plan *plan = all->plan;
@@ -93,8 +93,8 @@ static int compare_unsigned(const void *a, const void *b)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* Grows a part's box to hold samples [x, x_last] of a row. Until all are seen, box.count holds the end
- * of the box, not its size. */
+/* Grows a part's box to hold samples [x, x_last] of a row. Until box_finish, box.count holds the
+ * end of the box, not its size. */
 static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, uint64_t z)
 {
     const uint64_t low[3] = {x, y, z}, high[3] = {x_last, y, z};
@@ -104,12 +104,13 @@ static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, u
     }
 }
 
-/* One sample more on every side, where there is one: that is where the surface closes. */
+/* Turns box.count from an end into a size, and widens the box by a sample on every side that stays
+ * in the region: the surface runs between a label's samples and those around them. */
 static void box_finish(const surface_box *region, surface_box *box)
 {
     for (int a = 0; a < 3; a++) {
         uint64_t low = region->first[a], high = region->first[a] + region->count[a];
-        if (box->count[a] == 0) { /* does not occur: any sample of the region will do */
+        if (box->count[a] == 0) { /* the label does not occur: any box is without a surface */
             box->first[a] = low;
             box->count[a] = 1;
             continue;
@@ -120,7 +121,6 @@ static void box_finish(const surface_box *region, surface_box *box)
     }
 }
 
-/* Runs of equal labels are long, so almost all the time goes into comparing neighbours. */
 static tml_status take_row(label_parts *all, const surface_box *region, const void *samples,
                            uint64_t y, uint64_t z)
 {

@@ -1,5 +1,4 @@
-/* Isovalues as samples are compared with them: keys, which are unsigned numbers in the order of the
- * samples' values, whatever the type. */
+/* Isovalues as keys. Keys of a type's samples are unsigned numbers in the order of their values. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 
 #include "kernels/kernel_end.h"
 
-/* What shaders know of the types is what C does. */
+/* The shaders' type table (kernels/types.k.h) equals that of C. */
 #define TYPE_IS_ALIKE(name, size, ctype)                                                           \
     _Static_assert(TYPE_##name == TML_##name && 1 << TYPE_SIZE_LOG2(TML_##name) == (size) &&       \
                        TYPE_IS_SIGNED(TML_##name) == (SCALAR_KIND_##name == SCALAR_SIGNED) &&      \
@@ -20,7 +19,7 @@
 TML_SCALAR_LIST(TYPE_IS_ALIKE)
 _Static_assert(TML_SCALAR_END <= 16, "kernels/types.k.h has room for two bits of 15 types");
 
-/* The key of a float of this width in bits, given by its bits: keys are in the order of the floats. */
+/* Key of a float of that many bits, from its bits. */
 static uint64_t float_key(uint64_t bits, unsigned width)
 {
     uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
@@ -41,8 +40,7 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
-/* The least float that is not below the isovalue. Zeros are equal, so the lower key stands for
- * both. */
+/* The least float >= the isovalue. -0 equals 0 and has the lower key, so a zero is -0. */
 static float float_limit(double iso)
 {
     float limit = (float)iso;
@@ -65,7 +63,7 @@ static uint64_t half_key(float limit)
     return low;
 }
 
-/* The key of a whole number in double, at most that of the type's ends. */
+/* Key of an integer given as a double, clamped to the keys of the type. */
 static uint64_t integer_key(tml_type type, double value)
 {
     unsigned width = 8 * (unsigned)tml_type_size(type);
@@ -75,7 +73,7 @@ static uint64_t integer_key(tml_type type, double value)
         return 0;
     if (value >= lowest + ldexp(1, (int)width))
         return UINT64_MAX >> (64 - width);
-    /* Not value - lowest, which a double may round. */
+    /* The key is not computed as value - lowest: a double may round that. */
     return surface_integer_key(type, is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
 }
 
@@ -88,11 +86,11 @@ static surface_limits integer_limits(tml_type type, double iso)
     return (surface_limits){.limit = key, .range = largest - key, .is_none = up >= end};
 }
 
-/* A float type's: by its size, which tells it. */
+/* Limits of a float type; its size tells which. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 static surface_limits float_limits(tml_type type, double iso)
 {
-    uint64_t limit, end; /* keys: of the least that is inside, of infinity */
+    uint64_t limit, end; /* keys of the least value inside and of infinity */
     switch (tml_type_size(type)) {
     case 2:
         limit = half_key(float_limit(iso));

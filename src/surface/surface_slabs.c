@@ -1,11 +1,9 @@
-/* Surfaces of volumes that do not fit in memory: slab after slab of layers, each counted and emitted by
- * the engine as a share of the whole.
+/* Surfaces of volumes that do not fit in memory. The engine counts and emits slab after slab of
+ * layers.
  *
- * A slab owns layers: the vertices on the edges that begin in them, the triangles of the cells that
- * begin in them. Both are stretches of the whole mesh's order, so that a slab needs to know of those
- * before it only how many there were. What it must see besides its own layers is one layer below, for
- * gradients and for cells with missing corners, and two above: triangles name vertices of the layer
- * after the last own one, whose numbers depend on the edges into the next. */
+ * A slab owns layers. It emits the vertices on edges whose lower end lies in an own layer, and the
+ * triangles of cells whose lowest corner does. Both are contiguous in the mesh, so a slab needs only
+ * the counts of the slabs before it. Its halo is in surface_space.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -19,22 +17,22 @@
 enum { SOURCES = 3 }; /* tml_surface_source */
 
 static const uint64_t memory_default = (uint64_t)1 << 30;
-/* Thicker slabs than this make nothing faster; with thinner ones reading overlaps computing sooner. */
+/* Larger slabs are not faster; with smaller ones reading overlaps computing sooner. */
 static const uint64_t slab_size_most = (uint64_t)256 << 20;
 
 typedef struct slab_source {
-    tml_type type;   /* TML_TYPE_NONE: not wanted */
-    uint64_t layer;  /* bytes */
-    uint64_t size;   /* of a place */
-    void *places[2]; /* while one slab is worked on, the next is read into the other */
-    tml_buffer lent[2];
+    tml_type type;      /* TML_TYPE_NONE: not wanted */
+    uint64_t layer;     /* bytes of a layer */
+    uint64_t size;      /* bytes of a place */
+    void *places[2];    /* double buffer: one slab is computed while the next is read */
+    tml_buffer lent[2]; /* the places as host buffers */
 } slab_source;
 
-/* Layers in one of the two places. */
+/* Layers of the volume in one of the two places. */
 typedef struct slab {
     uint32_t place;
-    uint64_t own_first, own_end;   /* of the volume */
-    uint64_t held_first, held_end; /* with the neighbours */
+    uint64_t own_first, own_end;
+    uint64_t held_first, held_end; /* with the halo */
 } slab;
 
 typedef struct stream {
@@ -42,18 +40,17 @@ typedef struct stream {
     const tml_surface_slabs_desc *desc;
     surface_plan plan;
     surface_box region;
-    uint64_t own_first, own_end; /* of this share */
-    uint64_t layers;             /* of a slab */
-    uint64_t piece_size;         /* bytes that a piece may take */
-    bool reads;                  /* or maps */
-    bool maps;
-    field_plan *field; /* what the layers are evaluated from, instead of reading them */
+    uint64_t own_first, own_end; /* layers of this share */
+    uint64_t layers;             /* own layers of a slab */
+    uint64_t piece_size;         /* most bytes of a piece */
+    bool reads;                  /* desc.read, desc.map or a field gives the samples */
+    bool maps;                   /* desc.map */
+    field_plan *field;           /* NULL: no field */
     slab_source sources[SOURCES];
-    tml_surface_part
-        *done;            /* of each part: what there is so far; vertex_first: of those before this
-                             * share */
-    soup_carry *carries;  /* of each part, for soups */
-    mesh_forest *forests; /* of each part's vertices, if components are counted */
+    /* Of each part: counts of this share so far; firsts: the counts of the shares before it. */
+    tml_surface_part *done;
+    soup_carry *carries;  /* one a part, for soups; else NULL */
+    mesh_forest *forests; /* one a part, if components are counted; else NULL */
     tml_surface_result *result;
 } stream;
 
@@ -103,7 +100,7 @@ static bool is_scalar(tml_type type)
     return type > TML_TYPE_NONE && type < TML_SCALAR_END;
 }
 
-/* What the slabs are made of: three buffers of the whole volume, or desc.read. */
+/* Where samples come from: buffers of the whole volume, desc.read, desc.map or a field. */
 static tml_status resolve_sources(stream *s, uint64_t count)
 {
     const tml_surface_slabs_desc *desc = s->desc;
@@ -123,7 +120,7 @@ static tml_status resolve_sources(stream *s, uint64_t count)
         {"desc.surface.attribute", surface->attribute, stream_scalar_types, &plan->attribute,
          desc->attribute_type}};
     s->reads = tml_buffer_is_none(surface->volume);
-    if (surface->field) { /* its layers are made where others are read */
+    if (surface->field) { /* load evaluates its layers into the places */
         s->sources[TML_SURFACE_VOLUME].type = plan->type = TML_F32;
         s->sources[TML_SURFACE_VOLUME].layer = plan->dims[0] * plan->dims[1] * sizeof(float);
         return TML_OK;
@@ -162,7 +159,6 @@ static tml_status resolve_sources(stream *s, uint64_t count)
                             surface_index_types, surface_brick_count(plan->dims));
 }
 
-/* The layers of this share. */
 static tml_status resolve_share(stream *s)
 {
     const tml_surface_slabs_desc *desc = s->desc;
@@ -189,8 +185,8 @@ static tml_status resolve_share(stream *s)
     return TML_OK;
 }
 
-/* Do a part's numbers stay below 2^64, after those before it? A sample begins at most three edges and five
- * triangles, a cap's pad too; a soup has three vertices a triangle. */
+/* Do a part's vertex and triangle numbers stay below 2^64? A sample, also of a pad, owns at most
+ * three edges and a cell of five triangles. A soup has three vertices a triangle. */
 static bool has_numbers(const stream *s, const tml_surface_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;
@@ -252,7 +248,7 @@ static tml_status resolve_slabs(stream *s)
 
 /* ---- slabs ----------------------------------------------------------------------------------- */
 
-/* The share of a slab in a part. */
+/* Cuts a part to the slab of these own layers, with its halo. */
 static void cut_part(const stream *s, uint64_t own_first, uint64_t own_end, surface_part *part)
 {
     surface_space region = surface_space_of(&s->plan, &(surface_part){.box = s->region});
@@ -275,15 +271,14 @@ static slab slab_at(const stream *s, uint64_t own_first, uint64_t layers, uint32
     return out;
 }
 
-/* Bytes that slabs of so many layers need: samples twice, scratch, and what marks missing samples. */
+/* Bytes that slabs of so many own layers need: samples twice, scratch, marks of missing samples. */
 static uint64_t memory_with(stream *s, uint64_t layers)
 {
     const tml_engine_op *op = surface_engine(s->tml)->op;
     uint64_t held = surface_held_most(layers, s->plan.dims[2]), size = 0;
     for (int i = 0; i < SOURCES; i++)
         size += 2 * held * s->sources[i].layer;
-    for (uint32_t p = 0; p < s->plan.part_count;
-         p++) { /* as though the slab were the whole region */
+    for (uint32_t p = 0; p < s->plan.part_count; p++) { /* sized like a region of held layers */
         surface_part *part = &s->plan.parts[p];
         *part = (surface_part){.iso = part->iso, .label = part->label, .box = s->region};
         part->box.count[2] = TML_MIN_OF(held, s->region.count[2]);
@@ -360,11 +355,11 @@ static void places_free(stream *s)
         }
 }
 
-/* Fills a place, on a thread of its own: layers that the slab before holds too are copied from there. Or finds
- * where the layers lie. */
+/* Fills a place on a thread of its own: copies the layers that the previous slab also holds, and
+ * reads the others. With desc.map it gets the layers' address. */
 typedef struct loading {
     const stream *s;
-    slab to, before; /* before: held_end 0 where there is none */
+    slab to, before; /* before.held_end is 0 for the first slab */
     pthread_t thread;
     bool is_threaded;
     const void *mapped[SOURCES];
@@ -413,7 +408,7 @@ static void load_begin(loading *job, const stream *s, const slab *to, const slab
         load(job);
 }
 
-/* In place of what lay elsewhere two slabs ago. */
+/* Replaces the buffer of the slab before the previous one by one at the mapped address. */
 static tml_status lend_mapped(const stream *s, slab_source *source, int place, uint64_t layers,
                               const void *samples)
 {
@@ -453,11 +448,11 @@ static tml_status load_end(stream *s, loading *job)
 
 enum { PIECE_POSITIONS, PIECE_NORMALS, PIECE_VALUES, PIECE_INDICES, PIECE_ARRAYS };
 
-/* The slab's outputs, all parts one after another. */
+/* A slab's outputs, with all parts one after another. */
 typedef struct piece_arrays {
     tml_buffer buffers[PIECE_ARRAYS];
-    uint8_t *memory[PIECE_ARRAYS]; /* the buffer's, or a copy of so many bytes */
-    size_t copied[PIECE_ARRAYS];
+    uint8_t *memory[PIECE_ARRAYS]; /* the mapped buffer, or a copy */
+    size_t copied[PIECE_ARRAYS];   /* bytes of the copy; 0: mapped */
 } piece_arrays;
 
 static tml_type piece_type(const stream *s, int array)
@@ -499,7 +494,8 @@ static void pieces_destroy(stream *s, piece_arrays *arrays)
     }
 }
 
-/* From an engine whose memory is the host's, where it lies; from another, a copy: mapping would take it back. */
+/* Maps an array of an engine on the host. Copies that of another engine, since unmapping would
+ * write it back to the device. */
 static tml_status piece_fetch(stream *s, int array, piece_arrays *out)
 {
     const tml_slot *slot = tml_slot_of(s->tml, out->buffers[array]);
@@ -514,7 +510,7 @@ static tml_status piece_fetch(stream *s, int array, piece_arrays *out)
     return tml_buffer_read(s->tml, out->buffers[array], out->memory[array]);
 }
 
-/* Numbers of the slab's vertices become those of the part's, modulo 2^32 or 2^64. */
+/* Adds vertex_base to a part's indices, modulo 2^32 or 2^64. */
 static void raise_indices(const stream *s, const piece_arrays *arrays)
 {
     for (uint32_t p = 0; p < s->plan.part_count; p++) {
@@ -530,7 +526,7 @@ static void raise_indices(const stream *s, const piece_arrays *arrays)
     }
 }
 
-/* Has the engine emit what it counted. */
+/* Runs EMIT into new buffers, and fetches them. */
 static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, double from,
                               double to, piece_arrays *out)
 {
@@ -557,7 +553,7 @@ static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, 
     return status;
 }
 
-/* Hands a part's share of the arrays to the caller, as triangles of their own where a soup is wanted. */
+/* Gives a part's piece to desc.write, as a soup if desc.surface.soup. */
 static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece_arrays *arrays)
 {
     const surface_part *part = &s->plan.parts[p];
@@ -576,7 +572,7 @@ static tml_status piece_write(stream *s, uint32_t p, const slab *at, const piece
         .positions = (const float *)arrays->memory[PIECE_POSITIONS] + 3 * v,
         .indices64 = s->plan.indices64,
     };
-    if (arrays->memory[PIECE_INDICES]) /* not of a piece without triangles */
+    if (arrays->memory[PIECE_INDICES]) /* NULL: no triangles in the slab */
         piece.indices = arrays->memory[PIECE_INDICES] + 3 * t * index_size;
     if (arrays->memory[PIECE_NORMALS])
         piece.normals = (const float *)arrays->memory[PIECE_NORMALS] + 3 * v;
@@ -662,7 +658,7 @@ static void count_components(stream *s)
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-/* Places of the parts' counts in the slab's arrays, and their numbers. */
+/* Sets each part's places in the slab's arrays and its vertex_base. */
 static tml_status place_pieces(stream *s, uint64_t *vertices, uint64_t *triangles)
 {
     *vertices = *triangles = 0;
@@ -707,7 +703,7 @@ static void add_counts(stream *s)
     }
 }
 
-/* Counts and emits a slab; where its piece is too large, one half of its layers after the other. */
+/* Counts and emits a slab. Where its piece is too large, does the two halves of its layers. */
 static tml_status run_slab(stream *s, const slab *at)
 {
     double from = progress_at(s, at->own_first), to = progress_at(s, at->own_end);
@@ -723,7 +719,7 @@ static tml_status run_slab(stream *s, const slab *at)
         return status;
     bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
     bool is_done = vertices == 0 || !s->desc->write;
-    if ((is_done || is_too_large) && *s->plan.kept) /* nothing will be emitted of this */
+    if ((is_done || is_too_large) && *s->plan.kept) /* no EMIT follows */
         status = surface_run_stage(s->tml, &s->plan, SURFACE_END, from, from);
     if (is_done && status == TML_OK)
         add_counts(s);
@@ -773,7 +769,7 @@ static tml_status stream_slabs(stream *s)
         status = run_slab(s, &at);
         if (is_last)
             break;
-        if (status != TML_OK) { /* the thread ends before what it writes to */
+        if (status != TML_OK) { /* the thread must end before its buffers are freed */
             if (next.is_threaded)
                 pthread_join(next.thread, NULL);
             break;
@@ -786,7 +782,7 @@ static tml_status stream_slabs(stream *s)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Where the numbers of each part begin. */
+/* Starts each part's numbers after those of the shares before (desc.before). */
 static tml_status begin_parts(stream *s)
 {
     uint32_t count = s->plan.part_count;
@@ -817,7 +813,7 @@ static tml_status begin_parts(stream *s)
     return TML_OK;
 }
 
-/* The parts as tml_surface reports them. */
+/* Reports the parts as tml_surface does. */
 static void finish_parts(stream *s)
 {
     tml_surface_result *out = s->result;
@@ -853,7 +849,7 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
                          .kept = &kept,
                          .result = out}};
     tml_status status = resolve_slabs(&s);
-    bool is_flat = false; /* no cells: no surface */
+    bool is_flat = false; /* no cells, so no surface */
     for (int a = 0; a < 3 && status == TML_OK && !s.plan.caps; a++)
         is_flat = is_flat || s.region.count[a] < 2;
     if (status == TML_OK)
