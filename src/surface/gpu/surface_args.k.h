@@ -1,16 +1,16 @@
-/* Argument structs of the Vulkan engine's surface shaders, and the constants both sides count on.
+/* Argument structs of the Vulkan engine's surface shaders, and the constants that C and GLSL share.
  *
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
- * surface is capped. Its rows are numbered y + size_y * z. A row's bits are words of 32 columns.
- * Rows are counted in chunks of 1 << SURFACE_CHUNK_LOG2(lanes a row) rows: with their words side by side,
- * or, where a row has more words than lanes, row by row, segment after segment. Words that have anything
- * are listed, and emitted by one lane of a subgroup each.
+ * surface is capped. Its rows are numbered y + size_y * z. A row's sign bits are words of 32
+ * columns. A workgroup counts a chunk of 1 << SURFACE_CHUNK_LOG2 rows. Where a row has more words
+ * than lanes, a subgroup counts it segment by segment. Active words, which have a crossed edge or an
+ * active cell, are listed. When they are emitted, each lane of a subgroup has one.
  *
- * A volume that is worked off in slabs has workspaces of some layers of the part's box. Rows of the
- * slab's own layers are emitted. Vertices of the layer after them are counted, because triangles
- * name them; the layers beyond that, and the one before, only say what the others' edges are. */
+ * A volume that goes through in slabs has workspaces of some layers of the part's box. The rows of
+ * own layers are emitted. The vertices of the layer above them are counted too, because triangles
+ * name them. The other halo layers only complete edges and cells. */
 
-/* A chunk's rows, for rows of 1 << width_log2 lanes: a workgroup counts at least 64. */
+/* Log2 of the rows of a chunk, which are at least 64. A row has 1 << width_log2 lanes. */
 #define SURFACE_CHUNK_LOG2(width_log2) ((width_log2) < 2u ? 8u - (width_log2) : 6u)
 /* The longest row of a workspace, so that a chunk's counts fit 32 bits. */
 #define SURFACE_COLUMNS_MAX 1048576u
@@ -19,30 +19,29 @@
 #define SURFACE_HEAD_ACTIVE    0u  /* active words */
 #define SURFACE_HEAD_MISSING   1u  /* not 0: cells with missing corners are marked */
 #define SURFACE_HEAD_ROOM      2u  /* capacities of the outputs: vertices, triangles (u64) */
-#define SURFACE_HEAD_GROUPS    8u  /* x, y, z of the emission's dispatch */
+#define SURFACE_HEAD_GROUPS    8u  /* workgroups in x, y, z of the emitting dispatches */
 #define SURFACE_HEAD_LIMITS    12u /* limit, range (u64 each), keep, the isovalue's three words */
 #define SURFACE_HEAD_PLACE     20u /* floats: origin, then the steps along x, y, z */
-#define SURFACE_HEAD_NORMALS   32u /* floats: three rows */
-#define SURFACE_HEAD_INDEX_ISO 44u /* float: what the index compares with */
+#define SURFACE_HEAD_NORMALS   32u /* floats: rows of surface_normal */
+#define SURFACE_HEAD_INDEX_ISO 44u /* float: isovalue for the brick index */
 #define SURFACE_HEAD_SLAB      45u
 #define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64 each) */
 #define SURFACE_HEAD_WORDS     64u
 /* After the head: the case table, four words a case (surface_table.comp). */
 #define SURFACE_TABLE_WORDS 1024u
-/* In the list of active words: none. */
+/* In the list of active words: an entry that only fills up a subgroup. */
 #define SURFACE_NO_WORD 0xffffffffu
-/* Words that begin as zero: active words, whether a sample is NaN, and so on to the marking's
- * dispatch. */
-#define SURFACE_STATE_ACTIVE 0u
-#define SURFACE_STATE_NAN    1u
-#define SURFACE_STATE_BEYOND 2u /* vertices counted after the slab's own */
-#define SURFACE_STATE_GROUPS 4u
+/* Words of state, which begin as 0. */
+#define SURFACE_STATE_ACTIVE 0u /* entries of the list of active words */
+#define SURFACE_STATE_NAN    1u /* 1: a sample is NaN */
+#define SURFACE_STATE_BEYOND 2u /* vertices of the counted halo layer */
+#define SURFACE_STATE_GROUPS 4u /* workgroups in x, y, z of surface_cells */
 #define SURFACE_STATE_WORDS  8u
 /* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each). */
 #define SURFACE_TOTAL_WORDS 8u
 
-/* How surface_bits reads: any volume; 32-bit samples whose bits lie like the samples, in whole words;
- * 8- and 16-bit samples likewise, 16 bytes a lane. */
+/* How surface_bits reads: any volume; volumes of 32-bit samples where bit i of all words is sample
+ * i; the same for 8- and 16-bit samples, 16 bytes a load. */
 #define SURFACE_READ_ANY    0
 #define SURFACE_READ_WORDS  1
 #define SURFACE_READ_NARROW 2
@@ -55,15 +54,15 @@
 #define SURFACE_FLIP        32u
 #define SURFACE_WIDE        64u /* 64-bit indices */
 #define SURFACE_ATTRIBUTE   128u
-#define SURFACE_HELD_LIMITS 256u /* limits and isovalue are in the head */
+#define SURFACE_HELD_LIMITS 256u /* limits and isovalue are read from the head */
 
-/* tml_normals, as surface.h counts them: vulkan_surface.c asserts it. */
+/* Values of tml_normals; vulkan_surface.c asserts them. */
 #define SURFACE_NORMALS_NONE    0u
 #define SURFACE_NORMALS_FORWARD 1u
 #define SURFACE_NORMALS_SOBEL   3u
 
-/* A workspace's slab in one word: its layers before and after its own (at most 1 and 2), and whether
- * it begins and ends with a layer of the cap's pad. Of a whole part: the pads alone. */
+/* A workspace's slab in one word: its halo layers below (at most 1) and above (at most 2), and
+ * whether it begins and ends with a layer of pad. A whole part has no halo. */
 #define SURFACE_SLAB(before, after, pad_low, pad_high)                                             \
     ((before) | (after) << 2 | (pad_low) << 4 | (pad_high) << 5)
 #define SURFACE_SLAB_BEFORE(slab)   ((slab)&3u)
@@ -71,11 +70,11 @@
 #define SURFACE_SLAB_PAD_LOW(slab)  ((slab) >> 4 & 1u)
 #define SURFACE_SLAB_PAD_HIGH(slab) ((slab) >> 5 & 1u)
 
-/* surface_bits.comp: sign bits. volume and mask: at the box's first sample. A sample is inside when
- * its key (an unsigned number in the samples' order) is at most range above limit, and keep is not
- * 0. nan_words: a bit for each word of bits whose word of present says more than "all". index: at the
- * brick of the box's first sample, which lies at row index_place & 3 and slice index_place >> 2 of
- * it. */
+/* surface_bits.comp: sign bits. volume, mask: address of the box's first sample. A sample is inside
+ * if its key (surface_keys.glsl) lies in [limit, limit + range] and keep is not 0. nan_words: bit i
+ * is 1 where word i of bits has a missing sample; only then word i of present is written. index:
+ * address of the brick of the box's first sample, which is at row index_place & 3 and layer
+ * index_place >> 2 of that brick. */
 ARGS_BEGIN(surface_bits_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(mask)
@@ -98,11 +97,11 @@ ARG_UINT(range_low)
 ARG_UINT(range_high)
 ARG_UINT(keep)
 ARG_UINT(index_place)
-ARG_UINT(iso_bits) /* of a float, for the index */
+ARG_UINT(iso_bits) /* bits of the float that the brick index is compared with */
 ARG_UINT(slab)
 ARGS_END(surface_bits_args)
 
-/* surface_cells.comp: which cells have all their corners. */
+/* surface_cells.comp: the cells whose eight corners are present. */
 ARGS_BEGIN(surface_cells_args)
 ARG_ADDRESS(nan_words)
 ARG_ADDRESS(present)
@@ -112,23 +111,25 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_cells_args)
 
-/* surface_table.comp: the case table, behind the head. */
+/* surface_table.comp: the case table, after the head. */
 ARGS_BEGIN(surface_table_args)
 ARG_ADDRESS(head)
 ARGS_END(surface_table_args)
 
-/* surface_count.comp and surface_count_wide.comp: the parts of scratch lie at head + 256 * their number.
- * rows, uvec4 each: vertices of its chunk before its first along x, along y and along z; triangles of its
- * chunk before it. Only of rows that have something; likewise of words.
- * words (before_at), ten bits each: edges along x, y, z of the row, or of the segment, before it.
- * segments, uvec4 each, of rows of several: edges along x, y, z of the row before it. chunks, uvec4
- * each: vertices, triangles, active cells. list, uvec2 each: the number of an active word, or
- * SURFACE_NO_WORD, and the triangles of its row before it, with its own in the highest eight bits. */
+/* surface_count.comp and surface_count_wide.comp. An argument ..._at is an offset from head in units
+ * of 256 bytes. Counts before an item are exclusive prefixes.
+ *   rows      uvec4 a row: number in the chunk of its first vertex along x, y and z; triangles of
+ *             the chunk before it. surface_count writes those of active words only.
+ *   before    a word: crossed edges along x, y, z before it in its row or segment, ten bits each
+ *   segments  uvec4 a segment, where rows have several: crossed edges along x, y, z before it
+ *   chunks    uvec4 a chunk: vertices, triangles, active cells
+ *   list      uvec2 an entry: the number of an active word, or SURFACE_NO_WORD; triangles of its row
+ *             before it, with its own triangles in the highest eight bits */
 ARGS_BEGIN(surface_count_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
 ARG_ADDRESS(states)
-ARG_ADDRESS(base) /* optional: totals of the part or slab before; may be this one's */
+ARG_ADDRESS(base) /* optional: totals of the part or slab before, maybe this part's own words */
 ARG_ADDRESS(head)
 ARG_UINT(rows_at)
 ARG_UINT(before_at)
@@ -153,8 +154,9 @@ ARG_FLOAT(place10)
 ARG_FLOAT(place11)
 ARGS_END(surface_count_args)
 
-/* surface_scan.comp: of each chunk the vertices and triangles before it (u64 each), after those before the
- * part; the part's totals; draw arguments and the caller's counts. A workgroup has a stretch of chunks. */
+/* surface_scan.comp: each chunk's exclusive prefix of vertices and triangles (u64 each), on top of
+ * the head's base; the part's totals; draw arguments and the caller's counts. A workgroup scans a
+ * stretch of chunks. */
 ARGS_BEGIN(surface_scan_args)
 ARG_ADDRESS(chunks)
 ARG_ADDRESS(places)
@@ -179,13 +181,12 @@ ARG_FLOAT(normal5)
 ARG_FLOAT(normal6)
 ARG_FLOAT(normal7)
 ARG_FLOAT(normal8)
-ARG_UINT(is_masked) /* 1: samples are missing, whatever the states tell */
+ARG_UINT(is_masked) /* 1: there is a mask, so samples may be missing */
 ARGS_END(surface_scan_args)
 
-/* surface_vertices.comp: the parts of scratch lie at head + 256 * their number. iso: a float; for double
- * the double's two words; for 32- and 64-bit integers the key of its floor and the rest as a float;
- * for labels the label's key. volume and attributes: at the whole volume's first sample, or where
- * that would lie. first: where the workspace's samples begin in the volume. */
+/* surface_vertices.comp. Offsets as above; chunks are the places of surface_scan.comp. iso:
+ * surface_limits.iso_words. volume, attributes: address of the whole volume's first sample, which
+ * need not be in memory. first: index in the volume of the workspace's first sample. */
 ARGS_BEGIN(surface_vertices_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(attributes)
@@ -214,7 +215,7 @@ ARG_UINT(iso1)
 ARG_UINT(iso2)
 ARGS_END(surface_vertices_args)
 
-/* surface_triangles.comp: likewise. */
+/* surface_triangles.comp. Offsets as above. */
 ARGS_BEGIN(surface_triangles_args)
 ARG_ADDRESS(indices)
 ARG_ADDRESS(head)
@@ -230,8 +231,8 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_triangles_args)
 
-/* surface_index.comp: least and largest sample of each brick of 64 x 4 x 4, as floats rounded
- * outwards. */
+/* surface_index.comp: minimum and maximum of each brick of 64 x 4 x 4 samples, as floats rounded
+ * outward. */
 ARGS_BEGIN(surface_index_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(bricks)
@@ -240,7 +241,7 @@ ARG_UINT(dim_y)
 ARG_UINT(dim_z)
 ARGS_END(surface_index_args)
 
-/* surface_iso.comp: limits and isovalue of the head from a float. */
+/* surface_iso.comp: writes the head's limits and isovalue from a float. */
 ARGS_BEGIN(surface_iso_args)
 ARG_ADDRESS(iso)
 ARG_ADDRESS(head)

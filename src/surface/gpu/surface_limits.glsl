@@ -1,22 +1,22 @@
-/* The limits of an isovalue that lives on the device, as src/surface/surface_limits.c makes them on the
- * host; for the shaders of both GPU engines, after surface_keys.glsl and TYPE. OpenGL ES has no doubles,
- * and not what making their bits takes. */
+/* The limits of an isovalue in device memory, for the shaders of both GPU engines;
+ * src/surface/surface_limits.c does the same on the host. Include it after surface_keys.glsl and
+ * TYPE. OpenGL ES has neither doubles nor findMSB, which double_bits needs. */
 struct held_limits {
     uvec2 limit, range;
     uint keep;       /* 0: nothing is inside */
-    uint index_bits; /* the float that the index compares with */
+    uint index_bits; /* bits of the float that the brick index is compared with */
     uvec3 words;     /* surface_limits.iso_words */
 };
 
 #ifndef GL_ES
-/* A float's double, by its bits. */
+/* Bits of the double that equals a float, from the float's bits. */
 uvec2 double_bits(uint bits)
 {
     uint sign = bits & 0x80000000u, exponent = bits >> 23 & 0xffu, fraction = bits & 0x7fffffu;
     if (exponent == 0u && fraction == 0u)
         return uvec2(0u, sign);
     exponent += 896u;
-    if (exponent == 896u) { /* a float below 2^-126: its fraction moves up to its leading bit */
+    if (exponent == 896u) { /* a subnormal float: normalised by a shift of its fraction */
         uint shift = 23u - uint(findMSB(fraction));
         fraction = fraction << shift & 0x7fffffu;
         exponent = 897u - shift;
@@ -25,7 +25,7 @@ uvec2 double_bits(uint bits)
 }
 #endif
 
-/* The key of a whole number that the type holds. */
+/* Key of an integer that the type holds, given as a float. */
 uvec2 integer_key(float value)
 {
     float magnitude = abs(value), upper = floor(magnitude * 2.3283064365386963e-10);
@@ -37,12 +37,12 @@ uvec2 integer_key(float value)
     return key_of(TYPE, size == 3u ? number : uvec2(number.x, 0u));
 }
 
-/* bits: the isovalue's. */
+/* bits: of the isovalue, a float. */
 held_limits hold_limits(uint bits)
 {
     float iso = uintBitsToFloat(bits);
     bool is_zero = (bits & 0x7fffffffu) == 0u, is_none = raw_is_nan(TYPE_F32, uvec2(bits, 0u));
-    uint index_bits = is_zero ? 0x80000000u : bits; /* both zeros are inside: the lower key */
+    uint index_bits = is_zero ? 0x80000000u : bits; /* both zeros are inside: -0 has the lower key */
     uvec2 limit = uvec2(0u), largest = uvec2(0u);
     uvec3 words = uvec3(bits, 0u, 0u);
     if (TYPE == TYPE_F32) {
@@ -58,7 +58,7 @@ held_limits hold_limits(uint bits)
         largest = uvec2(0u, 0xfff00000u);
 #endif
     } else if (TYPE == TYPE_F16) {
-        /* The first half, in order, that is not below; halves and their floats are in one order. */
+        /* Binary search for the least half >= the isovalue, in the order of the keys. */
         uint low = 0x03ffu, high = 0xfc00u, key = key_of(TYPE_F32, uvec2(index_bits, 0u)).x;
         for (uint i = 0u; i < 16u && low < high; i++) {
             uint middle = (low + high) / 2u;

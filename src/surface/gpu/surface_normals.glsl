@@ -1,13 +1,14 @@
-/* Normals for the shaders of both GPU engines, which have before it surface_args.k.h, surface_samples.glsl,
- * NORMALS (a tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and vec3 normal_row(uint). */
+/* Normals for the shaders of both GPU engines. Include it after surface_args.k.h,
+ * surface_samples.glsl, NORMALS (a tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and
+ * vec3 normal_row(uint). */
 
-/* A component by number: some drivers are slow to index vectors, or wrong. */
+/* Component axis of v. Some drivers index vectors slowly or wrongly. */
 float pick3(vec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-/* A sample as the gradient sees it; positions past the border are those on it. */
+/* The sample at a position clamped to the volume; with labels 1 where it is the label, else 0. */
 float gradient_sample(ivec3 at, uvec3 iso)
 {
     uvec3 p = uvec3(clamp(at, ivec3(0), ivec3(volume_dims()) - 1));

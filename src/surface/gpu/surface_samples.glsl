@@ -1,5 +1,5 @@
-/* Samples as numbers, and where the isovalue lies between two of them, for the shaders of both GPU
- * engines, which have TYPE, has(option), surface_keys.glsl and surface.k.h before it. SURFACE_DOUBLE:
+/* Samples as floats, and the crossing point t between two samples, for the shaders of both GPU
+ * engines. Include it after TYPE, has(option), surface_keys.glsl and surface.k.h. SURFACE_DOUBLE:
  * with double. */
 #ifdef SURFACE_DOUBLE
 float f64_to_float(uvec2 raw)
@@ -42,8 +42,8 @@ float number_of(uint type, uvec2 raw)
     }
 }
 
-/* Devices may take numbers below 2^-126 for zero: differences that small, and reciprocals of
- * differences above 2^126, by which they divide. Such samples are scaled first, by a power of two. */
+/* x * 2^100. Devices may flush subnormals to zero, such as differences of tiny samples and
+ * reciprocals of huge differences. So crossing_of_floats first scales tiny and huge samples. */
 float scaled_up(float x)
 {
     uint bits = floatBitsToUint(x);
@@ -55,15 +55,16 @@ float scaled_up(float x)
 float crossing_of_floats(float a, float b, float iso)
 {
     uint largest = max(floatBitsToUint(a) & 0x7fffffffu, floatBitsToUint(b) & 0x7fffffffu);
-    if (largest < 0x20000000u) /* 2^-63: then iso, which lies between, is as small */
+    if (largest < 0x20000000u) /* below 2^-63, and so is iso, which lies between a and b */
         return surface_crossing(scaled_up(a), scaled_up(b), scaled_up(iso));
     const float DOWN = 2.3283064365386963e-10; /* 2^-32 */
-    if (largest >= 0x7e000000u && abs(b - a) <= 3.4028234e38) /* 2^125, and no overflow */
+    if (largest >= 0x7e000000u && abs(b - a) <= 3.4028234e38) /* from 2^125, and no overflow */
         return surface_crossing(a * DOWN, b * DOWN, iso * DOWN);
     return surface_crossing(a, b, iso);
 }
 
-/* Integers of 32 and 64 bits: differences of keys are exact. floor_key and rest: the isovalue. */
+/* t of 32- and 64-bit integers, from exact differences of keys. The isovalue is floor_key +
+ * rest. */
 float crossing_of_keys(uvec2 a, uvec2 b, uvec2 floor_key, float rest)
 {
     bool is_up = less64(a, b);
@@ -79,7 +80,7 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
 {
     if (has(SURFACE_LABEL))
         return 0.5;
-    if (a == b) /* into a cap */
+    if (a == b) /* the edge ends in the pad of a cap */
         return 0.5;
 #ifdef SURFACE_DOUBLE
     if (TYPE == TYPE_F64) {
@@ -97,16 +98,17 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
     return crossing_of_floats(number_of(TYPE, a), number_of(TYPE, b), uintBitsToFloat(iso.x));
 }
 
-/* The keys, as floats rounded down and up, of a sample for the brick index. */
+/* Float keys of a sample for the brick index: rounded down and up. */
 uvec2 brick_keys(uint type, uvec2 raw)
 {
     if (type == TYPE_F64 || raw_is_nan(type, raw)) {
-        /* The infinities: every isovalue must look inside; doubles are not worth telling apart. */
+        /* Keys of the infinities: such a brick is read for every isovalue. Doubles take this
+         * too. */
         return uvec2(0x007fffffu, 0xff800000u);
     }
     uint bits = type == TYPE_F32 ? raw.x : floatBitsToUint(number_of(type, raw));
     uint key = key_of(TYPE_F32, uvec2(bits, 0u)).x;
-    /* Perhaps rounded, twice. */
+    /* Up to two roundings, in u64_to_float. */
     uint rounding = !TYPE_IS_FLOAT(type) && type_size_log2(type) >= 2u ? 2u : 0u;
     return uvec2(key - rounding, key + rounding);
 }

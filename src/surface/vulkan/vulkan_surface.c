@@ -1,12 +1,12 @@
-/* The surface on the Vulkan engine: sign bits, counts, places, then vertices and triangles.
+/* The surface on the Vulkan engine: sign bits, counts, prefix sums, then vertices and triangles.
  *
- * The volume is read once, into one bit a sample (surface_bits.comp); the rest works on words of bits,
- * which stay in the device's cache. Rows are counted in chunks (surface_count.comp), the chunks are
- * placed (surface_scan.comp), and words with something in them are emitted by subgroups, a word a lane
- * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device goes
- * through in slabs of layers (vulkan_surface_layout.c), whose vertices are numbered on from slab to slab.
- * Where samples are missing, which the device finds out by itself, surface_cells.comp marks the cells that
- * have all their corners. Formulas and order are the CPU engine's. */
+ * The volume is read once, into one sign bit a sample (surface_bits.comp). The other shaders work on
+ * words of sign bits, which stay in the device's cache. surface_count.comp counts chunks of rows,
+ * surface_scan.comp computes the chunks' prefix sums. Subgroups emit the active words, a word a lane
+ * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device
+ * goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those of the
+ * slab before. Where the device finds missing samples, surface_cells.comp marks the cells whose
+ * corners are all present. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint64_t groups_of(uint64_t items, uint64_t items_a_group)
     return TML_CEIL_DIV(items, items_a_group);
 }
 
-/* The options that all shaders of a part share. */
+/* Options for all shaders of a part. */
 static uint32_t options_of(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -40,7 +40,7 @@ static uint32_t options_of(const surface_job *job)
            (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0);
 }
 
-/* Do the bits of the box's samples, in whole words, lie like the samples in memory? */
+/* READ_WORDS and READ_NARROW need bit i of all words to be sample i of the volume's memory. */
 static uint32_t read_form(const surface_job *job, const workspace *space, vk_address first)
 {
     const surface_plan *plan = job->plan;
@@ -136,7 +136,7 @@ static tml_status mark_cells(const surface_job *job, const workspace *space,
                             .indirect = always ? 0 : states->words + 4 * SURFACE_STATE_GROUPS});
 }
 
-/* How shaders are told where a part of the workspace lies. */
+/* Offset of an array of the workspace from its head, in the units of args ..._at. */
 static uint32_t place_in(const workspace *space, vk_address part)
 {
     return (uint32_t)((part - space->head) / 256);
@@ -151,7 +151,7 @@ static tml_status count_rows(const surface_job *job, const workspace *space, uin
                              const vk_states *states)
 {
     const surface_plan *plan = job->plan;
-    /* After the part before; in slabs, after the part's own slabs. */
+    /* Base: totals of the part before; in slabs, of this part's slabs so far. */
     uint32_t before = job->is_whole ? part - 1 : part;
     surface_count_args args = {.bits = space->bits,
                                .cells = space->cells,
@@ -185,8 +185,7 @@ static tml_status count_rows(const surface_job *job, const workspace *space, uin
                                       .groups = space->chunk_count});
 }
 
-/* Places at most this many stretches of chunks, which but for very large volumes are as short as a
- * workgroup likes. */
+/* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
 enum { STRETCHES_MAX = 64, STRETCH_MIN = 1024 };
 
 static tml_status place_chunks(const surface_job *job, const workspace *space, uint32_t part,
@@ -218,7 +217,7 @@ static tml_status place_chunks(const surface_job *job, const workspace *space, u
                                            .groups = groups_of(space->chunk_count, stretch)});
 }
 
-/* The case table. What follows need not wait for it before it counts. */
+/* The case table. make_bits, next, is not ordered after it. */
 static tml_status make_table(const surface_job *job, const workspace *space)
 {
     const surface_table_args args = {.head = space->head};
@@ -228,7 +227,7 @@ static tml_status make_table(const surface_job *job, const workspace *space)
                                                      .groups = 1});
 }
 
-/* Everything up to the part's totals. */
+/* Runs the shaders up to the part's totals. */
 static tml_status count_part(const surface_job *job, const workspace *space, uint32_t part)
 {
     vk_states states;
@@ -340,7 +339,7 @@ static tml_status emit_part(const surface_job *job, const workspace *space)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Slabs of the host's samples are copied into the place that the slab before the last one had. */
+/* Double buffer for host samples: a slab takes the place of the slab before the previous one. */
 typedef struct slab_turn {
     uint32_t place;
     vk_mark last_use[2];
@@ -360,7 +359,7 @@ static tml_status source_load(const surface_job *job, surface_source *source, co
                      turn->last_use[turn->place]);
 }
 
-/* Counting looks at no attributes, and emitting, where it need not count again, at no mask. */
+/* COUNT reads no attribute. EMIT of the whole volume finds volume and mask in scratch. */
 static tml_status load_samples(surface_job *job, const slab_turn *turn)
 {
     bool counts = job->plan->stage == SURFACE_COUNT || !job->is_whole;
@@ -378,7 +377,7 @@ static tml_status load_samples(surface_job *job, const slab_turn *turn)
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-/* A buffer of the totals' size, and the same on the host. */
+/* The totals in a device buffer and on the host. */
 typedef struct totals_copy {
     tml_buffer buffer;
     uint64_t *words;
@@ -404,7 +403,7 @@ static void totals_close(const surface_job *job, totals_copy *totals)
     tml_buffer_destroy(job->tml, totals->buffer);
 }
 
-/* Brings the totals to the host; waits. Those of slabs are a part's own, otherwise they run on. */
+/* Reads the totals back; waits. In slabs they are the part's own, else inclusive prefixes. */
 static tml_status read_totals(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -431,7 +430,7 @@ static tml_status read_totals(const surface_job *job)
     return status;
 }
 
-/* Slabs number on from their part's places, which are known. */
+/* For EMIT in slabs: each part's totals start at its place in the outputs. */
 static tml_status write_totals(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -457,7 +456,7 @@ static tml_status write_totals(const surface_job *job)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* done: of this stage. */
+/* done: fraction of this stage. */
 static tml_status step_done(const surface_job *job, const char *stage, double done)
 {
     const surface_plan *plan = job->plan;
@@ -467,7 +466,7 @@ static tml_status step_done(const surface_job *job, const char *stage, double do
     return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }
 
-/* Has the slab at work anything of a part for this stage? */
+/* Does this stage need the part in the current slab? */
 static bool is_wanted(const surface_job *job, const surface_part *part)
 {
     uint64_t first = part->box.first[2], end = first + part->box.count[2];
@@ -479,7 +478,7 @@ static tml_status run_part(const surface_job *job, uint32_t p)
 {
     workspace space = surface_workspace(job, p);
     bool emits = job->plan->stage == SURFACE_EMIT;
-    /* Where workspaces are shared, what COUNT left there is made again. */
+    /* Another part or slab overwrote a shared workspace: EMIT counts again. */
     bool counts = !emits || job->plan->labels || !job->is_whole;
     tml_status status = counts ? count_part(job, &space, p) : TML_OK;
     return status == TML_OK && emits ? emit_part(job, &space) : status;
@@ -499,7 +498,7 @@ static tml_status run_whole(surface_job *job, const char *stage)
     return status;
 }
 
-/* Goes on to the next slab that a part has something in; false at the end. */
+/* Advances to the next slab that has a part; false at the end. */
 static bool next_slab(surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -514,7 +513,7 @@ static bool next_slab(surface_job *job)
     }
 }
 
-/* While the device works on a slab, the host copies the next. */
+/* The host copies the next slab while the device computes one. */
 static tml_status run_in_slabs(surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
@@ -574,7 +573,7 @@ static tml_status run_index(tml_context *tml, const surface_plan *plan)
                  .groups = groups_of(plan->bricks->count, VK_GROUP / vk_caps_of(tml)->subgroup)});
 }
 
-/* From the isovalue to the draw arguments, with nothing for the host in between. */
+/* Records everything from the isovalue to the draw arguments, without a host read-back. */
 static tml_status run_enqueue(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -598,7 +597,7 @@ static tml_status run_enqueue(const surface_job *job)
     return status;
 }
 
-/* Rows, which the shaders number with 32 bits, and types that the device lacks. */
+/* Checks the number of rows, which has 32 bits in shaders, and shaderFloat64. */
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);

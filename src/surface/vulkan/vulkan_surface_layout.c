@@ -1,10 +1,8 @@
-/* How the surface's scratch is laid out, and how much of a volume is worked off at once.
+/* The layout of the surface's scratch, and the thickness of slabs.
  *
- * Best is all of it: samples that are not on the device lie whole in scratch, and so do the
- * workspaces of all parts, so that emitting finds what counting left. Where that does not fit, the
- * volume goes through in slabs of layers. Parts then take turns in one workspace, samples of the
- * host in two places each (while one is worked on the other is filled), and emitting brings them in
- * and counts once more. */
+ * Where it fits, scratch holds all samples that are not on the device and the workspaces of all
+ * parts; EMIT then finds what COUNT left. Else the volume goes through in slabs of layers: parts
+ * share one workspace, host samples have a double buffer, and EMIT uploads and counts again. */
 #include <inttypes.h>
 
 #include "surface/vulkan/vulkan_surface_internal.h"
@@ -17,7 +15,7 @@
 
 enum { HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS) };
 
-/* Slabs need no more scratch than this for speed; it leaves the device to others and to the mesh. */
+/* More scratch makes slabs no faster. The rest of the device is left to the mesh and to others. */
 static const uint64_t slab_scratch = (uint64_t)1 << 30;
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -30,7 +28,7 @@ static uint32_t log2_ceil(uint32_t n)
     return log2;
 }
 
-/* Lays out a workspace of so many layers, pads included. */
+/* Lays out a workspace of so many layers, pads counted. */
 static void workspace_take(const surface_job *job, const surface_part *part, uint64_t layers,
                            vk_arena *arena, workspace *out)
 {
@@ -61,30 +59,30 @@ static void workspace_take(const surface_job *job, const surface_part *part, uin
         out->row_segments = vk_take(arena, rows * out->segments, 16);
     out->chunks = vk_take(arena, out->chunk_count, 16);
     out->places = vk_take(arena, out->chunk_count, 16);
-    /* A chunk's words, filled up to whole subgroups. */
+    /* A chunk's list entries, filled up to whole subgroups. */
     uint64_t listed =
         TML_ALIGN_UP((uint64_t)chunk_rows * out->words, vk_caps_of(job->tml)->subgroup);
     out->list = vk_take(arena, out->chunk_count * listed, 2 * sizeof(uint32_t));
 }
 
-/* The most layers that a part's workspace has. */
+/* The largest number of layers of a part's workspace. */
 static uint64_t most_layers(const surface_job *job, const surface_part *part)
 {
     uint64_t layers = surface_space_of(job->plan, part).size[2];
     return job->is_whole ? layers : surface_held_most(job->thickness, layers);
 }
 
-/* Do parts take turns in one workspace? Labels always do: they may be thousands. */
+/* Do all parts share one workspace? Labels always do: they may be thousands. */
 static bool takes_turns(const surface_job *job)
 {
     return job->plan->labels || !job->is_whole;
 }
 
-/* The part's share of the slab at work. */
+/* The part's workspace in the current slab. */
 static workspace workspace_cut(const surface_job *job, const surface_part *part, vk_arena *arena)
 {
     surface_space of_part = surface_space_of(job->plan, part);
-    /* Edges along x and y need the cells before them, where some may be missing. */
+    /* With missing samples, x- and y-edges depend on the cells of the layer below. */
     surface_slab cut = surface_slab_of(&of_part, job->own_first, job->own_end, job->may_miss);
     workspace space;
     workspace_take(job, part, cut.to - cut.from, arena, &space);
@@ -137,7 +135,7 @@ static void source_take(const surface_job *job, const tml_slot *slot, bool is_fi
 
 /* ---- the whole of scratch -------------------------------------------------------------------- */
 
-/* A job without addresses, whose slabs are of thickness; 0: it is whole. */
+/* A job without addresses. thickness: layers of a slab, or 0 for the whole volume. */
 static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
     surface_job job = {.tml = tml,
@@ -157,7 +155,7 @@ static surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t t
     return job;
 }
 
-/* Gives the job its addresses, and returns the bytes that they take. */
+/* Sets the job's addresses. Returns the bytes of scratch that it takes. */
 static size_t job_take(surface_job *job, vk_arena arena)
 {
     const surface_plan *plan = job->plan;
@@ -199,7 +197,7 @@ static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thi
     return true;
 }
 
-/* The thickest slabs whose scratch is at most size; at least 1. */
+/* Layers of the thickest slab whose scratch fits in size; at least 1. */
 static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64_t size)
 {
     surface_job all = job_of(tml, plan, 0);
@@ -214,7 +212,7 @@ static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64
     return fits;
 }
 
-/* Does EMIT find what COUNT left, or may COUNT leave it? */
+/* Does the whole volume go through at once, so that EMIT finds what COUNT left? */
 static bool is_whole(tml_context *tml, const surface_plan *plan, size_t whole, uint64_t room)
 {
     if (plan->stage == SURFACE_ENQUEUE)
@@ -235,7 +233,7 @@ size_t surface_scratch_size(tml_context *tml, const void *desc)
         return whole;
     uint64_t thickness = thickness_for(tml, plan, TML_MIN_OF(room, slab_scratch));
     uint64_t layers = job_of(tml, plan, 0).thickness;
-    if (layers > 0) { /* of equal slabs none is thin */
+    if (layers > 0) { /* slabs of equal thickness */
         uint64_t slabs = TML_CEIL_DIV(layers, thickness);
         thickness = TML_CEIL_DIV(layers, slabs);
     }

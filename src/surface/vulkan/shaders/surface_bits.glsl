@@ -1,16 +1,16 @@
-/* Sign bits: one of each sample of a workspace, in words of 32 columns. READ: how, SURFACE_READ_... */
+/* Sign bits of a workspace's samples, in words of 32 columns. READ: a SURFACE_READ_... */
 #include "surface.glsl"
 
 ARGS_USE(surface_bits_args)
 
-/* Lanes that make words together: READ_ANY 32 words, which have one word of nan_words; the others as
- * many as are in eight loads of a lane, or in the loads of fewer lanes likewise. */
+/* A team of lanes makes TEAM_WORDS words: with READ_ANY 32, which have one word of nan_words; else
+ * those of eight loads by 32 lanes. A team of less than 32 lanes does PARTS parts of that. */
 const uint TEAM = SUBGROUP < 32u ? SUBGROUP : 32u;
-const uint PARTS = 32u / TEAM; /* of a word, one ballot each; or of a team's loads */
+const uint PARTS = 32u / TEAM;
 #if READ == SURFACE_READ_ANY
 const uint TEAM_WORDS = 32u;
 #else
-/* Sixteen bytes of samples a load, which are one of UNITS parts of a word. */
+/* A load is 16 bytes of samples, which make one of the UNITS units of a word. */
 const uint LOADS = 8u;
 #    if READ == SURFACE_READ_WORDS
 const uint UNITS = 8u;
@@ -18,7 +18,7 @@ const uint UNITS = 8u;
 const uint UNITS = TYPE_SIZE_LOG2(TYPE) == 0u ? 2u : 4u;
 #    endif
 const uint UNIT_BITS = 32u / UNITS;
-const uint BATCHES = LOADS / UNITS; /* words of a lane, of its loads */
+const uint BATCHES = LOADS / UNITS; /* words of a lane's loads */
 const uint BATCHES_MAX = 4u;
 const uint TEAM_WORDS = PARTS * BATCHES * TEAM;
 #endif
@@ -49,7 +49,7 @@ void clear_states(uint thread, uint threads)
         store_word(args.clear, i, 0u);
 }
 
-/* A NaN was met: the cells must be marked. All who meet one write the same. */
+/* Asks for surface_cells after a NaN. All threads that find one write the same values. */
 void note_nan()
 {
     uint groups = args.size_y * args.size_z;
@@ -60,8 +60,7 @@ void note_nan()
     store_word(args.states, SURFACE_STATE_GROUPS + 2u, 1u);
 }
 
-/* What the index knows of the brick that holds column 32 * w of a row: 1 all inside, 0 all outside,
- * 2 it must be read. */
+/* Sign of word w of a row by the range of its brick: 1 all inside, 0 all outside, 2 undecided. */
 uint index_answer(uint w, uint y, uint z)
 {
     uint bricks_x = (args.dim_x + 63u) / 64u, bricks_y = (args.dim_y + 3u) / 4u;
@@ -77,8 +76,8 @@ uint index_answer(uint w, uint y, uint z)
 #if READ == SURFACE_READ_ANY
 /* ---- any volume ------------------------------------------------------------------------------ */
 
-/* Writes those of the team's words that the index knows, and returns which must be read, a bit each.
- * Each lane asks for words of its own. */
+/* Writes those of the team's words that the brick index decides. Returns a bit for each word that
+ * must be read. A lane looks up PARTS words. */
 uint write_known(uint first, uint lane, uint count)
 {
     uint read = 0u, words = row_words();
@@ -97,7 +96,7 @@ uint write_known(uint first, uint lane, uint count)
     return read;
 }
 
-/* Word after word; a lane looks at column 32 * w + lane. */
+/* Word after word: a lane reads columns 32 * w + part * TEAM + lane. */
 void read_team(uint first, uint lane, uint count)
 {
     uint words = row_words(), size_log2 = type_size_log2(TYPE);
@@ -110,13 +109,13 @@ void read_team(uint first, uint lane, uint count)
         unknown = write_known(first, lane, count);
     for (uint j = 0u; j < TEAM_WORDS; j++) {
         bool is_read = (unknown >> j & 1u) != 0u;
-        /* A mask's bytes are looked at all the same. */
+        /* A mask must be read for every word. */
         if (has(SURFACE_INDEXED) && !has(SURFACE_MASK) && !any_lane(is_read))
             continue;
         uint word = first + j;
         uint row = word / words, w = word - row * words;
         row_place place = place_of_row(row, args.size_y);
-        /* Past the box and in the pad these wrap round or are too large. */
+        /* In the pad and past the box these wrap below zero or are too large. */
         uint y = place.y - pad, z = place.z - SURFACE_SLAB_PAD_LOW(args.slab);
         bool in_row = word < count && y < args.size_y - 2u * pad && z < layers;
         uvec2 first_in_row = mul_add64(y + z * args.dim_y, args.dim_x, 0u);
@@ -126,7 +125,7 @@ void read_team(uint first, uint lane, uint count)
             uint column = 32u * w + part * TEAM + lane;
             uint x = column - pad;
             bool exists = in_row && x < args.size_x - 2u * pad;
-            bool is_in = false, is_there = column < args.size_x; /* the pad is always there */
+            bool is_in = false, is_there = column < args.size_x; /* the pad is always present */
             if (exists) {
                 if (is_read) {
                     uvec2 raw = raw_at(TYPE, samples, x);
@@ -162,15 +161,15 @@ void read_team(uint first, uint lane, uint count)
 }
 
 #else
-/* ---- samples that lie as their bits do ------------------------------------------------------- */
+/* ---- bit i is sample i of memory ------------------------------------------------------------- */
 
-/* The bits of a load's samples. */
+/* Sign bits of a load's samples. */
 uint inside_of(uvec4 v)
 {
     uint bits = 0u;
 #if READ == SURFACE_READ_WORDS
-    /* Of floats all from the limit on. As keys only those of the limit's sign are right; the others are
-     * beyond them or before them all the same. NaNs may seem inside. */
+    /* Floats: v >= limit. flip makes the keys of floats with the limit's sign; other floats get
+     * wrong keys that compare right. NaNs may get a 1; read_team clears it. */
     if (TYPE == TYPE_F32) {
         uint flip = (limit.x & 0x80000000u) != 0u ? 0x80000000u : 0xffffffffu;
         [[unroll]] for (uint k = 0u; k < 4u; k++)
@@ -186,8 +185,7 @@ uint inside_of(uvec4 v)
         return bits;
     }
     uint limit4 = limit.x * 0x01010101u, flip4 = TYPE_IS_SIGNED(TYPE) ? 0x80808080u : 0u;
-    /* Bytes are compared with one limit: keys from it on, or, of a range in between, those from it
-     * on that are not from past the range on. */
+    /* Inside: bytes >= limit, and not >= the end of the range where it ends below 255. */
     uint end4 = (limit.x + range.x + 1u) * 0x01010101u;
     bool has_end = limit.x + range.x < 0xffu;
     [[unroll]] for (uint k = 0u; k < 4u; k++) {
@@ -200,8 +198,8 @@ uint inside_of(uvec4 v)
     return bits;
 }
 
-/* Of UNITS lanes side by side, each of which has a part of UNITS words, part i of all those in its
- * unit i: the lane's word. */
+/* Transposes UNITS words among UNITS adjacent lanes: unit i of a lane's parts belongs to the word
+ * of lane i. Returns the lane's word. */
 uint gather_word(uint parts, uint lane)
 {
     reconverge();
@@ -217,15 +215,15 @@ uint gather_word(uint parts, uint lane)
     return parts;
 }
 
-/* The lane's word of a batch. */
+/* Number in a batch of the word that gather_word gives the lane. */
 uint own_word(uint lane)
 {
     return lane % UNITS * (TEAM / UNITS) + lane / UNITS;
 }
 
 #if READ == SURFACE_READ_WORDS
-/* Which samples of the lane's word of a part are no NaNs. Reads them again: this is rare, and keeping
- * them would cost registers always. reads: the loads to do. */
+/* Bits of the samples of the lane's word that are not NaN. Reads the samples again: NaNs are rare,
+ * and keeping the samples would always cost registers. reads: a bit for each load to do. */
 uint find_nans(uvec2 at, uint part, uint lane, uint reads)
 {
     uint there = 0u;
@@ -241,8 +239,8 @@ uint find_nans(uvec2 at, uint part, uint lane, uint reads)
     return gather_word(there, lane);
 }
 
-/* Writes the lane's word of present if it has NaNs, and returns which of the 32 words from first on
- * have some. */
+/* Writes the lane's word of present if it has NaNs. Returns a bit for each of the 32 words from
+ * first on that has some. */
 uint note_nans(uint first, uint word, uint there)
 {
     bool misses = there != 0xffffffffu;
@@ -256,7 +254,7 @@ uint note_nans(uint first, uint word, uint there)
 }
 #endif
 
-/* Samples lie as their bits do: the team's begin at sample 32 * first. */
+/* The team's samples begin at sample 32 * first. */
 void read_team(uint first, uint lane, uint count)
 {
     uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), type_size_log2(TYPE));
@@ -264,7 +262,7 @@ void read_team(uint first, uint lane, uint count)
     uint word_nans = 0u;
     [[unroll]] for (uint part = 0u; part < PARTS; part++) {
         uint part_first = first + part * BATCHES * TEAM;
-        /* Which loads there are to do, and what the index knows of the lane's words. */
+        /* The loads to do, and the lane's words that the brick index decides. */
         uint reads = 0u, known[BATCHES_MAX];
         [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++) {
             known[b] = 0u;
@@ -297,7 +295,7 @@ void read_team(uint first, uint lane, uint count)
                     v[j] = quads_at(at).v[(LOADS * part + j) * TEAM + lane];
             }
         }
-        uint packed[BATCHES_MAX], largest = 0u; /* of the samples' magnitudes */
+        uint packed[BATCHES_MAX], largest = 0u; /* the largest magnitude */
         [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++)
             packed[b] = 0u;
         [[unroll]] for (uint j = 0u; j < LOADS; j++) {

@@ -1,3 +1,3 @@
-/* Sign bits of 8- and 16-bit samples that lie as their bits do. */
+/* Sign bits of 8- and 16-bit samples where bit i of all words is sample i. */
 #define READ 2
 #include "surface_bits.glsl"

@@ -1,4 +1,4 @@
-/* Marks the cells whose eight corners are all there. Runs only where samples are missing. */
+/* Marks the cells whose eight corners are present. Runs only if samples are missing. */
 #include "surface.glsl"
 
 ARGS_USE(surface_cells_args)
@@ -11,7 +11,7 @@ void main()
     if (row >= args.size_y * args.size_z)
         return;
     row_place place = place_of_row(row, args.size_y);
-    /* A cell lies between a column and the next. */
+    /* The row's last column has no cell. */
     uint cells = low_bits(args.size_x - 1u - min(args.size_x - 1u, 32u * w));
     if (place.y + 1u == args.size_y || place.z + 1u == args.size_z)
         cells = 0u;

@@ -1,35 +1,34 @@
-/* Counts vertices and triangles of rows, places rows within their chunk and words within their row, and
- * lists active words. First every word is looked at, whether anything is crossed there, which mostly there
- * is not; then those with something are counted, side by side. Of the others nothing is written: no
- * triangle asks for the numbers of edges that are not there. */
+/* Counts the vertices and triangles of a chunk of rows, writes the exclusive prefixes of rows and
+ * words, and lists active words. First it finds the active words, which are few; then adjacent
+ * lanes count one each. It writes nothing for the other words: they have no crossed edges, so no
+ * triangle reads their numbers. */
 #include "surface_count.glsl"
 
-/* Words that a lane looks at together: 4 where rows are of whole quadruples of words. */
+/* Words of a lane's load: 4 where the words of a row are a multiple of 4, else 1. */
 layout(constant_id = 4) const uint LANE_WORDS = 1u;
 
 const uint CHUNK_WORDS = CHUNK_ROWS * WIDTH; /* 256 to 2048 */
 const uint PASS_WORDS = GROUP * LANE_WORDS;
-const uint PASSES = (CHUNK_WORDS + PASS_WORDS - 1u) / PASS_WORDS; /* a lane looks at 8 words at most */
+const uint PASSES = (CHUNK_WORDS + PASS_WORDS - 1u) / PASS_WORDS; /* at most 8 words a lane */
 const uint SUBGROUPS = GROUP / SUBGROUP;
 
-/* Few, for the more workgroups at once. */
+/* Little shared memory, so that more workgroups are resident. */
 shared uint active_words[CHUNK_WORDS]; /* numbers in the chunk */
-shared uint active_first;              /* of the list's, the chunk's first */
+shared uint active_first;              /* the chunk's first entry of the list */
 shared uint sums[3][SUBGROUPS_MAX];
-/* Before a row: edges of the chunk along x, y and z, and triangles. */
+/* Crossed edges of the chunk along x, y and z, and triangles, before a row. */
 shared uint row_x[CHUNK_ROWS];
 shared uint row_y[CHUNK_ROWS];
 shared uint row_z[CHUNK_ROWS];
 shared uint row_triangles[CHUNK_ROWS];
 
-/* The chunk's words in the order of passes, of which a lane has LANE_WORDS from this one on: a subgroup's
- * lie side by side. */
+/* The first of the lane's LANE_WORDS words of a pass; a subgroup's words are consecutive. */
 uint word_of_pass(uint pass)
 {
     return ((subgroup_index() * PASSES + pass) * SUBGROUP + gl_SubgroupInvocationID) * LANE_WORDS;
 }
 
-/* May anything be crossed in or beside the lane's words? A bit for each. */
+/* A bit for each of the lane's words: may it be active? */
 uint find_active(uint chunk)
 {
     uvec4 any[8], all[8];
@@ -58,7 +57,7 @@ uint find_active(uint chunk)
             any[pass] = c0 | c1 | c2 | c3;
             all[pass] = c0 & c1 & c2 & c3;
             [[unroll]] for (uint k = 0u; k < 4u; k++)
-                if (k < LANE_WORDS) /* past the row's end all is as before it */
+                if (k < LANE_WORDS) /* bits past the row's end count as 1 here, and are 0 in any */
                     all[pass][k] |= ~low_bits(args.size_x - 32u * (w + k));
         }
     }
@@ -67,7 +66,7 @@ uint find_active(uint chunk)
     [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
         if (pass >= PASSES)
             continue;
-        /* With the first column of the next word; past the row's end it is as the others. */
+        /* Bits 0 and 1: any and all of the next word's first column; 2 past the row's end. */
         uint w = word_of_pass(pass) % WIDTH;
         uint next = subgroupShuffle((any[pass].x & 1u) | (all[pass].x & 1u) << 1,
                                     (gl_SubgroupInvocationID + 1u) % SUBGROUP);
@@ -84,9 +83,9 @@ uint find_active(uint chunk)
     return found;
 }
 
-/* Puts the lanes' active words in order; returns how many the chunk has, and how many of its slab's own
- * rows, which come first. Those are listed, and fill up subgroups of the emission, so that each of those has
- * to do with one chunk. */
+/* Compacts the chunk's active words. Returns their number and that of own rows, which come first.
+ * The latter get entries of the list, filled up to a multiple of SUBGROUP: an emitting subgroup has
+ * words of one chunk. */
 uvec2 order_words(uint chunk, uint found)
 {
     uint own_found = found;
@@ -128,10 +127,10 @@ uvec2 order_words(uint chunk, uint found)
     return uvec2(total & 0xffffu, own);
 }
 
-/* Counts the active words and writes where each begins. */
+/* Counts the active words and writes their exclusive prefixes. */
 uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
 {
-    uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the words before the round's */
+    uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the rounds before */
     uint cells = 0u, beyond = 0u;
     for (uint first = 0u; first < total; first += GROUP) {
         uint i = first + gl_LocalInvocationID.x;
@@ -154,7 +153,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         beyond += exists && !is_own ? n.x + n.y + n.z : 0u;
         reconverge();
 
-        /* A round's words have at most 2^13 edges along an axis and 40960 triangles. */
+        /* 16 bits suffice: a round has at most 2^13 edges along an axis and 40960 triangles. */
         uint xy = n.x | n.y << 16, zt = n.z | n.triangles << 16;
         uint xy_before = subgroupExclusiveAdd(xy), zt_before = subgroupExclusiveAdd(zt);
         if (gl_SubgroupInvocationID == SUBGROUP - 1u) {
@@ -201,7 +200,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
     reconverge();
     cells = subgroupAdd(cells);
     beyond = own_end < counted_end ? subgroupAdd(beyond) : 0u;
-    barrier(); /* the last round's sums are read */
+    barrier(); /* sums of the last round have been read */
     if (gl_SubgroupInvocationID == 0u) {
         sums[1][subgroup_index()] = cells;
         if (beyond != 0u)

@@ -1,4 +1,4 @@
-/* What counting rows of up to as many words as a row has lanes, and longer ones, share. */
+/* What surface_count.comp and surface_count_wide.comp share. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_count_args)
@@ -6,7 +6,7 @@ ARGS_USE(surface_count_args)
 #include "surface_scratch.glsl"
 
 uint row_count = args.size_y * args.size_z;
-/* The slab's own rows, and the end of those that are counted. */
+/* Own rows of the slab, and the end of the counted ones: those and the layer above. */
 uint own_first = args.size_y * SURFACE_SLAB_BEFORE(args.slab);
 uint own_end = row_count - args.size_y * SURFACE_SLAB_AFTER(args.slab);
 uint counted_end = min(own_end + args.size_y, row_count);
@@ -37,7 +37,7 @@ counts count_word(lane_rows rows, row_place place, uint w, bool is_missing)
     return n;
 }
 
-/* Are there cells with missing corners? Then they are marked. */
+/* Do cells have missing corners? Then surface_cells marked them. */
 bool find_missing()
 {
     if (has(SURFACE_NAN) && !has(SURFACE_MASK))
@@ -45,8 +45,7 @@ bool find_missing()
     return has(SURFACE_MASK);
 }
 
-/* What later shaders find in the head: where the samples lie in space, the slab, and what is before this
- * part or slab. */
+/* Writes the head: origin and steps, the slab, and the counts before this part or slab. */
 void write_head()
 {
     float place[12] = float[12](args.place0, args.place1, args.place2, args.place3, args.place4,

@@ -1,6 +1,6 @@
-/* Counts vertices and triangles of rows that have more words than a row has lanes, one row a subgroup,
- * segment after segment; places rows within their chunk and words within their segment, and lists active
- * words. */
+/* Counts the vertices and triangles of rows with more words than lanes, one row a subgroup, segment
+ * by segment. Writes the exclusive prefixes of rows in the chunk and of words in the segment, and
+ * lists active words. */
 #include "surface_count.glsl"
 
 const uint PASSES = CHUNK_ROWS * SUBGROUP / GROUP;
@@ -12,7 +12,7 @@ shared uint row_triangles[CHUNK_ROWS];
 shared uint cell_count, beyond_count;
 shared uint sums[2][SUBGROUPS_MAX];
 
-/* As load_rows, for lanes side by side that have a segment of a row together. */
+/* load_rows for a segment of a row: a lane gets the next word's bit from the next lane. */
 lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size, bool exists)
 {
     lane_rows rows;
@@ -28,7 +28,7 @@ lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words
         rows.c2 = words_at(bits).v[at + z_words];
         rows.c3 = words_at(bits).v[at + y_words + z_words];
     }
-    /* Past the row's end the bit does not matter. */
+    /* After the row's last word this bit is masked. */
     uint next = (gl_SubgroupInvocationID + 1u) % SUBGROUP;
     rows.n0 = subgroupShuffle(rows.c0, next) & 1u;
     rows.n1 = subgroupShuffle(rows.c1, next) & 1u;
@@ -43,7 +43,7 @@ lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words
     return rows;
 }
 
-/* Lists the active ones among the lanes' words. */
+/* Appends the active ones of the lanes' words to the list. */
 void list_words(uint row, uint w, bool is_active, uint triangles_before, uint triangles)
 {
     uvec4 ballot = subgroupBallot(is_active);
@@ -59,7 +59,7 @@ void list_words(uint row, uint w, bool is_active, uint triangles_before, uint tr
     reconverge();
 }
 
-/* A row's counts, which the subgroup's last lane has, go to shared memory. */
+/* Counts a row. The lane WIDTH - 1 has the sums and writes them to shared memory. */
 void count_row(uint chunk, uint local_row, bool is_missing)
 {
     uint lane = gl_SubgroupInvocationID, last = WIDTH - 1u;
@@ -83,14 +83,14 @@ void count_row(uint chunk, uint local_row, bool is_missing)
             if (!is_own)
                 n.triangles = n.cells = 0u;
             reconverge();
-            /* Before a word of a row's lanes are less than 2^10 edges along an axis, less than 2^10
-             * cells and 2^13 triangles. */
+            /* Before a segment's last word are less than 2^10 edges along an axis, 2^10 cells and
+             * 2^13 triangles. */
             edges_before = subgroupExclusiveAdd(n.x | n.y << 10 | n.z << 20);
             uint inner_before = subgroupExclusiveAdd(n.triangles | n.cells << 16);
             uint triangles_before = (inner_before & 0xffffu) + subgroupShuffle(total.triangles, last);
             bool is_active = is_own && has_word && (n.x | n.y | n.z | n.triangles) != 0u;
             list_words(row, w, is_active, triangles_before, n.triangles);
-            /* Right in the last lane. */
+            /* The totals are right in the last lane only. */
             total.x += (edges_before & 0x3ffu) + n.x;
             total.y += (edges_before >> 10 & 0x3ffu) + n.y;
             total.z += (edges_before >> 20) + n.z;

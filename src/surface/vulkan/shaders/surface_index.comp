@@ -1,4 +1,4 @@
-/* Least and largest sample of each brick, one subgroup a brick. */
+/* Minimum and maximum of each brick's samples, one subgroup a brick. */
 #include "surface.glsl"
 
 ARGS_USE(surface_index_args)

@@ -1,4 +1,4 @@
-/* The limits of an isovalue that lives on the device. */
+/* Writes the limits of an isovalue in device memory to the head. */
 #include "surface.glsl"
 #include "surface/gpu/surface_limits.glsl"
 

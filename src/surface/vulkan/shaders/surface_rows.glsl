@@ -1,19 +1,18 @@
 /* Chunks of rows, and the rows around a word. */
 #include "surface.glsl"
 
-layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* lanes of a row: a power of two, at most 32 */
-layout(constant_id = 3) const uint SEGMENTED = 0u;  /* 1: rows have more words than a row has lanes */
+layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* log2 of the lanes of a row; at most 5 */
+layout(constant_id = 3) const uint SEGMENTED = 0u;  /* 1: a row has more words than lanes */
 
 const uint WIDTH = 1u << WIDTH_LOG2;
 const uint CHUNK_LOG2 = SURFACE_CHUNK_LOG2(WIDTH_LOG2);
 const uint CHUNK_ROWS = 1u << CHUNK_LOG2;
 
-/* What a lane has of the four rows around its word: bits of the word and the first of the next, with
- * the rows past the border equal to the last. */
+/* Sign bits of the four rows around a lane's word. Past the border the last row repeats. */
 struct lane_rows {
     uint c0, c1, c2, c3; /* rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1) */
     uint n0, n1, n2, n3; /* bit 0 of the next word */
-    uint y_step, z_step; /* to the next row's number: 0 at the border */
+    uint y_step, z_step; /* rows to (y + 1, z) and (y, z + 1): 0 at the border */
 };
 
 lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size)
@@ -27,7 +26,7 @@ lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, u
     rows.c1 = words_at(bits).v[at + y_words];
     rows.c2 = words_at(bits).v[at + z_words];
     rows.c3 = words_at(bits).v[at + y_words + z_words];
-    /* Past the row's end the bit does not matter. */
+    /* After the row's last word this bit is masked. */
     rows.n0 = words_at(bits).v[at + next] & 1u;
     rows.n1 = words_at(bits).v[at + next + y_words] & 1u;
     rows.n2 = words_at(bits).v[at + next + z_words] & 1u;
@@ -35,13 +34,13 @@ lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, u
     return rows;
 }
 
-/* The columns of word w that have an edge or a cell to the next. */
+/* Columns of word w that own an x-edge. */
 uint x_mask_of(uint w, uint size_x)
 {
     return low_bits(size_x - 1u - min(size_x - 1u, 32u * w));
 }
 
-/* The cells of a word: none past the border. */
+/* Cells of a word; none at the border. */
 uint cells_of(lane_rows rows, uint x_mask)
 {
     return rows.y_step != 0u && rows.z_step != 0u ? x_mask : 0u;

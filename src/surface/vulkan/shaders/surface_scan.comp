@@ -1,6 +1,7 @@
-/* Places chunks: a workgroup those of its stretch, after it has added up all before them. So no workgroup
- * waits for another, and there are few, for what they add up twice is theirs to the square. The last one
- * writes totals, draw arguments and the emission's dispatch. */
+/* Exclusive prefix sums of the chunks' counts. A workgroup sums all chunks before its stretch, then
+ * scans its stretch. So no workgroup waits for another, but the work of the sums grows with the
+ * square of the workgroups, which are few. The last one writes totals, draw arguments and the
+ * emitting dispatch. */
 #include "surface.glsl"
 
 ARGS_USE(surface_scan_args)
@@ -9,7 +10,8 @@ const uint ITEMS = 4u; /* chunks of an invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
-/* In parts of 16 bits, which a subgroup cannot carry out of 32. */
+/* Exclusive prefix sum of 64-bit values. The low word is summed by halves, which do not
+ * overflow. */
 uvec2 subgroup_before64(uvec2 value)
 {
     uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);
@@ -22,7 +24,7 @@ uvec2 times3(uvec2 n)
     return add64(n, add64(n, n));
 }
 
-/* At most 2^32 - 1 indices, and whole triangles. */
+/* The draw's index count: that of the triangles in the buffer, at most 2^32 - 1. */
 void write_draw(uvec2 triangles)
 {
     uvec2 room = uvec2(args.triangle_room_low, args.triangle_room_high);
@@ -66,8 +68,8 @@ void write_head()
         store_word(args.head, SURFACE_HEAD_NORMALS + i, floatBitsToUint(rows[i]));
 }
 
-/* own: a subgroup's sum, in its last lane. Adds those of all to total, and returns those of the subgroups
- * before. A kind's sums are to be written again only behind another barrier. */
+/* own: a subgroup's sum, in its last lane. Adds all subgroups' sums to total; returns the sum of
+ * those before. Needs a barrier before the next call with the same kind. */
 uvec2 add_sums(uint kind, uvec2 own, inout uvec2 total)
 {
     uvec2 before = uvec2(0u);
@@ -81,7 +83,7 @@ uvec2 add_sums(uint kind, uvec2 own, inout uvec2 total)
     return before;
 }
 
-/* Vertices, triangles and cells of the chunks before first are added to totals. */
+/* Adds vertices, triangles and cells of the chunks before first to totals. */
 void add_up(uint first, inout uvec2 totals[3])
 {
     uvec2 own[3] = uvec2[3](uvec2(0u), uvec2(0u), uvec2(0u));
@@ -103,7 +105,7 @@ void main()
     if (first >= args.chunk_count)
         return;
     uint end = min(first + args.stretch, args.chunk_count), thread = gl_LocalInvocationID.x;
-    uvec2 totals[3]; /* vertices, triangles, cells up to here */
+    uvec2 totals[3]; /* vertices, triangles, cells before first */
     [[unroll]] for (uint k = 0u; k < 3u; k++)
         totals[k] = load64(address_of_word(args.head, SURFACE_HEAD_BASE + 2u * k));
     if (first != 0u)

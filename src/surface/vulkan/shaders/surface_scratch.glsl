@@ -1,5 +1,5 @@
-/* What counting and emitting share: the workspace, and the parts of scratch, which lie at the head + 256 *
- * their number. After ARGS_USE. */
+/* What counting and emitting share: the workspace's size, and the addresses of its arrays. Include
+ * it after ARGS_USE. */
 uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
 uint words = (args.size_x + 31u) / 32u;
 

@@ -1,5 +1,6 @@
-/* The case table, by one workgroup, while the sign bits are made: a shader that holds the table's
- * sources has them in each lane's own memory, which takes longer than all it does with them. */
+/* Expands the case table in one workgroup, while other workgroups make sign bits. A shader that has
+ * the constant tables copies them to each lane's private memory, which takes longer than their
+ * use. */
 #include "kernel.glsl"
 #include "surface/gpu/surface_args.k.h"
 #include "common.glsl"
@@ -7,9 +8,10 @@
 
 ARGS_USE(surface_table_args)
 
-/* How a case's triangles take their corners: sixteen bits each, four for a corner: which of the eight
- * counters of a cell (its edges' streams), and 8 where one is added, because the edge lies one step
- * along x and the counter's own edge is crossed. The number of triangles is in the last sixteen. */
+/* A case is 16 bits a triangle, four of them a corner: the number of the cell's counter of the
+ * edge's stream; plus 8 where the corner's edge lies one step along x and the counter's edge is
+ * crossed, so that its vertex is the next one. The last 16 bits of a case are its number of
+ * triangles. */
 uint case_corner(uint index, uint edge)
 {
     uint axis = edge / 4u, place = edge % 4u;
@@ -18,7 +20,7 @@ uint case_corner(uint index, uint edge)
     uint stream = 2u + 2u * axis + place / 2u;
     if ((place & 1u) == 0u)
         return stream;
-    /* Of the counter's own edge: its lower corner, and the one along the axis. */
+    /* Corners of the cell at both ends of the counter's edge. */
     uint low = axis == 1u ? (place & 2u) << 1 : place & 2u;
     uint high = low | 1u << axis;
     bool crossed = (index >> low & 1u) != (index >> high & 1u);

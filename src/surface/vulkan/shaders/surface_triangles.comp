@@ -1,17 +1,17 @@
-/* Triangles of active words, each to the place that the counts gave it.
+/* Triangles of active words, each at its number.
  *
- * A lane has a word. The subgroup's cells are shared out evenly over its lanes, word after word: a lane
- * makes its cell's eight counters (the number of the next vertex of each of the eight streams of edges
- * that a row of cells touches). Then their triangles' corners are. */
+ * A lane has a word. The active cells of the subgroup's words are distributed evenly over its lanes. A
+ * lane computes its cell's eight counters: the number of the next vertex of each of the eight streams of
+ * edges that a row of cells touches. Then adjacent lanes write adjacent indices. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_triangles_args)
 
 #include "surface_words.glsl"
 
-/* A subgroup's share: eight counters of each lane's cell, and a line for each of their triangles, of which
- * more than there is room for take turns. 12 KB a workgroup: the more are at work at once. Before they are
- * lines, these are the cells of ROUNDS rounds. */
+/* A subgroup's shared memory: eight counters of each lane's cell, and lines, one a triangle; if
+ * there are too many triangles, they go through in turns. 12 KB a workgroup, so that more
+ * workgroups are resident. Before that, the lines hold the cells of ROUNDS rounds. */
 #define CELL_COUNTERS 8u
 #define LANE_LINES    4u
 #define ROUNDS        4u
@@ -20,14 +20,14 @@ shared uint stage[256u * (CELL_COUNTERS + LANE_LINES)];
 uint stage_first = subgroup_index() * (SUBGROUP * (CELL_COUNTERS + LANE_LINES));
 uint lines = stage_first + SUBGROUP * CELL_COUNTERS;
 
-/* A lane's word of cells, and the streams of edges that it touches: along x of its four rows, along y of
- * the rows at z and z + 1, along z of those at y and y + 1. */
+/* A lane's word of cells, and its eight streams of edges: along x in its four rows, along y at z
+ * and z + 1, along z at y and y + 1. */
 struct active_word {
     lane_rows rows;
     uint cells;
-    uint triangles_before; /* of its chunk */
-    uint first[8];         /* the number of each stream's first vertex, in 32 bits */
-    uint edges[8];         /* only where some are missing: those there are */
+    uint triangles_before; /* of its chunk before it */
+    uint first[8];         /* low 32 bits of the number of each stream's first vertex */
+    uint edges[8];         /* with missing samples: each stream's edges with a vertex */
 };
 
 active_word load_active(listed_word listed, bool is_missing)
@@ -70,13 +70,14 @@ active_word load_active(listed_word listed, bool is_missing)
     return word;
 }
 
-/* Where counter i of a cell lies in the stage, turned so that a cell's lie in different banks. */
+/* Index in stage of counter i of a cell, rotated so that a cell's counters lie in different
+ * banks. */
 uint counter_at(uint cell, uint i)
 {
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
 }
 
-/* Makes the counters of the cell at a bit of the word that lane owner has, and returns its case. */
+/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. */
 uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
 {
     uint c[4], nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
@@ -96,8 +97,7 @@ uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
         [[unroll]] for (uint i = 0u; i < 8u; i++)
             edges[i] = subgroupShuffle(word.edges[i], owner);
     } else {
-        /* Along x the edge from the last column needs no bit of the next word: it is not below any
-         * column. */
+        /* The last column's x-edge may be wrong, without the next word: no counter counts it. */
         [[unroll]] for (uint i = 0u; i < 4u; i++)
             edges[i] = c[i] ^ c[i] >> 1;
         edges[4] = c[0] ^ c[1];
@@ -111,7 +111,8 @@ uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
     return index;
 }
 
-/* The vertex of a line's corner: a line holds the cell's lane, that of its word, and the case's corners. */
+/* Vertex number of a corner. line: the cell's lane, from bit 8 on the word's, from bit 16 on the
+ * corners. */
 uint vertex_of(uint line, uint corner)
 {
     if (has(SURFACE_FLIP))
@@ -120,8 +121,8 @@ uint vertex_of(uint line, uint corner)
     return stage[counter_at(line, code & 7u)] + (code >> 3 & 1u);
 }
 
-/* vertex_number: the low 32 bits. Less than 2^32 vertices lie between those of a chunk and those of the next
- * slice. */
+/* vertex_number: the low 32 bits. The vertices of the next layer are less than 2^32 past
+ * chunk_first, so the difference restores the high bits. */
 void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
 {
     if (has(SURFACE_WIDE))
@@ -134,9 +135,9 @@ void emit_triangles(listed_word listed, bool is_missing)
 {
     active_word word = load_active(listed, is_missing);
     uvec4 before = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2];
-    /* Of a word: the place of triangle number 0 of the subgroup, if it were the word's; and how many of
-     * the subgroup's there is room for. Where rows are not segmented these are the same for all: words
-     * of one chunk follow one another. */
+    /* place: of the subgroup's triangle 0, extrapolated from the word's; room: the subgroup's
+     * triangles that fit. Without segments all lanes have the same: their words are consecutive in
+     * one chunk. */
     uint own_first = subgroupExclusiveAdd(listed.triangles);
     uint room = room_of(SURFACE_HEAD_ROOM + 2u, before.zw);
     room -= min(room, word.triangles_before);
@@ -154,8 +155,8 @@ void emit_triangles(listed_word listed, bool is_missing)
 
     uint at = subgroupExclusiveAdd(popcount32(word.cells)), left = word.cells;
     uint total = subgroupShuffle(at + popcount32(word.cells), SUBGROUP - 1u);
-    uint first = 0u; /* of the subgroup's triangles */
-    uint codes[2];   /* of the lane's cells in ROUNDS rounds: the word's lane and, from bit 8 on, the bit */
+    uint first = 0u; /* triangles of the rounds before */
+    uint codes[2];   /* the lane's cells in ROUNDS rounds: the word's lane, from bit 8 on the bit */
     for (uint c0 = 0u; c0 < total; c0 += SUBGROUP) {
         uint round = c0 / SUBGROUP % ROUNDS;
         if (round == 0u) {
@@ -171,10 +172,10 @@ void emit_triangles(listed_word listed, bool is_missing)
             }
             stage_barrier();
         }
-        /* Lanes without a cell take one that others have. */
+        /* Lanes without a cell repeat the first lane's cell. */
         uint code = (round < 2u ? codes[0] : codes[1]) >> (16u * (round & 1u));
         bool has_cell = c0 + lane < total;
-        uint other_code = subgroupShuffle(code, 0u); /* by all lanes: ?: would leave some out */
+        uint other_code = subgroupShuffle(code, 0u); /* outside ?:, so that all lanes take part */
         code = has_cell ? code : other_code;
         uint owner = code & 0xffu;
         uvec4 corners = quads_at(table).v[make_counters(word, owner, code >> 8 & 0x1fu, is_missing)];
@@ -192,7 +193,8 @@ void emit_triangles(listed_word listed, bool is_missing)
                     stage[lines + line + i - begin] =
                         lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
             stage_barrier();
-            /* Three corners a lane and turn: SUBGROUP triangles, whose indices lie side by side. */
+            /* A lane writes three indices of SUBGROUP triangles; adjacent lanes write adjacent
+             * ones. */
             for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
                 [[unroll]] for (uint i = 0u; i < 3u; i++) {
                     uint k = i * SUBGROUP + lane, t = t0 + k / 3u;

@@ -1,8 +1,7 @@
-/* Vertices of active words, each to the place that the counts gave it.
+/* Vertices of active words, each at its number.
  *
- * The subgroup's vertices are put in the order of their numbers, and then each lane makes one after the
- * other of them, so that what is stored at once lies side by side. A row's are all those along x first,
- * then those along y, then those along z. */
+ * The subgroup puts its crossed edges in the order of their vertex numbers: by row, axis, x. Then each
+ * lane makes a vertex at a time, so that the stores of adjacent lanes coalesce. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_vertices_args)
@@ -11,21 +10,21 @@ ARGS_USE(surface_vertices_args)
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
 
-/* Vertices of a lane that are put in order at once: the word's lane, the column's bit from bit 8 on, the
- * axis from bit 16 on. */
+/* Vertices a lane of one round. A slot: the word's lane, from bit 8 on the column's bit, from bit
+ * 16 on the axis. */
 #define LANE_SLOTS 8u
 shared uint slots[256u * LANE_SLOTS];
 
 uvec3 iso_words = uvec3(args.iso0, args.iso1, args.iso2);
 uint slots_first = subgroup_index() * (SUBGROUP * LANE_SLOTS);
-uint slab; /* of the head */
+uint slab; /* SURFACE_SLAB */
 
 float head_float(uint i)
 {
     return LOAD_F32(args.head, i);
 }
 
-/* Layers of pad before the samples, and after them. */
+/* Samples of pad before and after the samples of each axis. */
 uvec3 pad_low()
 {
     return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_LOW(slab)) : uvec3(0u);
@@ -35,7 +34,7 @@ uvec3 pad_high()
     return has(SURFACE_PAD) ? uvec3(1u, 1u, SURFACE_SLAB_PAD_HIGH(slab)) : uvec3(0u);
 }
 
-/* Position in the workspace to position in the volume; the pad takes the sample beside it. */
+/* Index in the volume of an index in the workspace. The pad repeats the border sample. */
 uvec3 volume_place(uvec3 at)
 {
     uvec3 inside = min(at - min(at, pad_low()), size - pad_low() - pad_high() - 1u);
@@ -48,8 +47,7 @@ uvec2 sample_at(uvec3 at)
 }
 
 #include "surface/gpu/surface_samples.glsl"
-/* SURFACE_FULL: with normals and attributes, which take much more of a device's registers and of its
- * compiler's time. */
+/* SURFACE_FULL: with normals and attributes, which take many more registers and compile longer. */
 #ifdef SURFACE_FULL
 layout(constant_id = 5) const uint NORMALS = SURFACE_NORMALS_NONE; /* tml_normals */
 uvec3 volume_dims()
@@ -87,7 +85,7 @@ vertex make_vertex(uvec3 at, uint axis)
     float t = crossing_of(sample_at(low), sample_at(high), iso_words);
     bool is_cap = has(SURFACE_PAD) && low == high;
     vec3 index = vec3(low);
-    /* An edge into the pad ends on the border. */
+    /* An edge into the pad has its vertex on the border sample. */
     index += vec3(step) * (is_cap ? 0.0 : t);
     /* Origin, then the steps along x, y and z. */
     vec4 place0 = uintBitsToFloat(quads_at(args.head).v[SURFACE_HEAD_PLACE / 4u]);
@@ -118,7 +116,7 @@ void store_vector(uvec2 to, vec3 value)
         words_at(to).v[c] = floatBitsToUint(value[c]);
 }
 
-/* Where the subgroup's lanes of the same row begin and end. */
+/* First and last lane of the subgroup with words of the same row. */
 uvec2 lanes_of_row(uint row)
 {
     uint before = subgroupShuffle(row, lane == 0u ? 0u : lane - 1u);
@@ -128,7 +126,7 @@ uvec2 lanes_of_row(uint row)
                  later == uvec4(0u) ? SUBGROUP - 1u : subgroupBallotFindLSB(later) - 1u);
 }
 
-/* Puts those edges of the lane that come before end into their slots; at: the next one's. */
+/* Puts the lane's edges of slots before end into them. at: the slot of the next edge. */
 void fill_slots(inout uint edges, inout uint at, uint begin, uint end, uint axis)
 {
     while (edges != 0u && at < end) {
@@ -157,7 +155,7 @@ void emit_vertices(listed_word word, bool is_missing)
     z = word.exists ? z : 0u;
     reconverge();
 
-    /* Where the word's vertices of each axis stand in the order. */
+    /* Slots of the word's first vertex along each axis. */
     uint xy = popcount32(x) | popcount32(y) << 16, z_count = popcount32(z);
     uint xy_before = subgroupExclusiveAdd(xy), z_before = subgroupExclusiveAdd(z_count);
     uvec2 ends = lanes_of_row(word.exists ? word.row : 0xffffffffu);
@@ -168,7 +166,7 @@ void emit_vertices(listed_word word, bool is_missing)
     uint at_y = (xy_end & 0xffffu) + (xy_before >> 16) + z_first;
     uint at_z = (xy_end & 0xffffu) + (xy_end >> 16) + z_before;
     uint total = subgroupShuffle(at_z + z_count, SUBGROUP - 1u);
-    /* From there to the number within the chunk. */
+    /* What turns a slot into a number within the chunk. */
     first -= uvec3(at_x, at_y, at_z);
 
     bool is_one = SEGMENTED == 0u || all_lanes(chunk_first == shuffle64(chunk_first, 0u));

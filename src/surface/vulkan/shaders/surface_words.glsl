@@ -1,4 +1,4 @@
-/* What emitting vertices and emitting triangles share: active words, of which a lane has one. After
+/* What emitting vertices and triangles share: active words, one a lane. Include it after
  * surface_rows.glsl and ARGS_USE. */
 #include "surface_scratch.glsl"
 
@@ -10,15 +10,15 @@ void stage_barrier()
     subgroupBarrier();
 }
 
-/* Where the lane's word stands in the list, and what that says of it. */
+/* The lane's entry of the list of active words. */
 struct listed_word {
     bool exists;
     uint row, w;
     row_place place;
-    uint triangles_before, triangles; /* of its row; its own */
+    uint triangles_before, triangles; /* of its row before it; its own */
 };
 
-/* Does the subgroup have anything to do? */
+/* Loads the lane's entry. False: the subgroup has none. */
 bool has_words(out listed_word word)
 {
     uint number = (group_index() * (GROUP / SUBGROUP) + subgroup_index()) * SUBGROUP;
@@ -27,7 +27,7 @@ bool has_words(out listed_word word)
     number += lane;
     uvec2 entry = load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
     word.exists = number < count && entry.x != SURFACE_NO_WORD;
-    uint first = subgroupShuffle(entry.x, 0u); /* which others stand in for */
+    uint first = subgroupShuffle(entry.x, 0u); /* lanes without a word read this one's */
     entry.x = word.exists ? entry.x : first;
     word.row = entry.x / words;
     word.w = entry.x - word.row * words;
@@ -37,7 +37,7 @@ bool has_words(out listed_word word)
     return has_some;
 }
 
-/* The numbers within its chunk of a row's next vertices along x, y and z where the word begins, and the
+/* Numbers in the chunk of the first vertices along x, y and z in or after word w of a row;
  * triangles of the chunk before the row. */
 uvec4 first_of(uint row, uint w)
 {
@@ -51,7 +51,7 @@ uvec4 first_of(uint row, uint w)
     return first;
 }
 
-/* What a capacity leaves to a chunk; at most 2^32 - 1. */
+/* Capacity left for a chunk; at most 2^32 - 1. */
 uint room_of(uint at, uvec2 before)
 {
     uvec2 room = load64(address_of_word(args.head, at));
