@@ -1,9 +1,9 @@
-/* The surface on the OpenGL ES engine: sign bits, crossed edges, triangles of each 32 cells, and two
- * HistoPyramids, over the edges and over the triangles; then a fragment for each vertex and one for
- * each triangle, which descend to what they are made of (gl_surface_emit.c).
+/* The surface on the OpenGL ES engine: sign bits, crossed edges, triangle counts of 32 cells each,
+ * and HistoPyramids over both. Then a fragment makes each vertex and each triangle: it descends a
+ * pyramid to its edge or cell (gl_surface_emit.c).
  *
- * The volume is read once, into one bit a sample; the rest works on quads of 128 bits. Formulas and
- * order are the CPU engine's. */
+ * The volume is read once, into one sign bit a sample. The other shaders work on quads of 128 bits.
+ * Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,20 +19,21 @@
 
 enum {
     COLUMNS = 128, /* of a quad */
-    /* Quads that one fragment of surface_fold.frag takes. */
+    /* Quads that a fragment of surface_fold.frag reduces. */
     FOLD = 64,
-    /* Isovalues whose bits and pyramids are kept from COUNT to EMIT; of more they are made twice. */
+    /* COUNT keeps bits and pyramids of up to so many isovalues for EMIT; of more, EMIT remakes
+     * them. */
     KEPT_PARTS = 4,
 };
 
-/* What is kept from COUNT to EMIT, in textures of the pool. */
+/* Textures of the pool that are kept from COUNT to EMIT. */
 typedef struct surface_kept {
     const gl_texture *field; /* a field's samples */
     uint32_t count;
     workspace spaces[KEPT_PARTS];
 } surface_kept;
 
-/* ---- what shaders are told ------------------------------------------------------------------- */
+/* ---- defines --------------------------------------------------------------------------------- */
 
 surface_defines surface_defines_of(const surface_job *job, uint32_t options, const char *more)
 {
@@ -67,14 +68,14 @@ static tml_status take_pyramid(const surface_job *job, bool is_bits, uint64_t it
                                gl_pyramid *out)
 {
     tml_status status = gl_pyramid_take(job->tml, is_bits, items, out);
-    if (status == TML_OK) /* each level is a quarter of the one below */
+    if (status == TML_OK) /* a level has a quarter of the texels of the level below */
         job->plan->result->scratch_size += 16 * gl_pyramid_base_texels(out) * 4 / 3;
     return status;
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* The index of the box's brick, and where in it the box begins. */
+/* The brick of the box's first sample, and that sample's row and layer in the brick. */
 typedef struct brick_start {
     uint32_t brick[3], row, slice;
 } brick_start;
@@ -93,7 +94,7 @@ static const gl_texture *texture_or_none(const tml_slot *slot)
     return slot ? gl_slot_texture(slot) : NULL;
 }
 
-/* Sign bits and, where there may be any, the samples that are missing. */
+/* Makes sign bits, and bits of missing samples if there may be any. */
 static tml_status make_bits(const surface_job *job, workspace *space, const gl_texture **missing)
 {
     const surface_plan *plan = job->plan;
@@ -136,7 +137,8 @@ static tml_status make_bits(const surface_job *job, workspace *space, const gl_t
         });
 }
 
-/* All quads of in to one, component by component; defines: how. */
+/* Reduces the quads of in to one, component by component: to the sum, or with FOLD_OR to the
+ * union. */
 static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t count,
                        const char *defines, const gl_texture **out)
 {
@@ -179,12 +181,12 @@ static tml_status mark_cells(const surface_job *job, workspace *space, const gl_
                                                .uniforms = {SPACE_UNIFORMS(space)},
                                                .targets = {space->whole_cells},
                                                .count = space->quad_count});
-    gl_release(job->tml, missing); /* what is taken later takes its place */
+    gl_release(job->tml, missing); /* later textures reuse its memory */
     job->plan->result->scratch_size -= 16 * space->quad_count;
     return status;
 }
 
-/* The pyramid over the edges, whose outputs are the vertices, and their numbers. */
+/* The pyramid over crossed edges, whose total is the vertices, and the vertex numbers. */
 static tml_status count_vertices(const surface_job *job, workspace *space)
 {
     tml_context *tml = job->tml;
@@ -215,7 +217,7 @@ static tml_status count_vertices(const surface_job *job, workspace *space)
     return gl_draw(tml, &info);
 }
 
-/* The pyramid over the cells. active: NULL, or gets how many have any triangles. */
+/* The pyramid over the cells' triangles. active: NULL, or gets the number of active cells. */
 static tml_status count_triangles(const surface_job *job, workspace *space,
                                   const gl_texture **active)
 {
@@ -259,7 +261,7 @@ static tml_status write_totals(const surface_job *job, const workspace *space, u
             .count = SURFACE_TOTALS});
 }
 
-/* Everything up to the part's totals. counts_cells: also how many are active. */
+/* Draws everything up to the part's totals. counts_cells: also the number of active cells. */
 static tml_status count_part(const surface_job *job, uint32_t part, bool counts_cells,
                              workspace *space)
 {
@@ -290,7 +292,7 @@ static tml_status step_done(const surface_job *job, const char *stage, uint32_t 
     return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
 }
 
-/* Brings the totals to the host; waits. */
+/* Reads the totals back; waits. */
 static tml_status read_totals(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -346,7 +348,7 @@ static tml_status run_count(surface_job *job)
         if (keeps(plan)) {
             kept->spaces[kept->count++] = space;
             gl_keep(tml);
-        } else { /* takes its turn in the same textures */
+        } else { /* the next part reuses the textures */
             gl_release_others(tml);
             peak = TML_MAX_OF(peak, plan->result->scratch_size);
             plan->result->scratch_size = before;
@@ -388,7 +390,7 @@ static tml_status run_emit(surface_job *job)
     const surface_plan *plan = job->plan;
     const surface_kept *kept = *plan->kept;
     double start = tml_seconds();
-    size_t scratch_size = plan->result->scratch_size; /* what COUNT took is the most */
+    size_t scratch_size = plan->result->scratch_size; /* COUNT's, which is the peak */
     if (plan->field)
         job->volume = kept->field;
     tml_status status =
@@ -406,7 +408,7 @@ static tml_status run_emit(surface_job *job)
     return status;
 }
 
-/* Brick minima and maxima. */
+/* Draws the brick index. */
 static tml_status run_index(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -426,7 +428,7 @@ static tml_status run_index(const surface_job *job)
         });
 }
 
-/* The counts and the draw's arguments into buffers of the caller's. */
+/* Draws the counts and the draw arguments to the caller's buffers. */
 static tml_status report(const surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -466,8 +468,8 @@ static tml_status hold_limits(surface_job *job)
                                    .count = 3});
 }
 
-/* From the isovalue to the draw's arguments, with nothing for the host in between: as many vertices and
- * triangles are drawn as there is room for. */
+/* Draws everything from the isovalue to the draw arguments without a host read-back. So it starts a
+ * fragment for each vertex and triangle that the outputs have room for. */
 static tml_status run_enqueue(surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -494,7 +496,7 @@ static bool surface_supports(tml_context *tml, const surface_plan *plan)
            (plan->type != TML_F64 && !(plan->attribute && plan->attribute->type == TML_F64));
 }
 
-/* What the pyramid over the edges numbers with 32 bits. */
+/* Checks that the pyramid over the edges numbers them with 32 bits. */
 static tml_status check(tml_context *tml, const surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {

@@ -1,5 +1,5 @@
-/* A part's vertices and triangles: a fragment each, into quads, and from there to their places in
- * arrays of words. */
+/* A part's vertices and triangles: a fragment each draws a quad, whose components are then copied
+ * to arrays of words. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* Elements that are made before they go to their places: limits what temporaries take. */
+    /* Elements that are drawn before they are copied: bounds the temporary textures. */
     CHUNK = 1 << 20,
     CASES = 256,
 };

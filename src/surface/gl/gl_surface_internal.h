@@ -13,26 +13,26 @@ typedef struct workspace {
     const surface_part *part;
     uint32_t pad;
     uint32_t size[3]; /* samples, with the pad */
-    uint32_t quads;   /* in a row: one has the bits of 128 columns */
+    uint32_t quads;   /* in a row; a quad has the bits of 128 columns */
     uint64_t quad_count;
     const gl_texture *bits;
-    const gl_texture *missing_any, *whole_cells; /* where samples may be missing */
-    gl_pyramid edges;                            /* in the order of the vertices */
-    gl_pyramid triangles;                        /* of each 32 cells */
-    const gl_texture *firsts;                    /* vertex of each quad of edges, in fours */
+    const gl_texture *missing_any, *whole_cells; /* if samples may be missing */
+    gl_pyramid edges;                            /* over crossed edges, in the order of vertices */
+    gl_pyramid triangles;                        /* over the triangles of each 32 cells */
+    const gl_texture *firsts;                    /* first vertex of each quad of edges */
 } workspace;
 
 typedef struct surface_job {
     tml_context *tml;
     const surface_plan *plan;
     const gl_texture *volume; /* WORDS */
-    const gl_texture *head;   /* of an isovalue on the device: surface_iso.frag */
+    const gl_texture *head;   /* limits of an isovalue on the device (surface_iso.frag) */
     const gl_texture *totals; /* WORDS, SURFACE_TOTALS a part */
-    uint32_t options; /* SURFACE_... of surface/gpu/surface_args.k.h that all shaders share */
-    bool may_miss;    /* samples may be missing: mask, or NaN */
+    uint32_t options;         /* SURFACE_... of surface/gpu/surface_args.k.h for all shaders */
+    bool may_miss;            /* samples may be missing, by a mask or as NaN */
 } surface_job;
 
-/* "#define TYPE 10u\n#define OPTIONS 4u\n" and so on, then more, for the shaders of a job. */
+/* Defines for the shaders of a job: TYPE, OPTIONS, MISSING, then more. */
 typedef struct surface_defines {
     char text[256];
 } surface_defines;
@@ -43,27 +43,27 @@ surface_defines surface_defines_of(const surface_job *job, uint32_t options, con
     GL_UINT3("size", (space)->size[0], (space)->size[1], (space)->size[2]),                        \
         gl_divisor("quads", (space)->quads), gl_divisor("size_y", (space)->size[1])
 
-/* Where the parts' elements go in the outputs. */
+/* A part's places in the outputs. */
 typedef struct surface_places {
-    uint64_t vertex_first, vertex_count; /* to be written, at most */
+    uint64_t vertex_first, vertex_count; /* the counts are upper bounds if is_bounded */
     uint64_t triangle_first, triangle_count;
-    bool is_bounded; /* there may be fewer: total_at tells */
-    uint32_t total_at;
+    bool is_bounded;   /* the device's totals may be less than the counts */
+    uint32_t total_at; /* the part's first word of totals */
 } surface_places;
 
-/* Takes and draws the table of gl_cases.glsl. */
+/* Takes and draws the case table of gl_cases.glsl. */
 tml_status gl_surface_cases(tml_context *tml, const gl_texture **out);
 
-/* An array of the caller's that elements go to. */
+/* An output array and its elements. */
 typedef struct surface_array {
     const tml_slot *slot;      /* NULL: not wanted */
-    const gl_texture *quads;   /* where the elements are */
-    uint32_t components, skip; /* of a quad */
+    const gl_texture *quads;   /* the elements, a quad each */
+    uint32_t components, skip; /* components of a quad to take, and before those */
     bool is_wide;              /* words of 64 bits */
 } surface_array;
 
-/* count elements, whose first is number first of the part, to their places in the array. total: which of
- * the part's totals bounds them. */
+/* Copies elements [first, first + count) of a part to their places in the array. total:
+ * SURFACE_VERTICES or SURFACE_TRIANGLES, the total that bounds them. */
 tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
                             const surface_places *places, uint64_t part_first, uint64_t first,
                             uint64_t count, uint32_t total);

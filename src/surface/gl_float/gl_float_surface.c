@@ -1,5 +1,5 @@
-/* Soup surfaces on the float tier: a HistoPyramid of each cell's triangles, descended once for each
- * triangle; a vertex reads its cell's samples once more. After: Dyken, Ziegler, Theobalt, Seidel:
+/* Soup surfaces on the float tier: a HistoPyramid over the cells' triangle counts. Each triangle
+ * descends it; each vertex reads its cell's samples again. After: Dyken, Ziegler, Theobalt, Seidel:
  * High-speed Marching Cubes using HistoPyramids. 2008. Counts and order are the CPU engine's. */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool float_surface_supports(tml_context *tml, const surface_plan *plan)
     return gl_float_count_supported(tml, "tml_surface: samples", plan->volume->count);
 }
 
-/* The table of cases, for the shaders. */
+/* The case table as a texture; float_cells.glsl has its format. */
 static tml_status make_table(tml_context *tml, const gl_texture **out)
 {
     uint8_t bytes[256 * CASE_BYTES] = {0};
@@ -64,13 +64,13 @@ typedef struct surface_draw {
     char defines[64];
 } surface_draw;
 
-/* A draw with what float_cells.glsl wants to know. */
+/* A draw with the inputs and uniforms of float_cells.glsl. */
 static gl_draw_info draw_of(surface_draw *draw, const gl_shader *shader, const char *more)
 {
     const surface_plan *plan = draw->plan;
     const uint64_t *first = draw->part->box.first, *count = draw->part->box.count;
     uint64_t row = plan->dims[0], layer = row * plan->dims[1];
-    /* Every sample is a float: none lies in between. */
+    /* Samples are floats in shaders: sample >= the isovalue if and only if sample >= least. */
     float least = surface_limits_of_part(plan, draw->part).index_iso;
     snprintf(draw->defines, sizeof draw->defines, "#define TYPE %u\n%s", (unsigned)plan->type,
              more);
@@ -89,7 +89,7 @@ static gl_draw_info draw_of(surface_draw *draw, const gl_shader *shader, const c
     };
 }
 
-/* The pyramid of a part's triangles, or of its active cells. */
+/* The pyramid over a part's triangles, or with ACTIVE over its active cells. */
 static tml_status build(tml_context *tml, surface_draw *draw, const char *what,
                         gl_float_pyramid *out)
 {

@@ -1,13 +1,13 @@
-/* The case table that surface_cases.frag draws, and edges of a cell. Stands after gl_common.glsl. */
+/* The case table of surface_cases.frag, and edges of a cell. Include it after gl_common.glsl. */
 uniform highp usampler2D cases;
 
-/* Edge i of a case's triangles, three a triangle. */
+/* Edge of corner i of a case's triangles. */
 uint case_edge(uvec4 entry, uint i)
 {
     return (i < 8u ? entry.x : entry.y) >> (4u * (i & 7u)) & 0xfu;
 }
 
-/* An edge goes one step along its axis from a corner of the cell. */
+/* An edge from a corner of the cell, one step along axis. */
 struct cell_edge {
     uint axis;
     uvec3 corner;

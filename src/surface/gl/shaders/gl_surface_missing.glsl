@@ -1,14 +1,14 @@
-/* Cells that miss corners. Stands after gl_surface.glsl in shaders that have the variant MISSING. */
+/* Cells with missing corners, in the variant MISSING. Include it after gl_surface.glsl. */
 #ifdef MISSING
-uniform highp usampler2D missing_any; /* quad 0: not zero where any sample is missing */
-uniform highp usampler2D whole_cells; /* cells with all corners; undefined where none is missing */
+uniform highp usampler2D missing_any; /* quad 0 is not zero: samples are missing */
+uniform highp usampler2D whole_cells; /* cells with all corners; 0 if no sample is missing */
 
 bool some_are_missing()
 {
     return !is_zero(load_quad(missing_any, 0u));
 }
 
-/* None past the border (y and z wrap round below zero, and are then past it too). */
+/* Cells with all corners at (y, z); 0 past the border, where y and z below zero wrap to as well. */
 uvec4 whole_at(uint y, uint z, uint q)
 {
     return y < size.y && z < size.z ? row_quad(whole_cells, y + size.y * z, q) : uvec4(0u);
@@ -18,7 +18,7 @@ uint whole_before(uint y, uint z, uint q)
     return y < size.y && z < size.z && q != 0u ? row_quad(whole_cells, y + size.y * z, q - 1u).w : 0u;
 }
 
-/* Edges of an axis at a place that belong to at least one cell with all its corners. */
+/* The axis's edges at a place that touch a cell with all corners. */
 uvec4 allowed_edges(uint axis, quad_place place)
 {
     uint y = place.y, z = place.z, q = place.q;
@@ -34,7 +34,7 @@ uvec4 allowed_edges(uint axis, quad_place place)
     }
     if (axis == 0u)
         return here | whole_at(y - 1u, z - 1u, q);
-    /* Along y and z the cells lie at x and x - 1. */
+    /* A y- or z-edge has cells at x and x - 1. */
     return here | here << 1 | uvec4(before, here.xyz) >> 31;
 }
 #endif

@@ -1,16 +1,16 @@
-/* Sign bits: a quad is 128 samples of a row. MISSING: also which samples are not there, by NaN or mask.
- * With SURFACE_HELD_LIMITS limits are in head (surface_iso.frag). */
+/* Sign bits: a quad is 128 samples of a row. MISSING: also bits of samples that are missing, as NaN
+ * or by the mask. SURFACE_HELD_LIMITS: limits are in head (surface_iso.frag). */
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"
 
 uniform highp usampler2D volume, mask, bricks, head;
 uniform uvec2 dims;        /* samples of the volume along x and y */
-uniform uint first_sample; /* of the box, in the volume */
-uniform uvec2 last_words;  /* of volume and mask: reading ahead stops there */
+uniform uint first_sample; /* number in the volume of the box's first sample */
+uniform uvec2 last_words;  /* last word of volume and of mask: reads past it are clamped */
 uniform uvec2 limit, range;
 uniform uint keep, index_iso;
-uniform uvec3 first_brick; /* of the box */
-uniform uvec2 brick_place; /* of the box's first row and slice in it */
+uniform uvec3 first_brick; /* brick of the box's first sample */
+uniform uvec2 brick_place; /* row and layer of that sample in the brick */
 
 layout(location = 0) out highp uvec4 bits;
 #ifdef MISSING
@@ -21,7 +21,7 @@ uvec2 limit_now, range_now;
 uint keep_now, index_now;
 const uint pad = (OPTIONS & SURFACE_PAD) != 0u ? 1u : 0u;
 
-/* One bit for each of 32 samples: inside, and not there. */
+/* Bits of up to 32 samples: inside, and missing. */
 struct sample_bits {
     uint inside, missing;
 };
@@ -31,7 +31,7 @@ uint volume_word(uint i)
     return tml_load_word(volume, min(i, last_words.x));
 }
 
-/* 32-bit samples from number i on, n of them. */
+/* n 32-bit samples from number i on. */
 sample_bits read_words(uint i, uint n)
 {
     sample_bits found;
@@ -55,7 +55,7 @@ sample_bits read_words(uint i, uint n)
     return found;
 }
 
-/* 64-bit samples. */
+/* n 64-bit samples from number i on; integers, which are never NaN. */
 sample_bits read_pairs(uint i, uint n)
 {
     sample_bits found;
@@ -82,8 +82,8 @@ sample_bits read_two(uint two)
     return found;
 }
 
-/* Four 8-bit samples of a word, as four bits: keys from the limit on that are not from past the range
- * on. */
+/* Four 8-bit samples of a word, as four bits: those >= the limit and not past the end of the
+ * range. */
 uint read_four(uint four)
 {
     uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four, end = limit_now.x + range_now.x + 1u;
@@ -93,7 +93,7 @@ uint read_four(uint four)
     return inside;
 }
 
-/* 8- and 16-bit samples: words that may begin with samples before number i. */
+/* n 8- or 16-bit samples from number i on; the first word may begin before sample i. */
 sample_bits read_packed(uint i, uint n)
 {
     sample_bits found;
@@ -116,7 +116,7 @@ sample_bits read_packed(uint i, uint n)
     return found;
 }
 
-/* Which of n mask bytes from number i on are zero. */
+/* A bit for each of n mask bytes from number i on: is it zero? */
 uint read_mask(uint i, uint n)
 {
     uint zeros = 0u, at = i >> 2, shift = (i & 3u) << 3;
@@ -130,8 +130,7 @@ uint read_mask(uint i, uint n)
     return zeros;
 }
 
-/* What the index knows of the brick that holds column 32 * w of a row: 1 all inside, 0 all outside,
- * 2 it must be read. */
+/* Sign of word w of a row by the range of its brick: 1 all inside, 0 all outside, 2 undecided. */
 uint index_answer(uint w, uint y, uint z)
 {
     uint bricks_x = (dims.x + 63u) / 64u, bricks_y = (dims.y + 3u) / 4u;
@@ -144,13 +143,14 @@ uint index_answer(uint w, uint y, uint z)
     return key_of(TYPE_F32, uvec2(low, 0u)).x >= key ? 1u : 2u;
 }
 
-/* Columns 32 w ... of the box's row (y, z), whose first sample is number row_first. */
+/* Word w of a row of the workspace: row (y, z) of the box, whose first sample is number
+ * row_first. */
 sample_bits read_columns(uint w, uint y, uint z, uint row_first)
 {
     sample_bits found;
     found.inside = found.missing = 0u;
     uint row_size = size.x - 2u * pad;
-    uint shift = w == 0u ? pad : 0u; /* columns that are the pad's */
+    uint shift = w == 0u ? pad : 0u; /* columns of the pad */
     uint x = 32u * w + shift - pad;
     if (x >= row_size)
         return found;
@@ -187,7 +187,7 @@ void main()
         index_now = more.y;
     }
     quad_place place = place_of_quad(tml_texel());
-    /* In the pad these wrap round. */
+    /* In the pad below these wrap to large numbers. */
     uint y = place.y - pad, z = place.z - pad;
     bool in_box = y < size.y - 2u * pad && z < size.z - 2u * pad;
     uint row_first = first_sample + (y + z * dims.y) * dims.x;
@@ -197,7 +197,7 @@ void main()
         found.inside = found.missing = 0u;
         if (in_box)
             found = read_columns(4u * place.q + w, y, z, row_first);
-        /* After four turns each word is where it belongs. */
+        /* Four rotations put each word in its component: no indexing of vectors. */
         inside = uvec4(inside.yzw, found.inside);
         not_there = uvec4(not_there.yzw, found.missing);
     }

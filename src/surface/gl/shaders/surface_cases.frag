@@ -1,5 +1,5 @@
-/* The case table: for each case its triangles' edges, in two words of eight nibbles, and how many
- * triangles there are. */
+/* The case table: a case's edges of triangle corners in two words of eight nibbles; its triangle
+ * count. */
 #include "gl_common.glsl"
 #include "surface_tables.k.h"
 

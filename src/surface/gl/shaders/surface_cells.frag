@@ -1,4 +1,4 @@
-/* Marks the cells whose eight corners are all there, where any sample is missing. */
+/* Marks the cells whose eight corners are present, if samples are missing. */
 #include "gl_surface.glsl"
 
 uniform highp usampler2D missing, missing_any;

@@ -1,4 +1,4 @@
-/* The number of the first vertex of each quad of edges, four of them a texel. */
+/* Exclusive prefix: the number of the first vertex of each quad of edges, four quads a texel. */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
 

@@ -1,4 +1,5 @@
-/* Least and largest sample of each brick of 64 x 4 x 4, as floats rounded outwards: a word each. */
+/* Minimum and maximum of each brick of 64 x 4 x 4 samples, as floats rounded outward: a word
+ * each. */
 #define OPTIONS 0u
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"

@@ -1,9 +1,9 @@
-/* What tml_surface_enqueue tells: the counts, or with DRAW the arguments of an indexed draw: at most
- * 2^32 - 1 indices, and whole triangles. WIDE: counts of 64 bits. */
+/* Results of tml_surface_enqueue: the counts, with WIDE of 64 bits; or with DRAW the arguments of
+ * an indexed draw, of at most 2^32 - 1 indices. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D totals;
-uniform uint room; /* triangles that are in the index buffer at most */
+uniform uint room; /* triangles that fit in the index buffer */
 out highp uint word;
 
 void main()

@@ -1,8 +1,8 @@
-/* A part's totals: vertices, triangles, active cells, each a word, then 0. */
+/* A part's totals, a word each: vertices, triangles, active cells, 0. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D vertices, triangles, active_cells;
-uniform uvec2 at; /* quads of the first two */
+uniform uvec2 at; /* quads of the pyramids' totals in vertices and triangles */
 uniform uint first;
 out highp uint word;
 

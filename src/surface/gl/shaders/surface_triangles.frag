@@ -1,15 +1,15 @@
-/* A triangle a fragment: the numbers of its vertices. */
+/* A fragment makes a triangle: its vertex numbers. */
 #include "gl_surface.glsl"
 #include "gl_surface_missing.glsl"
 #include "gl_pyramid.glsl"
 #include "gl_cases.glsl"
 
 uniform highp usampler2D bits, edges, firsts;
-uniform uint first;        /* triangle of the part */
-uniform uint vertex_first; /* of the part */
+uniform uint first;        /* the first triangle, in the part */
+uniform uint vertex_first; /* number of the part's first vertex */
 out highp uvec4 corners;
 
-/* The number of the vertex on an edge that the cell at (column, row) has. */
+/* Vertex number on edge number of the cell at (column, row). */
 uint vertex_on(uint number, uint column, uint row)
 {
     cell_edge edge = edge_of(number);
@@ -29,7 +29,7 @@ void main()
     pyramid_spot spot = pyramid_locate(key);
     quad_place place = place_of_quad(spot.item >> 2);
     uint w = spot.item & 3u;
-    uvec4 here = uvec4(0u), step = uvec4(0u); /* words of the four rows, and of their next column */
+    uvec4 here = uvec4(0u), step = uvec4(0u); /* words of the four rows, at x and x + 1 */
     for (uint k = 0u; k < 4u; k++) {
         uint row = place.row + (k & 1u) + (k >> 1) * size.y;
         uvec4 quad = row_quad(bits, row, place.q);
@@ -44,7 +44,7 @@ void main()
     if (some_are_missing())
         cells &= word_of(row_quad(whole_cells, place.row, place.q), w);
 #endif
-    /* The cell: as many columns as have no more triangles than come before this one. */
+    /* Binary search for the cell: the most columns that have at most spot.rank triangles. */
     uint bit = 0u, before = 0u;
     for (uint width = 16u; width > 0u; width >>= 1) {
         uint count = surface_triangles(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w,

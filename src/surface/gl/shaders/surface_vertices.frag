@@ -1,10 +1,10 @@
-/* A vertex a fragment: its position and its attribute's value in one quad, its normal in another. */
+/* A fragment makes a vertex: position and attribute value in one quad, the normal in another. */
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"
 #include "gl_pyramid.glsl"
 
 uniform highp usampler2D volume, attributes, head;
-uniform uint first; /* vertex of the part */
+uniform uint first; /* the first vertex, in the part */
 uniform uvec3 dims, box_first;
 uniform uvec3 iso; /* surface_limits.iso_words */
 uniform vec3 origin, step_x, step_y, step_z;
@@ -33,7 +33,7 @@ vec3 normal_row(uint i)
 #include "surface/gpu/surface_normals.glsl"
 #endif
 
-/* Position in the workspace to position in the volume; the pad takes the sample beside it. */
+/* Index in the volume of an index in the workspace. The pad repeats the border sample. */
 uvec3 volume_place(uvec3 at)
 {
     uint pad = has(SURFACE_PAD) ? 1u : 0u;
@@ -64,7 +64,7 @@ void main()
     float t = crossing_of(sample_at(low), sample_at(high), iso_now);
     bool is_cap = has(SURFACE_PAD) && low == high;
     vec3 index = vec3(low);
-    if (!is_cap) /* an edge into the pad ends on the border */
+    if (!is_cap) /* an edge into the pad has its vertex on the border sample */
         index += t * vec3(along);
     vec3 position = origin;
     position += index.z * step_z;

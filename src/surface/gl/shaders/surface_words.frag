@@ -1,10 +1,10 @@
-/* Components of quads to their places in an array of words, COMPONENTS an element, from component SKIP
- * on. WIDE: words of 64 bits. BOUNDED: nothing past the total. */
+/* Copies components of quads to an array of words: COMPONENTS of a quad, from component SKIP on.
+ * WIDE: words of 64 bits. BOUNDED: writes no elements past the total. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D elements, totals;
-uniform uint first;         /* word of the target where the first element goes */
-uniform uint first_element; /* of the part, for the total */
+uniform uint first;         /* word of the target for the first element */
+uniform uint first_element; /* number of the first element in the part */
 uniform uint total_at;      /* word of totals */
 out highp uint word;
 

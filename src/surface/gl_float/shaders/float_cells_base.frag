@@ -1,4 +1,4 @@
-/* The base of a HistoPyramid of triangles; ACTIVE: of cells that have any. */
+/* The base of a HistoPyramid over the cells' triangle counts; ACTIVE: over active cells. */
 #include "float_common.glsl"
 #include "float_cells.glsl"
 

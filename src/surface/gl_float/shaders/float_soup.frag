@@ -1,10 +1,10 @@
-/* Positions of a soup's vertices, a word a texel. */
+/* Positions of a soup's vertices, one component a texel. */
 #include "float_common.glsl"
 #include "float_cells.glsl"
 
-uniform sampler2D sources, ranks; /* cells and their triangles' ranks */
+uniform sampler2D sources, ranks; /* of each triangle: its cell, and its rank in the cell */
 uniform vec4 sources_shape, ranks_shape;
-uniform float first; /* word of the first triangle */
+uniform float first; /* target texel of the first triangle */
 uniform vec3 origin, step_x, step_y, step_z;
 
 float sample_at_corner(cell_samples s, vec3 corner)
