@@ -1,4 +1,4 @@
-/* Field: checks and resolution of descs, and the way to the engine. */
+/* Field: checks descs, resolves them, and calls the engine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +10,16 @@
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* Automatic grids: steps to the median radius, limits of samples along the longest side, steps
- * between the outermost reach and the border (so that every surface closes inside), and the fewest
- * steps to an automatic radius (so that no point falls between samples). */
+/* Automatic grids. */
 enum {
-    STEPS_A_RADIUS = 8,
-    MIN_RESOLUTION = 64,
-    MAX_RESOLUTION = 512,
-    BORDER_STEPS = 2,
-    FEWEST_STEPS_A_RADIUS = 3,
+    STEPS_A_RADIUS = 8,        /* of the median radius */
+    MIN_RESOLUTION = 64,       /* samples along the longest side */
+    MAX_RESOLUTION = 512,      /* likewise */
+    BORDER_STEPS = 2,          /* around the outermost reach: every surface closes inside */
+    FEWEST_STEPS_A_RADIUS = 3, /* of an automatic radius: no point falls between samples */
 };
 
-/* Samples of a grid at most: 2^40. */
+/* Most samples of a grid: 2^40. */
 static const uint64_t max_samples = (uint64_t)1 << 40;
 
 bool field_invert(const double m[9], double out[9])
@@ -60,7 +58,7 @@ void field_unmap(tml_context *tml, const tml_field_desc *desc)
         tml_buffer_unmap(tml, desc->radii);
 }
 
-/* Is the point finite and its radius, where it has its own, one that counts? */
+/* Is the point finite, and its own radius, if any, within the limits? */
 static bool usable(const field_input *input, uint64_t i)
 {
     const float *p = input->points + 3 * i;
@@ -93,7 +91,7 @@ static bool all_zero(const double *values, size_t count)
     return true;
 }
 
-/* Fills the grid's defaults and checks what is given; dims may still be zero. */
+/* Sets the grid's defaults and checks the rest. dims may stay zero. */
 static tml_status check_grid(tml_context *tml, tml_grid *grid)
 {
     static const char *const spacing_names[] = {"grid.spacing[0]", "grid.spacing[1]",
@@ -176,7 +174,7 @@ static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
 
 /* ---- resolution ------------------------------------------------------------------------------ */
 
-/* A box in the grid's directions. */
+/* A box along the grid's directions. */
 typedef struct grid_box {
     double low[3], high[3];
 } grid_box;
@@ -189,15 +187,14 @@ static double longest_side(const grid_box *box)
     return longest;
 }
 
-/* Lengths along the grid's directions: inverse is direction's, and a sphere of radius 1 extends
- * unit[a] along axis a. */
+/* inverse: of the direction matrix. unit[a]: half-width along axis a of a sphere of radius 1. */
 typedef struct grid_axes {
     double inverse[9];
     double unit[3];
 } grid_axes;
 
-/* The box of all usable points grown by scale times their radii (scale 0: of the points alone), and
- * how many there are. */
+/* The bounding box of the usable points, each a sphere of scale times its radius. Returns their
+ * number. */
 static uint64_t bounds(const field_input *input, const grid_axes *axes, double radius, double scale,
                        grid_box *out)
 {
@@ -226,7 +223,7 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the usable radii, from a few thousand evenly spread ones. */
+/* The median of the usable ones of up to 4096 evenly spread radii. */
 static double median_radius(const field_input *input, double radius)
 {
     enum { SAMPLES = 4096 };
@@ -242,8 +239,8 @@ static double median_radius(const field_input *input, double radius)
     return found ? (double)samples[found / 2] : 0.0;
 }
 
-/* desc.radius, where it is 0 and needed: from the points' spacing, but never so small that points
- * fall between the samples of the finest grid that will be chosen. */
+/* Sets an automatic desc.radius from the points' spacing, but large enough that no point falls
+ * between the samples of the finest automatic grid. */
 static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
                                  const grid_box *box)
 {
@@ -254,7 +251,7 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
     if (status != TML_OK)
         return status;
     if (spacing == 0.0)
-        spacing = 1.0; /* all points coincide: any size is as good */
+        spacing = 1.0; /* all points coincide: any radius will do */
     desc->radius = desc->kind == TML_FIELD_KERNEL_SUM ? 2.0 * spacing : spacing;
     if (desc->grid.dims[0] == 0 && desc->grid.spacing[0] == 0.0) {
         int steps = desc->resolution ? (int)TML_MIN_OF(desc->resolution, 1u << 30) : MAX_RESOLUTION;
@@ -273,7 +270,7 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
     return check_length(tml, "radius (automatic)", desc->radius, false);
 }
 
-/* An automatic grid over the box, which already holds the points' reach. */
+/* Sets an automatic grid over the box, which includes the points' reach. */
 static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t points,
                                double typical_radius, const grid_box *box)
 {
@@ -289,7 +286,7 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
     }
     double samples = 1.0, middle[3];
     for (int a = 0; a < 3; a++) {
-        /* A quotient that is whole but for rounding takes no step more, so that resolution samples are so many. */
+        /* Rounding of a whole quotient must not add a step: resolution is exact. */
         double quotient = (box->high[a] - box->low[a]) / grid->spacing[a];
         double steps = ceil(quotient - 0x1p-40 * quotient) + 2 * BORDER_STEPS;
         samples *= steps + 1;

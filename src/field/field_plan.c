@@ -1,8 +1,8 @@
-/* Sorting points into bins on the sample grid: count, exclusive scan, stable placement.
+/* Counting sort of points into bins on the sample grid: count, exclusive scan, stable scatter.
  *
- * Each task owns a range of bins and reads the keys of all points, so placing needs no atomics and
- * keeps source order whatever the number of tasks. Reading 4-byte keys several times is cheap
- * beside evaluating the points. */
+ * Each task owns a range of bins and reads the keys of all points. So the scatter needs no atomics
+ * and keeps source order for any number of tasks. Reading 4-byte keys several times is cheap beside
+ * evaluating the points. */
 #include <math.h>
 #include <string.h>
 
@@ -17,18 +17,18 @@
 /* A point with this key reaches no sample. */
 #define NO_BIN UINT32_MAX
 
-/* Bins for each point, and at least this many: enough that bins stay brick-sized where points are
- * dense, few enough that a handful of points in a huge grid costs kilobytes. */
+/* A level has at most BINS_A_POINT bins a point, or MIN_BINS. Bins stay brick-sized where points
+ * are dense, and a few points in a huge grid cost kilobytes. */
 enum { BINS_A_POINT = 8, MIN_BINS = 4096 };
 
-/* Points that a task keys at a time, and tasks that own bins at most. */
+/* Points of a task of key_block; most tasks that own bins. */
 enum { KEY_BLOCK = 1 << 14, MAX_OWNERS = 16 };
 
-/* A reach below this many samples could meet one only by chance of rounding. */
+/* A reach below this many samples meets a sample only by rounding. */
 static const double smallest_reach = 0x1p-20;
 
-/* Bins are looked up a little farther away than points reach, so that rounding to float finds no
- * point from one side of a brick and misses it from another. */
+/* Added to a level's support, relative and in samples. So rounding to float never hides a point's
+ * bin from one brick that another brick finds. */
 static const double support_slack = 0x1p-9;
 
 typedef struct plan_job {
@@ -38,14 +38,14 @@ typedef struct plan_job {
     double radius;
     uint64_t count;
     double origin[3];
-    double inverse[9];    /* world to samples, row-major */
-    double widest_extent; /* of the three */
+    double inverse[9];    /* from world to samples, row-major */
+    double widest_extent; /* largest of plan->extent */
     double largest_reach;
     uint32_t *keys;
     uint32_t owners;
 } plan_job;
 
-/* The radius's reach, or 0 for a point that counts for nothing. */
+/* Reach of point i, or 0 for a point that is ignored. */
 static double reach_of(const plan_job *job, uint64_t i)
 {
     double radius = job->radii ? (double)job->radii[i] : job->radius;
@@ -55,7 +55,8 @@ static double reach_of(const plan_job *job, uint64_t i)
     return usable ? reach : 0.0;
 }
 
-/* Level l holds reaches in (largest / 4^(l + 1), largest / 4^l], the last one all smaller too. */
+/* Level l has reaches in (largest / 4^(l + 1), largest / 4^l]. The last level has all smaller
+ * too. */
 static uint32_t level_of(double largest, double reach)
 {
     uint32_t level = 0;
@@ -64,7 +65,7 @@ static uint32_t level_of(double largest, double reach)
     return level;
 }
 
-/* Position in samples from sample (0, 0, 0), in double: exact to far below what floats resolve. */
+/* Position in samples from sample (0, 0, 0), in double: far more exact than float. */
 static void to_samples(const plan_job *job, const float *point, double out[3])
 {
     double d[3];
@@ -75,8 +76,8 @@ static void to_samples(const plan_job *job, const float *point, double out[3])
                  job->inverse[3 * a + 2] * d[2];
 }
 
-/* The bin along one axis. Points outside the grid go to its border bins: that only brings them
- * nearer to every brick, so a brick that looks as far as the support still finds them. */
+/* The bin along one axis. Points outside the grid go to the border bins, which are nearer to every
+ * brick, so a brick still finds them within the support. */
 static uint64_t bin_along(const field_level *level, int axis, double position)
 {
     if (!(position > 0.0))
@@ -114,15 +115,15 @@ static void key_block(void *argument, uint32_t block)
         job->keys[i] = key_of(job, i);
 }
 
-/* The bins that a task owns. */
+/* Bins [first, last) that a task owns. */
 static void owned(const plan_job *job, uint32_t owner, uint32_t *first, uint32_t *last)
 {
     *first = (uint32_t)(job->plan->bin_count * owner / job->owners);
     *last = (uint32_t)(job->plan->bin_count * (owner + 1) / job->owners);
 }
 
-/* starts[b + 2] counts bin b; after the scan starts[b + 1] is its first point; placing advances it
- * to its end, which is what starts[b + 1] shall be. */
+/* starts[b + 2] counts the points of bin b. After the scan starts[b + 1] is bin b's first point.
+ * The scatter advances it to bin b's end, its final value. */
 static void count_owned(void *argument, uint32_t owner)
 {
     plan_job *job = argument;
@@ -160,8 +161,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The grid's steps as vectors, their upper triangular frame (by Gram and Schmidt), and the way back
- * from the world to samples. */
+/* Sets the matrix from world to samples, the extents, and the upper triangular frame of the grid's
+ * steps (by Gram-Schmidt). */
 static void plan_frame(plan_job *job, const tml_grid *grid)
 {
     field_plan *plan = job->plan;
@@ -192,16 +193,16 @@ static void plan_frame(plan_job *job, const tml_grid *grid)
         step[2][a] -= plan->frame.yz * step[1][a] / plan->frame.yy;
     plan->frame.zz = sqrt(dot(step[2], step[2]));
 
-    /* A rotation leaves some rounding where nothing is sheared. Without it slices differ in z
-     * alone, which engines may use. */
+    /* Rounding of a pure rotation becomes exactly 0: engines have a faster path without shear. */
     double *sheared[] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
     for (size_t i = 0; i < TML_ARRAY_SIZE(sheared); i++)
         if (fabs(*sheared[i]) < 1e-12 * plan->frame.xx)
             *sheared[i] = 0.0;
 }
 
-/* Bins of a level for reaches up to reach: cubes of at least a brick, about half the support (then
- * a brick looks into some hundred bins at most), and no more than max_bins. */
+/* Bins of a level whose points reach up to reach: the smallest cubes of at least a brick, more than
+ * a quarter of the support and at most max_bins. A brick then reads at most 10 bins along an
+ * axis. */
 static void plan_level(plan_job *job, field_level *level, double reach, uint64_t max_bins)
 {
     field_plan *plan = job->plan;
@@ -226,7 +227,7 @@ static void plan_level(plan_job *job, field_level *level, double reach, uint64_t
     }
 }
 
-/* The levels that the radii need. */
+/* Makes the levels that the radii need. */
 static void plan_levels(plan_job *job)
 {
     field_plan *plan = job->plan;
@@ -254,7 +255,7 @@ static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
                      (unsigned long long)size, what);
 }
 
-/* Bins the points of job, whose frame and levels stand. */
+/* Sorts the points of job into bins. Needs the frame and the levels. */
 static tml_status plan_sort(tml_context *tml, plan_job *job)
 {
     field_plan *plan = job->plan;
@@ -323,8 +324,7 @@ static tml_status copy_starts(tml_context *tml, field_plan *plan)
     return status;
 }
 
-/* Brings what engines other than the CPU need to the device. They refuse more points than u32
- * counts. */
+/* Copies the plan to the device. Device engines refuse more points than u32 counts. */
 static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 {
     uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);

@@ -1,10 +1,9 @@
-/* How far apart points lie: the median distance to the sixth-nearest other point, by a k-d tree.
+/* Spacing of points: the median distance to the sixth-nearest other point, by a k-d tree.
  *
- * A tree rather than a grid of cells because scans are dense here and empty there, and a single
- * point far away would put all others into one cell. Six, because the nearest neighbour alone says
- * little: scans come in close pairs along a scan line, particles in jittered lattices. On a cubic
- * lattice the sixth-nearest is the lattice constant; on a sheet of random points it is the size of
- * the gaps.
+ * A uniform grid would not do: scans vary in density, and one outlier would put all other points
+ * into one cell. The nearest neighbour alone would not do either: points of scans come in close
+ * pairs along a scan line, particles on jittered lattices. The distance to the sixth-nearest is the
+ * lattice constant on a cubic lattice, and the size of the gaps on a sheet of random points.
  *
  * After: Bentley: Multidimensional binary search trees used for associative searching. 1975. */
 #include <math.h>
@@ -15,8 +14,8 @@
 
 enum {
     NEIGHBOURS = 6,
-    LEAF = 16,       /* points searched one by one */
-    SAMPLES = 20000, /* of the median: good to a per cent */
+    LEAF = 16,       /* most points of a leaf */
+    SAMPLES = 20000, /* query points: the median is good to a per cent */
     SAMPLES_A_TASK = 64,
 };
 
@@ -32,14 +31,14 @@ typedef struct kd_split {
 typedef struct kd_tree {
     point3 *points; /* in tree order: a node's points are contiguous */
     uint64_t count;
-    kd_split *splits; /* the root, then its two children, then theirs ... */
+    kd_split *splits; /* in breadth-first order */
     uint32_t depth;
-    uint32_t level; /* being built */
+    uint32_t level; /* the one that build_node builds */
     uint64_t sample_count;
-    double *samples; /* distances; 0: none to be counted */
+    double *samples; /* distances; 0: not counted */
 } kd_tree;
 
-/* The range of the node-th node of a level: halves of halves. */
+/* Points [first, last) of a node: each level halves the ranges. */
 static void node_range(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t *first,
                        uint64_t *last)
 {
@@ -53,8 +52,9 @@ static void node_range(const kd_tree *tree, uint32_t level, uint64_t node, uint6
     }
 }
 
-/* Moves the rank-th smallest along the axis to its place, smaller ones before it (Hoare: Find.
- * 1961). Pivots are picked by a fixed hash, so that no regular input is the worst case. */
+/* Quickselect (Hoare: Find. 1961): moves the point of that rank along the axis to its place,
+ * smaller ones before it. A fixed pseudorandom sequence picks pivots, so no regular input is the
+ * worst case. */
 static void select_rank(point3 *points, int64_t first, int64_t last, int64_t rank, int axis)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -104,8 +104,8 @@ static void build_node(void *argument, uint32_t node)
         (kd_split){tree->points[middle].at[axis], axis};
 }
 
-/* The nearest points so far, nearest first. Distances squared, in double: no difference of two
- * floats overflows there. */
+/* The nearest points so far, nearest first. Squared distances are double, where the difference of
+ * two floats and its square do not overflow. */
 typedef struct kd_nearest {
     double squared[NEIGHBOURS];
     int count;
@@ -126,7 +126,7 @@ static void nearest_add(kd_nearest *best, const float a[3], const float b[3])
     best->squared[at] = squared;
 }
 
-/* Searches the node-th node of a level, which holds points [first, last). */
+/* Searches a node, which holds points [first, last). */
 static void search(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t first,
                    uint64_t last, const float query[3], kd_nearest *best)
 {
@@ -139,7 +139,7 @@ static void search(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t 
     double past = (double)query[split->axis] - (double)split->position;
     uint64_t middle = first + (last - first) / 2;
     for (int turn = 0; turn < 2; turn++) {
-        bool upper = (past >= 0.0) == (turn == 0); /* first the query's own side */
+        bool upper = (past >= 0.0) == (turn == 0); /* the query's side first */
         bool out_of_reach =
             turn == 1 && best->count == NEIGHBOURS && past * past >= best->squared[NEIGHBOURS - 1];
         if (!out_of_reach)
@@ -148,7 +148,7 @@ static void search(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t 
     }
 }
 
-/* The samples are spread evenly over the tree, and so over the points. */
+/* Query point s. Query points are spread evenly in tree order, and so over the points. */
 static const point3 *sample_of(const kd_tree *tree, uint64_t s)
 {
     return &tree->points[s * tree->count / tree->sample_count];
@@ -161,9 +161,9 @@ static void sample_task(void *argument, uint32_t index)
     uint64_t last = TML_MIN_OF(first + SAMPLES_A_TASK, tree->sample_count);
     for (uint64_t s = first; s < last; s++) {
         const point3 *query = sample_of(tree, s);
-        /* Coinciding points are neighbours in the tree, and count once. Each would otherwise look
-         * through all the others, which is quadratic where many coincide, like invalid returns of a
-         * scanner at 0 0 0. */
+        /* Coinciding points are adjacent in the tree, and count once. Else each would visit all
+         * others, in quadratic time where many coincide, such as invalid scanner returns at 0 0
+         * 0. */
         tree->samples[s] = 0.0;
         if (s > 0 && memcmp(sample_of(tree, s - 1), query, sizeof *query) == 0)
             continue;
@@ -179,7 +179,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Builds the tree level by level, then takes the samples. */
+/* Builds the tree level by level, then computes the median distance. */
 static double tree_spacing(tml_context *tml, kd_tree *tree)
 {
     for (tree->level = 0; tree->level < tree->depth; tree->level++)

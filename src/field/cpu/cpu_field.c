@@ -1,8 +1,8 @@
-/* Field on the CPU: bricks of 8x8x8 samples gather from the bins that their support touches.
+/* Field on the CPU: bricks of 8x8x8 samples gather points from the bins that their support touches.
  *
- * A brick stays in the first level cache while points are added to it one after the other, each to
- * the slices and rows that its support's box meets. What lies outside the reach adds exactly
- * nothing, so it does not matter that bricks and slabs skip different parts of it. */
+ * A brick stays in the L1 cache while points are added one by one, each to the layers and rows that
+ * the box of its support meets. A point adds exactly 0 to samples outside its reach, so it does not
+ * matter which of those samples a brick or slab skips. */
 #include <math.h>
 #include <string.h>
 
@@ -18,13 +18,13 @@
 typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
 typedef brick_plane brick_samples[FIELD_BRICK];
 
-/* The part of a brick that is wanted. */
+/* The samples of a brick to evaluate. */
 typedef struct brick_part {
-    uint64_t base[3];      /* its first sample */
-    int first[3], last[3]; /* samples wanted, from base, inclusive */
+    uint64_t base[3];      /* the brick's first sample */
+    int first[3], last[3]; /* from base, both inclusive */
 } brick_part;
 
-/* The points of one bin as a brick sees them. */
+/* The points of a bin, relative to a brick. */
 typedef struct brick_points {
     const field_point *points;
     uint64_t count;
@@ -36,10 +36,10 @@ typedef struct brick_frame {
     float xx, xy, xz, yy, yz, zz; /* field_plan.frame */
     float extent[3];              /* field_plan.extent */
     float margin;
-    bool sheared; /* slices differ in more than z */
+    bool sheared; /* layers differ in more than z */
 } brick_frame;
 
-/* The samples of [first, last] within support of centre, or one more, where there are any. */
+/* The samples of [first, last] within support of centre, maybe one more below. At least one is. */
 CPU_INLINE void samples_within(float support, float centre, int first, int last, int *from, int *to)
 {
     float low = centre - support, high = centre + support;
@@ -47,7 +47,8 @@ CPU_INLINE void samples_within(float support, float centre, int first, int last,
     *to = high < (float)last ? (int)high : last;
 }
 
-/* Squared distances, in its slice, of a point from samples that start at (x0, y0) from it. */
+/* Squared distances in x and y of a layer's samples from a point. The first is at (x0, y0) from
+ * it. */
 CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, brick_plane squares)
 {
     float *to = &squares[0][0];
@@ -58,8 +59,8 @@ CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, b
     }
 }
 
-/* Adds a point to count samples, whole rows of a slice: where the time goes. One flat loop, as long
- * as it can be, is what compilers turn into vectors best. */
+/* Adds a point to count samples, whole rows of a layer. This is the hot loop. Compilers vectorise
+ * one long flat loop best. */
 CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_square, float reach,
                          float margin, size_t count, float *restrict samples)
 {
@@ -85,8 +86,8 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
         if (!near)
             continue;
 
-        /* From here on the reach is the unit of length. (A test of the ball against the brick
-         * instead of the box above skips a fifth more points, and took longer than it saved.) */
+        /* From here on the unit of length is the reach. (Measured dead end: a test of the ball
+         * instead of its box skips a fifth more points, but costs more than it saves.) */
         float unit = 1.0f / reach;
         float xx = frame->xx * unit, xy = frame->xy * unit, xz = frame->xz * unit;
         float yy = frame->yy * unit, yz = frame->yz * unit, zz = frame->zz * unit;
@@ -94,8 +95,8 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
         float py = yy * position[1] + yz * position[2];
         float pz = zz * position[2];
 
-        /* One range of rows for all slices: a range for each chord would save a fifth of them, and
-         * cost more by its branches, which no processor predicts. */
+        /* One range of rows for all layers. (Measured dead end: a range for each layer skips a
+         * fifth of the rows, but its mispredicted branches cost more.) */
         int k_from, k_to, j_from, j_to;
         samples_within(support[2], position[2], brick->first[2], brick->last[2], &k_from, &k_to);
         samples_within(support[1], position[1], brick->first[1], brick->last[1], &j_from, &j_to);
@@ -113,7 +114,7 @@ CPU_INLINE void add_points(int formula, const brick_frame *frame, const brick_pa
     }
 }
 
-/* The formula as a constant in each case: its branches leave the inner loop. */
+/* The formula is a constant in each call, so the inner loop has no branches on it. */
 CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                         const brick_points *bin, brick_samples samples)
 {
@@ -141,23 +142,23 @@ typedef void (*add_bin_fn)(int formula, const brick_frame *frame, const brick_pa
                            const brick_points *bin, brick_samples samples);
 static const add_bin_fn add_bin_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(add_bin);
 
-/* A row of bricks along x: the bins above and below and the samples wanted. */
+/* A row of bricks along x: its samples, and the bins that their support touches along y and z. */
 typedef struct brick_row {
     const field_plan *plan;
     brick_frame frame;
     add_bin_fn add_bin;
-    brick_part brick; /* the current one; what concerns y and z holds for the whole row */
+    brick_part brick; /* the current brick; y and z are those of the row */
     uint64_t bin_first[FIELD_MAX_LEVELS][3], bin_last[FIELD_MAX_LEVELS][3];
 } brick_row;
 
-/* Bins [bin_first[0], bin_last[0]] of row (y, z). */
+/* The starts of row (y, z) of bins. */
 static const uint64_t *bin_starts(const field_plan *plan, const field_level *level, uint64_t y,
                                   uint64_t z)
 {
     return plan->starts + level->first_bin + level->bins[0] * (y + level->bins[1] * z);
 }
 
-/* Does any level have a point in the bins of the whole row? */
+/* Does any level have a point in the row's bins? */
 static bool row_has_points(const brick_row *row)
 {
     for (uint32_t l = 0; l < row->plan->level_count; l++) {
@@ -172,7 +173,7 @@ static bool row_has_points(const brick_row *row)
     return false;
 }
 
-/* Gathers one level's points into the row's current brick. */
+/* Adds a level's points to the row's current brick. */
 static void gather_level(brick_row *row, uint32_t l, brick_samples samples)
 {
     const field_plan *plan = row->plan;
@@ -207,7 +208,7 @@ static void fill(float *out, uint64_t count, float value)
         out[i] = value;
 }
 
-/* Where sample (x, j, k) of the row's bricks goes; out is the first wanted slice. */
+/* Address of sample (x, j, k) of the row's bricks; out: the first layer to evaluate. */
 static float *row_out(const brick_row *row, float *out, uint64_t x, int j, int k)
 {
     const uint64_t *dims = row->plan->dims;
@@ -233,8 +234,7 @@ static void evaluate_brick(brick_row *row, uint64_t x, float *out)
                    (size_t)(brick->last[0] + 1) * sizeof(float));
 }
 
-/* Evaluates the bricks of row y_brick in slices [z_first, z_last], all of one brick layer. out is
- * sample (0, 0, z_first). */
+/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first. */
 static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
                          float *out)
 {
@@ -327,7 +327,7 @@ tml_status cpu_field_slabs(tml_context *tml, const field_plan *plan, uint64_t z_
 typedef struct field_job {
     const field_plan *plan;
     float *out;
-    uint64_t first_row; /* of all brick rows, y fastest */
+    uint64_t first_row; /* number of task 0's row of bricks, y fastest */
 } field_job;
 
 static void field_task(void *argument, uint32_t index)
@@ -345,7 +345,7 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
 {
     (void)scratch;
     (void)scratch_size;
-    /* Progress is reported, and cancelling heeded, between batches of rows. */
+    /* Progress and the cancel flag are handled between batches of rows. */
     enum { BATCHES = 64 };
     field_job job = {.plan = desc};
     job.out = cpu_memory(tml, job.plan->out);

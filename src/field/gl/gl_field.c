@@ -1,5 +1,5 @@
-/* Field in OpenGL ES: which bricks have points near, then samples, sixteen a fragment, that gather
- * their brick's points, and their way from there to words. */
+/* Field on OpenGL ES: marks the bricks whose bins have points, then gathers points for sixteen
+ * samples a fragment, and copies the samples to words. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,14 +8,15 @@
 #include "gl/gl_parts.h"
 
 enum {
-    /* Some drivers end loops after 2^16 - 1 turns, all of a fragment's together, and count the turns of
-     * eight fragments that run side by side, each of which may find its points in other turns. */
+    /* Some drivers end loops after 2^16 - 1 iterations, summed over a fragment's loops, and count
+     * those of eight fragments that run together and may find their points in different
+     * iterations. */
     MOST_TURNS = 65000,
     FRAGMENTS_TOGETHER = 8,
     LEAST_WINDOW = 1024,
-    /* Samples along an axis that a fragment makes at most. */
+    /* Most samples of a fragment along an axis. */
     FRAGMENT_SAMPLES = 4,
-    /* Samples that are evaluated before they go to their places: limits what temporaries take. */
+    /* Samples that are evaluated before they are copied: bounds the temporary textures. */
     CHUNK_SAMPLES = 1 << 24,
 };
 
@@ -23,13 +24,13 @@ typedef struct field_job {
     tml_context *tml;
     const field_plan *plan;
     const gl_texture *out, *points, *near_bricks;
-    const gl_texture *rows[2][4]; /* quads; of LATER windows, what is read and what is drawn to */
+    const gl_texture *rows[2][4]; /* quads of samples; windows alternate between the two sets */
     uint64_t quads_x, groups_y;
     uint64_t bricks[3];
     uint64_t window, window_count;
 } field_job;
 
-/* Bins along an axis that a fragment looks into at most. */
+/* Most bins along an axis that a fragment's support touches. */
 static uint64_t most_bins_along(const field_level *level, int axis)
 {
     double samples = 2 * ceil(level->support[axis]) + FRAGMENT_SAMPLES;
@@ -37,8 +38,7 @@ static uint64_t most_bins_along(const field_level *level, int axis)
     return bins < (double)level->bins[axis] ? (uint64_t)bins : level->bins[axis];
 }
 
-/* How many points a fragment may add in one draw, and how many draws of so many are enough for all of
- * them. */
+/* Sets window, the points that a fragment may add in a draw, and the number of such draws. */
 static tml_status plan_windows(field_job *job)
 {
     const field_plan *plan = job->plan;
@@ -50,7 +50,7 @@ static tml_status plan_windows(field_job *job)
             near *= most_bins_along(level, a);
         for (uint64_t b = level->first_bin; b < level->first_bin + count; b++)
             most = TML_MAX_OF(most, plan->starts[b + 1] - plan->starts[b]);
-        bins += 3 * near; /* a bin, its row and its layer, each a loop's turn */
+        bins += 3 * near; /* iterations over bins, their rows and their layers */
         points += TML_MIN_OF(most * near, plan->starts[level->first_bin + count] -
                                               plan->starts[level->first_bin]);
     }
@@ -99,7 +99,7 @@ static tml_status find_bricks(field_job *job)
                    });
 }
 
-/* Adds the window's points to slices [z_first, z_first + z_count). */
+/* Adds the window's points to layers [z_first, z_first + z_count). */
 static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t z_count,
                                 uint64_t window)
 {
@@ -142,7 +142,7 @@ static tml_status gather_window(const field_job *job, uint64_t z_first, uint64_t
                         });
 }
 
-/* The slices' samples from quads to words. */
+/* Copies the layers' samples from quads to words. */
 static tml_status place_samples(const field_job *job, uint64_t z_first, uint64_t z_count)
 {
     const uint64_t *dims = job->plan->dims;

@@ -1,5 +1,5 @@
-/* Field in Vulkan: one pass over all bricks lists those that have points near and fills the others,
- * and one workgroup for each brick of the list gathers its points. */
+/* Field on Vulkan: one pass over all bricks lists those whose bins have points and fills the others
+ * with background. Then a workgroup gathers the points of a listed brick. */
 #include <string.h>
 
 #include "field/field_internal.h"
@@ -16,10 +16,10 @@
 enum {
     BRICKS_A_GROUP = VK_GROUP / FIELD_BRICK, /* of field_bricks.comp, along x */
     MAX_SIDE_LOG2 = 28,                      /* shaders add supports to positions in 32 bits */
-    /* Points that one dispatch may add to a brick where the driver ends loops: a quarter of the
-     * iterations, so that those which find the points fit too. */
+    /* Where the driver limits loop iterations, a dispatch adds at most a quarter as many points to
+     * a brick: finding the points takes iterations too. */
     WINDOWS_A_LIMIT = 4,
-    MOST_GROUPS = 1 << 14, /* of field.comp: several times what any GPU runs at once */
+    MOST_GROUPS = 1 << 14, /* of field.comp: several times what any GPU has resident */
 };
 
 static field_args args_of(const tml_context *tml, const field_plan *plan)
@@ -44,8 +44,9 @@ static field_args args_of(const tml_context *tml, const field_plan *plan)
                         .extent_z = (float)plan->extent[2]};
 }
 
-/* Gathers the listed bricks, bricks at most. Where the driver ends long loops, some points at a time
- * (the samples in between are kept in the output, so the sums are the same) and one brick a group. */
+/* Gathers the listed bricks, at most bricks of them. Where the driver limits loops, a dispatch adds
+ * a window of points, one brick a group. The output keeps the samples in between, so sums are the
+ * same. */
 static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bricks,
                          field_args *args)
 {
@@ -68,7 +69,7 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
     return status;
 }
 
-/* Slices [z_first, z_end) of layer_count layers of bricks, whose numbers fit the plan's list. */
+/* Evaluates layers [z_first, z_end), in layer_count layers of bricks, which fit the plan's list. */
 static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint64_t z_first,
                                   uint64_t z_end, uint64_t layer_count, vk_address out)
 {
@@ -93,7 +94,7 @@ static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint
     return status != TML_OK ? status : gather(tml, plan, rows * row_bricks, &args);
 }
 
-/* Needs no scratch: the plan brings what it takes. */
+/* Needs no scratch: the plan has the list of bricks. */
 tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first,
                          uint64_t z_count, void *out)
 {

@@ -1,16 +1,15 @@
-/* Samples gather from the bins that may hold points that reach them: bins in order, and in each bin the
- * points in source order, as on the CPU (which looks into more bins, whose points add nothing). A
- * fragment makes four samples of each of four rows, so that sixteen share what a point takes to be
- * fetched. FORMULA; SHEARED; LATER: some points have been added
- * already. */
+/* A fragment gathers points from the bins that its samples' support touches: bins in order, and
+ * points of a bin in source order, as on the CPU. (The CPU reads more bins, whose points add
+ * exactly 0.) It has four samples of each of four rows, which share the fetches of points. FORMULA:
+ * FIELD_... of kernels/field.k.h. SHEARED. LATER: an earlier draw added points. */
 #include "gl_field.glsl"
 
 uniform highp usampler2D points; /* quads: field_point */
 uniform highp usampler2D near_bricks;
-uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a slice */
+uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a layer */
 uniform uint bricks_x, bricks_y;
 uniform uint z_first;
-uniform uvec2 window; /* points of each fragment's sequence that are added: first, end */
+uniform uvec2 window; /* points [first, end) of each fragment's sequence to add */
 uniform vec3 straight; /* xx yy zz of field_plan.frame */
 uniform vec3 shear;    /* xy xz yz */
 uniform vec3 extent;
@@ -26,7 +25,7 @@ layout(location = 3) out highp uvec4 row3;
 
 vec4 value0, value1, value2, value3;
 
-/* first: of the fragment's samples, from the brick's. */
+/* first: the fragment's first sample, from the brick's. */
 bool is_near(vec4 point, vec3 first)
 {
     vec3 support = vec3(field_support(point.w, extent.x), field_support(point.w, extent.y),
@@ -67,8 +66,8 @@ void add_point(vec4 point, vec3 first)
     value3 = add_to_row(value3, d + vec3(0.0, 3.0, 0.0), unit, point.w);
 }
 
-/* seen: how many points of the fragment's sequence lie before this row of bins; returns how many lie
- * before the next. */
+/* seen: points of the fragment's sequence before this row of bins. Returns those before the next
+ * row. */
 uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
 {
     uint bin = first_of_row(box, by, bz), at = LOAD_U32(starts, bin);

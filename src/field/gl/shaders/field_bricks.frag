@@ -1,4 +1,4 @@
-/* Which bricks of 8 x 8 x 8 samples have points near: a word each, 1 or 0. */
+/* A word for each brick of 8 x 8 x 8 samples: 1 if its bins have points, else 0. */
 #include "gl_field.glsl"
 
 uniform uvec2 bricks_x, bricks_y; /* divisors */

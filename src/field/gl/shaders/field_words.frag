@@ -1,11 +1,11 @@
-/* The field's samples from field.frag's quads of four rows to their places. */
+/* Copies the field's samples from field.frag's quads of four rows to an array of words. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 
 uniform highp usampler2D row0, row1, row2, row3;
 uniform uvec2 dims_x, dims_y; /* divisors */
 uniform uint quads_x, groups_y;
-uniform uint first; /* texel of the first slice here */
+uniform uint first; /* target texel of the first layer */
 out highp uint word;
 
 void main()

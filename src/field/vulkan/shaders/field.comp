@@ -1,16 +1,16 @@
-/* A workgroup gathers a brick from the bins that its points' support touches: bins in order, and in
- * each bin the points in source order, as on the CPU. Each invocation holds two samples; points that
- * come near the brick are brought together in shared memory, from which all read them. */
+/* A workgroup gathers a brick's points from the bins that its support touches: bins in order, and
+ * points of a bin in source order, as on the CPU. An invocation has two samples. Points whose
+ * support meets the brick are compacted in shared memory, which all invocations read. */
 #include "field.glsl"
 
 layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
 layout(constant_id = 1) const bool SHEARED = false;
 
 shared uint sums[SUBGROUPS_MAX];
-shared uint bin_end[GROUP];      /* points in the bins of this batch, up to and with each */
+shared uint bin_end[GROUP];      /* inclusive prefix of the points in the bins of this batch */
 shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
 
-/* The sum of n over the invocations before this one, and over all. */
+/* Exclusive prefix sum of n over the invocations, and the total. */
 uint group_scan(uint n, out uint total)
 {
     uint inclusive = subgroupInclusiveAdd(n);
@@ -38,7 +38,7 @@ uint bin_number(bin_box box, uvec3 at)
     return box.first_bin + at.x + box.bins.x * (at.y + box.bins.y * at.z);
 }
 
-/* Point k of the batch of bins that begins with bin first of the box, as the brick sees it. */
+/* Point k of the batch of bins from bin first of the box on, relative to the brick. */
 vec4 find_point(bin_box box, uint first, uint k, uvec3 base)
 {
     uint m = 0u; /* bins that end at k or before */
@@ -60,7 +60,7 @@ bool is_near(vec4 point)
     return field_is_near(point.xyz, support, vec3(0.0), vec3(float(BRICK - 1u)));
 }
 
-/* The squared distance of d, in samples, in units of the reach; unit is 1 / reach. */
+/* Squared length of d in units of the reach. d: in samples; unit: 1 / reach. */
 float square_of(vec3 d, float unit)
 {
     vec3 world = vec3(args.xx, args.yy, args.zz) * d;
@@ -79,8 +79,7 @@ void gather_brick(uint number)
     uvec3 base = BRICK * uvec3(number % counts.x, brick_row % counts.y,
                                brick_row / counts.y + args.z_first / BRICK);
 
-    /* Samples one above the other: a subgroup lies within few slices, so that it has many points to
-     * pass by. */
+    /* Two samples along z: a subgroup spans few layers, so all its lanes skip many points. */
     uint t = gl_LocalInvocationID.x;
     uvec3 offset = uvec3(t % BRICK, t / BRICK % BRICK, t / (BRICK * BRICK) * 2u);
     uvec3 at = base + offset;
@@ -97,7 +96,7 @@ void gather_brick(uint number)
             value.y = LOAD_F32(row_at(at.y, at.z + 1u), at.x);
     }
 
-    uint seen = 0u; /* points of the bins so far */
+    uint seen = 0u; /* points of the bins before this batch */
     for (uint level = 0u; level < args.level_count; level++) {
         bin_box box = bins_near(level, base);
         uint bins = box.count.x * box.count.y * box.count.z;
@@ -147,7 +146,7 @@ void gather_brick(uint number)
         store_word(row_at(at.y, at.z + 1u), at.x, floatBitsToUint(value.y));
 }
 
-/* The list's length is known here alone: the grid is as large as pays, and its groups share it. */
+/* Only the device knows the list's length: a fixed number of workgroups stride over the list. */
 void main()
 {
     uint count = LOAD_U32(args.bricks, 0u), stride = gl_NumWorkGroups.x * gl_NumWorkGroups.y;

@@ -1,4 +1,4 @@
-/* What the field's shaders share: bricks, and the bins that they look into. */
+/* What the field's shaders share: bricks, and the bins that their support touches. */
 #include "kernel.glsl"
 #include "kernels/field.k.h"
 #include "common.glsl"
@@ -14,7 +14,7 @@ uvec3 brick_counts()
     return uvec3((args.dims_x + BRICK - 1u) / BRICK, (args.dims_y + BRICK - 1u) / BRICK, layers);
 }
 
-/* Address of sample (0, y, z); z counts from the whole grid's first slice. */
+/* Address of sample (0, y, z); z counts from the whole grid's first layer. */
 uvec2 row_at(uint y, uint z)
 {
     uint high, low;

@@ -1,5 +1,6 @@
-/* Lists the bricks that have points near, and fills the others. A workgroup looks after 32 bricks in a
- * row along x: eight invocations a brick look for points, then each fills a column of samples. */
+/* Lists the bricks whose bins have points, and fills the others with background. A workgroup has 32
+ * bricks in a row along x. Eight invocations search a brick's bins; then each fills samples of one
+ * x. */
 #include "field.glsl"
 
 const uint ROW_BRICKS = GROUP / BRICK;
@@ -7,7 +8,7 @@ const uint ROW_BRICKS = GROUP / BRICK;
 shared uint near_bricks; /* one bit a brick */
 shared uint list_first;
 
-/* Is there a point in the rows part, part + 8, ... of the bins? */
+/* Do the rows part, part + 8, ... of the brick's bins have a point? */
 bool has_points(uvec3 base, uint part)
 {
     for (uint level = 0u; level < args.level_count; level++) {
