@@ -1,5 +1,5 @@
 /* Converts pixels of every type to planes of floats and back, for the CPU engine's image parts:
- * first element by element, whatever the channels, then between interleaved and planar. */
+ * element by element whatever the channels, and between interleaved and planar. */
 #include "image/cpu/cpu_image.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 typedef enum coding {
     LINEAR,
     SRGB,
-    SRGB_OF_2, /* sRGB, except that the last of 2 or 4 channels is linear alpha */
+    SRGB_OF_2, /* sRGB, but the last of 2 or 4 channels is linear alpha */
     SRGB_OF_4,
 } coding;
 
@@ -21,7 +21,7 @@ static coding coding_of(const cpu_image *image)
     return image->channels == 2 ? SRGB_OF_2 : image->channels == 4 ? SRGB_OF_4 : SRGB;
 }
 
-/* All ones if element i of such pixels is alpha, else 0. */
+/* All ones if interleaved element i is alpha, else 0. */
 CPU_INLINE uint32_t alpha_mask(coding how, size_t i)
 {
     uint32_t channels = how == SRGB_OF_4 ? 4 : 2;
@@ -41,8 +41,8 @@ CPU_INLINE float from_u16(coding how, uint32_t code, size_t i)
                          : image_either(alpha_mask(how, i) != 0, plain, image_from_u16(code, true));
 }
 
-/* One loop for each type, so that compilers vectorise the formulas of image.k.h. u8 coded as sRGB
- * goes through a table instead (look_up). */
+/* One loop a type, so that compilers vectorise the formulas of image.k.h. u8 coded as sRGB is
+ * decoded by a table instead (look_up). */
 CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, float *restrict out)
 {
     const uint16_t *halves = in;
@@ -106,8 +106,8 @@ static const decode_fn decode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(decode);
 static const encode_fn encode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(encode);
 
 #if CPU_X86
-/* f16 by the hardware's instruction: equal to tml_half_to_float except for the bits of a NaN. (At
- * the level of AVX2 it is an extension of its own, which not every compiler can target.) */
+/* f16 by the hardware's instruction: equals tml_half_to_float except for the bits of a NaN. (With
+ * AVX2 the instruction is an extension of its own, F16C, which not every compiler can target.) */
 CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
 {
     size_t i = 0;
@@ -144,7 +144,7 @@ static void look_up_base(coding how, const float *table, const uint8_t *codes, s
 }
 
 #if CPU_X86
-/* Compilers extract and insert single elements for the plain loop, which takes three times as long
+/* For the plain loop compilers extract and insert single elements, which takes three times as long
  * as a gather. */
 CPU_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
                                          size_t count, float *out)
@@ -205,8 +205,8 @@ static void part_base(const float *in, size_t count, uint32_t channels, uint32_t
 }
 
 #if CPU_X86
-/* Four channels, eight pixels at a time: each register holds a row of two 4 x 4 matrices, and both
- * are transposed at once. What compilers make of the plain loop takes five times as long. */
+/* Four channels, eight pixels at a time: a register has a row of two 4 x 4 matrices, which are
+ * transposed together. The compiled plain loop takes five times as long. */
 CPU_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t channels,
                                       uint32_t wanted, image_planes out)
 {

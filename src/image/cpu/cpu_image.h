@@ -1,21 +1,21 @@
-/* What the CPU engine's image parts share: pixels as planes of floats. */
+/* What the CPU engine's image parts share: pixels as planar or interleaved floats. */
 #ifndef TML_CPU_IMAGE_H
 #define TML_CPU_IMAGE_H
 
 #include "cpu/cpu_parts.h"
 #include "image/image_internal.h"
 
-/* Pixels of a block: they, their planes and what is computed from them stay in the L1 cache. */
+/* Pixels of a block: its pixels, planes and intermediate arrays stay in the L1 cache. */
 enum { IMAGE_BLOCK = 512 };
 
 /* A worker's scratch for decoding and encoding a block. */
 typedef struct cpu_image_space {
     _Alignas(64) float interleaved[4 * IMAGE_BLOCK];
     _Alignas(64) float planes[4][IMAGE_BLOCK];
-    _Alignas(64) uint16_t codes[4][IMAGE_BLOCK]; /* the planes encoded, of one or two bytes each */
+    _Alignas(64) uint16_t codes[4][IMAGE_BLOCK]; /* encoded planes, of 8- or 16-bit codes */
 } cpu_image_space;
 
-/* A view and its memory. */
+/* A view in memory. */
 typedef struct cpu_image {
     unsigned char *pixels; /* the view's first pixel */
     uint32_t channels;
@@ -23,22 +23,22 @@ typedef struct cpu_image {
     uint64_t row_size; /* from one row to the next, in bytes */
     tml_type type;
     bool srgb;
-    float srgb8[2 * 256]; /* srgb and u8: value of each code as a colour, as alpha */
+    float srgb8[2 * 256]; /* for srgb u8: value of each code as a colour, then as alpha */
     tml_simd level;
 } cpu_image;
 
 void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *out);
 
-/* Decodes count pixels of row y from x on to interleaved floats, and encodes them back. */
+/* Decodes count pixels of row y from x on to interleaved floats; encodes such floats. */
 void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out);
 void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                       const float *in);
-/* The same pixels: in place if they are floats, else decoded into space. */
+/* The pixels as interleaved floats: in place if the view has floats, else decoded into space. */
 const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                               float *space);
 
-/* Decodes count <= IMAGE_BLOCK pixels of row y from x on. The first wanted channels go each into a
- * plane of space, from element at on. */
+/* Decodes count <= IMAGE_BLOCK pixels of row y from x on. Puts each of the first wanted channels
+ * into a plane of space, from element at on. */
 void cpu_image_load(const cpu_image *image, uint64_t y, uint64_t x, size_t count, uint32_t wanted,
                     cpu_image_space *space, size_t at);
 

@@ -136,7 +136,7 @@ CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t size, float 
                           float *restrict weights)
 {
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* before texel 0: wraps round */
+        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* wraps to a large number below 0 */
         float weight = image_either(j < old_size, image_kaiser(i, j, old_size), 0.0f);
         weights[i] = weight;
         sums[i] += weight;
@@ -165,7 +165,7 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
                 out->end = tap + 1;
         out->first = TML_MIN_OF(out->first, out->end == tap + 1 ? tap : IMAGE_KAISER_TAPS);
     }
-    for (size_t i = IMAGE_KAISER_TAPS * size; i-- > 0;) { /* backwards: nothing is overwritten */
+    for (size_t i = IMAGE_KAISER_TAPS * size; i-- > 0;) { /* backwards, since it spreads in place */
         float weight = weights[i] / sums[i % size];
         for (uint32_t c = 0; c < repeats; c++)
             weights[i * repeats + c] = weight;
@@ -185,7 +185,7 @@ CPU_INLINE void add_tap(const float *restrict weights, const float *restrict in,
         sums[i] += weighed(weights[i], in[i]);
 }
 
-/* Adds four successive taps, of even and odd texels in turn. Their weights are room apart. */
+/* Adds four successive taps, of even and odd texels in turn. room: floats between their weights. */
 CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
                          const float *restrict in1, size_t channels, size_t count,
                          float *restrict sums)
@@ -269,7 +269,7 @@ void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t c
         memcpy(even + count / 2 * channels, row + (count - 1) * channels, channels * sizeof *row);
 }
 
-/* The texels of a tap: the one for new texel 0. */
+/* A tap's old texel of new texel 0; those of the next new texels follow it. */
 CPU_INLINE const float *tapped_texels(uint32_t tap, uint32_t channels, const float *even,
                                       const float *odd)
 {

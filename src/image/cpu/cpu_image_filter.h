@@ -1,4 +1,4 @@
-/* The loops of mip chains on the CPU. Rows are interleaved floats; several are joined to one row,
+/* The loops of mip chains on the CPU. Rows are interleaved floats. Several rows are reduced to one,
  * which is then halved in width. The formulas are in image_mips.k.h. */
 #ifndef TML_CPU_IMAGE_FILTER_H
 #define TML_CPU_IMAGE_FILTER_H
@@ -13,27 +13,26 @@
 
 /* ---- AREA ------------------------------------------------------------------------------------ */
 
-/* out: image_tapped of three rows of count floats; without a last part image_paired of the first
- * two. */
+/* out: image_tapped of three rows of count floats, or if taps.last_part is 0 image_paired of the
+ * first two. */
 void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], size_t count,
                    float *out);
-/* Likewise along a row: texel x of out from texels 2 x, 2 x + 1 and, with parts, 2 x + 2 of row.
- * count: texels of out. parts: image_taps' first_part and last_part for each float of out; NULL:
- * pairs. */
+/* The same along a row: texel x of out from texels 2 x, 2 x + 1 and, with parts, 2 x + 2 of row.
+ * count: texels of out. parts: first_part and last_part of image_taps for each float of out;
+ * parts[0] NULL: pairs. */
 void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
                       const float *const parts[2], size_t count, float *out);
-/* Both steps at once where both join pairs: each texel of out from two texels of each of two
- * rows. */
+/* Both steps at once where both pair: a texel of out is the mean of a square of four texels. */
 void cpu_join_quads(tml_simd level, uint32_t channels, const float *const rows[2], size_t count,
                     float *out);
-/* Fills parts for an odd width that is halved. */
+/* Fills parts for the halving of an odd width. */
 void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[2]);
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* The weights along an axis; those of one new texel sum to 1. Tap k of new texel i is old texel 2 i
- * + k - IMAGE_KAISER_BEFORE, with weights[k * size + i], which is 0 outside the level. Only taps in
- * [first, end) have weights other than 0. */
+/* The weights along an axis; those of a new texel sum to 1. Tap k of new texel i is old texel 2 i +
+ * k - IMAGE_KAISER_BEFORE. Its weight is weights[k * size + i], and 0 outside the level. Only taps
+ * in [first, end) have weights other than 0. */
 typedef struct cpu_kaiser {
     float *weights;
     uint32_t size, first, end;
@@ -46,9 +45,9 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
 /* out: the weighted sum of rows of count floats. */
 void cpu_weigh_rows(tml_simd level, uint32_t row_count, const float *const *rows,
                     const float *weights, size_t count, float *out);
-/* Splits a row of count texels into its even and odd ones; then sums the weighted taps of each new
- * texel from these. Before and after even and odd there must be CPU_KAISER_MARGIN initialised
- * texels; their weights are 0. */
+/* cpu_split_row splits a row of count texels into even and odd ones. cpu_weigh_columns sums the
+ * weighted taps of each new texel from these. Before and after even and odd there must be
+ * CPU_KAISER_MARGIN initialised texels; their weights are 0. */
 enum { CPU_KAISER_MARGIN = (IMAGE_KAISER_TAPS + 1) / 4 + 1 };
 void cpu_split_row(tml_simd level, uint32_t channels, const float *row, size_t count, float *even,
                    float *odd);

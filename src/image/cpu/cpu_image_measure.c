@@ -1,6 +1,6 @@
-/* Measuring on the CPU: tiles of pixels in parallel, block by block, each block in a few loops over
- * arrays that stay in the L1 cache. Integers are summed in any order; means are joined tile by tile
- * in the region's order. No result depends on the number of threads or on the SIMD level. */
+/* Measuring on the CPU: tiles of pixels in parallel, block by block. A block takes a few loops over
+ * arrays that stay in the L1 cache. Integers are summed in any order; moments are joined tile by
+ * tile in the region's order. No result depends on the number of threads or on the SIMD level. */
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    TILE_BLOCKS = 64, /* blocks of a tile; like IMAGE_BLOCK and LANES, means depend on it */
+    TILE_BLOCKS = 64, /* blocks of a tile; means depend on it, on IMAGE_BLOCK and on LANES */
     LANES = 32,       /* partial sums, as in cpu_fold.c */
-    CHUNK = 128,      /* pixels: the sum of so many 24-bit fractions fits 32 bits */
-    COPIES = 4, /* of the histogram, so that neighbours in one bin do not wait for each other */
-    PARTS = 64, /* parts in which the next block is prefetched, half of them in the first pass */
+    CHUNK = 128,      /* pixels: the sum of 128 24-bit fractions fits 32 bits */
+    COPIES = 4,       /* of the histogram: neighbours' increments of a bin do not wait */
+    PARTS = 64,       /* prefetches of the next block, half of them in the first pass */
     CHUNK_PARTS = PARTS / 2 / (IMAGE_BLOCK / CHUNK),
     LINE = 64, /* bytes of a cache line */
     NO_BIN = TML_HISTOGRAM_BINS,
@@ -33,8 +33,8 @@ typedef struct measure_counts {
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } measure_counts;
 
-/* A worker's block of pixels, and its counts so far. A block is weighted if there is a mask or a
- * pixel is not finite. */
+/* A worker's block of pixels, and its counts so far. A block is weighted if there is a mask or one
+ * of its pixels is not finite. */
 typedef struct measure_block {
     cpu_image_space image;
     _Alignas(64) float luminance[IMAGE_BLOCK];  /* 0 where it is not finite */
@@ -82,8 +82,8 @@ CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminanc
     return pixel;
 }
 
-/* Prefetches some parts of the next block while this one is computed; otherwise memory idles half
- * of the time. Prefetches do not fault, so addresses beyond the picture do no harm. */
+/* Prefetches parts of the next block while this one is computed; otherwise memory idles half of the
+ * time. A prefetch beyond the picture does not fault. */
 CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
 {
     uintptr_t first = block->next + part * block->next_part;
@@ -91,10 +91,10 @@ CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts
         __builtin_prefetch((const void *)(first + at));
 }
 
-/* Computes the luminances of a block without a mask; true if all are positive and finite, as they
- * mostly are. Bits of positive floats compare like the floats and lie below infinity's; those of
- * other floats do not, or are 0. So three extremes replace image_kind for each pixel, and two of
- * them are needed anyway. */
+/* Computes the luminances of a block without a mask. True if all are positive and finite, as in
+ * most blocks. The bits of positive finite floats compare like the floats, and lie between those of
+ * 0 and infinity; the bits of other floats do not. So the three extremes replace image_kind of each
+ * pixel; two of them are results anyway. */
 CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
                               measure_block *block)
 {
@@ -110,7 +110,7 @@ CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how
             luminance[i] = pixel.value;
             least = bits < least ? bits : least;
             most = bits > most ? bits : most;
-            if (how == BY_MAX) /* a weighted sum shows by itself that a colour is not finite */
+            if (how == BY_MAX) /* a weighted sum of colours that are not finite is not finite */
                 largest = pixel.largest > largest ? pixel.largest : largest;
         }
     }
@@ -124,8 +124,8 @@ CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how
     return true;
 }
 
-/* Computes luminances and kinds, and counts these. If an unweighted pass meets a pixel that is not
- * finite, only sets is_weighted. */
+/* Computes luminances and counts kinds. An unweighted pass over a pixel that is not finite only
+ * sets is_weighted. */
 CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
                                measure_block *block)
 {
@@ -157,7 +157,7 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
     uint32_t finite = positive + zero + negative;
     block->is_weighted = block->is_masked || finite != pixels;
     if (block->is_weighted && !weighted)
-        return; /* the block is measured again, weighted */
+        return; /* the block is measured again with weights */
     measure_counts *counts = &block->counts;
     counts->pixels += pixels;
     counts->kinds[IMAGE_POSITIVE] += positive;
@@ -168,9 +168,8 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
     counts->weight += weighted ? total : pixels;
 }
 
-/* Reduces a block's arrays into lane[0]: JOIN(lane, i) adds element i to one of LANES partial
- * results, which FOLD joins in a fixed tree. Prefetches parts of the next block, from number
- * fetched on. */
+/* Reduces a block's arrays to lane[0]: JOIN(lane, i) adds element i to one of LANES partial
+ * results, which FOLD reduces in a fixed tree. Prefetches the next block from part fetched on. */
 #define OVER_LANES(T, start, JOIN, FOLD)                                                           \
     T lane[LANES];                                                                                 \
     size_t first = 0, count = block->count;                                                        \
@@ -234,8 +233,8 @@ CPU_INLINE void find_extremes(bool weighted, measure_block *block)
     counts->most = MOST(counts->most, most);
 }
 
-/* The moments of a block. Deviations are from its own mean, so that small ones of large luminances
- * are not lost. */
+/* The moments of a block. Squares are of differences from the block's mean: small deviations of
+ * large luminances keep their precision. */
 CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
 {
     uint64_t weight = block->count;
@@ -382,7 +381,7 @@ static uint64_t tiles_of(const image_measure_plan *plan)
     return ((uint64_t)plan->in.width * plan->in.height + tile - 1) / tile;
 }
 
-/* The mask's weights for count pixels of row y from x on, one run for each column of the mask. */
+/* The mask's weights for count pixels of row y from x on, a run of pixels a mask column. */
 static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t count, uint8_t *out)
 {
     const image_measure_plan *plan = job->plan;
@@ -392,8 +391,7 @@ static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t 
         (size_t)image_mask_at((uint32_t)y, plan->mask_height, plan->in.height) * columns;
     uint64_t column = image_mask_at((uint32_t)x, plan->mask_width, plan->in.width);
     for (size_t i = 0; i < count; column++) {
-        uint64_t end =
-            ((column + 1) * width + columns - 1) / columns; /* the column's last pixel, plus 1 */
+        uint64_t end = ((column + 1) * width + columns - 1) / columns; /* of the column's pixels */
         size_t run = (size_t)TML_MIN_OF(end - x - i, count - i);
         memset(out + i, row[column], run);
         i += run;
@@ -420,7 +418,7 @@ static void load_block(const measure_job *job, uint64_t first, measure_block *bl
     block->next_part = y < job->plan->in.height ? block->count * job->image.pixel_size / PARTS : 0;
 }
 
-/* Adds the 32-bit copies to the 64-bit histogram, once a tile, before they overflow. */
+/* Adds the 32-bit copies to the 64-bit histogram: once a tile, so they do not overflow. */
 static void gather_histogram(measure_block *block)
 {
     for (uint32_t copy = 0; copy < COPIES; copy++)

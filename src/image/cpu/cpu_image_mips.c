@@ -1,19 +1,19 @@
-/* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS; only a run's last level is
- * kept in floats as a whole, for the next run. Strips of rows are made in parallel. Within a strip,
- * a row of a level is made as soon as the rows above that it needs are there, which are then still
- * in the caches. A row that two strips need is computed by both and written by the first. No result
- * depends on this division. */
+/* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS. Only a run's last level is
+ * kept in floats as a whole, for the next run. Strips of rows are made in parallel. A row of a
+ * strip is made as soon as the rows of the level above that it needs are made, and still in cache.
+ * A row that two strips need is computed by both and written by the first. No result depends on
+ * this division. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
 enum {
-    RUN_LEVELS = 3, /* AREA; KAISER, of which a row needs many rows, makes one */
+    RUN_LEVELS = 3, /* of AREA; a run of KAISER has one level, since a row needs many rows */
     STRIP_ROWS = 8, /* rows of a run's last level */
     STRIP_ROWS_KAISER = 32,
-    RING_ROWS = 3, /* rows of a level that are kept: one row of the next needs up to 3 */
-    ROW_GAP = 80,  /* floats after a row: rows whole pages apart compete for the same cache sets */
-    BLOCK_TEXELS = 256, /* texels of a new row that are made at a time */
+    RING_ROWS = 3,      /* rows of a level that are kept: a row of the next level needs up to 3 */
+    ROW_GAP = 80,       /* floats after a row: rows whole pages apart map to the same cache sets */
+    BLOCK_TEXELS = 256, /* texels of a new row that are made together */
 };
 
 /* A level of a run. */
@@ -28,7 +28,7 @@ typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
     tml_simd simd;
-    cpu_image source; /* the level before the run: the picture, or floats */
+    cpu_image source; /* the level above the run: the picture, or floats */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
     cpu_image floats; /* the run's last level, for the next run */
@@ -41,9 +41,9 @@ typedef struct mips_job {
 /* A worker's scratch memory. */
 typedef struct mips_space {
     float *rings[RUN_LEVELS];   /* AREA: RING_ROWS of each level of a run */
-    float *decoded[3], *joined; /* texels for a block: three decoded rows above, joined to one */
+    float *decoded[3], *joined; /* AREA: a block's texels of three rows above, and of their mean */
     float *rows, *row;          /* KAISER: decoded rows above; their weighted sum */
-    float *even, *odd;          /* its texels, split */
+    float *even, *odd;          /* KAISER: even and odd texels of that sum */
     float *shortened;           /* the new row */
 } mips_space;
 
@@ -63,8 +63,8 @@ static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
     return strip->space.rings[level] + y % RING_ROWS * row;
 }
 
-/* Texels [x, x + count) of row y of the level above one of the run: in place if they are floats,
- * else decoded into block. */
+/* Texels [x, x + count) of row y of the level above a level of the run: in place if they are
+ * floats, else decoded into block. */
 static const float *texels_above(const mips_strip *strip, uint32_t level, uint32_t y, uint32_t x,
                                  size_t count, float *block)
 {
@@ -74,8 +74,7 @@ static const float *texels_above(const mips_strip *strip, uint32_t level, uint32
     return cpu_image_floats(source, y, x, count, block);
 }
 
-/* Makes texels [x, x + count) of a row of level number of the run, from the rows that taps
- * names. */
+/* Makes texels [x, x + count) of a row of level number of the run from the rows of taps. */
 static void make_block(const mips_strip *strip, uint32_t number, image_taps taps, uint32_t x,
                        size_t count, float *out)
 {
@@ -108,7 +107,7 @@ static void make_block(const mips_strip *strip, uint32_t number, image_taps taps
     cpu_join_columns(job->simd, channels, joined, parts, count, out);
 }
 
-/* Makes the next row of level number, after the rows above that it needs. */
+/* Makes the next row of level number, and before that the rows above that it needs. */
 static void make_row(mips_strip *strip, uint32_t number)
 {
     const mips_job *job = strip->job;
@@ -139,14 +138,14 @@ static void make_strip(mips_strip *strip, uint64_t tile)
         strip->owned[k] =
             tile + 1 == job->tickets.count ? job->levels[k].height : (uint32_t)((tile + 1) * rows);
     }
-    for (uint32_t k = job->level_count; k-- > 0;) /* the last level makes most rows of the others */
+    for (uint32_t k = job->level_count; k-- > 0;) /* rows of the last level make most others */
         while (strip->next[k] < strip->owned[k])
             make_row(strip, k);
 }
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Memory for row y above, where it has to be decoded. */
+/* Memory for decoding row y of the level above. */
 static float *decoded_row(const mips_strip *strip, uint32_t y)
 {
     const mips_job *job = strip->job;
@@ -154,7 +153,7 @@ static float *decoded_row(const mips_strip *strip, uint32_t y)
     return strip->space.rows + y % IMAGE_KAISER_TAPS * row;
 }
 
-/* Collects the rows above that row y is made of, and their weights. Returns how many. */
+/* Collects the rows above that row y is made of, and their weights. Returns their number. */
 static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMAGE_KAISER_TAPS],
                             float weights[IMAGE_KAISER_TAPS])
 {
@@ -256,8 +255,8 @@ static void mips_worker(void *argument, uint32_t index)
     }
 }
 
-/* Scratch memory of a call: weights of columns and rows, and two buffers for a run's last level in
- * floats, used in turn. */
+/* Scratch memory of a call: weights of columns and rows, and a double buffer for a run's last level
+ * in floats. */
 typedef struct mips_scratch {
     float *parts[RUN_LEVELS][2], *across, *down, *floats[2];
 } mips_scratch;

@@ -11,12 +11,12 @@ static const char *type_name(tml_type type)
     return type == TML_U8 ? "U8" : type == TML_U16 ? "U16" : type == TML_F16 ? "F16" : "F32";
 }
 
-/* The row stride; that of a single row is not used and may be anything. */
+/* The row stride in scalars; a single row's may be anything, and is replaced. */
 static uint64_t stride_of(const image_view *view)
 {
     return view->height > 1 ? view->row_stride : (uint64_t)view->width * view->channels;
 }
-/* One past the last scalar. */
+/* The end of the view's scalars. */
 static uint64_t end_of(const image_view *view)
 {
     return view->first + (view->height - 1) * stride_of(view) +
@@ -57,8 +57,7 @@ bool gl_image_words_are_whole(const image_view *out)
     return each % channels == 0 && out->first % channels == 0 && stride_of(out) % channels == 0;
 }
 
-/* Which words hold bytes that are not the picture's, and are copied first because a draw writes
- * whole words? */
+/* The words with bytes outside the picture. A draw writes whole words, so they are copied first. */
 typedef enum old_words { OLD_NONE, OLD_ENDS, OLD_ALL } old_words;
 
 static old_words old_words_of(const image_view *out)

@@ -1,5 +1,4 @@
-/* Images on OpenGL ES: pictures as inputs of shaders (shaders/gl_image.glsl), and what the
- * operations share. */
+/* Images on OpenGL ES: pictures as inputs and outputs of draws. */
 #ifndef TML_GL_IMAGE_H
 #define TML_GL_IMAGE_H
 
@@ -12,8 +11,8 @@
 
 #include "kernels/kernel_end.h"
 
-/* Most scalars up to a picture's end: shaders number scalars and fragments such that differences
- * fit a signed number and divide() is exact. */
+/* Most scalars up to a picture's end. Below it differences of scalars' and fragments' numbers fit a
+ * signed integer, and divide() is exact. */
 #define GL_IMAGE_SCALARS_MAX ((uint64_t)1 << 31)
 
 enum { GL_IMAGE_DEFINES = 128 };
@@ -32,13 +31,13 @@ tml_status gl_image_check(tml_context *tml, const char *call, const char *field,
                           const image_view *view);
 
 /* Draws the words of a picture. info has the shader that makes pixels
- * (shaders/gl_image_words.glsl), its inputs and uniforms; the rest is added. Bytes of the same
- * words that are not the picture's keep their values. */
+ * (shaders/gl_image_words.glsl), its inputs and uniforms; the rest is added. Other bytes of these
+ * words keep their values. */
 tml_status gl_image_write(tml_context *tml, const image_view *out, const gl_draw_info *info);
-/* Does every word of the picture hold whole pixels? If not, a draw per word computes pixels more
- * than once; it is better to draw pixels to quads first. */
+/* Does every word of the picture hold whole pixels? If not, a draw of words computes pixels more
+ * than once, and it is better to draw pixels to quads first. */
 bool gl_image_words_are_whole(const image_view *out);
-/* Likewise, from pixels as quads of floats, one quad a pixel, row after row. */
+/* gl_image_write from pixels as quads of floats, one quad a pixel, row after row. */
 tml_status gl_image_write_pixels(tml_context *tml, const image_view *out, const gl_texture *pixels);
 
 #endif

@@ -31,7 +31,7 @@ static tml_status image_expose_run(tml_context *tml, const image_expose_plan *pl
                               GL_UINT("settings.reset", s->reset)},
                  .targets = {state},
                  .count = TML_EXPOSURE_WORDS,
-                 .in_place = true, /* the shader reads the average so far */
+                 .in_place = true, /* the shader reads the state's old average */
              });
 }
 

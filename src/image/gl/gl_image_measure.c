@@ -1,11 +1,11 @@
-/* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once and writes
- * a small record for every tile and, for the histogram, the pixels' bins. Further draws join 64
- * records into one until one is left.
+/* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once. It writes
+ * a small record a tile and, for the histogram, the pixels' bins. Further draws join 64 records
+ * into one until one is left.
  *
- * The histogram is gathered, since integers cannot be blended. Each fragment counts, for a few
- * tiles' pixels, 16 bins in the bytes of one quad (with a mask, the weights of 8 bins in halves);
- * further draws add 64 of these histograms into one. Fragments for 64 bins, in four targets, took
- * more than twice as long on llvmpipe: so many counters do not stay in registers. */
+ * The histogram is gathered, since OpenGL ES does not blend integers. A fragment counts, for the
+ * pixels of a few tiles, 16 bins in the bytes of one quad (with a mask, the weights of 8 bins in
+ * halves). Further draws add 64 of these histograms into one. Measured dead end: fragments for 64
+ * bins, in four targets, take more than twice as long on llvmpipe, whose registers spill. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -15,9 +15,9 @@
 enum {
     FAN = 64,         /* records or histograms that a fragment joins */
     TILE = 32,        /* pixels: a count of a tile's record has six bits */
-    TILE_MASKED = 16, /* likewise; a bin and a weight take two bytes */
-    /* Tiles that a fragment counts: 224 pixels, which a byte can count; or 240 weights, whose sum
-     * fits 16 bits. */
+    TILE_MASKED = 16, /* fewer, since a pixel's bin and weight take two bytes */
+    /* Tiles that a fragment counts: 224 pixels, which a byte counts, or with a mask 240 pixels,
+     * whose sum of weights fits 16 bits. */
     CHUNK_TILES = 7,
     CHUNK_TILES_MASKED = 15,
     RECORD_QUADS = 4,
@@ -30,8 +30,7 @@ typedef struct measure_job {
     bool is_masked, has_histogram;
     uint64_t tiles;
     uint64_t slots; /* bytes for pixels' bins in all chunks, used or not */
-    /* What is left to join: records, at first of two quads each; histograms, low and high words of
-     * the bins. */
+    /* Left to join: records (a tile's has two quads); histograms as low and high words of bins. */
     const gl_texture *records[RECORD_QUADS], *bins[2];
 } measure_job;
 
@@ -84,10 +83,10 @@ static tml_status take_tiles(measure_job *job)
              });
 }
 
-/* ---- down to one ----------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Allocates count textures to[], and replaces from[] by them. The draw that follows still reads the
- * old ones, which are released here. */
+/* Takes count textures to[], and replaces from[] by them. Releases the old ones, which the next
+ * draw still reads. */
 static tml_status take_others(measure_job *job, uint64_t texels, const gl_texture **from,
                               const gl_texture **to, int count)
 {
@@ -129,7 +128,7 @@ static tml_status join_records(measure_job *job)
     return TML_OK;
 }
 
-/* Counts the pixels' bins into histograms, one for every chunk of tiles. */
+/* Counts the pixels' bins into histograms, one a chunk of tiles. */
 static tml_status count_bins(measure_job *job, uint64_t *chunks)
 {
     uint32_t chunk = job->is_masked ? CHUNK_TILES_MASKED : CHUNK_TILES;

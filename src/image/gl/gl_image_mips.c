@@ -1,5 +1,4 @@
-/* tml_image_mips on OpenGL ES: each level is drawn as quads of floats, and from these to the
- * chain's words. */
+/* tml_image_mips on OpenGL ES: a level is drawn as quads of floats, then as the chain's words. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };
 
 typedef struct mip_level {
     uint32_t width, height;
-    uint64_t first;            /* the chain's texel with which the level begins */
+    uint64_t first;            /* the chain's first texel of the level */
     const gl_texture *texture; /* one quad a texel; NULL: the picture */
 } mip_level;
 
@@ -22,8 +21,8 @@ static mip_level level_of(const image_mips_plan *plan, uint32_t number)
     return level;
 }
 
-/* Draws the texels of level out from those above. more: further defines for the shader. The caller
- * releases out->texture. */
+/* Draws the texels of level out from the level above. more: further defines. The caller releases
+ * out->texture. */
 static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, const mip_level *above,
                              const gl_texture *weights, const char *more, mip_level *out)
 {
@@ -50,7 +49,7 @@ static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, cons
                    });
 }
 
-/* Applies the Kaiser filter along one axis. out has its new size already. */
+/* Applies the Kaiser filter along one axis. The caller has set out's size. */
 static tml_status filter_along(tml_context *tml, const image_mips_plan *plan,
                                const mip_level *above, bool along_y, mip_level *out)
 {

@@ -1,7 +1,6 @@
 /* tml_image_tonemap on OpenGL ES. If every word of the output holds whole pixels, and its texture
- * is not the input's, one draw makes the words. Otherwise a first draw makes pixels, a band of rows
- * at a time, and a second one their words, so that no pixel is computed once for every word that it
- * lies in. */
+ * is not the input's, one draw makes the words. Else a draw makes the pixels of a band of rows, and
+ * a second draw their words: so a pixel in several words is computed once. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>

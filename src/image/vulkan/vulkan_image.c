@@ -27,8 +27,8 @@ vk_address vk_image_at(const tml_context *tml, const image_view *view)
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
 }
 
-/* One past the memory that may be read. Memory of this engine's own is allocated in multiples of
- * 256 bytes (vk_take). */
+/* End of the memory that may be read. The engine's own buffers have multiples of 256 bytes
+ * (vk_take). */
 static vk_address end_of(const tml_slot *slot)
 {
     uint64_t size = slot->lent ? slot->size : TML_ALIGN_UP(slot->size, (uint64_t)256);
@@ -38,9 +38,8 @@ static vk_address end_of(const tml_slot *slot)
 /* ---- measure --------------------------------------------------------------------------------- */
 
 enum {
-    /* Fewest pixels of an invocation, so that the reduction over the workgroup costs little in
-     * comparison; more once there are VK_IMAGE_GROUPS groups. A histogram takes longer to
-     * reduce. */
+    /* Fewest pixels of an invocation: many enough to amortise the workgroup's reduction, which
+     * takes longer with a histogram. With VK_IMAGE_GROUPS groups an invocation has more. */
     PIXELS_LEAST = 32,
     PIXELS_LEAST_OF_BINS = 64,
     PIECE = 16, /* bytes of one load */
@@ -53,8 +52,8 @@ typedef struct measure_job {
     vk_address states; /* used by a recording */
 } measure_job;
 
-/* Chooses units of 16-byte loads where these hold whole pixels and none lies beyond the buffer,
- * else single pixels. Returns the number of pixels in a unit. */
+/* Chooses units of 16-byte loads if these hold whole pixels and stay in the buffer, else single
+ * pixels. Returns the pixels of a unit. */
 static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool has_mask,
                               measure_job *job)
 {
@@ -64,7 +63,7 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     vk_address at = vk_image_at(tml, in);
     uint64_t width = in->width, height = in->height, pixels = width * height;
     uint64_t unit_bytes = in->channels == 3 ? 3 * PIECE : PIECE;
-    /* Rows without gaps are treated as one, except with a mask, which needs x and y. */
+    /* Rows without gaps become one row, except with a mask, which needs x and y. */
     bool is_one_row = !has_mask && (height == 1 || row_bytes == width * pixel);
     if (is_one_row) {
         width = pixels;
@@ -94,8 +93,7 @@ static measure_job lay_out(const tml_context *tml, const image_measure_plan *pla
     bool has_mask = !tml_buffer_is_none(plan->mask);
     job.options |= (has_mask ? IMAGE_WITH_MASK : 0u) | (plan->max_rgb ? IMAGE_WITH_MAX_RGB : 0u);
     uint32_t unit = lay_out_units(tml, &plan->in, has_mask, &job);
-    /* Several loads in flight keep a GPU's memory busy; drivers for processors only take longer
-     * over more code. */
+    /* Loads in flight hide a GPU's memory latency. Software drivers only compile more code. */
     job.batch = vk_caps_of(tml)->is_software ? 1 : IMAGE_BATCH(unit);
     uint64_t units = (uint64_t)job.args.row_units * job.args.height;
     uint32_t least = plan->what & TML_MEASURE_HISTOGRAM ? PIXELS_LEAST_OF_BINS : PIXELS_LEAST;

@@ -1,7 +1,7 @@
-/* Argument structs of the Vulkan engine's image shaders, and constants that C and shaders share.
+/* Argument structs of the Vulkan engine's image shaders, and constants that C and GLSL share.
  *
- * A picture is read in units: 16 aligned bytes that hold whole pixels (of three channels 48 bytes),
- * or where the picture does not allow that, single pixels. */
+ * A picture is read in units: 16 aligned bytes (48 for three channels) that hold whole pixels, or
+ * where alignment does not allow that, single pixels. */
 #define IMAGE_TYPE_U8  0u
 #define IMAGE_TYPE_U16 1u
 #define IMAGE_TYPE_F16 2u
@@ -15,14 +15,14 @@
 #define IMAGE_WITH_MAX_RGB   16u
 #define IMAGE_IN_QUADS       32u /* units of 16 or 48 bytes */
 #define IMAGE_IN_ONE_ROW     64u /* rows have no gaps and are treated as one */
-/* Offsets in the state words, which begin as zero: word 0 counts the workgroups that are done; then
- * come the histogram's sums and the other totals. */
+/* Offsets in the state words, which begin as 0. Word 0 counts the workgroups that are done; the
+ * histogram's sums and the other totals follow. */
 #define IMAGE_STATE_BINS   1u
 #define IMAGE_STATE_TOTALS 513u
 #define IMAGE_STATE_WORDS  529u
 
 ARGS_BEGIN(image_measure_args)
-ARG_ADDRESS(in_at) /* the first pixel, or its unit's first byte */
+ARG_ADDRESS(in_at) /* the first pixel, or the first byte of its unit */
 ARG_ADDRESS(mask)  /* optional */
 ARG_ADDRESS(stats)
 ARG_ADDRESS(records) /* MEAN: four floats a workgroup */
@@ -32,7 +32,7 @@ ARG_UINT(row_bytes_low)
 ARG_UINT(row_bytes_high)
 ARG_UINT(width)
 ARG_UINT(height)
-ARG_UINT(lead) /* pixels of a row's first unit that lie before the row */
+ARG_UINT(lead) /* pixels of a row's first unit before the row begins */
 ARG_UINT(row_units)
 ARG_UINT(groups)
 ARG_UINT(steps) /* steps of an invocation, of BATCH units each */
@@ -46,14 +46,14 @@ ARG_UINT(mask_width)
 ARG_UINT(mask_height)
 ARGS_END(image_measure_args)
 
-/* Units that an invocation takes at once on a GPU, for a unit of so many pixels: the shader's
- * constant BATCH. */
+/* The shader's constant BATCH on a GPU: units that an invocation loads together, from the pixels of
+ * a unit. */
 #define IMAGE_BATCH(unit) ((unit) >= 8u ? 1u : (unit) >= 4u ? 2u : 4u)
 
-/* Options of image_tonemap.comp */
-#define IMAGE_IN_WORDS                                                                             \
-    128u /* rows of in and out begin at multiples of 4 bytes; with IMAGE_IN_QUADS those of in, */
-#define IMAGE_OUT_QUADS 256u /* and with this those of out at multiples of 16 */
+/* Options of image_tonemap.comp. IMAGE_IN_WORDS: rows of in and out begin at multiples of 4 bytes.
+ * IMAGE_IN_QUADS: those of in at multiples of 16. IMAGE_OUT_QUADS: those of out likewise. */
+#define IMAGE_IN_WORDS  128u
+#define IMAGE_OUT_QUADS 256u
 ARGS_BEGIN(image_tonemap_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
@@ -69,11 +69,11 @@ ARG_FLOAT(scale)
 ARG_FLOAT(white)
 ARGS_END(image_tonemap_args)
 
-/* image_mips.comp and image_mips_level.comp read a level, which is the picture or one of floats in
- * scratch, four a texel. They store the levels after it from texel "first" of the chain on, and the
- * last of them also as floats. Options: IMAGE_IN_WORDS and IMAGE_IN_QUADS, of the level that is
- * read, and */
-#define IMAGE_IN_FLOATS   512u /* the level that is read is floats without gaps */
+/* image_mips.comp and image_mips_level.comp read a level: the picture, or floats in scratch, four a
+ * texel. They store the next levels from texel first of the chain on, and the last of them also as
+ * floats. Options: IMAGE_IN_WORDS and IMAGE_IN_QUADS of the level that is read, and
+ * IMAGE_IN_FLOATS. */
+#define IMAGE_IN_FLOATS   512u /* the level that is read has floats, and rows without gaps */
 #define IMAGE_TILE_SIDE   64u  /* side of a tile of image_mips.comp, in texels of the level read */
 #define IMAGE_TILE_LEVELS 6u   /* halvings of a tile until one texel is left */
 ARGS_BEGIN(image_mips_args)
@@ -92,7 +92,7 @@ ARG_UINT(levels)      /* levels that all workgroups make */
 ARG_UINT(more_levels) /* levels that the last workgroup to finish makes from those */
 ARG_UINT(tiles_x)
 ARG_UINT(tiles)
-ARG_UINT(groups) /* workgroups, which take tiles in turn */
+ARG_UINT(groups) /* workgroups, which stride over the tiles */
 ARG_UINT(clear_count)
 ARGS_END(image_mips_args)
 
@@ -100,8 +100,8 @@ ARGS_END(image_mips_args)
 #define IMAGE_KAISER_SIDE   16u
 #define IMAGE_KAISER_ACROSS 32u
 
-/* image_mips_level.comp: one level by many workgroups, or several by one, which then uses floats
- * and more_floats in turn. */
+/* image_mips_level.comp: one level by many workgroups, or several levels by one workgroup, with
+ * floats and more_floats as a double buffer. */
 ARGS_BEGIN(image_mips_level_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)

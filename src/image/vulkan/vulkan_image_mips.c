@@ -1,6 +1,6 @@
-/* Mip chains in Vulkan: up to twelve levels in one dispatch where the sizes are even
- * (shaders/image_mips.comp), else level by level, and once levels are small all that remain in one
- * dispatch (shaders/image_mips_level.comp). Between dispatches levels are floats in scratch. */
+/* Mip chains on Vulkan. Where sizes are even, a dispatch makes up to twelve levels
+ * (shaders/image_mips.comp). Else a dispatch makes one level, or all that remain once levels are
+ * small (shaders/image_mips_level.comp). Between dispatches a level is floats in scratch. */
 #include "image/vulkan/vulkan_image.h"
 
 #include "image_vulkan_shaders.h"
@@ -13,8 +13,8 @@
 
 enum {
     TEXEL = 4 * sizeof(float), /* bytes, in scratch */
-    SMALL = 64 * 64,           /* texels of a level; from there on one workgroup makes all levels */
-    SMALL_KAISER = 32 * 32,    /* less: a texel takes more loads */
+    SMALL = 64 * 64,           /* texels of a level from which one workgroup makes all levels */
+    SMALL_KAISER = 32 * 32,    /* fewer, since a texel takes more loads */
 };
 
 /* The level that a dispatch reads: the picture, or floats. */
@@ -34,7 +34,7 @@ typedef struct mips_job {
     mips_source from;
     uint32_t made;  /* levels made so far, without level 0 */
     uint64_t first; /* the chain's texel with which the next level begins */
-    /* floats: two levels, used in turn. across: between KAISER's passes along x and y. */
+    /* floats: a double buffer of levels. across: between KAISER's passes along x and y. */
     vk_address floats[2], across;
     vk_address states;                 /* a word, used by a recording */
     uint64_t floats_size, across_size; /* texels that floats and across hold */
@@ -46,7 +46,7 @@ static uint32_t left(const mips_job *job)
     return job->plan->levels - 1 - job->made;
 }
 
-/* How often both sizes can be halved without remainder, at most most times. */
+/* How often both sizes halve without remainder, at most most times. */
 static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
 {
     uint32_t count = 0;
@@ -55,7 +55,7 @@ static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
     return count;
 }
 
-/* Memory for a level's floats, other than that of the level before. */
+/* The buffer of the two that does not hold the level before. */
 static vk_address take_floats(mips_job *job, uint64_t texels)
 {
     job->floats_size = TML_MAX_OF(job->floats_size, texels);
@@ -63,8 +63,7 @@ static vk_address take_floats(mips_job *job, uint64_t texels)
     return job->floats[job->turn];
 }
 
-/* Makes the level that lies levels further the next source. floats: where it is, if more levels
- * follow. */
+/* Makes the level levels further down the next source. floats: its address, if levels follow. */
 static void advance(mips_job *job, uint32_t levels, vk_address floats)
 {
     mips_source *from = &job->from;
@@ -105,8 +104,8 @@ static tml_status dispatch(mips_job *job, const vk_module *module, const void *a
                             .groups = groups});
 }
 
-/* Makes levels whose sizes halve without remainder; if the last of them fits one tile, also such
- * levels after it. */
+/* Makes levels whose sizes halve without remainder. If the last of them fits one tile, the last
+ * workgroup makes more such levels. */
 static tml_status make_tiles(mips_job *job, uint32_t levels)
 {
     const mips_source from = job->from;
@@ -155,7 +154,7 @@ static uint64_t groups_of(uint64_t count, uint64_t group)
     return TML_CEIL_DIV(count, group);
 }
 
-/* Makes one level, or if it is small all that remain. */
+/* Makes one level, or all that remain if the source is small. */
 static tml_status make_levels(mips_job *job)
 {
     const mips_source from = job->from;

@@ -41,8 +41,8 @@ uint raw_scalar(uint at)
 #endif
 }
 
-/* The raw colours from scalar at on. Three bytes or halves lie in two words at most. A grey is
- * repeated three times. */
+/* Raw colours from scalar at on; three bytes or halves lie in at most two words. Grey is repeated
+ * three times. */
 uvec3 raw_colours(uint at)
 {
 #if CHANNELS < 3
@@ -78,7 +78,7 @@ float alpha_at(uint x, uint y)
     return 1.0;
 #endif
 }
-/* A pixel's channels, in order; of a grey one, or with alpha two. */
+/* A pixel's channels in order; a grey pixel has one, or with alpha two. */
 vec4 channels_at(uint x, uint y)
 {
     vec3 c = colours_at(x, y);

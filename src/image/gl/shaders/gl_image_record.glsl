@@ -1,10 +1,10 @@
 /* A record: the statistics of some pixels without their histogram. Include after gl_common.glsl.
  *
- * A record is stored in four quads of four textures. There are fewer than 2^32 pixels, so only sums
- * of weights need more than a word; the high words of two of them are below 2^8 and share a word.
- * The least and most luminance are stored as keys that compare like the floats: they start as
- * infinities, which GLSL ES does not promise to compare as floats. A tile's record
- * (image_tiles.frag) fits two quads. */
+ * A record is stored in four textures, a quad each. A picture has fewer than 2^32 pixels, so only
+ * sums of weights need more than a word; the high words of two of these are below 2^8 and share a
+ * word. The least and most luminance are keys that compare like the floats: they start as
+ * infinities, and GLSL ES does not promise to compare infinities. A tile's record fits two quads
+ * (image_tiles.frag). */
 #include "kernels/image_moments.k.h"
 
 struct image_record {
@@ -97,9 +97,8 @@ uvec4 record_quad3(image_record r)
     return uvec4(r.least, r.most, floatBitsToUint(r.moments.mean), floatBitsToUint(r.moments.square));
 }
 
-/* A tile's sums in one quad: six bits for each count of a kind; 16 each for weight and log weight;
- * in the third word 24 for the whole stops and 8 for the fraction's high word; then its low
- * word. */
+/* A tile's sums in one quad: six bits a count of a kind; 16 bits each for weight and log weight; 24
+ * bits for the whole stops and 8 for the fraction's high word; the fraction's low word. */
 uvec4 tile_quad(image_record r)
 {
     uint kinds = r.kinds.x | r.kinds.y << 6 | r.kinds.z << 12 | r.kinds.w << 18 | r.infinite << 24;

@@ -2,10 +2,10 @@
  *     vec4 pixel_for(uint x, uint y)
  * whose components are the pixel's channels.
  *
- * OUT_TYPE, OUT_CHANNELS, OUT_SRGB, OUT_ALPHA: of the picture; OUT_ALPHA is the number of the alpha
- * channel, 4 for none. WHOLE_PIXELS: words hold whole pixels, so pixel_for is called once for each.
- * Bytes of a word that are not the picture's are kept from old: OLD_ENDS, only the first and last
- * word have such; OLD_ALL, any may. */
+ * OUT_TYPE, OUT_CHANNELS, OUT_SRGB: of the picture. OUT_ALPHA: the alpha channel's number, or 4.
+ * WHOLE_PIXELS: words hold whole pixels, and pixel_for is called once a pixel. Bytes outside the
+ * picture are copied from old: OLD_ENDS: only the first and last word have such bytes; OLD_ALL: any
+ * word may. */
 #include "gl_divide.glsl"
 #include "kernels/image.k.h"
 
@@ -15,10 +15,10 @@
 #define OUT_F32 3
 
 uniform highp usampler2D old;
-uniform uvec2 out_words;  /* the first, and the last */
-uniform uint out_first;   /* the first pixel's scalar */
+uniform uvec2 out_words;  /* first and last word */
+uniform uint out_first;   /* scalar of the first pixel */
 uniform uvec2 out_stride; /* a divisor: the row stride in scalars */
-uniform uvec2 out_size;   /* scalars of a row, and rows */
+uniform uvec2 out_size;   /* scalars of a row; rows */
 
 layout(location = 0) out highp uint word;
 

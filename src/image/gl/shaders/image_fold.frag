@@ -1,5 +1,5 @@
-/* Joins up to 64 records into one: each fragment the records that are "apart" records from each
- * other. FROM_TILES: they are in the format of image_tiles.frag. */
+/* Joins up to 64 records, with a stride of apart records, into one. FROM_TILES: records are in the
+ * format of image_tiles.frag. */
 #include "gl_common.glsl"
 #include "gl_image_record.glsl"
 

@@ -1,5 +1,5 @@
-/* The weights of the Kaiser filter along one axis: for each new texel WEIGHT_QUADS quads, one
- * weight a tap, scaled to a sum of 1; 0 for taps outside of the level. */
+/* Weights of the Kaiser filter along one axis: WEIGHT_QUADS quads a new texel, one weight a tap, 0
+ * for taps outside the level. They sum to 1. */
 #include "gl_common.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_mips.k.h"
@@ -10,7 +10,7 @@ layout(location = 0) out highp uvec4 quad;
 
 float weight_of(uint i, uint tap)
 {
-    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* before texel 0: wraps round */
+    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* wraps to a large number below 0 */
     return tap < uint(IMAGE_KAISER_TAPS) && j < size_above ? image_kaiser(i, j, size_above) : 0.0;
 }
 

@@ -48,7 +48,7 @@ vec4 filtered(uint x, uint y)
     for (uint q = 0u; q < WEIGHT_QUADS; q++) {
         vec4 w = uintBitsToFloat(load_quad(weights, i * WEIGHT_QUADS + q));
         uint j = 2u * i + 4u * q - uint(IMAGE_KAISER_BEFORE);
-        /* Texels outside of the level have a weight of 0. */
+        /* Texels outside the level have weight 0, and are not read. */
         if (w.x != 0.0)
             sum += w.x * along(j, line);
         if (w.y != 0.0)

@@ -1,7 +1,7 @@
-/* Measures a picture by tiles, each pixel once. The pixels of a tile lie one below the other or, in
- * flat pictures, in a row with a distance of as many pixels as the row has tiles. In either case
- * neighbouring fragments read neighbouring pixels. A tile makes its record and, with HISTOGRAM, the
- * bins of its pixels for image_bins.frag.
+/* Measures a picture by tiles, each pixel once. A tile's pixels are a column or, in flat pictures,
+ * pixels of a row with a stride of the tiles of a row. In both cases neighbouring fragments read
+ * neighbouring pixels. A fragment makes a tile's record and, with HISTOGRAM, the bins of its pixels
+ * for image_bins.frag.
  *
  * TILE: 32 pixels or, MASKED, 16. DOES_LOG, DOES_MEAN, HISTOGRAM: what is measured. */
 #include "gl_common.glsl"
@@ -10,7 +10,7 @@
 #include "gl_image_luminance.glsl"
 #include "gl_image_record.glsl"
 
-uniform uvec2 columns;     /* a divisor: tiles side by side */
+uniform uvec2 columns;     /* a divisor: tiles in a row */
 uniform uvec2 pixel_step;  /* from one pixel of a tile to the next */
 uniform uint rows_of_tile; /* TILE or 1 */
 uniform float least_counted;
@@ -112,7 +112,7 @@ void main()
             at += pixel_step;
         }
         r.moments = image_moments_join(r.moments, some);
-        /* The eight words move along by one; after eight turns each is in its place. */
+        /* The eight words shift by one; after eight turns each is in its place. */
         codes0 = uvec4(codes0.yzw, codes1.x);
         codes1 = uvec4(codes1.yzw, codes);
     }

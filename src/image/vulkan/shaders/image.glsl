@@ -1,5 +1,5 @@
 /* What the image shaders share: loads of pixels of every type and number of channels as bits, and
- * colours from these bits. */
+ * colours of these bits. */
 #include "kernel.glsl"
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
@@ -16,7 +16,7 @@ const uint PIXEL_SIZE = CHANNELS * SIZE; /* bytes */
 const uint COLOURS = CHANNELS < 3u ? 1u : 3u;
 const bool HAS_ALPHA = (CHANNELS & 1u) == 0u;
 
-/* Table of the colours of sRGB bytes. */
+/* Colour of each sRGB byte. */
 shared float decoded_bytes[256];
 
 /* Fills the table; called before colour_of. Contains a barrier. */
@@ -27,8 +27,7 @@ void image_begin()
     barrier();
 }
 
-/* The bits of a channel; a pixel's channels lie one after the other, from the lowest bit of bits.x
- * on. */
+/* Bits of a channel. A pixel's channels are packed from the lowest bit of bits.x on. */
 uint channel_bits(uvec4 bits, uint channel)
 {
     if (TYPE == IMAGE_TYPE_F32)
@@ -79,8 +78,7 @@ uvec4 load_pixel(uvec2 at)
     return bits;
 }
 
-/* Words that were loaded together; loaded_pixel: the bits of the pixel that begins at byte first of
- * them. */
+/* Words loaded together. loaded_pixel: bits of the pixel that begins at byte first of them. */
 uint loaded[16];
 uvec4 loaded_pixel(uint first)
 {
@@ -95,7 +93,7 @@ uvec4 loaded_pixel(uint first)
     return bits;
 }
 
-/* Puts the bits of pixel p of four, size bytes each, into words, which are 0 there. */
+/* Puts the bits of pixel p of four into words, which must be 0 there. size: bytes of a pixel. */
 void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
 {
     uint word = p * size / 4u, shift = (p * size & 3u) << 3;

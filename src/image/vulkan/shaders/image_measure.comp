@@ -1,8 +1,8 @@
-/* Measures a picture in one dispatch. Each workgroup takes a stretch of consecutive units, 256 side
- * by side at a time, and adds its counts and sums to the totals by atomics: integer sums do not
- * depend on the order. Moments are joined in a fixed order: within an invocation, then over lanes
- * and subgroups as a binary tree, and at the end by the last workgroup to finish, in the order of
- * the stretches. */
+/* Measures a picture in one dispatch. A workgroup has a stretch of consecutive units, 256 adjacent
+ * ones a time. It adds its counts and sums to the totals by atomics: integer sums do not depend on
+ * the order. Moments are joined in a fixed order: within an invocation, then over lanes and
+ * subgroups as a binary tree, and at the end, by the last workgroup to finish, in the order of the
+ * stretches. */
 #include "image.glsl"
 #include "kernels/image_moments.k.h"
 #include "kernels/image_expose.k.h"
@@ -23,31 +23,31 @@ const bool IN_ONE_ROW = (OPTIONS & IMAGE_IN_ONE_ROW) != 0u;
 
 const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
 const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
-/* Pixels of a unit for which the loop is unrolled: drivers take long to compile more. Four pixels
+/* Pixels of a unit for which the loop is unrolled: more take drivers long to compile. Four pixels
  * fill whole words. */
 const uint PART = UNIT > 4u ? 4u : UNIT;
 const uint LOADS = BATCH * UNIT_QUADS; /* loads of 16 bytes in a step */
-/* Pixels of an invocation in a step, if take_positive tries them together. */
+/* Pixels of an invocation in a step that take_positive handles together. */
 const bool IN_BATCHES = !WITH_MASK && UNIT <= 4u;
 const uint BATCH_PIXELS = BATCH * (IN_BATCHES ? UNIT : 1u);
-/* Records that an invocation of the last workgroup has in flight. */
+/* Loads of records that an invocation of the last workgroup has in flight. */
 const uint RECORDS = 4u;
 /* Most steps of a round: its counts then fit a byte, and its sum of fractions 32 bits. */
 const uint ROUND = 15u;
 
-/* Copies of the histogram for neighbouring lanes: pixels side by side tend to be alike, and atomics
- * on one word serialise. */
+/* Copies of the histogram for neighbouring lanes: adjacent pixels tend to have the same bin, and
+ * atomics on one word serialise. */
 const uint COPIES = 8u;
 shared uint bins[WITH_HISTOGRAM ? 256u * COPIES : 1u];
 
 /* ---- tallies --------------------------------------------------------------------------------- */
 
-/* A tally: the counts and sums of some pixels. First the words of totals; sums of 64 bits take
- * two. */
+/* Words of totals; sums of 64 bits take two. */
 const uint POSITIVE = 0u, ZERO = 1u, NEGATIVE = 2u, NOT_A_NUMBER = 3u, INFINITE = 4u;
 const uint LOWEST = 5u, HIGHEST = 6u; /* order_of */
 const uint WEIGHT = 8u, LOG_WEIGHT = 10u, WHOLE = 12u, FRACTION = 14u, TOTAL_WORDS = 16u;
 
+/* Counts and sums of some pixels. */
 struct tally {
     uvec4 counts; /* POSITIVE to NOT_A_NUMBER */
     uint infinite;
@@ -60,7 +60,7 @@ struct tally {
 shared uint totals[TOTAL_WORDS];
 shared vec3 group_moments[SUBGROUPS_MAX];
 
-/* Keys that compare like the floats, of which none is -0. */
+/* Key of a float that is not -0; keys compare like the floats. */
 uint order_of(float x)
 {
     uint bits = floatBitsToUint(x);
@@ -77,7 +77,7 @@ uvec2 wide(int x)
     return uvec2(uint(x), uint(x >> 31));
 }
 
-/* As image_moments_join; a b without weight changes nothing, whatever its mean. */
+/* image_moments_join, in which a b without weight changes nothing, whatever its mean. */
 image_moments join(image_moments a, image_moments b)
 {
     b.mean = b.weight > 0.0 ? b.mean : a.mean;
@@ -138,7 +138,7 @@ void gather(tally mine)
             add_to_total64(FRACTION, fraction);
         }
     }
-    /* Mostly 0, so without a reduction first. */
+    /* These are mostly 0, so they need no reduction over the subgroup first. */
     add_to_total(ZERO, mine.counts.y);
     add_to_total(NEGATIVE, mine.counts.z);
     add_to_total(NOT_A_NUMBER, mine.counts.w);
@@ -165,7 +165,7 @@ void gather_moments(image_moments m)
         other.weight = subgroupShuffleXor(m.weight, step);
         other.mean = subgroupShuffleXor(m.mean, step);
         other.square = subgroupShuffleXor(m.square, step);
-        m = join(m, other); /* in order for lane 0 and the lanes whose values reach it */
+        m = join(m, other); /* in order in lane 0 and in the lanes whose values reach it */
     }
     if (gl_SubgroupInvocationID == 0u)
         group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
@@ -193,16 +193,16 @@ struct sums {
 };
 sums seen;
 
-/* The colours for image_luminance, and in largest the largest of their magnitudes; of finite
- * colours it may be any finite number's. Bytes and shorts are finite, and 0 or far from tiny. So
- * are halves, except for exponents 0 and 31, which alone are looked at. */
+/* The colours for image_luminance. largest: their largest magnitude, or if all are finite that of
+ * any finite number. Bytes and shorts are finite, and 0 or far from tiny. So are halves, except for
+ * exponents 0 and 31, which alone are checked. */
 vec3 colours_of(uvec4 bits, out uint largest)
 {
     vec3 colours = vec3(0.0);
     largest = 0u;
     bool is_plain = TYPE == IMAGE_TYPE_U8 || TYPE == IMAGE_TYPE_U16;
     if (TYPE == IMAGE_TYPE_F16) {
-        /* Exponents plus 1: only of 0 and 31 the upper four of the five bits become 0. */
+        /* Exponents plus 1: the upper four of the five bits become 0 only for 0 and 31. */
         uvec2 exponents = (bits.xy & 0x7c007c00u) + 0x04000400u;
         is_plain = (exponents.x & 0x00007800u) != 0u;
         if (COLOURS == 3u)
@@ -277,7 +277,7 @@ void take(uvec4 bits, uint weight)
 
 /* ---- pixels together ------------------------------------------------------------------------- */
 
-/* The colours without the care for tiny ones: right if none is below smallest_plain(). */
+/* The colours, without a check for tiny ones: right if none is below smallest_plain(). */
 vec3 plain_colours_of(uvec4 bits)
 {
     if (TYPE == IMAGE_TYPE_F16)
@@ -301,9 +301,8 @@ void put_loaded(uvec4 bits[LOADS], uint j)
             loaded[q * 4u + i] = bits[j * UNIT_QUADS + q][i];
 }
 
-/* Adds the pixels of a step if all are inside, positive and finite with colours far from 0, as
- * nearly all are in most pictures: then extremes replace the kind of each pixel. Otherwise does
- * nothing and returns false. */
+/* Adds the pixels of a step if all are inside the row, positive and finite, with no tiny colours,
+ * as in most pictures: then extremes replace the kind of each pixel. Else it only returns false. */
 bool take_positive(uvec4 bits[LOADS], bool is_inside)
 {
     float values[BATCH_PIXELS];
@@ -324,7 +323,7 @@ bool take_positive(uvec4 bits[LOADS], bool is_inside)
             if (TYPE == IMAGE_TYPE_F16 || TYPE == IMAGE_TYPE_F32)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     smallest = min(smallest, abs(c[i]));
-            /* A weighted sum shows by itself that a colour is not finite; a maximum does not. */
+            /* A weighted sum of colours that are not finite is not finite; a maximum may be. */
             if (WITH_MAX_RGB && COLOURS == 3u)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     largest = max(largest, image_magnitude(c[i]));
@@ -386,8 +385,8 @@ uint mask_weight(uint x, uint y)
     return LOAD_U8(args.mask, row * args.mask_width + column);
 }
 
-/* The column of a unit's first pixel, and its row. A pixel before the row's start has a column that
- * wraps to above its end. */
+/* The column of a unit's first pixel, and its row. The column of a pixel before the row's start
+ * wraps to a large number. */
 uvec2 place_of(uint unit)
 {
     if (IN_ONE_ROW)
@@ -470,7 +469,7 @@ tally take_stretch(uint first, uint count)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Memory that workgroups share; coherent, so not in a cache that others do not see. */
+/* Memory that workgroups share; coherent, so that each sees the others' stores. */
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
     uint bits;
 };
@@ -481,7 +480,7 @@ shared_word_at state_word(uint word)
 
 /* ---- the histogram --------------------------------------------------------------------------- */
 
-/* Adds the workgroup's bins to the histogram of all. */
+/* Adds the workgroup's bins to the picture's histogram. */
 void add_bins()
 {
     uint t = gl_LocalInvocationID.x;
@@ -498,7 +497,7 @@ void add_bins()
 
 /* ---- all workgroups together ----------------------------------------------------------------- */
 
-/* The workgroups' moments, passed between them as the states are. */
+/* The workgroups' moments, coherent like the states. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer records_at {
     vec4 v[];
 };
@@ -509,8 +508,8 @@ bool is_wide(uint word)
     return word >= WEIGHT && (word & 1u) == 0u;
 }
 
-/* Adds the workgroup's totals to those of all, which begin as 0; hence the lowest is stored
- * inverted, as a maximum. */
+/* Adds the workgroup's totals to the picture's, which begin as 0; so the lowest is stored as an
+ * inverted maximum. */
 void add_totals()
 {
     uint t = gl_LocalInvocationID.x;
@@ -555,7 +554,7 @@ image_moments join_records()
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Words of trommel/image.h's stats. */
+/* Words of the stats (trommel/image.h). */
 void store_stats_word(uint word, uint value)
 {
     store_word(args.stats, word, value);

@@ -1,13 +1,13 @@
 /* Makes several levels in one pass, where the sizes are even, as means of four texels (AREA).
- * Workgroups take tiles of 64 x 64 texels in turn and make their parts of up to six levels. The
- * last workgroup to finish goes on from the last of these levels, if that fits one tile.
+ * Workgroups stride over tiles of 64 x 64 texels and make their parts of up to six levels. The last
+ * workgroup to finish makes more levels from the last of these, if that fits one tile.
  *
- * An invocation makes two levels of 4 x 4 texels by itself. Invocations are numbered in Morton
- * order, so four neighbours in a square follow one another, and so do four such squares. The later
- * levels are therefore made by ever fewer invocations, the first ones, while the others go on to
- * the next tile. Slower on an H200: lanes that pass texels on from the second level (10 of 45 us
- * for 4096 x 4096 bytes: all lanes issue what a quarter needs), and a workgroup for each tile
- * (another 10 us: each waits until its stores are visible before it may say that it is done). */
+ * An invocation makes two levels from 4 x 4 texels. Invocations are in Morton order: four
+ * neighbours in a square have consecutive numbers, and so have four such squares. Later levels are
+ * made by the first invocations, fewer each time, while the others go on to the next tile. Measured
+ * dead ends on an H200: lanes that shuffle texels from the second level on (10 of 45 us for 4096 x
+ * 4096 bytes, since all lanes issue what a quarter of them needs), and a workgroup a tile (another
+ * 10 us, since each waits for its stores to be visible before it counts itself as done). */
 #define ARGS image_mips_args
 #include "image_mips.glsl"
 #include "last.glsl"
@@ -17,7 +17,7 @@ const uint LANE_SIDE = 4u; /* side, in texels of the level read, of an invocatio
 const bool IN_CODES =
     TYPE == IMAGE_TYPE_U8 && !IS_SRGB && OUT_TYPE == IMAGE_TYPE_U8 && !OUT_IS_SRGB;
 
-/* Texels that invocations pass to each other: of the second level, then of the fourth. */
+/* Texels that invocations share: of the second level, then of the fourth. */
 shared vec4 texels[GROUP + GROUP / 16u];
 
 vec4 paired(vec4 a, vec4 b)
@@ -30,8 +30,7 @@ vec4 paired(vec4 a, vec4 b, vec4 c, vec4 d)
     return paired(paired(a, b), paired(c, d));
 }
 
-/* The place of number i in Morton order: its column is in the even bits, its row in the odd
- * ones. */
+/* Place of number i in Morton order: the even bits are the column, the odd bits the row. */
 uint even_bits(uint i)
 {
     i &= 0x55u;
@@ -48,11 +47,11 @@ struct source {
     bool is_floats;
     uvec2 floats;
     uint width, height;
-    uint first; /* the chain's texel with which those levels begin */
+    uint first; /* the chain's first texel of those levels */
     uint levels;
-    uvec2 last_floats; /* memory for the last level made; none: not needed */
+    uvec2 last_floats; /* memory for the last level's floats, or none */
 };
-/* The chain's texel with which level "level" begins, 1 being the first that is made. */
+/* The chain's first texel of a level; 1 is the first level that is made. */
 uint level_first(source from, uint level)
 {
     uint first = from.first;
@@ -63,8 +62,8 @@ uint level_first(source from, uint level)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* Loads the bits of four texels side by side from column x on, whose address is at. Texels beyond
- * the row's end get any value. */
+/* Loads the bits of four adjacent texels from column x on; at: its address. Texels beyond the row's
+ * end get any value. */
 void load_row(source from, uvec2 at, uint x, out uint words[PIXEL_SIZE])
 {
     bool is_whole = (OPTIONS & IMAGE_IN_WORDS) != 0u && x + 4u <= from.width;
@@ -101,15 +100,15 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer pair_at {
     uvec2 bits;
 };
 
-/* Stores the code of texel (x, y) of a level, counted from the one that is read; first: where it
- * begins in the chain. Coordinates outside of the level are ignored. */
+/* Stores the code of texel (x, y) of a level. level: counts from the one that is read; first: the
+ * chain's first texel of the level. Ignores coordinates outside the level. */
 void put_code(source from, uint level, uint first, uint x, uint y, uvec4 code)
 {
     uint width = from.width >> level, height = from.height >> level;
     if (x < width && y < height)
         store_pixel(address_of(args.out_at, first + y * width + x, OUT_PIXEL_SIZE), code);
 }
-/* Stores the codes of two texels of level 1 side by side, the first in an even column. */
+/* Stores the codes of two adjacent texels of level 1, the first in an even column. */
 void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
 {
     uint width = from.width >> 1, height = from.height >> 1;
@@ -121,7 +120,7 @@ void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
     put_code(from, 1u, from.first, x, y, left);
     put_code(from, 1u, from.first, x + 1u, y, right);
 }
-/* Stores a texel as floats if its level is the last and its floats are needed. */
+/* Stores a texel as floats if it is of the last level and last_floats is given. */
 void put_floats(source from, uint level, uint x, uint y, vec4 texel)
 {
     uint width = from.width >> level, height = from.height >> level;
@@ -137,7 +136,7 @@ void put(source from, uint level, uint first, uvec2 place, vec4 texel)
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* Sums of 8-bit codes, two channels in each word: of one texel; as a mean texel; as a mean code. */
+/* Sums of 8-bit codes, two channels a word: of a texel; their mean as a texel; as a code. */
 uvec2 codes_of(uint texel)
 {
     return uvec2(image_even_codes(texel), image_odd_codes(texel));
@@ -152,8 +151,8 @@ uvec4 codes_mean(uvec2 sums, uint log2_count)
     return uvec4(image_codes_mean(sums.x, sums.y, log2_count), 0u, 0u, 0u);
 }
 
-/* Makes the first two levels from LANE_SIDE * LANE_SIDE texels from (x, y) on; returns the second
- * one's texel. This one is for linear bytes, in integers. */
+/* Makes the first two levels from LANE_SIDE * LANE_SIDE texels from (x, y) on. Returns the second
+ * level's texel. This function is for linear bytes, in integers. */
 vec4 first_levels_of_codes(source from, uint x, uint y)
 {
     uint words[LANE_SIDE][PIXEL_SIZE];
@@ -183,7 +182,7 @@ vec4 first_levels_of_codes(source from, uint x, uint y)
     put_floats(from, 2u, x / 4u, y / 4u, texel);
     return texel;
 }
-/* The same for any type. Two rows at a time: more take more registers than they are worth. */
+/* The same for any type, two rows at a time: more rows take too many registers. */
 vec4 first_levels_of_texels(source from, uint x, uint y)
 {
     vec4 texel = vec4(0.0);
@@ -218,8 +217,8 @@ vec4 first_levels_of_texels(source from, uint x, uint y)
 }
 
 /* Makes texel t of a level from four of the count texels in shared memory from at on. Every fourth
- * invocation then also makes a texel of the next level, and returns it; other invocations' results
- * are undefined. Stores both. */
+ * invocation also makes a texel of the next level and returns it; the other results are undefined.
+ * Stores both. */
 vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
 {
     uint t = gl_LocalInvocationID.x, side = TILE_SIDE >> level;
@@ -294,7 +293,7 @@ void main()
             barrier();
             if (!is_last_of(args.states, args.groups, 1u))
                 return;
-            /* The last workgroup goes on: the floats of the last level are one tile. */
+            /* The last workgroup goes on from the last level's floats, which fit one tile. */
             from.first = level_first(from, args.levels + 1u);
             from.is_floats = true;
             from.width >>= args.levels;

@@ -8,7 +8,7 @@ layout(constant_id = 3) const uint OPTIONS = 0u;
 
 ARGS_USE(ARGS)
 
-/* Levels in floats are passed through memory, between workgroups and within one, hence coherent. */
+/* Coherent: workgroups and invocations pass levels in floats to each other through memory. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer floats_at {
     vec4 v[];
 };

@@ -1,6 +1,5 @@
-/* Makes one level of any size. AREA filters along both axes at once; KAISER, which needs many
- * texels, along x to floats and then along y. Or makes all remaining levels by one workgroup, once
- * they are small. */
+/* Makes one level of any size, or all remaining small levels in one workgroup. AREA filters along
+ * both axes at once; KAISER, which reads many texels, along x to floats and then along y. */
 #define ARGS image_mips_level_args
 #include "image_mips.glsl"
 
@@ -29,8 +28,8 @@ vec4 texel_at(source from, uint x, uint y)
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Weights take longer to compute than texels to load: a workgroup computes those of a tile once. A
- * tile is SIDE texels along the axis and ACROSS in the other direction. */
+/* Weights cost more than loads of texels, so a workgroup computes those of a tile once. A tile has
+ * SIDE texels along the axis and ACROSS in the other direction. */
 const uint SIDE = IMAGE_KAISER_SIDE, ACROSS = IMAGE_KAISER_ACROSS;
 const uint TAPS = uint(IMAGE_KAISER_TAPS);
 shared float weights[SIDE * TAPS];
@@ -39,7 +38,7 @@ void find_weights(uint begin, uint size, uint old_size)
 {
     for (uint k = gl_LocalInvocationID.x; k < SIDE * TAPS; k += GROUP) {
         uint i = begin + k / TAPS;
-        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* before texel 0: wraps round */
+        uint j = 2u * i + k % TAPS - uint(IMAGE_KAISER_BEFORE); /* below 0 it wraps to large */
         weights[k] = i < size && j < old_size ? image_kaiser(i, j, old_size) : 0.0;
     }
 }
@@ -53,7 +52,7 @@ vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
         uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE);
         float weight = weights[at + tap];
         if (weight == 0.0)
-            continue; /* rather than 0 times what may be NaN */
+            continue; /* 0 times a NaN would be NaN */
         total += weight;
         sum += weight * texel_at(from, axis == ALONG_X ? j : o, axis == ALONG_X ? o : j);
     }
@@ -150,7 +149,7 @@ void main()
             tapped_level(from, width, height, first, to);
         if (args.levels == 1u)
             return;
-        /* One workgroup alone: what it stored is what it reads next. */
+        /* One workgroup: it reads next what it stored. */
         memoryBarrierBuffer();
         barrier();
         from.is_floats = true;

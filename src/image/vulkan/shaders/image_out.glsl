@@ -18,7 +18,7 @@ uint channel_code(float x, uint channel)
                             OUT_IS_SRGB && !is_alpha);
 }
 
-/* The bits of an encoded pixel: its channels one after the other, from the lowest bit of x on. */
+/* Bits of an encoded pixel; its channels are packed from the lowest bit of x on. */
 uvec4 pixel_code(vec4 pixel)
 {
     uvec4 bits = uvec4(0u);
@@ -34,8 +34,8 @@ uvec4 pixel_code(vec4 pixel)
     return bits;
 }
 
-/* Stores a pixel at an address that is any multiple of its elements' size, while other invocations
- * store its neighbours. By words if the size and the address are multiples of 4 bytes. */
+/* Stores a pixel at an address that is a multiple of its elements' size, while other invocations
+ * store its neighbours. Stores words if size and address are multiples of 4 bytes. */
 void store_pixel(uvec2 at, uvec4 bits)
 {
     if (OUT_PIXEL_SIZE % 4u == 0u && (OUT_TYPE == IMAGE_TYPE_F32 || (at.x & 3u) == 0u)) {

@@ -1,6 +1,6 @@
-/* Exposes and tone-maps. Each invocation takes four pixels side by side, which fill whole words
- * whatever their type. Where rows do not begin at multiples of 4 bytes, and at the ends of rows, it
- * goes pixel by pixel. */
+/* Exposes and tone-maps. An invocation has four adjacent pixels, which fill whole words whatever
+ * their type. It handles single pixels at the ends of rows, and if rows do not begin at multiples
+ * of 4 bytes. */
 #include "image.glsl"
 #include "kernels/image_tone.k.h"
 #include "image_out.glsl"
