@@ -193,8 +193,7 @@ typedef struct grid_axes {
     double unit[3];
 } grid_axes;
 
-/* The bounding box of the usable points, each a sphere of scale times its radius. Returns their
- * number. */
+/* Bounding box of the usable points as spheres of scale times their radii. Returns their number. */
 static uint64_t bounds(const field_input *input, const grid_axes *axes, double radius, double scale,
                        grid_box *out)
 {

@@ -55,8 +55,7 @@ static double reach_of(const plan_job *job, uint64_t i)
     return usable ? reach : 0.0;
 }
 
-/* Level l has reaches in (largest / 4^(l + 1), largest / 4^l]. The last level has all smaller
- * too. */
+/* Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the last one has all smaller too. */
 static uint32_t level_of(double largest, double reach)
 {
     uint32_t level = 0;
@@ -200,9 +199,8 @@ static void plan_frame(plan_job *job, const tml_grid *grid)
             *sheared[i] = 0.0;
 }
 
-/* Bins of a level whose points reach up to reach: the smallest cubes of at least a brick, more than
- * a quarter of the support and at most max_bins. A brick then reads at most 10 bins along an
- * axis. */
+/* Bins of a level of points up to reach: the smallest cubes of at least a brick, wider than a
+ * quarter of the support, and at most max_bins. A brick reads at most 10 bins along an axis. */
 static void plan_level(plan_job *job, field_level *level, double reach, uint64_t max_bins)
 {
     field_plan *plan = job->plan;

@@ -162,8 +162,7 @@ static void sample_task(void *argument, uint32_t index)
     for (uint64_t s = first; s < last; s++) {
         const point3 *query = sample_of(tree, s);
         /* Coinciding points are adjacent in the tree, and count once. Else each would visit all
-         * others, in quadratic time where many coincide, such as invalid scanner returns at 0 0
-         * 0. */
+         * others, in quadratic time for many of them, such as a scanner's invalid returns. */
         tree->samples[s] = 0.0;
         if (s > 0 && memcmp(sample_of(tree, s - 1), query, sizeof *query) == 0)
             continue;

@@ -47,8 +47,7 @@ CPU_INLINE void samples_within(float support, float centre, int first, int last,
     *to = high < (float)last ? (int)high : last;
 }
 
-/* Squared distances in x and y of a layer's samples from a point. The first is at (x0, y0) from
- * it. */
+/* Squared xy distances of a layer's samples from a point. The first is at (x0, y0) from it. */
 CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, brick_plane squares)
 {
     float *to = &squares[0][0];

@@ -45,8 +45,7 @@ static field_args args_of(const tml_context *tml, const field_plan *plan)
 }
 
 /* Gathers the listed bricks, at most bricks of them. Where the driver limits loops, a dispatch adds
- * a window of points, one brick a group. The output keeps the samples in between, so sums are the
- * same. */
+ * a window of points, one brick a group. The output keeps the partial sums, which do not change. */
 static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bricks,
                          field_args *args)
 {

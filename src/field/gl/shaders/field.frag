@@ -66,8 +66,8 @@ void add_point(vec4 point, vec3 first)
     value3 = add_to_row(value3, d + vec3(0.0, 3.0, 0.0), unit, point.w);
 }
 
-/* seen: points of the fragment's sequence before this row of bins. Returns those before the next
- * row. */
+/* seen: points of the fragment's sequence before this row of bins. Returns those before the
+ * next. */
 uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
 {
     uint bin = first_of_row(box, by, bz), at = LOAD_U32(starts, bin);

@@ -1,6 +1,5 @@
 /* Lists the bricks whose bins have points, and fills the others with background. A workgroup has 32
- * bricks in a row along x. Eight invocations search a brick's bins; then each fills samples of one
- * x. */
+ * bricks in a row. Eight invocations search a brick's bins; then each fills samples of one x. */
 #include "field.glsl"
 
 const uint ROW_BRICKS = GROUP / BRICK;
