@@ -62,8 +62,8 @@ static block_range range_of(const stage_job *job, uint32_t task, uint64_t count)
     return (block_range){number, number * BLOCK, TML_MIN_OF((number + 1) * BLOCK, count)};
 }
 
-/* Runs a task for each block of count. Batches let it report progress, which goes from from to
- * to. */
+/* Runs a task for each block of count, in batches between which it reports progress in [from,
+ * to]. */
 static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, const char *stage,
                              double from, double to)
 {

@@ -1,5 +1,4 @@
-/* Triangle count of each cell from the case table: plain loops on the host, for pictures and
- * checks. */
+/* Triangle count of each cell from the case table: plain host loops, for pictures and checks. */
 #include <math.h>
 #include <string.h>
 

@@ -9,8 +9,7 @@
  * triangles name vertices of the first, whose numbers depend on edges into the second. */
 enum { SURFACE_LAYERS_BELOW = 1, SURFACE_LAYERS_ABOVE = 2, SURFACE_LAYERS_BESIDE = 3 };
 
-/* First and end of the layers that a slab holds, from those that it owns; and their number at
- * most. */
+/* First and end of the layers that a slab holds, from those that it owns; their largest number. */
 static inline uint64_t surface_held_first(uint64_t first)
 {
     return first - TML_MIN_OF(first, (uint64_t)SURFACE_LAYERS_BELOW);
@@ -42,8 +41,7 @@ typedef struct surface_slab {
     bool pad_low, pad_high;      /* is that pad in [from, to)? */
     uint64_t z_first;            /* layer of the volume of its first samples */
 } surface_slab;
-/* first, end: own layers of the volume; a pad beside them is own too. looks_below: halo below
- * too. */
+/* first, end: own layers of the volume. A pad beside them is own too. looks_below: halo below. */
 surface_slab surface_slab_of(const surface_space *space, uint64_t first, uint64_t end,
                              bool looks_below);
 

@@ -147,8 +147,8 @@ uint64_t field_slab_slices(const surface_plan *plan);
 /* Makes layers [first, first + count) available in job->window. */
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count);
 
-/* Runs a task for each chunk of layers [z_first, z_end) of job->space. Batches let it report
- * progress, which goes from from to to. False when cancelled. */
+/* Runs a task for each chunk of layers [z_first, z_end) of job->space, in batches between which it
+ * reports progress in [from, to]. False if cancelled. */
 bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
                 const char *stage, double from, double to);
 

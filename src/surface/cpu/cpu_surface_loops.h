@@ -143,8 +143,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 
 /* ---- crossing points ------------------------------------------------------------------------- */
 
-/* Lanes past the count, up to a multiple of 16, hold zeros or stale samples. Nothing reads their
- * results. */
+/* Lanes past the count, up to a multiple of 16, hold zeros or stale values, which nothing reads. */
 static void cross_narrow(surface_ends *ends, float iso)
 {
     float *low = ends->at.narrow.low, *high = ends->at.narrow.high;

@@ -21,8 +21,7 @@ enum {
     COLUMNS = 128, /* of a quad */
     /* Quads that a fragment of surface_fold.frag reduces. */
     FOLD = 64,
-    /* COUNT keeps bits and pyramids of up to so many isovalues for EMIT; of more, EMIT remakes
-     * them. */
+    /* COUNT keeps bits and pyramids of up to so many isovalues; of more, EMIT remakes them. */
     KEPT_PARTS = 4,
 };
 
@@ -137,8 +136,7 @@ static tml_status make_bits(const surface_job *job, workspace *space, const gl_t
         });
 }
 
-/* Reduces the quads of in to one, component by component: to the sum, or with FOLD_OR to the
- * union. */
+/* Reduces the quads of in to one, component by component: to their sum, or with FOLD_OR union. */
 static tml_status fold(const surface_job *job, const gl_texture *in, uint64_t count,
                        const char *defines, const gl_texture **out)
 {

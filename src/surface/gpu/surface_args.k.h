@@ -231,8 +231,7 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_triangles_args)
 
-/* surface_index.comp: minimum and maximum of each brick of 64 x 4 x 4 samples, as floats rounded
- * outward. */
+/* surface_index.comp: minimum and maximum of each brick's samples, as floats rounded outward. */
 ARGS_BEGIN(surface_index_args)
 ARG_ADDRESS(volume)
 ARG_ADDRESS(bricks)

@@ -63,8 +63,7 @@ float crossing_of_floats(float a, float b, float iso)
     return surface_crossing(a, b, iso);
 }
 
-/* t of 32- and 64-bit integers, from exact differences of keys. The isovalue is floor_key +
- * rest. */
+/* t of 32- and 64-bit integers, from exact differences of keys. Isovalue: floor_key + rest. */
 float crossing_of_keys(uvec2 a, uvec2 b, uvec2 floor_key, float rest)
 {
     bool is_up = less64(a, b);
@@ -102,8 +101,7 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
 uvec2 brick_keys(uint type, uvec2 raw)
 {
     if (type == TYPE_F64 || raw_is_nan(type, raw)) {
-        /* Keys of the infinities: such a brick is read for every isovalue. Doubles take this
-         * too. */
+        /* Keys of the infinities: the brick is read for every isovalue. So for all doubles. */
         return uvec2(0x007fffffu, 0xff800000u);
     }
     uint bits = type == TYPE_F32 ? raw.x : floatBitsToUint(number_of(type, raw));

@@ -82,8 +82,7 @@ sample_bits read_two(uint two)
     return found;
 }
 
-/* Four 8-bit samples of a word, as four bits: those >= the limit and not past the end of the
- * range. */
+/* Four 8-bit samples of a word, as four bits: those from the limit to the end of the range. */
 uint read_four(uint four)
 {
     uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four, end = limit_now.x + range_now.x + 1u;

@@ -1,4 +1,4 @@
-/* The case table: a case's edges of triangle corners in two words of eight nibbles; its triangle
+/* The case table: edges of a case's triangle corners in two words of eight nibbles; triangle
  * count. */
 #include "gl_common.glsl"
 #include "surface_tables.k.h"

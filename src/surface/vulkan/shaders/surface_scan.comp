@@ -10,8 +10,7 @@ const uint ITEMS = 4u; /* chunks of an invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
-/* Exclusive prefix sum of 64-bit values. The low word is summed by halves, which do not
- * overflow. */
+/* Exclusive prefix sum of 64-bit values. Sums of the low word's halves do not overflow. */
 uvec2 subgroup_before64(uvec2 value)
 {
     uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);

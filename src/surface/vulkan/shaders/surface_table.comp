@@ -1,6 +1,5 @@
-/* Expands the case table in one workgroup, while other workgroups make sign bits. A shader that has
- * the constant tables copies them to each lane's private memory, which takes longer than their
- * use. */
+/* Expands the case table in one workgroup, while others make sign bits. A shader that has constant
+ * tables copies them to each lane's private memory, which takes longer than their use. */
 #include "kernel.glsl"
 #include "surface/gpu/surface_args.k.h"
 #include "common.glsl"
@@ -10,8 +9,7 @@ ARGS_USE(surface_table_args)
 
 /* A case is 16 bits a triangle, four of them a corner: the number of the cell's counter of the
  * edge's stream; plus 8 where the corner's edge lies one step along x and the counter's edge is
- * crossed, so that its vertex is the next one. The last 16 bits of a case are its number of
- * triangles. */
+ * crossed, so that its vertex is the next one. The last 16 bits of a case count its triangles. */
 uint case_corner(uint index, uint edge)
 {
     uint axis = edge / 4u, place = edge % 4u;

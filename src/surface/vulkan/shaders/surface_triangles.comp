@@ -70,8 +70,7 @@ active_word load_active(listed_word listed, bool is_missing)
     return word;
 }
 
-/* Index in stage of counter i of a cell, rotated so that a cell's counters lie in different
- * banks. */
+/* Index in stage of counter i of a cell, rotated so that its counters lie in different banks. */
 uint counter_at(uint cell, uint i)
 {
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
@@ -111,7 +110,7 @@ uint make_counters(active_word word, uint owner, uint bit, bool is_missing)
     return index;
 }
 
-/* Vertex number of a corner. line: the cell's lane, from bit 8 on the word's, from bit 16 on the
+/* Vertex number of a corner. line: the cell's lane, from bit 8 the word's, from bit 16 the
  * corners. */
 uint vertex_of(uint line, uint corner)
 {
@@ -193,8 +192,7 @@ void emit_triangles(listed_word listed, bool is_missing)
                     stage[lines + line + i - begin] =
                         lane | owner << 8 | (corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
             stage_barrier();
-            /* A lane writes three indices of SUBGROUP triangles; adjacent lanes write adjacent
-             * ones. */
+            /* A lane writes three indices of SUBGROUP triangles; adjacent lanes adjacent ones. */
             for (uint t0 = 0u; t0 < end - begin; t0 += SUBGROUP) {
                 [[unroll]] for (uint i = 0u; i < 3u; i++) {
                     uint k = i * SUBGROUP + lane, t = t0 + k / 3u;
