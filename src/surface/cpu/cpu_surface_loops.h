@@ -143,7 +143,8 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 
 /* ---- crossing points ------------------------------------------------------------------------- */
 
-/* Lanes past the count, up to a multiple of 16, hold zeros or stale values, which nothing reads. */
+/* Up to a multiple of 16, lanes past the count hold zeros or stale values. No one uses the
+ * result. */
 static void cross_narrow(surface_ends *ends, float iso)
 {
     float *low = ends->at.narrow.low, *high = ends->at.narrow.high;
