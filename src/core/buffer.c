@@ -1,6 +1,6 @@
-/* Buffers: handles, slots, and the calls that move elements between host and device. A slot's
- * generation is odd while a buffer lives in it, so a handle matches only the buffer it was made
- * for. */
+/* Buffers: handles, slots, and copies between host and device. Create and destroy each increment a
+ * slot's generation, which is odd while the slot holds a buffer: a handle, made of slot and
+ * generation, matches its own buffer alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,16 +15,15 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
     return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
 }
 
-/* Generations begin at an even number that no other context is likely to share, also one that is closed and
- * had this one's address, so that a handle of another context is recognised (address and time, spread over 32
- * bits by the golden ratio). */
+/* First generation of a slot: even, and unlikely to be another context's, so that a foreign handle is
+ * recognised. It is a multiplicative (Fibonacci) hash of the context's address and the time; the time tells
+ * it from a closed context at the same address. */
 static uint32_t first_generation(const tml_context *tml)
 {
     uint64_t nanoseconds = (uint64_t)(1e9 * tml_seconds());
     return (uint32_t)((uintptr_t)tml / TML_ALIGNMENT + nanoseconds) * 0x9e3779b1u & ~1u;
 }
 
-/* Makes room for one more page of slots. */
 static bool page_add(tml_context *tml)
 {
     if (tml->page_count == tml->page_capacity) {
@@ -49,7 +48,7 @@ static bool page_add(tml_context *tml)
     return true;
 }
 
-/* Number of a free slot; 0 when memory is short. */
+/* Index of a free slot; 0 when memory is short. */
 static uint32_t slot_take(tml_context *tml)
 {
     for (uint32_t i = TML_MAX_OF(tml->free_slot, 1u); i < tml->slot_count; i++)
@@ -202,9 +201,9 @@ type_fits:
     return TML_OK;
 }
 
-/* ---- moving elements ------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
-/* The slot of a call that moves elements [first, first + count) from or to memory. */
+/* Checks a copy of elements [first, first + count) to or from memory; *slot gets the buffer's slot. */
 static tml_status check_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
                               uint64_t count, const char *field, const void *memory,
                               tml_slot **slot)

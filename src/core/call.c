@@ -1,5 +1,5 @@
-/* The gate that public calls go through: one thread at a time in a context, none after a fork, no hook that
- * calls back, and nothing NULL that is needed. See core_internal.h. */
+/* The gate of public calls (call.h): it admits one thread at a time, and refuses forked processes, calls from
+ * hooks, and NULL arguments. */
 #include "core/call.h"
 
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What this thread was refused where no context could hold the message: by tml_open, for want of a context
- * (tml NULL), or in a context that is another's. Its address tells threads apart. */
+/* This thread's last message that no context could hold: one of tml_open (tml NULL), or of a call that the
+ * gate of tml refused. The variable's address identifies the thread in tml_context.owner. */
 static _Thread_local struct {
     const tml_context *tml;
     char text[TML_MESSAGE];
@@ -21,7 +21,7 @@ static bool is_inside(const tml_context *tml)
 
 tml_status tml_reject(const tml_context *tml, tml_status status, const char *format, ...)
 {
-    char message[TML_MESSAGE]; /* arguments may point into the text */
+    char message[TML_MESSAGE]; /* arguments may point into refusal.text */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
@@ -57,12 +57,12 @@ void tml_hook_end(tml_context *tml)
     if (!is_inside(tml))
         return;
     tml->hooks--;
-    tml_refusal_forget(tml); /* what a hook was refused is no failure of the call around it */
+    tml_refusal_forget(tml); /* a refused call of the hook is no error of the outer call */
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Makes the calling thread the context's, or counts one call more within its own. */
+/* Makes the calling thread the context's owner; a nested call of the owner increments depth. */
 static tml_status take(tml_context *tml, const char *call)
 {
     if (is_inside(tml)) {
@@ -117,7 +117,7 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
                      instead ? instead : "call tml_vulkan_record_end first");
 }
 
-/* Entry number index of "tml, desc, out". */
+/* The name at index in a list such as "tml, desc, out"; *length gets its length. */
 static const char *name_at(const char *names, size_t index, int *length)
 {
     for (; index; index--)

@@ -1,4 +1,4 @@
-/* The gate of public calls. Every one that uses a context begins and ends like this:
+/* The gate of public calls. Every public function that uses a context has this form:
  *
  *     tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
  *     {
@@ -6,9 +6,9 @@
  *         return status ? status : tml_leave(tml, scan(tml, desc));
  *     }
  *
- * and one whose context is in a handle with TML_ENTER_BY(subdivider, desc, out). The macros take the
- * pointers that must not be NULL, under the names that the header gives them. The library's own calls
- * within a call go through the same gate, where the thread that is inside may pass. */
+ * A function whose context is a member of a handle uses TML_ENTER_BY(subdivider, desc, out). The macros'
+ * arguments are the pointers that must not be NULL, under their names in the public header. Public calls
+ * nested in a call pass the gate too: it admits the owner thread again. */
 #ifndef TML_CALL_H
 #define TML_CALL_H
 
@@ -23,22 +23,22 @@
 #define TML_FIRST_OF(first, ...)   (first)
 #define TML_CONTEXT_OF(first, ...) ((first) ? (first)->tml : NULL)
 
-/* Refuses with INVALID_ARGUMENT what is NULL among the needed, a thread that is not the one inside, a forked
- * process and a hook's call, and says why. Names: of needed, as in "tml, desc". After TML_OK the
- * call ends with tml_leave. */
+/* Enters a public call. Refuses a NULL in needed, a second thread, a forked process and a call from a hook
+ * with INVALID_ARGUMENT and a message. names lists the names of needed, as in "tml, desc". After TML_OK
+ * the call must end with tml_leave. */
 tml_status tml_enter(tml_context *tml, const char *call, const char *names,
                      const void *const *needed, size_t count);
-/* Returns status. */
+/* Leaves a call that tml_enter admitted; returns status. */
 tml_status tml_leave(tml_context *tml, tml_status status);
 
-/* Records why this thread is refused, without touching the context, for tml_last_error; tml may be NULL.
+/* Records a message for tml_last_error in storage of this thread, not in the context, which may be NULL.
  * Returns status. */
 tml_status tml_reject(const tml_context *tml, tml_status status, const char *format, ...)
     TML_FORMAT(3, 4);
-/* A refusal that is past. */
+/* Deletes the message that this thread recorded for tml by tml_reject. */
 void tml_refusal_forget(const tml_context *tml);
 
-/* Around a call of one of the user's hooks. */
+/* Enclose a call of a user's hook: the gate refuses the hook's own calls. */
 void tml_hook_begin(tml_context *tml);
 void tml_hook_end(tml_context *tml);
 

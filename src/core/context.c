@@ -1,4 +1,4 @@
-/* Contexts: opening an engine, memory, messages, progress, the scratch arena, devices. */
+/* Contexts: open and close, allocation, the scratch arena, messages, parallel loops, devices. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ const tml_engine *tml_engine_of(tml_part part)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* First touch of a 4 KiB page costs about 2 us, of the same bytes in a 2 MiB page a seventh of it:
- * for outputs of hundreds of megabytes that is most of the run time. */
+/* Blocks of HUGE_FROM bytes and more ask for huge pages. The page fault on first touch of 4 KiB takes about
+ * 2 us, in a 2 MiB page a seventh of that: on outputs of hundreds of MB, most of the run time. */
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
 
 static void *default_alloc(void *user, size_t size, size_t alignment)
@@ -42,7 +42,7 @@ static void *default_alloc(void *user, size_t size, size_t alignment)
     size_t rounded = TML_ALIGN_UP(size, (size_t)HUGE_PAGE);
     if (rounded < size || posix_memalign(&memory, HUGE_PAGE, rounded) != 0)
         return NULL;
-    (void)madvise(memory, rounded, MADV_HUGEPAGE); /* a hint: without it the memory is as good */
+    (void)madvise(memory, rounded, MADV_HUGEPAGE); /* a hint: its failure only costs time */
     return memory;
 }
 
@@ -79,7 +79,7 @@ void tml_free(tml_context *tml, void *memory, size_t size)
     tml_hook_end(tml);
 }
 
-/* The old contents mean nothing, so free first: the peak is then the larger of the two. */
+/* The old contents are undefined, so it frees before it allocates: the peak is the larger size. */
 static tml_status scratch_resize(tml_context *tml, const char *call, size_t size)
 {
     tml_status status = TML_OK;
@@ -109,7 +109,7 @@ tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **o
 
 void tml_scratch_release(tml_context *tml)
 {
-    (void)scratch_resize(tml, "scratch", 0); /* to nothing cannot fail */
+    (void)scratch_resize(tml, "scratch", 0); /* a resize to 0 bytes cannot fail */
 }
 
 tml_status tml_reserve(tml_context *tml, size_t size)
@@ -181,7 +181,7 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
 void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument)
 {
     if (!task || TML_ENTER(tml) != TML_OK) {
-        for (uint32_t i = 0; i < count && task; i++) /* the workers are not this thread's to use */
+        for (uint32_t i = 0; i < count && task; i++) /* the gate refused: run serially */
             task(argument, i);
         return;
     }
@@ -201,10 +201,10 @@ enum { DEVICES_MAX = 32 };
 typedef struct device_entry {
     tml_device_info info;
     const tml_engine *engine;
-    uint32_t number; /* among the engine's */
+    uint32_t number; /* index in the engine's device list */
 } device_entry;
 
-/* NULL for AUTO, and where the build lacks it. */
+/* The first engine of a kind; NULL for AUTO and for a kind that the build lacks. */
 static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_kind kind)
 {
     while (*engines && (*engines)->kind != kind)
@@ -212,7 +212,7 @@ static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_
     return *engines;
 }
 
-/* The devices that desc asks for, software drivers last; returns how many. */
+/* Lists the devices of the engines that desc allows, software drivers last; returns their number. */
 static uint32_t list_devices(const tml_engine *const *engines, const tml_open_desc *desc,
                              device_entry out[DEVICES_MAX])
 {
@@ -248,7 +248,7 @@ void tml_context_describe(const tml_context *tml, tml_device_info *out)
         *out = tml->device;
 }
 
-/* Does the text asked for (part of a name, or a number in the list) mean this device? */
+/* Does wanted (part of a name, or an index in the device list; NULL: any) match this device? */
 static bool device_matches(const char *wanted, uint32_t number, const tml_device_info *info)
 {
     if (!wanted)
@@ -262,7 +262,7 @@ static bool device_matches(const char *wanted, uint32_t number, const tml_device
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Says why tml_open fails, while there is no context. */
+/* Records and logs an error of tml_open, which has no context yet. */
 static tml_status open_fails(const tml_open_desc *desc, tml_status status, const char *message)
 {
     (void)tml_reject(NULL, status, "%s", message);
@@ -281,7 +281,7 @@ static tml_status context_create(const tml_open_desc *desc, const tml_testing *t
     if (!tml)
         return open_fails(desc, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory for a context");
     memset(tml, 0, sizeof *tml);
-    tml_refusal_forget(tml); /* of an earlier context at this address */
+    tml_refusal_forget(tml); /* recorded for an earlier context at this address */
     tml->allocator = allocator;
     tml->device = device->info;
     tml->device_number = device->number;
@@ -320,7 +320,7 @@ fail_engine:
 fail_pool:
     tml_pool_destroy(&tml->allocator, tml->pool);
 fail:
-    if (tml->error[0]) /* which the log hook has heard */
+    if (tml->error[0]) /* the log hook already has this message */
         (void)tml_reject(NULL, status, "%s", tml->error);
     else
         (void)open_fails(desc, status,
@@ -331,16 +331,16 @@ fail:
     return status;
 }
 
-/* Is another device worth a try after this one? Not where the fault is desc's or the host's. */
+/* May AUTO try the next device? Not if desc is invalid or the host is out of memory. */
 static bool may_go_on(const tml_open_desc *desc, tml_status status)
 {
     return desc->engine == TML_ENGINE_AUTO && status != TML_OK &&
            status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_INVALID_ARGUMENT;
 }
 
-/* Opens the first of the devices that desc means and that opens; NO_DEVICE with *tried false where it means
- * none. AUTO goes on after a device that does not open, and after one that can do less than the CPU,
- * unless it was asked for by name. */
+/* Opens the first device that matches desc. AUTO skips a device that fails to open, and one with fewer
+ * operations than the CPU engine unless desc names the device. *tried: did a device match? If none did, the
+ * status is NO_DEVICE. */
 static tml_status open_first(const tml_open_desc *desc, const tml_testing *testing,
                              const device_entry *devices, uint32_t count, bool *tried,
                              tml_context **out)
@@ -405,7 +405,7 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
             return context_create(desc, testing, &(device_entry){.engine = *engine}, out);
-    /* A number is one of the whole list; a name is looked for among what is asked for. */
+    /* A device number indexes the list of all engines; a name is searched in the list of desc.engine. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
     uint32_t count = list_devices(engines, by_number ? NULL : desc, devices);
@@ -414,7 +414,7 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     if (tried)
         return status;
 
-    /* Where the engine asked for has no device at all, its own attempt tells why. */
+    /* If the requested engine lists no device, its open() reports the reason. */
     const tml_engine *engine = engine_of(engines, desc->engine);
     bool has_devices = false;
     for (uint32_t i = 0; i < count; i++)

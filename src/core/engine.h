@@ -1,9 +1,9 @@
-/* The engine table: what a device offers to the operations. The dispatch in src/stream and the
- * programs call these; engines implement them and never include one another, nor a program.
+/* The engine table: the functions that an engine (CPU, Vulkan, OpenGL ES) implements for src/stream and the
+ * programs. An engine includes neither another engine nor a program.
  *
- * A program that is more than streams and kernels (surface, field, image) has parts, each for one engine:
- * operations like any other, but in the program's room and in its own table by tml_engine.part. Their run
- * functions get the resolved internal desc that the program's header in src/ defines. */
+ * The programs surface, field and image also have parts: a part is a tml_engine_op for one engine, in the
+ * program's folder and in the program's table, indexed by tml_engine.part. Its run function gets the resolved
+ * internal desc that the program's header in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
 
@@ -26,7 +26,7 @@ typedef enum tml_op {
     TML_OP_COUNT
 } tml_op;
 
-/* The results of a resolved tml_reduce_desc: its own, and those of also, which stand at its front. */
+/* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries come first. */
 static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)
 {
     return k ? desc->also[k - 1] : (tml_reduce_result){desc->fold, desc->out};
@@ -39,15 +39,15 @@ static inline uint32_t tml_reduce_results(const tml_reduce_desc *desc)
     return count;
 }
 
-/* One operation on one engine. desc is checked and resolved (method never AUTO, lengths bounded)
- * before any of these is called. */
+/* One operation on one engine. Its functions get checked and resolved descs alone: no method is AUTO, and
+ * every length has a bound. */
 typedef struct tml_engine_op {
     bool (*supports)(tml_context *tml, const void *desc);       /* NULL: always */
     size_t (*scratch_size)(tml_context *tml, const void *desc); /* NULL: none */
     tml_status (*run)(tml_context *tml, const void *desc, void *scratch, size_t scratch_size);
 } tml_engine_op;
 
-/* The engines as programs tell them apart: both tiers of OpenGL ES are TML_ENGINE_GL in public. */
+/* Index of an engine in a program's table of parts. Both tiers of OpenGL ES are TML_ENGINE_GL in public. */
 typedef enum tml_part {
     PART_CPU,
     PART_VULKAN,
@@ -60,16 +60,16 @@ typedef struct tml_engine {
     tml_engine_kind kind;
     tml_part part;
     const char *name;
-    /* What there is, best first. desc: of the tml_open that asks; NULL: of tml_devices. NULL: no devices of
-     * its own; the open of another engine of the kind turns to this one (tml_engine_of). */
+    /* Lists the engine's devices, best first, and returns their number. desc: tml_open's; NULL: tml_devices
+     * asks. Entry NULL: another engine of the same kind opens the devices and may switch to this one. */
     uint32_t (*devices)(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
-    /* Does desc lend a device of this engine's? Then nothing is listed. NULL: never. */
+    /* Does desc supply the device? Then tml_open lists none. NULL: never. */
     bool (*is_lent)(const tml_open_desc *desc);
-    /* Of a context that AUTO opened: does it lack operations that the CPU engine has, and does desc
-     * not ask for it in a field of its own? Then AUTO goes on. NULL: never. */
+    /* Asked after AUTO opened this engine: does it lack operations of the CPU engine, and does no field of
+     * desc request it? Then AUTO tries the next device. NULL: never. */
     bool (*yields)(const tml_open_desc *desc);
-    /* Opens tml->device, number tml->device_number of that list, and fills tml->engine_state. A
-     * device that desc lends is described here. */
+    /* Opens tml->device, index tml->device_number of the device list, and fills tml->engine_state.
+     * For a device that desc supplies, open fills tml->device too. */
     tml_status (*open)(tml_context *tml, const tml_open_desc *desc);
     void (*close)(tml_context *tml);
     tml_status (*buffer_create)(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
@@ -80,22 +80,22 @@ typedef struct tml_engine {
     tml_status (*map)(tml_context *tml, tml_slot *slot, void **out);
     void (*unmap)(tml_context *tml, tml_slot *slot);
     tml_status (*sync)(tml_context *tml);
-    /* Replaces the scratch for run() by one of size bytes (0: none), contents undefined. *out is
-     * what there was and becomes what there is, also on failure. NULL: host memory by the context's
-     * allocator. An engine whose addresses are not the host's passes them in a pointer. */
+    /* Replaces the scratch arena by one of size bytes (0: none) with undefined contents. *out holds the
+     * old arena's address and gets the new one's, also on failure; a device address is cast to a
+     * pointer. Entry NULL: the context's allocator supplies host memory. */
     tml_status (*scratch_resize)(tml_context *tml, const char *call, size_t size, void **out);
-    /* Is work only recorded, for later? NULL: never. */
+    /* Are operations recorded into a command buffer of the caller's? NULL: never. */
     bool (*is_recording)(const tml_context *tml);
-    /* Where a slot's first element lies, in the engine's own kind of address: to tell overlaps. */
+    /* Address of a slot's first element, on the host or the device, to detect overlap. */
     uint64_t (*address)(const tml_slot *slot);
-    /* What lacks operations that the engine has, for messages: "path packed". NULL: nothing. */
+    /* Name of the context's tier for messages ("path packed"). NULL: the engine has no tiers. */
     const char *(*tier)(const tml_context *tml);
-    /* Are its kernels run by the host's processors, in the host's memory? */
+    /* Does the engine run kernels on the host's processors, in host memory? */
     bool is_host;
-    /* Gets a program's own kernels, which the build has compiled: a list that lasts, as in
-     * tml_vulkan_desc.kernels. May be given again. NULL: needs none. */
+    /* Registers a program's kernels that the build compiled, as tml_vulkan_desc.kernels does. The list
+     * must outlive the context; registering it again is harmless. NULL: the engine needs none. */
     void (*learn)(tml_context *tml, const struct tml_vulkan_kernel *kernels);
-    /* Does AUTO pass this method over where another one is supported? NULL: none. */
+    /* Does AUTO prefer every other supported method to this one? NULL: no. */
     bool (*avoids)(const tml_context *tml, tml_method method);
     const tml_engine_op *ops[TML_OP_COUNT]; /* NULL: UNSUPPORTED */
 } tml_engine;
@@ -106,7 +106,7 @@ extern const tml_engine tml_cpu_engine;      /* src/cpu/cpu_engine.c */
 extern const tml_engine tml_vulkan_engine;   /* src/vulkan/vulkan_engine.c */
 extern const tml_engine tml_gl_engine;       /* src/gl/gl_engine.c */
 extern const tml_engine tml_gl_float_engine; /* src/gl_float/gl_float_engine.c */
-/* The one of tml_engines, or NULL. */
+/* The engine of tml_engines with this part; NULL if the build lacks it. */
 const tml_engine *tml_engine_of(tml_part part);
 
 #endif

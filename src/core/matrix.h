@@ -1,9 +1,9 @@
-/* The inverse of a 3x3 matrix, once for all grids and poses. */
+/* The inverse of a 3x3 matrix, for grids and poses. */
 #ifndef TML_MATRIX_H
 #define TML_MATRIX_H
 
-/* Inverts m, row-major, by cofactors, and returns its determinant, by which out is divided: where that
- * is 0 or not finite there is no inverse, and out is of no use. */
+/* out = the inverse of m, both row-major, as the adjugate over the determinant. Returns the determinant;
+ * if it is 0 or not finite, m has no inverse and out is meaningless. */
 static inline double tml_invert3(const double m[9], double out[9])
 {
     for (int row = 0; row < 3; row++)

@@ -1,6 +1,5 @@
-/* A pool of worker threads for one parallel loop at a time. Indices are handed out in rising order
- * by one atomic counter, which is what chained tiles rely on: when index i runs, all below it run
- * or have run. */
+/* A pool of worker threads for one parallel loop at a time. One atomic counter hands out the indices
+ * in ascending order, as tml_parallel.run promises: when index i starts, all lower ones have started. */
 #include "core/pool.h"
 
 #include <pthread.h>
@@ -13,10 +12,10 @@ struct tml_pool {
     pthread_mutex_t mutex;
     pthread_cond_t work;
     pthread_cond_t done;
-    uint64_t round; /* counts loops; workers wait for it to change */
-    uint32_t busy;  /* workers that have not finished this round */
+    uint64_t round; /* loops started so far; workers wait for a change */
+    uint32_t busy;  /* workers that have not finished this loop */
     bool stop;
-    bool is_running; /* a loop: seen by the thread that called it alone */
+    bool is_running; /* a loop runs; used by the calling thread alone */
     tml_task_fn task;
     void *argument;
     uint32_t count;
@@ -82,7 +81,7 @@ tml_pool *tml_pool_create(const tml_allocator *allocator, uint32_t threads)
     while (pool->worker_count + 1 < threads &&
            pthread_create(&pool->workers[pool->worker_count], NULL, worker_main, pool) == 0)
         pool->worker_count++;
-    return pool; /* fewer workers than asked for is slower, not wrong */
+    return pool; /* too few workers cost time, not correctness */
 }
 
 void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
@@ -104,8 +103,7 @@ void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool)
 void tml_pool_run(void *user, uint32_t count, tml_task_fn task, void *argument)
 {
     tml_pool *pool = user;
-    if (count <= 1 || pool->worker_count == 0 ||
-        pool->is_running) { /* a task's own loop: serially */
+    if (count <= 1 || pool->worker_count == 0 || pool->is_running) { /* nested loops run serially */
         for (uint32_t i = 0; i < count; i++)
             task(argument, i);
         return;

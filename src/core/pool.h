@@ -8,10 +8,10 @@ typedef struct tml_pool tml_pool;
 
 /* Processors that this process may run on; at least 1. */
 uint32_t tml_processors(void);
-/* threads counts the caller's: threads - 1 workers are started. NULL when none could be made. */
+/* threads includes the caller's: starts up to threads - 1 workers. NULL when memory is short. */
 tml_pool *tml_pool_create(const tml_allocator *allocator, uint32_t threads);
 void tml_pool_destroy(const tml_allocator *allocator, tml_pool *pool);
-/* A tml_parallel.run: user is the pool. The caller works too. */
+/* tml_parallel.run with the pool as user. The calling thread runs tasks too. */
 void tml_pool_run(void *pool, uint32_t count, tml_task_fn task, void *argument);
 
 #endif

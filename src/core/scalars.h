@@ -1,6 +1,6 @@
-/* What TML_SCALAR_LIST does not say of the scalar types. A type has to be added here before anything
- * that takes every type compiles; code that tells types apart by kind and size asserts that it knows
- * all of them, so that the compiler lists what else to add. */
+/* The kind of each scalar type in TML_SCALAR_LIST. A new type needs a SCALAR_KIND_ here. Code that
+ * distinguishes types by kind and size asserts SCALAR_IS_KNOWN, so that the compiler lists all places
+ * that a new type concerns. */
 #ifndef TML_SCALARS_H
 #define TML_SCALARS_H
 
@@ -9,7 +9,7 @@
 typedef enum tml_scalar_kind {
     SCALAR_UNSIGNED,
     SCALAR_SIGNED, /* two's complement */
-    SCALAR_FLOAT,  /* of IEEE 754, the one of its size */
+    SCALAR_FLOAT,  /* IEEE 754 binary16, binary32 or binary64 */
     SCALAR_KINDS,
 } tml_scalar_kind;
 
@@ -25,14 +25,14 @@ typedef enum tml_scalar_kind {
 #define SCALAR_KIND_F32 SCALAR_FLOAT
 #define SCALAR_KIND_F64 SCALAR_FLOAT
 
-/* TML_SCALAR_LIST(SCALAR_IS_KNOWN) stands where types are told apart by kind and by sizes of 1, 2, 4
- * and 8 bytes. */
+/* TML_SCALAR_LIST(SCALAR_IS_KNOWN) belongs beside code that distinguishes types by kind and a size of 1,
+ * 2, 4 or 8 bytes. */
 #define SCALAR_IS_KNOWN(name, size, ctype)                                                         \
     _Static_assert(SCALAR_KIND_##name <= SCALAR_FLOAT &&                                           \
                        ((size) == 1 || (size) == 2 || (size) == 4 || (size) == 8),                 \
                    "this file does not know the type " #name);
 
-/* No two types have kind and size in common: equal labels do not compile. */
+/* Asserts that no two types share kind and size: equal case labels do not compile. */
 static inline void tml_scalars_differ(unsigned kind_and_size)
 {
     switch (kind_and_size) {
@@ -45,7 +45,7 @@ static inline void tml_scalars_differ(unsigned kind_and_size)
     }
 }
 
-/* Of a scalar type. */
+/* type: a scalar, no vector and no record. */
 static inline tml_scalar_kind tml_scalar_kind_of(tml_type type)
 {
     static const tml_scalar_kind kinds[TML_SCALAR_END] = {

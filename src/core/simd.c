@@ -1,4 +1,4 @@
-/* Which SIMD this processor has. */
+/* Detects the SIMD level of this processor. */
 #include "core/simd.h"
 
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
-/* The level of SIMD that loops on the host use: chosen at run time, and the one place that chooses. */
+/* The SIMD level of all loops on the host, chosen at run time. */
 #ifndef TML_SIMD_H
 #define TML_SIMD_H
 
 typedef enum tml_simd {
-    TML_SIMD_BASE,   /* what the compiler takes for granted: SSE2, NEON, or plain C */
+    TML_SIMD_BASE,   /* the compiler's default target: SSE2, NEON, or plain C */
     TML_SIMD_AVX2,   /* with BMI2 */
     TML_SIMD_AVX512, /* F, BW, VL, DQ, VBMI2: Ice Lake, Zen 4 and later */
     TML_SIMD_LEVELS
@@ -11,9 +11,9 @@ typedef enum tml_simd {
 
 /* The best level of this processor, or a lower one that was forced. */
 tml_simd tml_simd_level(void);
-/* "AVX-512 VBMI2", for people. */
+/* Its name for messages: "AVX-512 VBMI2". */
 const char *tml_simd_name(void);
-/* Tests: uses at most this level from now on, in the whole process. Not while operations run. */
+/* For tests: limits the level in the whole process. No operation may be running. */
 void tml_simd_force(tml_simd level);
 
 #endif
