@@ -1,12 +1,11 @@
-/* tml_compact: checks, defaults and dispatch; tml_partition's too (partition.c), which differs in
- * its outputs only. */
+/* tml_compact: checks, defaults and dispatch. tml_partition (partition.c) shares the first two. */
 #include <stdio.h>
 
 #include "stream/stream_internal.h"
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Exactly one source of keep bits. A kernel without inputs of its own takes the first payloads. */
+/* Checks that desc has exactly one source of keep bits, and checks that source. */
 static tml_status check_keep(tml_context *tml, const char *call, tml_compact_desc *desc)
 {
     tml_keep *keep = &desc->keep;
@@ -28,6 +27,7 @@ static tml_status check_keep(tml_context *tml, const char *call, tml_compact_des
                                "desc.keep.in", keep->in, count);
 }
 
+/* A keep kernel without inputs of its own reads the first payloads. */
 static void default_kernel_inputs(tml_compact_desc *desc)
 {
     tml_keep *keep = &desc->keep;
@@ -42,7 +42,7 @@ static void default_kernel_inputs(tml_compact_desc *desc)
     }
 }
 
-/* The first input, whose count is the default length: a payload, else what decides. */
+/* The default length: element count of the first payload, else of the source of keep bits. */
 static uint64_t available(const tml_context *tml, const tml_compact_desc *desc)
 {
     if (!tml_buffer_is_none(desc->payloads[0].in))
@@ -72,8 +72,8 @@ static tml_status check_payload(tml_context *tml, const char *call, const tml_pa
     return TML_OK;
 }
 
-/* May the kernel read input number k while out is written in place? Element for element it has read
- * first. */
+/* May out overwrite the kernel's input number k? Yes if both begin at one address and have elements of
+ * one size: compaction reads element i before it writes element i or a later one. */
 static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tml_buffer out)
 {
     const tml_slot *a = tml_slot_of(tml, keep->in[k]), *b = tml_slot_of(tml, out);
@@ -81,17 +81,17 @@ static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tm
            !(keep->kernel && stream_is_words(keep->kernel, k));
 }
 
-/* No output overlaps another or an input; except, in place, that an output may be the very array it
- * is made from, which may then be an input of the kernel, too. */
+/* Refuses overlap of outputs with one another and with inputs. in_place: a payload's out may be its in,
+ * and then that buffer may also be an input of the kernel. */
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_compact_desc *desc,
                                  bool in_place)
 {
     enum {
-        INDICES = TML_MAX_PAYLOADS, /* after the payloads */
+        INDICES = TML_MAX_PAYLOADS, /* after one for each payload */
         COUNT,
         SCRATCH,
         OUTPUTS,
-        FLAGS = TML_MAX_PAYLOADS + TML_MAX_INPUTS, /* after the payloads and the kernel's inputs */
+        FLAGS = TML_MAX_PAYLOADS + TML_MAX_INPUTS, /* after payloads and kernel inputs */
         MASK,
         LENGTH,
         INPUTS
@@ -103,7 +103,7 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
     stream_input inputs[INPUTS] = {
         [FLAGS] = {"desc.keep.flags", desc->keep.flags, 0},
         [MASK] = {"desc.keep.mask", desc->keep.mask, 0},
-        /* a length may become the count */
+        /* the count may overwrite the length */
         [LENGTH] = {"desc.length.device", desc->length.device, 1u << COUNT}};
     for (uint32_t k = 0; k < TML_MAX_INPUTS; k++)
         inputs[TML_MAX_PAYLOADS + k] = (stream_input){"desc.keep.in", desc->keep.in[k], 0};

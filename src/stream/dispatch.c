@@ -1,5 +1,5 @@
-/* The way of every stream operation from its public call to the engine: common checks, the
- * resolution of zeros, scratch, and the jump. See stream_internal.h. */
+/* What every stream operation does before the engine: check common fields, replace zeros by defaults, find
+ * scratch, call the engine's run(). See stream_internal.h. */
 #include "stream/stream_internal.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ tml_status stream_check_length(tml_context *tml, const char *call, uint64_t avai
                             length->device_index + 1);
 }
 
-/* Can an output of this buffer's type hold numbers up to largest? */
+/* Refuses a u32 buffer whose elements may have to hold more than 2^32 - 1. */
 static tml_status check_range(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t largest)
 {
@@ -259,7 +259,7 @@ tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, c
     return TML_OK;
 }
 
-/* The caller's scratch buffer, aligned. */
+/* The caller's scratch buffer from its first aligned address on, for need bytes at least. */
 static tml_status lent_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
@@ -289,7 +289,7 @@ tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_
     tml->error[0] = '\0';
     if (stream_supports_op(tml, op, desc))
         return TML_OK;
-    if (tml->error[0]) /* the engine has said why: it may have been short of memory */
+    if (tml->error[0]) /* the reason that supports() recorded, such as a lack of memory */
         return tml->error_status;
     return tml_refuse(tml, call, op ? "no such operation for this method, kernel or type" : what);
 }
@@ -318,7 +318,7 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
 {
     size_t size =
         stream_supports_op(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
-    return size > 0 ? size + TML_ALIGNMENT : 0; /* a buffer of the caller's may start anywhere */
+    return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
 }
 
 tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,

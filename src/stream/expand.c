@@ -1,11 +1,10 @@
-/* tml_expand: any number of outputs for each source. Checks and defaults; the work is the
- * engine's. */
+/* tml_expand: any number of outputs for each source element. Checks, defaults and dispatch. */
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_expand";
 
-/* Checks a kernel against as many of the inputs as it takes: the count and the emit kernel share
- * in[], and one may look at fewer of them. */
+/* Checks a kernel with as many entries of in[] as it has array parameters: the count and the emit kernel
+ * share in[], and either may use fewer entries. */
 static tml_status check_shared_kernel(tml_context *tml, const tml_expand_desc *d, const char *field,
                                       const tml_kernel *kernel, tml_type result, bool rank)
 {
@@ -76,7 +75,7 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
                                         TML_ARRAY_SIZE(inputs));
 }
 
-/* Checks and completes a copy of the caller's desc. */
+/* Checks a copy of the caller's desc and replaces its zeros by defaults. */
 static tml_status resolve(tml_context *tml, tml_expand_desc *d)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,

@@ -1,9 +1,9 @@
-/* tml_histogram: counts of elements by bin. Checks and defaults; the work is the engine's. */
+/* tml_histogram: the number of elements in each bin. Checks, defaults and dispatch. */
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_histogram";
 
-/* Bins come from a kernel, or in[0] holds them. */
+/* A kernel computes each element's bin, or in[0] holds the bins. */
 static tml_status check_inputs(tml_context *tml, const tml_histogram_desc *d)
 {
     static const tml_type bin_types[] = {TML_U8, TML_U16, TML_U32, TML_TYPE_NONE};
@@ -17,7 +17,7 @@ static tml_status check_inputs(tml_context *tml, const tml_histogram_desc *d)
     return tml_check_buffer(tml, call, "in[0]", d->in[0], bin_types, d->length.count);
 }
 
-/* Checks and completes a copy of the caller's desc. */
+/* Checks a copy of the caller's desc and replaces its zeros by defaults. */
 static tml_status resolve(tml_context *tml, tml_histogram_desc *d)
 {
     tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];

@@ -1,17 +1,16 @@
-/* tml_map: one output for each element of the inputs. Checks and defaults; the work is the
- * engine's. */
+/* tml_map: one output for each element of the inputs. Checks, defaults and dispatch. */
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_map";
 
-/* Checks, and sets the length. */
+/* Checks a copy of the caller's desc and sets its length. */
 static tml_status resolve(tml_context *tml, tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
     if (!d.kernel)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.kernel is NULL, needs one made by TML_KERNEL", call);
-    /* A kernel of the index alone has no elements: then out says how many. */
+    /* A kernel without array elements (of the index alone) runs over out's element count. */
     tml_buffer measure = stream_first_elements(d.kernel, d.in);
     if (tml_buffer_is_none(measure))
         measure = d.out;

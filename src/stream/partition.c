@@ -1,7 +1,7 @@
-/* tml_partition: compact whose rejected follow the kept. */
+/* tml_partition: the kept elements, then the rejected ones, each in order. */
 #include "stream/stream_internal.h"
 
-/* One pass would need the rejected elsewhere until the kept are counted: two passes come first. */
+/* REDUCE_THEN_SCAN first: LOOK_BACK must hold rejected elements in scratch until the kept are counted. */
 static const tml_method preference[] = {TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_LOOK_BACK,
                                         TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
 

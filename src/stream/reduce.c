@@ -40,7 +40,7 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
     return status;
 }
 
-/* Checks, sets the length, and moves the used ones of also to its front. */
+/* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the front. */
 static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
     static const char *const also_names[] = {"also[0].out", "also[1].out", "also[2].out",

@@ -4,7 +4,7 @@
 static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML_I32,
                                     TML_I64, TML_F32, TML_F64, TML_TYPE_NONE};
 
-/* What sums of this type may be written as. */
+/* Output types that a scan of this input type allows. */
 static const tml_type *out_types(tml_type in)
 {
     static const tml_type integers[] = {TML_U32, TML_U64, TML_I32, TML_I64, TML_TYPE_NONE};

@@ -1,7 +1,7 @@
-/* tml_reduce_segments and tml_scan_segments. Checks and defaults; the work is the engine's. */
+/* tml_reduce_segments and tml_scan_segments: checks and dispatch. */
 #include "stream/stream_internal.h"
 
-/* The offsets, one more than there are segments. */
+/* n segments have n + 1 offsets, so one offset is the least. */
 static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)
 {
     return tml_check_buffer(tml, call, "desc.offsets", offsets, stream_count_types, 1);

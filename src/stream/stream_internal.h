@@ -1,116 +1,114 @@
-/* What the stream operations' public calls share. Every call goes the same way:
+/* Steps that the public calls of all stream operations share:
  *
- *   1. check each field of a copy of the desc (stream_check_...), naming call and field in
- * messages;
- *   2. resolve its zeros in that copy: length becomes exact, method becomes concrete;
- *   3. stream_run: the engine's operation from tml->engine->ops, its supports(), its scratch from
- *      desc.scratch or the arena, its run().
+ *   1. stream_check_... check each field of a copy of the desc; messages name call and field;
+ *   2. the call replaces the copy's zeros by defaults: an exact length, a method other than AUTO;
+ *   3. stream_run takes the operation from tml->engine->ops, asks its supports(), finds its scratch in
+ *      desc.scratch or the arena, and calls its run().
  *
- * Engines therefore see only descs that are valid and complete. */
+ * Engines therefore get valid and complete descs alone. */
 #ifndef TML_STREAM_INTERNAL_H
 #define TML_STREAM_INTERNAL_H
 
 #include "core/call.h"
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
-extern const tml_type stream_count_types[];  /* u32 u64: counts, lengths, indices, offsets */
+extern const tml_type stream_count_types[];  /* u32, u64: counts, lengths, indices, offsets */
 extern const tml_type stream_flag_types[];   /* u8 */
 extern const tml_type stream_mask_types[];   /* u32 */
-extern const tml_type stream_scalar_types[]; /* every scalar */
+extern const tml_type stream_scalar_types[]; /* every scalar type */
 
-/* Elements in a buffer; 0 for none. */
+/* Number of elements in a buffer; 0 for no buffer. */
 uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
 
-/* Checks length's device buffer and turns a count of 0 that is not exact into available, which is the
- * first input's count; from then on it is exact.
- * The inputs are then checked against length->count, the bound, each by its own name. */
+/* Checks length's device buffer. Replaces a count of 0 by available, the first input's element count, unless
+ * length->exact; sets exact. The caller then checks each input against length->count, the bound. */
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length);
 
-/* An optional one-element output that must be able to hold any number up to bound. */
+/* Checks an optional one-element output whose type must hold every number up to bound. */
 tml_status stream_check_count(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, uint64_t bound);
 
-/* An optional u32 or u64 output of positions below bound, of at least count elements. */
+/* Checks an optional u32 or u64 output of at least count elements, for numbers up to bound. */
 tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
                                 tml_buffer buffer, uint64_t count, uint64_t bound);
 
-/* Does a kernel's parameter of type param take elements of this type, as they are or widened? */
+/* Does a kernel parameter of type param accept elements of this type, unchanged or widened? */
 bool stream_param_takes(uint32_t param, tml_type element);
 
-/* A kernel against its inputs: array parameters take in[] in order, no input is left over, each has
- * count elements, or any number as tml_words. result: what the kernel must return, TML_TYPE_NONE for anything. rank: may it
- * have a tml_rank parameter? field is the kernel's, in_field the inputs' ("keep.in"). */
+/* Checks a kernel and its inputs: array parameters take in[] in order, all inputs are used, and each has at least
+ * count elements, or any number for tml_words. result: the required return type (TML_TYPE_NONE: any). rank: is a
+ * tml_rank parameter allowed? field names the kernel in messages, in_field its inputs ("keep.in"). */
 tml_status stream_check_kernel(tml_context *tml, const char *call, const char *field,
                                const tml_kernel *kernel, tml_type result, bool rank,
                                const char *in_field, const tml_buffer in[TML_MAX_INPUTS],
                                uint64_t count);
 
-/* The first of the TML_MAX_INPUTS in in that a kernel takes element by element, whose count is the
- * stream's; none if it has none. Works for kernels that are not checked yet. */
+/* The first of the TML_MAX_INPUTS inputs that the kernel reads element by element: its element count is
+ * the stream's length. No buffer if there is none. The kernel may be unchecked. */
 tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer *in);
-/* Does a kernel take in[input] as tml_words? */
+/* Does the kernel read input number input as tml_words? */
 bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 
-/* Two buffers' memory: common bytes, or the same start. Buffers over caller's memory may overlap
- * although their handles differ. False if either is none. */
+/* Do two buffers share bytes (overlap), or begin at the same address (same)? Buffers in the caller's
+ * memory may overlap under different handles. False if either is no buffer. */
 bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b);
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b);
 
-/* Refuses an output that overlaps another buffer of the call. in_place: the very same start is
- * fine. */
+/* Refuses an output that overlaps another buffer of the call. in_place: allows the same start
+ * address. */
 tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
                               tml_buffer out, const char *other_field, tml_buffer other,
                               bool in_place);
 
-/* A buffer of a call. */
+/* A buffer argument of a call, with the name of its field. */
 typedef struct stream_field {
     const char *name;
-    tml_buffer buffer; /* none: skipped */
+    tml_buffer buffer; /* no buffer: skipped */
 } stream_field;
 typedef struct stream_input {
     const char *name;
     tml_buffer buffer;
-    uint32_t may_share; /* bit o: output number o may be this very buffer */
+    uint32_t may_share; /* bit o: output o may begin at this input's address */
 } stream_input;
-/* Refuses outputs that overlap one another or an input. Scratch is an output here, and a length's
- * device buffer an input: every operation passes all that it writes and all that it reads. */
+/* Refuses outputs that overlap one another or an input. An operation passes every buffer that it writes
+ * (scratch included) as an output and every buffer that it reads (length.device included) as an input. */
 tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
                                size_t output_count, const stream_input *inputs, size_t input_count);
 
-/* Replaces AUTO by the first method of a TML_METHOD_AUTO-ended preference that the engine supports
- * for this desc. method points into desc. */
+/* Replaces AUTO by the first method of preference (ended by TML_METHOD_AUTO) that the engine supports for
+ * desc and does not avoid, or else by the last. method points into desc. */
 tml_status stream_choose_method(tml_context *tml, const char *call, tml_op op, const void *desc,
                                 tml_method *method, const tml_method *preference);
 
-/* Runs a checked desc. scratch is desc->scratch: none for the arena. */
+/* Runs a checked desc. scratch is desc->scratch; no buffer: the context's arena. */
 tml_status stream_run(tml_context *tml, const char *call, tml_op op, const void *desc,
                       tml_buffer scratch);
-/* Bytes that desc->scratch must have for stream_run; 0 where the operation is unsupported. */
+/* Bytes that stream_run needs in desc->scratch; 0 if the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, tml_op op, const void *desc);
-/* The same of a program's operation, from its table of parts; op: NULL where the engine has none, which
- * what says ("no mip levels"). */
+/* The same for a program's part. op: NULL if the engine has none; the message then says what ("no mip
+ * levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch);
-/* Its first steps, for an operation that takes its scratch by itself: refuses it where it was cancelled
- * before, or where the engine does not support it. */
+/* First step of stream_run_op, for an operation that takes scratch itself: refuses a cancelled context and
+ * an unsupported operation. */
 tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
                            const char *what, const void *desc);
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 
-/* Folds (reduce.c): the types that a result of folding in may have, and the check of both buffers. */
+/* Folds (reduce.c): the result types that a fold of in allows; the check of fold, in and out. */
 const tml_type *stream_fold_out_types(const tml_context *tml, tml_fold fold, tml_buffer in);
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, const char *out_field, tml_buffer out,
                              uint64_t out_count);
 
-/* Scans (scan.c): in and out of matching types and sizes. In place where the types are equal. */
+/* Scans (scan.c): the check of both types and sizes. A scan works in place if the types are equal. */
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
                                    uint64_t in_count, tml_buffer out, uint64_t out_count);
 bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
 
-/* compact and partition: checks desc and resolves its zeros in place (compact.c). */
+/* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
 tml_status stream_resolve_compact(tml_context *tml, const char *call, tml_op op,
                                   const tml_method *preference, tml_compact_desc *desc);
 

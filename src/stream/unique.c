@@ -1,5 +1,4 @@
-/* tml_unique: runs of equal neighbours, each collapsed to one. Checks and defaults; the work is the
- * engine's. */
+/* tml_unique: one element of each run of equal neighbours. Checks, defaults and dispatch. */
 #include "stream/stream_internal.h"
 
 static const char call[] = "tml_unique";
